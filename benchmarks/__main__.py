@@ -22,6 +22,8 @@ RESULTS = Path(__file__).with_name("RESULTS.md")
 NOTES = Path(__file__).with_name("NOTES.md")
 TITLES = {
     "throughput": "Throughput",
+    "workers": "Several workers",
+    "server": "The server's CPU per event",
     "feeds": "The feed in msgpack, JSON or both",
     "alternatives": "Against what people would take instead",
     "latency": "Latency at 50 events/s",
@@ -29,6 +31,7 @@ TITLES = {
     "snapshot": "A snapshot of 5,000 nodes",
     "emco": "An app context coming up",
     "gitops": "Health, comparison, observed events",
+    "rejections": "Rejections",
     "heartbeats": "Heartbeats",
     "replay": "Replay",
     "reading": "Reading commands",

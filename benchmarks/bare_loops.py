@@ -7,7 +7,8 @@ one buffer.
 import asyncio
 import json
 import secrets
-from collections.abc import Awaitable, Callable
+import time
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
 import nats
@@ -40,8 +41,13 @@ async def prepare_fetch(url: str, prefix: str, count: int, size: int) -> Callabl
     return work
 
 
-async def prepare_pull(url: str, prefix: str, count: int, size: int) -> Callable[[], Awaitable[None]]:
-    """The fastest loop with nats-py that we found: no task and no future per message."""
+async def prepare_pull(
+    url: str, prefix: str, count: int, size: int, most: int = BATCH, states_every: float | None = None
+) -> Callable[[], Awaitable[None]]:
+    """The fastest loop with nats-py that we found: no task and no future per message.
+
+    most: messages of a batch. states_every: seconds after which it writes what changed to STATE; 0 after each batch.
+    """
     client = await nats.connect(url)
     body = b"x" * size
 
@@ -58,6 +64,7 @@ async def prepare_pull(url: str, prefix: str, count: int, size: int) -> Callable
         create = f"$JS.API.CONSUMER.CREATE.{prefix}-EVENTS.bench"
         await client.request(create, json.dumps({"stream_name": f"{prefix}-EVENTS", "config": config}).encode())
         asked = done = 0
+        changed, written = dict[str, bytes](), time.monotonic()
         while done < count:
             while asked - done < 3_000:
                 body_of_pull = json.dumps({"batch": 1_000, "expires": 30_000_000_000}).encode()
@@ -68,15 +75,32 @@ async def prepare_pull(url: str, prefix: str, count: int, size: int) -> Callable
             if not arrived:
                 wake.clear()
                 await wake.wait()
-            taken = min(len(arrived), BATCH)
+            taken = min(len(arrived), most)
             del arrived[:taken]
             done += taken
             batch = secrets.token_hex(6)
             await client._send_command(_frames(prefix, batch, taken, body))  # noqa: SLF001  # that is the trick
             await _commit(client, prefix, batch, taken + 1)
+            if states_every is None:
+                continue
+            changed |= {_state(prefix, number): body for number in range(1, taken + 1)}
+            if time.monotonic() - written >= states_every or done == count:
+                await client._send_command(_plain_frames(changed))  # noqa: SLF001  # as above
+                changed, written = {}, time.monotonic()
+                await client.flush()
         await client.close()
 
     return work
+
+
+def _state(prefix: str, number: int) -> str:
+    return f"{prefix}.state.0.node.c{number % 50}.pool.node-{number // 50 % 20}"
+
+
+def _plain_frames(messages: Mapping[str, bytes]) -> bytes:
+    return b"".join(
+        [b"PUB %b %d\r\n%b\r\n" % (subject.encode(), len(body), body) for subject, body in messages.items()]
+    )
 
 
 def _record(prefix: str, number: int) -> str:

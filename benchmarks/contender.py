@@ -9,14 +9,19 @@ import json
 import sys
 import time
 from collections.abc import Awaitable, Callable
+from functools import partial
 
 from benchmarks import bare_loops, by_hand, phaseline_worker
 
 Work = Callable[[], Awaitable[None]]
 CONTENDERS: dict[str, Callable[[str, str, int, int], Awaitable[Work]]] = {
     "phaseline": phaseline_worker.prepare,
+    "share": phaseline_worker.prepare_share,
     "fetch": bare_loops.prepare_fetch,
     "pull": bare_loops.prepare_pull,
+    "pull_100": partial(bare_loops.prepare_pull, most=100),
+    "snapshots": partial(bare_loops.prepare_pull, states_every=1.0),
+    "copies": partial(bare_loops.prepare_pull, states_every=0.0),
     "by_hand": by_hand.prepare,
 }
 

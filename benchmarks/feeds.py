@@ -1,9 +1,8 @@
 """What each format of the feed costs: the worker, the server and its disk."""
 
-import os
-from pathlib import Path
 from typing import Any
 
+from benchmarks.server import cpu
 from benchmarks.throughput import EVENTS, contend
 from benchmarks.workload import installation
 from phaseline.engine.embedded.server import EmbeddedServer
@@ -22,9 +21,9 @@ async def run(events: int = EVENTS, rounds: int = ROUNDS) -> dict[str, Any]:
                 settings = Settings(nats=(server.url,), prefix=f"{feed}{number}", feed=feed)
                 async with Wire.open(settings, name="bench") as wire:
                     layout = await installation(wire, settings, events)
-                    before = _cpu(server.pid)
+                    before = cpu(server.pid)
                     taken = await contend("phaseline", server.url, settings.prefix, events, 0)
-                    spent = _cpu(server.pid) - before
+                    spent = cpu(server.pid) - before
                     log, state = [
                         (await wire.api(f"STREAM.INFO.{name}"))["state"] for name in (layout.log, layout.state)
                     ]
@@ -44,15 +43,6 @@ async def run(events: int = EVENTS, rounds: int = ROUNDS) -> dict[str, Any]:
 
 def _median(rounds: list[dict[str, float]]) -> dict[str, float]:
     return {name: sorted(one[name] for one in rounds)[len(rounds) // 2] for name in rounds[0]}
-
-
-def _cpu(pid: int) -> float:
-    """The CPU seconds of a process so far; 0 where /proc does not say."""
-    try:
-        words = Path(f"/proc/{pid}/stat").read_text(encoding="ascii").rpartition(")")[2].split()
-    except OSError:
-        return 0.0
-    return (int(words[11]) + int(words[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def page(found: dict[str, Any]) -> str:

@@ -152,13 +152,15 @@ TEXTS = (yaml.safe_dump(desired()), yaml.safe_dump(live()))
 
 
 def _observations(prefix: str, size: int) -> Iterator[Event]:
-    """Events of Deployments of one application during a rollout: each event changes the counts."""
+    """Events of Deployments of one application during a rollout: each event changes the counts and the version."""
     subjects = Subjects(prefix)
     for number in range(size):
         name, turn = f"web-{number % RESOURCES}", number // RESOURCES
+        found = live(name, turn % 4)
+        found["metadata"]["resourceVersion"] = str(number)
         body = {
             "specversion": "1.0", "id": f"e-{number}", "source": "/observer", "type": "resource.observed",
-            "time": "2026-03-02T08:00:00Z", "data": {"live": live(name, turn % 4), "desired": desired(name)},
+            "time": "2026-03-02T08:00:00Z", "data": {"live": found, "desired": desired(name)},
         }  # fmt: skip
         yield (
             subjects.event("resource", "observed", f"shop/shop/apps:Deployment/shop/{name}"),

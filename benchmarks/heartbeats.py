@@ -17,7 +17,7 @@ from phaseline.engine.jetstream.reader import Stored
 from phaseline.engine.jetstream.streams import provision
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.settings import Settings
-from phaseline.engine.worker.system import collecting_rarely
+from phaseline.engine.worker.collecting import collecting_rarely
 from phaseline.engine.worker.worker import Worker
 from phaseline.machines.built_in import installed
 from phaseline.machines.language.scripts import NoScripts

@@ -1,6 +1,7 @@
-"""Latency from publishing to the live feed at 50 events/s, against a bare publish, stream and subscriber."""
+"""Latency from publishing to the live feed at 50 events/s, against bare loops that make one and two durable writes."""
 
 import asyncio
+import json
 import statistics
 import time
 from itertools import islice
@@ -8,7 +9,9 @@ from typing import Any
 
 from benchmarks.workload import CLUSTERS, NODES, Workload, installation
 from phaseline.engine.embedded.server import EmbeddedServer
+from phaseline.engine.jetstream import consumer
 from phaseline.engine.jetstream.wire import Wire
+from phaseline.engine.ownership.atomic_batches import EXPECTED
 from phaseline.engine.settings import Settings
 from phaseline.engine.worker.worker import Worker
 from phaseline.machines.built_in import installed
@@ -17,15 +20,21 @@ EVENTS = 600
 RATE = 50.0
 BUILD = 2 * (CLUSTERS * (2 + NODES))
 """The events that create the clusters and nodes. They are stored and decided before the measurement."""
+WAYS = {
+    "phaseline": "Phaseline: publish to `pl.transition`",
+    "two_hops": "two hops: publish, stream, consume, fenced publish, stream, republish",
+    "bare": "one hop: publish, stream, republish",
+}
 
 
 async def run(events: int = EVENTS, rate: float = RATE) -> dict[str, Any]:
-    """Milliseconds of both ways. They take turns, event by event, in one run."""
+    """Milliseconds of all ways. They take turns, event by event, in one run."""
     async with EmbeddedServer() as server:
         settings = Settings(nats=(server.url,))
         async with Wire.open(settings, name="worker") as working, Wire.open(settings, name="bench") as wire:
             await installation(wire, settings, BUILD)
-            await wire.api("STREAM.CREATE.bare", _bare())
+            await wire.api("STREAM.CREATE.bare", _stream("bare", "bare.in.>", republish="bare.out"))
+            await _hop_twice(working)
             stop = asyncio.Event()
             worker = Worker(working, settings, installed())
             running = asyncio.create_task(worker.run(stop))
@@ -37,24 +46,43 @@ async def run(events: int = EVENTS, rate: float = RATE) -> dict[str, Any]:
     return {name: _percentiles(values) for name, values in found.items()}
 
 
-def _bare() -> dict[str, Any]:
-    return {"name": "bare", "subjects": ["bare.in.>"], "republish": {"src": "bare.in.>", "dest": "bare.out.>"}}
+def _stream(name: str, *subjects: str, republish: str = "") -> dict[str, Any]:
+    config: dict[str, Any] = {"name": name, "subjects": list(subjects)}
+    return {**config, "republish": {"src": subjects[0], "dest": f"{republish}.>"}} if republish else config
+
+
+async def _hop_twice(wire: Wire) -> None:
+    """Answer each message of a stream with a fenced one in another stream, in the callback that receives it."""
+    await wire.api("STREAM.CREATE.first", _stream("first", "two.in.>"))
+    await wire.api("STREAM.CREATE.second", _stream("second", "two.log.>", "two.fence", republish="two.out"))
+    fence = (await wire.publish_acked("two.fence", b"")).seq
+    headers = {EXPECTED: str(fence), f"{EXPECTED}-Subject": "two.fence"}
+    inbox = wire.inbox()
+
+    def answer(subject: str, data: bytes, *_: object) -> None:
+        if subject != inbox:
+            wire.publish(f"two.log{subject.removeprefix('two.in')}", data, headers)
+
+    await wire.subscribe(inbox, answer)
+    await wire.api("CONSUMER.CREATE.first.hop", consumer.create_request("first", "hop", ["two.in.>"], "start", 0))
+    request = json.dumps({"batch": 1_000_000, "expires": 3_600_000_000_000}).encode()
+    wire.send(wire.frame(wire.api_subject("CONSUMER.MSG.NEXT.first.hop"), request, reply=inbox))
 
 
 async def _measure(wire: Wire, events: int, rate: float) -> dict[str, list[float]]:
     arrived = asyncio.Event()
-    await wire.subscribe("pl.transition.>", lambda *_: arrived.set())
-    await wire.subscribe("bare.out.>", lambda *_: arrived.set())
-    found: dict[str, list[float]] = {"phaseline": [], "bare": []}
+    for feed in ("pl.transition.>", "two.out.>", "bare.out.>"):
+        await wire.subscribe(feed, lambda *_: arrived.set())
+    found: dict[str, list[float]] = {way: [] for way in WAYS}
     for subject, body, name in islice(Workload("pl", BUILD + events).events(), BUILD, None):
-        for way, to in (("phaseline", subject), ("bare", f"bare.in.{subject}")):
+        for way, to in (("phaseline", subject), ("two_hops", f"two.in.{subject}"), ("bare", f"bare.in.{subject}")):
             arrived.clear()
             begun = time.perf_counter()
             wire.publish(to, body, {"Nats-Msg-Id": name})
             await asyncio.wait_for(arrived.wait(), 10)
             found[way].append((time.perf_counter() - begun) * 1000)
             # Further records of this event must not be taken for the answer to the next one.
-            await asyncio.sleep(0.5 / rate)
+            await asyncio.sleep(1 / rate / len(WAYS))
     return found
 
 
@@ -66,11 +94,8 @@ def _percentiles(values: list[float]) -> dict[str, float]:
 def page(found: dict[str, Any]) -> str:
     """The results as Markdown."""
     rows = ["| | p50, ms | p99, ms |", "|---|---|---|"]
-    for name, title in (
-        ("phaseline", "Phaseline: publish to `pl.transition`"),
-        ("bare", "bare: publish, stream, republish"),
-    ):
-        rows.append(f"| {title} | {found[name]['p50']:.2f} | {found[name]['p99']:.2f} |")
-    ratio = {cut: found["phaseline"][cut] / found["bare"][cut] for cut in ("p50", "p99")}
-    rows.append(f"| Phaseline / bare | {ratio['p50']:.1f} | {ratio['p99']:.1f} |")
+    rows += [f"| {title} | {found[way]['p50']:.2f} | {found[way]['p99']:.2f} |" for way, title in WAYS.items()]
+    for way, title in (("two_hops", "two hops"), ("bare", "one hop")):
+        ratio = {cut: found["phaseline"][cut] / found[way][cut] for cut in ("p50", "p99")}
+        rows.append(f"| Phaseline / {title} | {ratio['p50']:.1f} | {ratio['p99']:.1f} |")
     return "\n".join(rows)

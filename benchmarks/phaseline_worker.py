@@ -1,12 +1,16 @@
-"""Phaseline as a contender: one worker process with default settings, until the last transition is in the log."""
+"""Phaseline as a contender: a worker process with default settings.
+
+`prepare`: one alone, until the last transition is in the log. `prepare_share`: one of several, until it is told to end.
+"""
 
 import asyncio
 import logging
+import sys
 from collections.abc import Awaitable, Callable
 
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.settings import Settings
-from phaseline.engine.worker.system import collecting_rarely
+from phaseline.engine.worker.collecting import collecting_rarely
 from phaseline.engine.worker.worker import Worker
 from phaseline.machines.built_in import installed
 
@@ -35,5 +39,24 @@ async def prepare(url: str, prefix: str, count: int, _: int) -> Callable[[], Awa
         # All events are decided. The last commit is in the log when every partition has gone on.
         info = await wire.api(f"STREAM.INFO.{prefix}-LOG", {"subjects_filter": f"{prefix}.log.*.transition.>"})
         return count if info["state"]["messages"] >= worker.counts().transitions else 0
+
+    return work
+
+
+async def prepare_share(url: str, prefix: str, partitions: int, _: int) -> Callable[[], Awaitable[None]]:
+    """Take over that many partitions. The measured work is what comes until a line on the standard input."""
+    logging.basicConfig(level=logging.WARNING)
+    settings = Settings(nats=(url,), prefix=prefix)
+    opened = Wire.open(settings, name="phaseline")
+    worker = Worker(await opened.__aenter__(), settings, installed())
+    stop = asyncio.Event()
+    collecting_rarely().__enter__()
+    running = asyncio.create_task(worker.run(stop))
+    while sum(partition.tree is not None for partition in worker.loaded.values()) != partitions:
+        await asyncio.sleep(0.05)
+
+    async def work() -> None:
+        await asyncio.to_thread(sys.stdin.readline)
+        prepare_share.ending = (stop, running, opened)  # type: ignore[attr-defined]  # until the process ends
 
     return work

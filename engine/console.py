@@ -3,21 +3,26 @@
 Belongs here: `main`, which needs no library of the extra `cli`. Does not: the commands (`cli`).
 """
 
+import atexit
+import gc
 import sys
 from typing import NoReturn
 
-from phaseline.engine.exit_codes import Exit
+from phaseline.engine.error_help.exit_codes import Exit
+from phaseline.engine.worker.collecting import collecting_rarely
 from phaseline.schemas import libraries
 
 
 def main() -> NoReturn:
     """Run the command and end the process with its exit code."""
+    atexit.register(gc.freeze)  # else Python looks at all objects once more before it ends
     try:
         for module in ("click", "rich", "zstandard"):
             libraries.require(module, "the command phaseline")
-        from phaseline.engine.cli import main as run  # noqa: PLC0415  # it imports the libraries that were looked for
+        with collecting_rarely():
+            from phaseline.engine import cli  # noqa: PLC0415  # it needs the libraries that were looked for
 
-        run()
+            cli.main()
     except libraries.NotInstalled as error:
         sys.stderr.write(f"error: {error}\n")
         sys.exit(Exit.NOT_SET_UP)

@@ -214,6 +214,13 @@ class InvalidId(InvalidInput):
     problem: str
 
 
+class WrongIdLength(InvalidId):
+    """not a valid id: {problem}"""
+
+    kind: str
+    id: str
+
+
 class WrongClock(InvalidInput):
     """{problem}: with the clock `event`, name a time"""
 

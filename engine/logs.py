@@ -7,6 +7,7 @@ A program that uses the client decides by `logging` what it sees of us. Until it
 """
 
 import logging
+from collections.abc import Callable
 from typing import Any
 
 logging.getLogger("phaseline").addHandler(logging.NullHandler())
@@ -16,7 +17,10 @@ LEVELS = {"debug": logging.DEBUG, "info": logging.INFO, "warning": logging.WARNI
 class Logger:
     """Logs events, which are words in snake_case, with fields."""
 
-    _structured = False
+    _least: int | None = None
+    """The level from which on events go through structlog; None: they go to `logging`."""
+    _configure: Callable[[], None] | None = None
+    """Sets structlog up, until the first event was logged."""
 
     def __init__(self, name: str) -> None:
         """`name`: that of the module."""
@@ -43,13 +47,11 @@ class Logger:
         self._log("error", event, {"exc_info": True, **fields})
 
     def _log(self, level: str, event: str, fields: dict[str, Any]) -> None:
-        if self._structured:
-            import structlog  # noqa: PLC0415  # programs without the command do not need it
-
-            getattr(structlog.get_logger(self._name), level)(event, **fields)
-            return
         number = LEVELS[level]
-        if self._plain.isEnabledFor(number):
+        if self._least is not None:
+            if number >= self._least:
+                getattr(_structured(self._name), level)(event, **fields)
+        elif self._plain.isEnabledFor(number):
             traceback = fields.pop("exc_info", None)
             words = " ".join([event, *(f"{name}={_shown(value)}" for name, value in fields.items())])
             extra = {"event": event, **fields}
@@ -61,9 +63,22 @@ def get_logger(name: str) -> Logger:
     return Logger(name)
 
 
-def through_structlog() -> None:
-    """Let all events of this process go through structlog from now on, as it is configured."""
-    Logger._structured = True  # noqa: SLF001  # a switch of the process
+def through_structlog(least: int = logging.DEBUG, configure: Callable[[], None] | None = None) -> None:
+    """Let all events of this process from level `least` on go through structlog from now on.
+
+    configure: sets structlog up. It is called before the first event: most commands log nothing.
+    """
+    Logger._least, Logger._configure = least, configure  # noqa: SLF001  # a switch of the process
+
+
+def _structured(name: str) -> Any:
+    """The logger of structlog with this name."""
+    import structlog  # noqa: PLC0415  # it takes long to load, and programs without the command do not need it
+
+    if Logger._configure is not None:  # noqa: SLF001  # as above
+        Logger._configure()  # noqa: SLF001
+        Logger._configure = None  # noqa: SLF001
+    return structlog.get_logger(name)
 
 
 def _shown(value: object) -> str:

@@ -39,7 +39,10 @@ class Offered(NamedTuple):
 
 
 def load(built_in: Sequence[Table]) -> tuple[Kinds, tuple[BrokenKind, ...]]:
-    """The built-in kinds with all kinds of packages that can be used, and the entry points that cannot."""
+    """The built-in kinds with all kinds of packages that can be used, and the entry points that cannot.
+
+    The built-in tables were checked before they were released, so only packages are checked here.
+    """
     offered: list[Offered] = []
     broken: list[BrokenKind] = []
     for entry in entry_points(group=ENTRY_POINTS):
@@ -48,7 +51,7 @@ def load(built_in: Sequence[Table]) -> tuple[Kinds, tuple[BrokenKind, ...]]:
         except (Exception, SystemExit) as error:  # noqa: BLE001  # a module may raise anything when it is loaded
             broken.append(_broken(entry, f"{_said(error)}{_place(error)}"))
     try:
-        return Kinds((*built_in, *_all(offered))), tuple(broken)
+        return Kinds((*built_in, *_all(offered)), checked=built_in), tuple(broken)
     except Exception:  # noqa: BLE001  # which one is wrong is found below
         return _fitting(built_in, offered, broken)
 
@@ -75,13 +78,13 @@ def _fitting(
         good, _ = _grown(good, [[one] for several in rest for one in several], built_in)
     left = (one for one in offered if one not in good)
     found = (_broken(one.entry, _problem(built_in, [*good, one]) or "it needs what is left out") for one in left)
-    return Kinds((*built_in, *_all(good))), (*broken, *found)
+    return Kinds((*built_in, *_all(good)), checked=built_in), (*broken, *found)
 
 
 def _problem(built_in: Sequence[Table], offered: Iterable[Offered]) -> str | None:
     """Why these do not work together; None if they do."""
     try:
-        Kinds((*built_in, *_all(offered)))
+        Kinds((*built_in, *_all(offered)), checked=built_in)
     except Exception as error:  # noqa: BLE001  # a table may be wrong in any way
         return _said(error)
     return None

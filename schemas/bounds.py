@@ -22,7 +22,7 @@ MIN_WHOLE, MAX_WHOLE = -(2**63), 2**64 - 1
 
 _CONTAINERS = bytes([*range(0x80, 0xA0), *range(0xDC, 0xE0)])
 """The bytes that can begin a map or a list in msgpack; other values may hold them too."""
-_BINARY = (b"\xc4", b"\xc5", b"\xc6")
+_BIN_8, _BIN_16, _BIN_32 = 0xC4, 0xC5, 0xC6
 """The bytes that can begin a binary value in msgpack."""
 _COMPOSED = frozenset({dict, list})
 _AS_ZEROS = bytes(ord("0") if chr(byte) in "123456789" else byte for byte in range(256))
@@ -44,7 +44,7 @@ def check_msgpack(body: bytes, found: Any, levels: int) -> None:
     """Raise `Unbounded` if the decoded value of a msgpack body is nested deeper, or has a key that is no text."""
     if len(body) - len(body.translate(None, _CONTAINERS)) > levels:
         check_depth(found, levels)
-    if any(byte in body for byte in _BINARY):
+    if _BIN_8 in body or _BIN_16 in body or _BIN_32 in body:
         for level in _levels(found):
             if not all(type(key) is str for part in level if type(part) is dict for key in part):
                 raise Unbounded("a key of a map must be a text")

@@ -19,7 +19,7 @@ from msgspec.msgpack import Ext
 
 from phaseline.schemas import bounds
 
-JSON_STARTS = (b"{", b" ", b"\n", b"\r", b"\t")
+JSON_STARTS = frozenset({b"{", b" ", b"\n", b"\r", b"\t"})
 """A msgpack map never starts with any of these bytes, so the first byte tells the two formats apart."""
 
 BOM = "\ufeff"
@@ -194,20 +194,13 @@ def may_hold_timestamp(body: bytes) -> bool:
     return b"\xff" in body
 
 
-def peek(body: bytes, name: str) -> Any:
-    """One value of a map, read no further than there in msgpack; None if the map does not hold it."""
-    if body[:1] == b"{":
-        return decode(body).get(name)
-    unpacker = msgpack.Unpacker(timestamp=0)
-    unpacker.feed(body)
-    try:
-        for _ in range(unpacker.read_map_header()):
-            if unpacker.unpack() == name:
-                return unpacker.unpack()
-            unpacker.skip()
-    except (ValueError, RecursionError, OverflowError, msgpack.UnpackException) as error:
-        raise Undecodable(f"msgpack: {error or type(error).__name__}") from error
-    return None
+def length_of(stream: bytes | bytearray, values: int) -> int:
+    """How many bytes the first values of a msgpack stream take, which holds so many at least."""
+    unpacker = msgpack.Unpacker()
+    unpacker.feed(stream)
+    for _ in range(values):
+        unpacker.skip()
+    return cast("int", unpacker.tell())
 
 
 class Values:

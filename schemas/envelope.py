@@ -7,6 +7,7 @@ exist (the tables define them).
 import base64
 from collections.abc import Mapping
 from datetime import datetime
+from functools import lru_cache
 from typing import Annotated, Any, ClassVar
 from urllib import parse
 
@@ -17,7 +18,7 @@ from phaseline.schemas import bounds, codec
 from phaseline.schemas.cloudevents import content_types, extensions
 from phaseline.schemas.cloudevents.extensions import Extension
 from phaseline.schemas.records import NONE
-from phaseline.schemas.shared_values import SHARED
+from phaseline.schemas.shared_values import LEAST, SHARED
 
 SCHEMA_VERSION = 1
 """The version of the data schemas that this package writes and reads."""
@@ -96,8 +97,13 @@ class PlainEvent(Event, frozen=True, gc=False, forbid_unknown_fields=True):
     """An event without any extension attribute, and without data in base64: the common sort."""
 
 
-_decode_known = msgspec.msgpack.Decoder(PlainEvent).decode
-_SCALARS = frozenset({str, int, float, bool, type(None)})
+class _ScalarEvent(PlainEvent, frozen=True, gc=False):
+    """The same with nothing nested in `data`."""
+
+    data: dict[str, str | int | float | bool | None] | None = None
+
+
+_decode_scalars = msgspec.msgpack.Decoder(_ScalarEvent).decode
 
 
 class _RawEvent(PlainEvent, frozen=True, gc=False):
@@ -114,6 +120,10 @@ OBSERVED, LIVE, DESIRED = ".observed", "live", "desired"
 """The end of the type of an event that holds manifests, and the fields of these."""
 PART_LEVELS = bounds.LEVELS - 3
 """How deep a member of `live` may be nested, with the three maps around it."""
+CHANGING = ("metadata", "status")
+"""The members of `live` that hardly ever come a second time: each change of an object changes them."""
+MOST_SMALL = 4_096
+"""The most values of less than `LEAST` bytes that are kept, such as the kinds of objects."""
 
 
 def decode(body: bytes) -> Event:
@@ -129,18 +139,16 @@ def _decode_plain(body: bytes) -> Event | None:
     `codec.decode`: it takes keys that are not text.
     """
     try:
-        event = _decode_known(body)
+        event = _decode_scalars(body)
     except (ValueError, RecursionError):
         return None
-    if event.data_base64 is not None or (event.data and not _SCALARS.issuperset(map(type, event.data.values()))):
-        return None
-    return event
+    return event if event.data_base64 is None else None
 
 
 def _decode_manifests(body: bytes) -> Event | None:
     """The event in a body with manifests, of which the parts that were there before are not decoded again.
 
-    `desired` is kept as a whole. Of `live` each member is kept for itself, because its status changes all the time.
+    `desired` is kept as a whole. Of `live` each member is kept for itself, but for those that change all the time.
     None for all other bodies, and for each that is wrong in some way.
     """
     try:
@@ -161,7 +169,13 @@ def _manifest(name: str, raw: bytes) -> Any:
         return SHARED.value(raw, _decode_part)
     if name != LIVE or not raw or not _begins_map(raw[0]):
         return _decode_part(raw)
-    return {name: SHARED.value(bytes(part), _decode_part) for name, part in _decode_members(raw).items()}
+    return {name: _member(name, bytes(part)) for name, part in _decode_members(raw).items()}
+
+
+def _member(name: str, raw: bytes) -> Any:
+    if name in CHANGING:
+        return _decode_part(raw)
+    return _decode_small(raw) if len(raw) < LEAST else SHARED.value(raw, _decode_part)
 
 
 def _begins_map(byte: int) -> bool:
@@ -171,6 +185,9 @@ def _begins_map(byte: int) -> bool:
 def _decode_part(raw: bytes) -> Any:
     """The value of a part, wherever it stands; one that is too deep for some place is left to the other way."""
     return codec.decode_part(raw, PART_LEVELS)
+
+
+_decode_small = lru_cache(MOST_SMALL)(_decode_part)
 
 
 def read(body: dict[str, Any]) -> Event:

@@ -201,6 +201,21 @@ class Mark(msgspec.Struct, frozen=True, gc=False):
 Record = Transition | Rejection | Mark
 
 
+class EntityAfter(NamedTuple):
+    """What a tree takes from a record: the whole entity after it, and the position of the event that made it.
+
+    entity: None from a rejection.
+    """
+
+    entity: Entity | None
+    sequence: int
+
+
+def entity_after(record: Record) -> EntityAfter:
+    """What a tree takes from a record."""
+    return EntityAfter(None if isinstance(record, Rejection) else record.entity, record.cause.sequence)
+
+
 class Loss(msgspec.Struct, frozen=True, gc=False):
     """What a worker found missing in a partition. It belongs to no entity, so it is no `Record`.
 
@@ -240,16 +255,23 @@ def _second(second: int) -> str:
     return datetime.fromtimestamp(second, UTC).strftime("%Y-%m-%dT%H:%M:%S.")
 
 
-@lru_cache(maxsize=1024)
+@lru_cache(maxsize=64)
 def timestamp(time_ns: int) -> str:
     """A time in ns as an RFC 3339 timestamp in UTC, to the nanosecond."""
     second, rest = divmod(time_ns, SECOND)
     return f"{_second(second)}{rest:09d}Z"
 
 
+@lru_cache(maxsize=4096)
+def _utc_second(text: str) -> int:
+    return int(datetime.fromisoformat(f"{text}+00:00").timestamp())
+
+
 def nanoseconds(text: str) -> int:
     """The time in ns of any RFC 3339 timestamp with an offset, to the nanosecond; the inverse of `timestamp`."""
     head, _, tail = text.partition(".")
+    if tail[-1:] == "Z" and (digits := tail[:-1]).isdecimal() and digits.isascii():
+        return _utc_second(head) * SECOND + int(digits[:9].ljust(9, "0"))
     zone = tail.lstrip("0123456789")
     fraction = tail[: len(tail) - len(zone)]
     if fraction and zone:

@@ -86,6 +86,17 @@ def quoted_id(entity_id: str) -> str:
     return ".".join(quote(part) for part in entity_id.split("/"))
 
 
+@lru_cache(maxsize=4096)
+def _shortened(part: str) -> str:
+    """A token for a part of an id that nobody has checked: it may be too long, or empty."""
+    return quote(_CONTROL.sub("?", part))[:SHORTENED] or "-"
+
+
+@lru_cache(maxsize=4096)
+def _shortened_id(entity_id: str) -> str:
+    return ".".join(map(_shortened, entity_id.split("/")[:12]))
+
+
 @lru_cache(maxsize=65536)
 def partition_of(root: str, partitions: int) -> int:
     """The partition of the tree whose root has the *encoded* token `root`. The hash is FNV-1a 32, as in the server."""
@@ -177,9 +188,11 @@ class Subjects:
 
     prefix: str = "pl"
     _skip: int = field(init=False, repr=False, default=0)
+    _due: str = field(init=False, repr=False, default="")
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "_skip", self.prefix.count(".") + 3)
+        object.__setattr__(self, "_due", f"{self.prefix}.due.")
 
     def event(self, kind: str, trigger: str, entity_id: str) -> str:
         """The subject to which a publisher sends an event."""
@@ -205,7 +218,7 @@ class Subjects:
 
     def is_due(self, subject: str) -> bool:
         """Whether a stored event is a timer that fired. Only the server can store a message at such a subject."""
-        return subject.startswith(f"{self.prefix}.due.")
+        return subject.startswith(self._due)
 
     def live(self, partition: int | str, resource_id: str) -> str:
         """The subject of the last observation of a Kubernetes object."""
@@ -237,9 +250,7 @@ class Subjects:
 
     def rejection(self, partition: int | str, kind: str, reason: str, entity_id: str) -> str:
         """The subject of a rejection in the log. Parts that are too long for a token are shortened."""
-        parts = [quote(_CONTROL.sub("?", part))[:SHORTENED] or "-" for part in entity_id.split("/")[:12]]
-        word = quote(_CONTROL.sub("?", kind))[:SHORTENED] or "-"
-        return f"{self.prefix}.log.{partition}.rejection.{word}.{reason}.{'.'.join(parts)}"
+        return f"{self.prefix}.log.{partition}.rejection.{_shortened(kind)}.{reason}.{_shortened_id(entity_id)}"
 
     def secrets(self, partition: int) -> str:
         """The rejections of a partition whose events held a raw Secret."""

@@ -4,7 +4,7 @@ Belongs here: which field of `records` becomes which field of `wire_types`. Does
 (`wire_types`), the bytes of any other body (`codec`), older versions of the shapes (`upcasting`).
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from sys import intern
 from typing import Any, NamedTuple
@@ -16,6 +16,7 @@ from phaseline.schemas.records import (
     NONE,
     Cause,
     Entity,
+    EntityAfter,
     FacetState,
     LeftOut,
     Mark,
@@ -23,6 +24,7 @@ from phaseline.schemas.records import (
     Rejection,
     State,
     Transition,
+    entity_after,
     facets_of,
     nanoseconds,
     state,
@@ -36,6 +38,7 @@ from phaseline.schemas.wire_types import (
     LeftOutMap,
     MarkData,
     RecordMap,
+    RecordPart,
     RejectionData,
     StateMap,
     TransitionData,
@@ -85,6 +88,20 @@ _msgpack, _json = (
 )
 
 
+_decode_part = msgspec.msgpack.Decoder(RecordPart).decode
+WITH_ENTITY = (".transitioned", ".marked")
+"""How the types of the records end that hold a whole entity."""
+
+
+class _Named(msgspec.Struct, gc=False):
+    """Any record, of which only the id is read."""
+
+    id: str
+
+
+_msgpack_named, _json_named = msgspec.msgpack.Decoder(_Named).decode, msgspec.json.Decoder(_Named).decode
+
+
 def write(
     record: Record, index: int, records: int, installation: str, tables: str = "", *, as_json: bool = False
 ) -> bytes:
@@ -94,7 +111,19 @@ def write(
     JSON, is msgpack nevertheless.
     """
     wire = to_wire(record, index, records, installation, tables)
-    if as_json and (isinstance(record, Rejection) or codec.json_holds(record.entity.attributes)):
+    return next(bodies([record], [wire], as_json=as_json))
+
+
+def bodies(records: Iterable[Record], wires: Iterable[RecordMap[Data]], *, as_json: bool) -> Iterator[bytes]:
+    """The bodies of records, whose envelopes are `wires`; as in `write`."""
+    if as_json:
+        return map(_as_json, records, wires)
+    return map(codec.encode_struct, wires)
+
+
+def _as_json(record: Record, wire: RecordMap[Data]) -> bytes:
+    """The body of a record, as JSON if JSON holds it."""
+    if isinstance(record, Rejection) or codec.json_holds(record.entity.attributes):
         body = codec.encode_json(wire)
         if len(body) <= LARGEST_JSON:
             return body
@@ -108,6 +137,29 @@ def read(body: bytes) -> Record:
     else:
         found = None if codec.may_hold_timestamp(body) else _read_current(body, _msgpack)
     return from_wire(codec.decode(body)) if found is None else found
+
+
+def read_id(body: bytes) -> str:
+    """The `id` of a record in a body of the log, of any version, without the rest; raises `ValueError`."""
+    try:
+        return (_json_named if body[:1] == b"{" else _msgpack_named)(body).id
+    except RecursionError as error:
+        raise ValueError(f"no record: {error}") from error
+
+
+def read_entity(body: bytes) -> EntityAfter:
+    """What a tree takes from the record in a body of the log, of any version; raises as `read`.
+
+    Of a record in the current version, in msgpack, nothing else is decoded.
+    """
+    try:
+        found = None if body[:1] == b"{" or codec.may_hold_timestamp(body) else _decode_part(body)
+        if found is not None and found.schemaversion == RECORD_VERSION and found.type.endswith(WITH_ENTITY):
+            data = found.data
+            return EntityAfter(_entity(data.kind, data.id, data.version, data.entity), data.cause.sequence)
+    except (ValueError, RecursionError):
+        pass  # a rejection, or no record
+    return entity_after(read(body))
 
 
 def numbered(body: bytes) -> Numbered:
@@ -142,7 +194,8 @@ def to_wire(record: Record, index: int, records: int, installation: str, tables:
     index, records: the record is number `index` of the `records` that its event made.
     tables: the version of the table that made it; empty if its kind is unknown.
     """
-    cause = _cause_to_wire(record.cause, records)
+    of = record.cause
+    cause = CauseMap(of.sequence, of.event, of.source, of.by, of.origin, of.time_text, records, of.extensions)
     data: Data
     if isinstance(record, Transition):
         verb, data = "transitioned", _transition_to_wire(record, cause)
@@ -153,7 +206,7 @@ def to_wire(record: Record, index: int, records: int, installation: str, tables:
         verb, data = "marked", MarkData(entity.kind, entity.id, entity.version, cause, entity_to_wire(entity))
     return RecordMap(
         "1.0",
-        f"{record.cause.sequence}-{index}",
+        f"{of.sequence}-{index}",
         installation,
         f"{data.kind}.{verb}",
         f"{data.kind}/{data.id}",
@@ -182,7 +235,7 @@ def entity_to_wire(entity: Entity) -> EntityMap:
         )
         for name, facet in facets_of(entity)
     }
-    timers = {name: timestamp(due) for name, due in entity.timers_ns.items()}
+    timers = {name: timestamp(due) for name, due in entity.timers_ns.items()} if entity.timers_ns else NONE
     return EntityMap(facets, entity.attributes, entity.sequences, timers, entity.asked)
 
 
@@ -210,12 +263,6 @@ def moved_map(record: Transition) -> dict[str, Any]:
             "from": cause.origin, "time": cause.time_text,
         },
     }  # fmt: skip
-
-
-def _cause_to_wire(cause: Cause, records: int) -> CauseMap:
-    return CauseMap(
-        cause.sequence, cause.event, cause.source, cause.by, cause.origin, cause.time_text, records, cause.extensions
-    )
 
 
 def _transition_to_wire(record: Transition, cause: CauseMap) -> TransitionData:
@@ -306,6 +353,12 @@ def _state(found: StateMap) -> State:
     return state(found.state, found.conditions)
 
 
+def _facet(found: FacetMap) -> FacetState:
+    shown, base = state(found.state, found.conditions), found.base
+    below = shown if (base.state, base.conditions) == shown else state(base.state, base.conditions)
+    return FacetState(below, shown, nanoseconds(found.since), found.interrupted)
+
+
 def _entity(kind: str, entity_id: str, version: int, found: EntityMap) -> Entity:
     facets = found.facets
     return Entity(
@@ -313,10 +366,7 @@ def _entity(kind: str, entity_id: str, version: int, found: EntityMap) -> Entity
         entity_id,
         version,
         _shared(tuple(facets)),
-        tuple(
-            FacetState(_state(facet.base), _state(facet), nanoseconds(facet.since), facet.interrupted)
-            for facet in facets.values()
-        ),
+        tuple([_facet(facet) for facet in facets.values()]),
         found.attributes or NONE,
         found.sequences or NONE,
         {name: nanoseconds(due) for name, due in found.timers.items()} if found.timers else NONE,

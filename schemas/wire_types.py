@@ -108,6 +108,22 @@ class TransitionData(Struct, frozen=True, gc=False, omit_defaults=True, rename={
     ] = False
 
 
+class CausePart(Struct, frozen=True, gc=False):
+    """Of a cause, only which event it was."""
+
+    sequence: int
+
+
+class EntityPart(Struct, frozen=True, gc=False):
+    """Of a transition or a mark, only the whole entity after it, and which event made it."""
+
+    kind: Kind
+    id: Id
+    version: Version
+    cause: CausePart
+    entity: EntityMap
+
+
 class LeftOutMap(Struct, frozen=True, gc=False):
     """An item of a snapshot that was not taken."""
 
@@ -181,3 +197,11 @@ class RecordMap(Struct, Generic[D], frozen=True, gc=False):
         str, Meta(description="The version of the kind's table that made the record; empty if the kind is unknown.")
     ]
     data: D
+
+
+class RecordPart(Struct, frozen=True, gc=False):
+    """Of a record, only what a tree takes from it. What is left out here is not decoded."""
+
+    type: str
+    schemaversion: int
+    data: EntityPart

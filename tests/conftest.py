@@ -20,6 +20,7 @@ from phaseline.engine.client.client import Client
 from phaseline.engine.embedded.server import EmbeddedServer
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.settings import Settings
+from phaseline.engine.worker.collecting import COLLECT
 from tests.support import effort, forked_process
 from tests.support.built_in_kinds import BUILT_IN_KINDS
 from tests.support.command import Shell
@@ -32,9 +33,11 @@ _serial = itertools.count(1)
 MEMORY, ROOM = Path("/dev/shm"), 4 << 30  # files without a disk; the bytes that all test processes need
 
 
+gc.set_threshold(*COLLECT)  # collecting tests makes a million objects, and nearly all of them stay
+
+
 def pytest_collection_finish() -> None:
     """Take what all tests share out of the garbage collector's rounds: it would look at a million objects each time."""
-    gc.collect()
     gc.freeze()
     gc.set_threshold(20_000, 20, 50)
 
@@ -43,6 +46,7 @@ def pytest_collection_finish() -> None:
 def _logging() -> Iterator[None]:
     """What a test configures ends with it: a command called in this process logs warnings only, to its own stderr."""
     yield
+    logs.through_structlog()
     if structlog.is_configured():
         structlog.reset_defaults()
 

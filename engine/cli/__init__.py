@@ -12,13 +12,21 @@ from typing import Any, NoReturn
 import click
 
 from phaseline.engine.cli.help import Page
-from phaseline.engine.exit_codes import MEANINGS, Exit
+from phaseline.engine.error_help.exit_codes import MEANINGS, Exit
 from phaseline.schemas.libraries import NotInstalled
 from phaseline.schemas.similar import did_you_mean
 from phaseline.schemas.version import __version__
 
 Sections = dict[str, dict[str, tuple[str, str]]]
 """By title, the commands of a section: name -> (`module.function` in this package, one line of help)."""
+
+
+ELSEWHERE = {
+    "describe": "get", "show": "get", "ls": "list", "delete": "publish", "apply": "publish", "pub": "publish",
+    "sub": "watch", "events": "history", "logs": "history", "log": "history", "top": "counts", "explain": "machines",
+    "server": "doctor", "check": "doctor", "start": "up", "run": "up",
+}  # fmt: skip
+"""By the words of other commands, kubectl and nats above all, ours that does the same."""
 
 
 class Lazy(Page, click.Group):
@@ -48,7 +56,8 @@ class Lazy(Page, click.Group):
         """The command that the first word names; a wrong word is answered with the most similar command."""
         name = str(args[0])
         if name not in self.table and not name.startswith("-") and not ctx.resilient_parsing:
-            meant = did_you_mean(name, self.table)
+            word = ELSEWHERE.get(name, "")
+            meant = f" (did you mean {word}?)" if word in self.table else did_you_mean(name, self.table)
             raise click.UsageError(f"there is no command {name!r}{meant}: phaseline --help lists all commands", ctx)
         return super().resolve_command(ctx, args)
 
@@ -134,9 +143,11 @@ def cli() -> None:
     """Lifecycle events in, explicit state machines, committed transitions out.
 
     Programs publish events to NATS. Workers decide each event by the state machines, and commit each transition once,
-    in order, with its cause. The id of an entity is its path from the root of its tree: c1/pool-a/n7.
+    in order, with its cause. The id of an entity is its path from the root of its tree: c1/pool-a/n7. Commands take it
+    alone, as node/c1/pool-a/n7 (what -o name prints), or with its kind: node c1/pool-a/n7.
 
-    Data goes to stdout, in the form that -o names: json (--json for short), yaml, wide or name. Messages go to stderr.
+    Data goes to stdout, in the form that -o names: json (--json for short) and yaml everywhere, wide and name where
+    they make a difference. Messages go to stderr.
     Colours appear on terminals only, and never if NO_COLOR is set. Connection options can be set in the environment,
     for example as PHASELINE_NATS.
     """

@@ -15,8 +15,9 @@ import click
 from phaseline.engine.assess import merged
 from phaseline.engine.cli import options, render, render_assessment, terminal
 from phaseline.engine.cli.help import Page
+from phaseline.engine.cli.output import Output
 from phaseline.engine.cli.styled import Text
-from phaseline.engine.exit_codes import Exit
+from phaseline.engine.error_help.exit_codes import Exit
 from phaseline.engine.observe.manifest_files import Manifest, documents, read
 from phaseline.engine.scripts.runner import SandboxRunner
 from phaseline.engine.scripts.sandbox import Sandbox
@@ -71,12 +72,12 @@ FILE = click.Path(exists=True, dir_okay=False, allow_dash=True, path_type=Path)
     "--profile", type=click.Choice([*PROFILES]), help="Assessment profile. Default: alauda, unless --rules sets one."
 )
 @click.option("--check", is_flag=True, help="Exit with 1 if any resource is not Healthy or not Synced.")
-@options.as_json
 @options.verbose
+@options.output("json", "yaml")
 def assess(
     *, live: Path | None, desired: Path | None, rules: Sequence[Path], dry_run: Path | None, server_side: bool,
     kubeconfig: Path | None, kube_context: str | None, namespace: str, field_manager: str, profile: str | None,
-    check: bool, as_json: bool,
+    check: bool, output: Output,
 ) -> int | None:  # fmt: skip
     """Show the health and sync of manifests, with the reasons. Needs no server.
 
@@ -109,7 +110,10 @@ def assess(
             is_declared=desired is not None,
             dry_runs=planned,
         )
-    (_show_json if as_json else _show)(application, overrides.profile)
+    if output.is_data:
+        _show_data(application, overrides.profile, output)
+    else:
+        _show(application, overrides.profile)
     healthy = all(render_assessment.is_healthy(assessment) for _, assessment in application.resources)
     return Exit.NO if check and not healthy else Exit.DONE
 
@@ -182,11 +186,11 @@ def _overrides(rules: Sequence[Path], pairs: Sequence[Pair], profile: str | None
     return merged(overrides, "--profile", {"profile": profile}) if profile else overrides
 
 
-def _show_json(application: ApplicationAssessment, profile: Profile) -> None:
+def _show_data(application: ApplicationAssessment, profile: Profile, output: Output) -> None:
     for pair, assessment in application.resources:
-        render.show_json({**pair.key._asdict(), **render_assessment.as_map(assessment, profile)})
+        output.show({**pair.key._asdict(), **render_assessment.as_map(assessment, profile)})
     if len(application.resources) > 1:
-        render.show_json(
+        output.show(
             {"application": {**application.whole._asdict(), "health": profile.called(application.whole.health)}}
         )
 

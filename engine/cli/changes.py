@@ -4,17 +4,19 @@ Belongs here: its options, and the layout of changes. Does not: finding them (`p
 """
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import click
 
-from phaseline.engine.cli import names, options, render, terminal
+from phaseline.engine.cli import names, options, render, selection, terminal
 from phaseline.engine.cli.help import Page
 from phaseline.engine.cli.layout import ALWAYS, Column, Grid, Row
 from phaseline.engine.cli.output import Output
 from phaseline.engine.cli.styled import Text, width_of
 from phaseline.engine.client import maps
 from phaseline.engine.client.client import Client
+from phaseline.engine.client.selection import Selector, by_field
 from phaseline.engine.log.changes import Change, ChangeList
 from phaseline.engine.log.event_clock.event_time import Clock
 from phaseline.engine.log.when import When
@@ -31,11 +33,24 @@ COLOURS = {
 }
 
 
+FIELDS: dict[str, Callable[[Change], Any]] = {
+    "kind": lambda change: change.kind,
+    "id": lambda change: change.id,
+    "change": lambda change: change.what,
+    "transitions": lambda change: change.transitions,
+    "flaps": lambda change: change.flaps,
+    "first": lambda change: change.first_ns,
+    "last": lambda change: change.last_ns,
+}
+"""What changes can be sorted by."""
+
+
 @click.command(
     cls=Page,
     examples=[
         ("phaseline changes --from 2h", "changes of the last two hours"),
         ("phaseline changes --from 03:00 --to 03:30 --tree c1", "half an hour, in one tree"),
+        ("phaseline changes --from 1d -l default=true --sort-by flaps", "default pools, those that flap most last"),
         ("phaseline changes --from 1d --json | jq 'select(.flaps > 3)'", "entities that flap"),
     ],
 )
@@ -44,23 +59,33 @@ COLOURS = {
 @click.option("--to", "end", type=options.WhenType(), metavar="MOMENT", help="The later moment.  [default: now]")
 @click.option("--tree", type=names.ID, metavar="ID", help="Only this entity and everything below it.")
 @click.option("--kind", type=names.KIND, metavar="KIND", help="Only this kind.")
+@selection.selector
+@selection.sort_by_column(FIELDS, "by id")
 @options.clock
 @options.connected
 @options.output("json", "yaml", "wide", "name")
 def changes(
-    settings: Settings, *, start: When, end: When | None, tree: str | None, kind: str | None, clock: Clock,
-    output: Output,
+    settings: Settings, *, start: When, end: When | None, tree: str | None, kind: str | None, selector: Selector,
+    sort_by: str | None, clock: Clock, output: Output,
 ) -> int | None:  # fmt: skip
     """Show what differs between two moments: the entities, their states, and how often they changed in between.
 
     A flap is a return to a phase that the entity had left in between. "same again" is an entity that changed and is
     back in its first state. "came and went" is an entity that was created and deleted in between.
+
+    -l selects by the attributes after the last change. A line counts all changes of an entity, so the first one is
+    printed after the last record was read; `phaseline watch --from 2h --no-follow` prints each record as it is read.
     """
 
     async def work() -> None:
         async with Client.open(settings) as client:
             found = await client.changes(start, end, tree=tree, kind=kind, clock=clock)
             terminal.without_time(found.without_time if isinstance(found, ChangeList) else 0)
+            selector.check(client.kinds, kind)
+            if selector.requirements:
+                found = [change for change in found if selector.selects(change)]
+            if sort_by is not None:
+                found = by_field(found, sort_by, FIELDS)
             if output.is_data:
                 for change in found:
                     output.show(maps.change_map(change), f"{change.kind}/{change.id}")

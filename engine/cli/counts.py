@@ -8,11 +8,12 @@ from typing import Any
 
 import click
 
-from phaseline.engine.cli import names, options, render, terminal, undecided
+from phaseline.engine.cli import entity_name, names, options, render, terminal, undecided
 from phaseline.engine.cli.as_of import time_of
 from phaseline.engine.cli.help import Page
 from phaseline.engine.cli.output import Output
 from phaseline.engine.cli.styled import Text
+from phaseline.engine.client.fleet_counts import KINDS
 from phaseline.engine.log.when import When
 from phaseline.engine.settings import Settings
 from phaseline.machines.fleet.counts import fraction
@@ -30,7 +31,6 @@ from phaseline.schemas.records import nanoseconds
         ("phaseline counts --cluster 'edge-*' --cluster lab", "several clusters together, and each"),
     ],
 )
-@click.argument("entity_id", type=names.ID, metavar="[ID]", required=False)
 @click.option("--cluster", "clusters", multiple=True, metavar="NAME",
               help="Instead of ID: count over all repositories on this cluster. Can be given several times, and be a "
               "glob (*, ?, [ab], {a,b}).")  # fmt: skip
@@ -38,6 +38,7 @@ from phaseline.schemas.records import nanoseconds
 @names.condition
 @options.connected
 @options.output("json", "yaml", "wide")
+@entity_name.argument(required=False, only=KINDS)
 def counts(
     settings: Settings, entity_id: str | None, *, clusters: tuple[str, ...], at: When | None,
     condition: tuple[str, ...], output: Output,

@@ -6,8 +6,9 @@ Belongs here: its options. Does not: reading the observation (`engine.log.last_o
 
 import click
 
-from phaseline.engine.cli import options, render, render_assessment, similar_ids, terminal
+from phaseline.engine.cli import entity_name, options, render, render_assessment, similar_ids, terminal
 from phaseline.engine.cli.help import Page
+from phaseline.engine.cli.output import Output
 from phaseline.engine.cli.styled import Text
 from phaseline.engine.client.client import Client
 from phaseline.engine.settings import Settings
@@ -20,10 +21,10 @@ from phaseline.engine.settings import Settings
         ("phaseline diff shop/shop/apps:Deployment/shop/web --json", "for programs, with the event observed"),
     ],
 )
-@click.argument("resource_id", metavar="ID")
-@options.as_json
 @options.connected
-def diff(settings: Settings, resource_id: str, *, as_json: bool) -> int | None:
+@options.output("json", "yaml")
+@entity_name.argument(only=("resource",))
+def diff(settings: Settings, entity_id: str, *, output: Output) -> int | None:
     """Show where a Kubernetes object differs from Git, and which rules ignore differences.
 
     It compares the manifests of the last observation, with the current settings of the application. ID is the id of a
@@ -32,17 +33,17 @@ def diff(settings: Settings, resource_id: str, *, as_json: bool) -> int | None:
 
     async def work() -> None:
         async with Client.open(settings) as client, similar_ids.suggested(client):
-            found = await client.gitops.diff(resource_id)
+            found = await client.gitops.diff(entity_id)
             seen = found.observation
-            if as_json:
+            if output.is_data:
                 event = {"id": seen.event[0], "source": seen.event[1], "time": seen.time_ns}
-                render.show_json(
-                    {"id": resource_id, **render_assessment.as_map(found.assessment, found.profile), "event": event}
+                output.show(
+                    {"id": entity_id, **render_assessment.as_map(found.assessment, found.profile), "event": event}
                 )
                 return
             ago = render.duration(render.now_ns() - seen.time_ns)
             when = f"  observed {render.local_time(seen.time_ns)}, {ago} ago, by {seen.event[1]}"
-            title = Text.assemble(render.text_of(resource_id, "bold"), render.text_of(when, "bright_black"))
+            title = Text.assemble(render.text_of(entity_id, "bold"), render.text_of(when, "bright_black"))
             render_assessment.show(title, found.assessment, found.profile)
 
     return terminal.run(work())

@@ -9,10 +9,11 @@ import click
 
 from phaseline.engine.cli import options, render, terminal
 from phaseline.engine.cli.help import Page
+from phaseline.engine.cli.output import Output
 from phaseline.engine.cli.styled import Text
 from phaseline.engine.doctor.check_result import CheckResult, Verdict
 from phaseline.engine.doctor.examine import examine
-from phaseline.engine.exit_codes import Exit
+from phaseline.engine.error_help.exit_codes import Exit
 from phaseline.engine.settings import Settings
 from phaseline.machines.built_in import installed
 
@@ -33,9 +34,9 @@ WIDTH = 18
         ("phaseline doctor --json | jq 'select(.verdict != \"ok\")'", ""),
     ],
 )
-@options.as_json
 @options.connected
-def doctor(settings: Settings, *, as_json: bool) -> int | None:
+@options.output("json", "yaml")
+def doctor(settings: Settings, *, output: Output) -> int | None:
     """Check the server, the user's rights, the streams, the workers and the tables, and say what to do.
 
     Nothing is changed. The exit code is 0 if all is well or there are only warnings, and 1 if there is a problem. If no
@@ -49,19 +50,19 @@ def doctor(settings: Settings, *, as_json: bool) -> int | None:
         problems = []
         async for finding in examine(settings, installed()):
             problems += [finding] if finding.verdict == "problem" else []
-            _show(finding, as_json=as_json)
+            _show(finding, output=output)
         return next((found.code for found in problems if found.code), Exit.NO if problems else Exit.DONE)
 
     return terminal.run(work())
 
 
-def _show(finding: CheckResult, *, as_json: bool) -> None:
-    if as_json:
-        render.show_json(finding.shown())
-        return
-    mark, colour = MARKS[finding.verdict]
-    render.show_line(Text.assemble(Text(mark, colour), f" {finding.check:<{WIDTH}} ", render.text_of(finding.found)))
-    if finding.advice:
-        render.show_line(
-            render.text_of(f"  {'':<{WIDTH}} → {finding.advice}", "bold" if finding.verdict == "problem" else "")
-        )
+def _show(finding: CheckResult, *, output: Output) -> None:
+    if output.is_data:
+        output.show(finding.shown())
+    else:
+        mark, colour = MARKS[finding.verdict]
+        output.lines(Text.assemble(Text(mark, colour), f" {finding.check:<{WIDTH}} ", render.text_of(finding.found)))
+        if finding.advice:
+            style = "bold" if finding.verdict == "problem" else ""
+            output.lines(render.text_of(f"  {'':<{WIDTH}} → {finding.advice}", style))
+    output.flush()

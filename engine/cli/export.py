@@ -7,9 +7,10 @@ from pathlib import Path
 
 import click
 
-from phaseline.engine.cli import log_source, options, render, terminal
+from phaseline.engine.cli import log_source, options, terminal
 from phaseline.engine.cli.help import Page
 from phaseline.engine.cli.log_source import Part
+from phaseline.engine.cli.output import Output
 from phaseline.engine.cli.render_replay import counted
 from phaseline.engine.replay.export_log import export
 from phaseline.engine.settings import Settings
@@ -30,9 +31,9 @@ from phaseline.machines.built_in import installed
 @click.option("--records", is_flag=True, help="Include the records of the events, so that the file can be audited.")
 @click.option("--as-test", "expect", is_flag=True, help="Include the final states, so that the file is a test.")
 @log_source.part
-@options.as_json
 @options.connected
-def export_(settings: Settings, file: Path, *, records: bool, expect: bool, part: Part, as_json: bool) -> int | None:
+@options.output("json", "yaml")
+def export_(settings: Settings, file: Path, *, records: bool, expect: bool, part: Part, output: Output) -> int | None:
     """Write the log of events to a file: the whole log, one tree, or a part.
 
     A file named *.jsonl holds JSON lines, any other file a msgpack stream. A further suffix .zst or .gz compresses
@@ -51,8 +52,8 @@ def export_(settings: Settings, file: Path, *, records: bool, expect: bool, part
             undecided = source.undecided
         totals = {f"{word}s": counts.get(word, 0) for word in ("state", "event", "record")}
         totals["expected"] = counts.get("expected", 0)
-        if as_json and str(file) != "-":
-            render.show_json({"file": str(file), **totals, "undecided": undecided})
+        if output.is_data and str(file) != "-":
+            output.show({"file": str(file), **totals, "undecided": undecided})
             return
         if undecided:
             terminal.say(f"{counted(undecided, 'event')} left out: not decided yet")

@@ -1,7 +1,7 @@
 """Errors on stderr: what is wrong in one line, what to do in the next; and the exit code.
 
 Belongs here: how an error looks. Does not: the errors (`phaseline.engine.errors`), what to do about them
-(`phaseline.engine.remedies`), their codes (`phaseline.engine.exit_codes`).
+(`phaseline.engine.error_help.remedies`), their codes (`phaseline.engine.error_help.exit_codes`).
 """
 
 import os
@@ -15,9 +15,9 @@ import click
 from phaseline.engine.cli import contexts
 from phaseline.engine.cli.controls import plain_lines
 from phaseline.engine.cli.terminal import say, styled
+from phaseline.engine.error_help.exit_codes import Exit, code_of
+from phaseline.engine.error_help.remedies import EXAMINED, remedy
 from phaseline.engine.errors import NatsUnreachable, PhaselineError
-from phaseline.engine.exit_codes import Exit, code_of
-from phaseline.engine.remedies import EXAMINED, remedy
 from phaseline.schemas.upcasting import NewerRecord
 
 DOCTOR = "`phaseline doctor` looks closer"

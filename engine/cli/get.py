@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import click
 
-from phaseline.engine.cli import following, names, options, render, terminal, undecided
+from phaseline.engine.cli import entity_name, following, options, render, terminal, undecided
 from phaseline.engine.cli.as_of import time_of
 from phaseline.engine.cli.help import Page
 from phaseline.engine.cli.output import Output
@@ -29,15 +29,21 @@ from phaseline.schemas.records import Transition
         ("phaseline get node c1/pool-a/n7 --json | jq .facets.phase.state", ""),
     ],
 )
-@click.argument("kind", type=names.KIND)
-@click.argument("entity_id", type=names.ID, metavar="ID")
 @options.at
 @options.language
 @following.follow
 @options.connected
 @options.output("json", "yaml", "wide", "name")
+@entity_name.argument()
 def get(
-    settings: Settings, kind: str, entity_id: str, *, at: When | None, lang: Language, follow: bool, output: Output
+    settings: Settings,
+    kind: str | None,
+    entity_id: str,
+    *,
+    at: When | None,
+    lang: Language,
+    follow: bool,
+    output: Output,
 ) -> int | None:
     """Show one entity: its state and label, since when, its attributes, and the last cause.
 
@@ -50,7 +56,8 @@ def get(
         async with undecided.reading(settings, entity_id, at) as client:
             view = await client.at(at)
             start = await view.next_place() if follow else 0
-            last = await view.last(kind, entity_id)
+            name = kind or await view.kind_of(entity_id)
+            last = await view.last(name, entity_id)
             entity = last.entity
             stale = (await view.stale_since_ns([entity])).get((entity.kind, entity.id))
             if output.is_data:
@@ -59,7 +66,7 @@ def get(
                 output.pairs(described(client.kinds, last, lang, time_of(view), stale))
             if follow:
                 await following.show(
-                    client, start, [last], lambda one: one.id == entity_id, output, lang, kind=kind, tree=entity_id
+                    client, start, [last], lambda one: one.id == entity_id, output, lang, kind=name, tree=entity_id
                 )
 
     return terminal.run(work())

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import click
 
-from phaseline.engine.cli import names, options, render, similar_ids, terminal
+from phaseline.engine.cli import entity_name, options, render, similar_ids, terminal
 from phaseline.engine.cli.help import Page
 from phaseline.engine.cli.layout import ALWAYS, Column, Row
 from phaseline.engine.cli.output import Output
@@ -45,24 +45,24 @@ COLUMNS = (
         ("phaseline history node c1/pool-a/n7 --json", "the records, for programs"),
     ],
 )
-@click.argument("kind", type=names.KIND)
-@click.argument("entity_id", type=names.ID, metavar="ID")
 @options.clock
 @options.language
 @options.connected
 @options.output("json", "yaml", "wide")
+@entity_name.argument()
 def history(
-    settings: Settings, kind: str, entity_id: str, *, clock: Clock, lang: Language, output: Output
+    settings: Settings, kind: str | None, entity_id: str, *, clock: Clock, lang: Language, output: Output
 ) -> int | None:
     """Show the transitions of one entity: when, from which state to which, for how long, and the event behind each."""
 
     async def work() -> None:
         async with Client.open(settings) as client, similar_ids.suggested(client):
-            records = client.history(kind, entity_id, clock=clock)
+            name = kind or await client.kind_of(entity_id)
+            records = client.history(name, entity_id, clock=clock)
             if output.is_data:
                 await show_records(client, records, None, output, lang)
             else:
-                await _show(client, kind, entity_id, records, output, lang)
+                await _show(client, name, entity_id, records, output, lang)
             if isinstance(records, EventWatch):
                 terminal.without_time(records.without_time)
 

@@ -12,6 +12,7 @@ import click
 
 from phaseline.engine.cli import log_source, options, render, terminal
 from phaseline.engine.cli.help import Page
+from phaseline.engine.cli.output import Output
 from phaseline.engine.cli.render_replay import counted
 from phaseline.engine.jetstream.streams import inspect
 from phaseline.engine.jetstream.wire import Wire
@@ -57,10 +58,10 @@ class Speed(click.ParamType):  # type: ignore[type-arg]  # click 8.1 has no type
 )
 @log_source.max_unpacked
 @click.option("--partial", is_flag=True, help="Import a damaged file as far as it can be read.")
-@options.as_json
 @options.connected
+@options.output("json", "yaml")
 def import_(
-    settings: Settings, file: Path, *, speed: float | str, shift: bool, partial: bool, most: int | None, as_json: bool
+    settings: Settings, file: Path, *, speed: float | str, shift: bool, partial: bool, most: int | None, output: Output
 ) -> int | None:
     """Publish the events of a file that `phaseline export` wrote, in order.
 
@@ -81,15 +82,15 @@ def import_(
                     partial=partial, most=most,
                     progress=lambda n: bar.advance(task, n), begin=lambda count: bar.update(task, total=count),
                 )  # fmt: skip
-        show_import(done, as_json=as_json)
+        show_import(done, output=output)
 
     return terminal.run(work())
 
 
-def show_import(done: ImportResult, *, as_json: bool) -> None:
+def show_import(done: ImportResult, *, output: Output) -> None:
     """Print what was imported and what was not."""
-    if as_json:
-        render.show_json(
+    if output.is_data:
+        output.show(
             {
                 "stored": done.stored,
                 "duplicates": done.duplicates,

@@ -60,6 +60,9 @@ def list_(
 ) -> int | None:  # fmt: skip
     """List entities with their states, sorted by id. With --at, list them as they were at an earlier moment.
 
+    They are sorted, so the first line is printed when the last entity was read. What prints while it reads is
+    `phaseline watch --from start --no-follow`: each transition, in the order of the log.
+
     With --watch, list them, and then each one again whenever it changes, until it no longer fits.
     """
     if follow:
@@ -74,7 +77,7 @@ def list_(
             if follow:
                 found = [record for record in everything if wanted.fits(record.entity)]
             if sort_by is not None:
-                found = in_order(client.kinds, found, sort_by, kind)
+                found = in_order(client.kinds, found, sort_by, kind, lang)
             terminal.without_time(view.without_time)
             stale = await view.stale_since_ns([record.entity for record in found])
             page = EntityLines(client.kinds, output, lang, time_of(view) if not output.is_data else 0, stale)

@@ -77,7 +77,7 @@ def _among(kinds: Kinds, name: str | None) -> list[Kind]:
 
 
 def _kinds(kinds: Kinds, _: str | None) -> dict[str, str]:
-    return {name: kind.table.doc for name, kind in kinds.items()}
+    return {name: kind.written.doc for name, kind in kinds.items()}
 
 
 def _states(kinds: Kinds, name: str | None) -> dict[str, str]:
@@ -121,7 +121,8 @@ async def _ids(values: Mapping[str, Any], incomplete: str) -> list[CompletionIte
     found: list[CompletionItem] = []
     async with Client.open(settings_of(given)) as client:
         parts = incomplete.count("/") + 1
-        kinds = [values["kind"]] if values.get("kind") else [k.name for k in client.kinds.values() if k.arity == parts]
+        typed = spelt(values.get("kind") or "", client.kinds)
+        kinds = [typed] if typed in client.kinds else [k.name for k in client.kinds.values() if k.arity == parts]
         for kind in kinds:
             async for entity in client.list(kind, tree=above or None):
                 if entity.id.startswith(incomplete) and len(found) < MOST:

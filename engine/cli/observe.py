@@ -14,6 +14,7 @@ import click
 
 from phaseline.engine.cli import options, publish_many, render, terminal
 from phaseline.engine.cli.help import Page
+from phaseline.engine.cli.output import Output
 from phaseline.engine.client.client import Client
 from phaseline.engine.errors import Unsendable
 from phaseline.engine.observe.manifest_files import read
@@ -109,13 +110,13 @@ class Watched(NamedTuple):
 @click.option("--heartbeat", type=click.FloatRange(0), default=HEARTBEAT, show_default=True, metavar="SECONDS",
               help="With --cluster: time between heartbeats for what nothing else is told of. 0: none.")  # fmt: skip
 @click.option("--print", "prints", is_flag=True, help="Print the events, one per line, instead of publishing them.")
-@options.as_json
 @options.connected
+@options.output("json", "yaml")
 def observe(
     settings: Settings, *, file: Path, application: str | None, applications: Path | None, argo_namespace: str,
     label_key: str, installation_id: str, desired: Path | None, source: str | None, settle: float, heartbeat: float,
     cluster: bool, resources: str | None, namespace: str | None, kubeconfig: Path | None, kube_context: str | None,
-    prints: bool, as_json: bool,
+    prints: bool, output: Output,
 ) -> int | None:  # fmt: skip
     """Publish events about Kubernetes objects, as kubectl prints them. Each real change is published once.
 
@@ -147,11 +148,12 @@ def observe(
     async def work() -> None:
         if prints:
             async for event in events(None):
-                render.show_json(event)
+                output.show(event)
+                output.flush()
         else:
             async with Client.open(settings) as client:
                 sent = await client.publish_many(events(client), window=WINDOW, check=False)
-                _show(sent, as_json=as_json)
+                _show(sent, output=output)
         _show_unowned(observer.unowned)
 
     return terminal.run(work())
@@ -167,9 +169,9 @@ def _show_unowned(unowned: Mapping[str, str]) -> None:
         terminal.say(f"left out: {', '.join(names[:3])}{more}: {why}")
 
 
-def _show(sent: PublishResult, *, as_json: bool) -> None:
-    if as_json:
-        render.show_json(sent._asdict())
+def _show(sent: PublishResult, *, output: Output) -> None:
+    if output.is_data:
+        output.show(sent._asdict())
     else:
         render.show_line(render.text_of(publish_many.summary(sent)))
 

@@ -111,9 +111,6 @@ def settings_of(values: dict[str, Any]) -> Settings:
         raise click.BadParameter(error.problem, param_hint=flag(name)) from error
 
 
-as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON: one object, or one object per line.")
-
-
 class FormType(click.ParamType):  # type: ignore[type-arg]  # click 8.1 has no types for its values
     """A form of output on the command line."""
 
@@ -131,7 +128,8 @@ class FormType(click.ParamType):  # type: ignore[type-arg]  # click 8.1 has no t
         word = str(value).strip().lower()
         if word not in self.forms:
             known = ", ".join(self.forms)
-            self.fail(f"there is no form {value!r}{did_you_mean(word, self.forms)}; there are: {known}", param, ctx)
+            no = "this command has no form" if word in MEANINGS else "there is no form"
+            self.fail(f"{no} {value!r}{did_you_mean(word, self.forms)}; there are: {known}", param, ctx)
         return word
 
     def shell_complete(

@@ -11,9 +11,10 @@ import click
 
 from phaseline.engine.cli import names, options, publish_many, render, render_dry_run, terminal, undecided
 from phaseline.engine.cli.help import Page
+from phaseline.engine.cli.output import Output
 from phaseline.engine.client import maps
 from phaseline.engine.client.client import WAIT, Client
-from phaseline.engine.exit_codes import Exit
+from phaseline.engine.error_help.exit_codes import Exit
 from phaseline.engine.publish import compose
 from phaseline.engine.publish.outcomes import Outcome
 from phaseline.engine.settings import Settings
@@ -61,11 +62,11 @@ class WaitingPage(Page):
 @click.option("--window", type=click.IntRange(1), default=4096, show_default=True, metavar="N",
               help="With --file: number of events in flight.")  # fmt: skip
 @click.option("--force", is_flag=True, help="Send an event even if it would be rejected.")
-@options.as_json
 @options.connected
+@options.output("json", "yaml")
 def publish(
     settings: Settings, *, kind: str | None, trigger: str | None, entity_id: str | None, file: Path | None,
-    window: int, wait: float | None, dry_run: bool, force: bool, as_json: bool, data: dict[str, Any] | None,
+    window: int, wait: float | None, dry_run: bool, force: bool, output: Output, data: dict[str, Any] | None,
     **details: Any,
 ) -> int | None:  # fmt: skip
     """Publish one event about the entity KIND ID, or a file of events.
@@ -91,16 +92,14 @@ def publish(
             raise click.UsageError(
                 "--file contains whole events: leave out KIND TRIGGER ID and the options of a single event"
             )
-        return terminal.run(publish_many.publish_file(settings, file, window, force=force, as_json=as_json))
+        return terminal.run(publish_many.publish_file(settings, file, window, force=force, output=output))
     if kind is None or trigger is None or entity_id is None:
         raise click.UsageError("give KIND TRIGGER ID, or --file; --help shows examples")
 
     async def work() -> int:
         async with Client.open(settings, source=compose.default_source("cli")) as client:
             if dry_run:
-                return await render_dry_run.show_dry_run(
-                    client, kind, trigger, entity_id, data, details, as_json=as_json
-                )
+                return await render_dry_run.show_dry_run(client, kind, trigger, entity_id, data, details, output=output)
             if wait is None:
                 receipt = await client.publish(kind, trigger, entity_id, data, check=not force, **details)
                 outcome = Outcome(receipt)
@@ -109,22 +108,22 @@ def publish(
                     outcome = await client.publish_and_wait(
                         kind, trigger, entity_id, data, check=not force, timeout=wait, **details
                     )
-            return show_outcome(client.kinds, outcome, waited=wait is not None, as_json=as_json)
+            return show_outcome(client.kinds, outcome, waited=wait is not None, output=output)
 
     return terminal.run(work())
 
 
-def show_outcome(kinds: Kinds, outcome: Outcome, *, waited: bool, as_json: bool) -> int:
+def show_outcome(kinds: Kinds, outcome: Outcome, *, waited: bool, output: Output) -> int:
     """Print the number of an event and its outcome; return the exit code."""
     receipt = outcome.receipt
-    if as_json:
+    if output.is_data:
         shown: dict[str, Any] = receipt._asdict()
         if waited:
             shown |= {
                 "effect": outcome.effect,
                 "records": [maps.record_map(kinds, r.sequence, r.record, r.wire) for r in outcome.records],
             }
-        render.show_json(shown)
+        output.show(shown)
     else:
         duplicate = ", a duplicate: it was stored before" if receipt.duplicate else ""
         render.show_line(render.text_of(f"event {receipt.sequence}{duplicate}"))

@@ -10,10 +10,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-
 from phaseline.engine.cli import render, terminal
+from phaseline.engine.cli.output import Output
 from phaseline.engine.client.client import Client
 from phaseline.engine.errors import BadEventFile, EventRefused, PhaselineError
 from phaseline.engine.publish import compose, event_file
@@ -26,7 +24,7 @@ from phaseline.schemas.subjects import Subjects
 Show = Callable[[PublishResult], None]
 
 
-async def publish_file(settings: Settings, file: Path, window: int, *, force: bool, as_json: bool) -> int:
+async def publish_file(settings: Settings, file: Path, window: int, *, force: bool, output: Output) -> int:
     """Publish the events of a file; raises `BadEventFile` with the line, for a regular file before any is sent."""
     async with Client.open(settings) as client:
         name = "standard input" if str(file) == "-" else str(file)
@@ -49,8 +47,8 @@ async def publish_file(settings: Settings, file: Path, window: int, *, force: bo
             if sum(sent):
                 terminal.say(f"stopped; {summary(sent)} before that")
             raise
-        if as_json:
-            render.show_json(sent._asdict())
+        if output.is_data:
+            output.show(sent._asdict())
         else:
             render.show_line(render.text_of(summary(sent)))
     return 0
@@ -95,10 +93,13 @@ def summary(sent: PublishResult) -> str:
 @contextmanager
 def progress_bar(total: int | None) -> Iterator[Show]:
     """A progress bar on stderr, if that is a terminal."""
+    from rich import progress  # noqa: PLC0415  # slow, and not needed to publish one event
+    from rich.console import Console  # noqa: PLC0415  # as above
+
     screen = Console(file=sys.stderr)
-    with Progress(
-        TextColumn("publishing"), BarColumn(), MofNCompleteColumn(), TextColumn("{task.fields[speed]}"),
-        TimeElapsedColumn(),
+    with progress.Progress(
+        progress.TextColumn("publishing"), progress.BarColumn(), progress.MofNCompleteColumn(),
+        progress.TextColumn("{task.fields[speed]}"), progress.TimeElapsedColumn(),
         console=screen, disable=not screen.is_terminal, transient=True,
     ) as bar:  # fmt: skip
         task = bar.add_task("", total=total, speed="")

@@ -7,12 +7,15 @@ import sys
 
 import click
 
-from phaseline.engine.cli import names, options, render, terminal
+from phaseline.engine.cli import entity_name, options, render, terminal
 from phaseline.engine.cli.help import Page
+from phaseline.engine.cli.output import Output
 from phaseline.engine.jetstream.streams import inspect
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.log import purge as purging
+from phaseline.engine.log import resolve_kind
 from phaseline.engine.log.installation import Installation
+from phaseline.engine.log.latest import Latest
 from phaseline.engine.log.purge import Purge
 from phaseline.engine.publish.compose import default_source
 from phaseline.engine.settings import Settings
@@ -26,13 +29,14 @@ from phaseline.machines.built_in import installed
         ("phaseline purge resource shop/web/core:Secret/shop/mail --yes", "erase it, without a question"),
     ],
 )
-@click.argument("kind", type=names.KIND)
-@click.argument("entity_id", type=names.ID, metavar="ID")
 @click.option("--dry-run", is_flag=True, help="Only count what would be erased.")
 @click.option("--yes", is_flag=True, help="Do not ask.")
-@options.as_json
 @options.connected
-def purge(settings: Settings, *, kind: str, entity_id: str, dry_run: bool, yes: bool, as_json: bool) -> int | None:
+@options.output("json", "yaml")
+@entity_name.argument()
+def purge(
+    settings: Settings, *, kind: str | None, entity_id: str, dry_run: bool, yes: bool, output: Output
+) -> int | None:
     """Erase the events and the last observation of the entity KIND ID for good.
 
     The server overwrites the events of the entity in EVENTS, its last observation in LIVE, and in LOG those of its
@@ -47,12 +51,13 @@ def purge(settings: Settings, *, kind: str, entity_id: str, dry_run: bool, yes: 
     async def work() -> None:
         async with Wire.open(settings, name="phaseline-purge") as wire:
             installation = Installation(wire, await inspect(wire, settings), installed())
-            found = await purging.find(installation, kind, entity_id, settings.request_timeout)
+            name = kind or await resolve_kind.find(Latest(installation), entity_id)
+            found = await purging.find(installation, name, entity_id, settings.request_timeout)
             if not dry_run and not found.is_empty:
                 if not yes:
                     _ask(found)
                 await purging.run(installation, found, default_source("cli"))
-            _show(found, dry_run=dry_run, as_json=as_json)
+            _show(found, dry_run=dry_run, output=output)
 
     return terminal.run(work())
 
@@ -64,9 +69,9 @@ def _ask(found: Purge) -> None:
     click.confirm(f"erase {_counts(found)} for good?", abort=True, err=True)
 
 
-def _show(found: Purge, *, dry_run: bool, as_json: bool) -> None:
-    if as_json:
-        render.show_json(
+def _show(found: Purge, *, dry_run: bool, output: Output) -> None:
+    if output.is_data:
+        output.show(
             {
                 "kind": found.kind, "id": found.id, "dry_run": dry_run, "events": len(found.positions),
                 "bytes": found.bytes, "last_observation": bool(found.live), "rejections": len(found.rejections),

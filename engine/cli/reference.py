@@ -14,7 +14,7 @@ import click
 
 from phaseline.engine.cli import cli
 from phaseline.engine.cli.help import Page, Shared
-from phaseline.engine.exit_codes import MEANINGS
+from phaseline.engine.error_help.exit_codes import MEANINGS
 
 COMMAND = "python -m phaseline.engine.cli.reference"
 PAGE = Path("docs/cli.md")

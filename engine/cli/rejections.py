@@ -3,12 +3,12 @@
 Belongs here: their options and layout. Does not: reading the log, sending (`phaseline.engine.client`).
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import click
 
-from phaseline.engine.cli import names, options, publish, render, terminal
+from phaseline.engine.cli import names, options, publish, render, selection, terminal
 from phaseline.engine.cli.controls import plain
 from phaseline.engine.cli.help import Page
 from phaseline.engine.cli.layout import Column, Grid
@@ -18,6 +18,7 @@ from phaseline.engine.cli.watch import show_records
 from phaseline.engine.client import maps
 from phaseline.engine.client.client import WAIT, Client
 from phaseline.engine.client.rejection_counts import RejectionCount
+from phaseline.engine.client.selection import by_field
 from phaseline.engine.errors import NotRejected
 from phaseline.engine.log.log_records import Logged
 from phaseline.engine.log.when import When
@@ -34,6 +35,17 @@ SUMMARY = (
     Column("PLACE", worth=80),
     Column("EXAMPLE", worth=50, may_cut=True),
 )
+
+
+FIELDS: dict[str, Callable[[RejectionCount], Any]] = {
+    "number": lambda one: one.count,
+    "reason": lambda one: one.reason,
+    "kind": lambda one: one.kind,
+    "source": lambda one: one.source,
+    "last": lambda one: one.last.time_ns,
+    "place": lambda one: one.place,
+}
+"""What the counts can be sorted by."""
 
 
 class Group(Page, click.Group):
@@ -73,10 +85,19 @@ def rejections() -> None:
               help="Where to begin: start, a place in the log, a time, or how long ago (15m).")  # fmt: skip
 @click.option("--follow", is_flag=True, help="Wait for more, and show them as they happen.")
 @click.option("--summary", is_flag=True, help="Count them by reason, kind and source, each with the last one.")
+@selection.sort_by_column(FIELDS, "the most frequent first; needs --summary")
 @options.connected
 @options.output("json", "yaml", "wide", "name")
 def list_(
-    settings: Settings, kind: str | None, *, start: When, follow: bool, summary: bool, output: Output, **which: Any
+    settings: Settings,
+    kind: str | None,
+    *,
+    start: When,
+    follow: bool,
+    summary: bool,
+    sort_by: str | None,
+    output: Output,
+    **which: Any,
 ) -> int | None:
     """List rejections in order: the place in the log, the time, the event and the reason.
 
@@ -84,11 +105,14 @@ def list_(
     """
     if summary and follow:
         raise click.UsageError("give either --summary or --follow")
+    if sort_by is not None and not summary:
+        raise click.UsageError("rejections are printed in the order of the log: --sort-by is for --summary")
 
     async def work() -> None:
         async with Client.open(settings) as client:
             if summary:
-                show_summary(await client.rejection_counts(kind, start=start, **which), output)
+                found = await client.rejection_counts(kind, start=start, **which)
+                show_summary(found if sort_by is None else by_field(found, sort_by, FIELDS), output)
                 return
             records = client.rejections(kind, start=start, follow=follow, tree=which["tree"], reason=which["reason"])
             shown = await show_records(client, records, None, output)
@@ -188,9 +212,9 @@ def show_body(body: bytes, *, whole: bool) -> None:
 @click.argument("place", type=click.IntRange(1))
 @click.option(publish.WAIT_OPTION, type=click.FloatRange(0, min_open=True), metavar="[SECONDS]",
               help=f"Wait for the outcome, and show it.  [default without a number: {WAIT:g}]")  # fmt: skip
-@options.as_json
 @options.connected
-def resend(settings: Settings, place: int, *, wait: float | None, as_json: bool) -> int | None:
+@options.output("json", "yaml")
+def resend(settings: Settings, place: int, *, wait: float | None, output: Output) -> int | None:
     """Publish the event of a rejection again, byte for byte, with the same id.
 
     Use it once the reason is gone: for example, the parent exists now, or the kind is installed now. The event of one
@@ -202,6 +226,6 @@ def resend(settings: Settings, place: int, *, wait: float | None, as_json: bool)
         async with Client.open(settings) as client:
             receipt = await client.resend(place)
             outcome = Outcome(receipt) if wait is None else await client.outcome(receipt, timeout=wait)
-            return publish.show_outcome(client.kinds, outcome, waited=wait is not None, as_json=as_json)
+            return publish.show_outcome(client.kinds, outcome, waited=wait is not None, output=output)
 
     return terminal.run(work())

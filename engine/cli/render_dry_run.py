@@ -10,9 +10,10 @@ from typing import Any
 
 from phaseline.engine.cli import render, terminal
 from phaseline.engine.cli.controls import plain
+from phaseline.engine.cli.output import Output
 from phaseline.engine.cli.styled import Text
 from phaseline.engine.client.client import Client
-from phaseline.engine.exit_codes import Exit
+from phaseline.engine.error_help.exit_codes import Exit
 from phaseline.engine.replay.dry_run import DryRun
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.schemas import codec
@@ -25,7 +26,14 @@ SLOW = 2.0
 
 
 async def show_dry_run(
-    client: Client, kind: str, trigger: str, entity_id: str, data: dict[str, Any] | None, details: Any, *, as_json: bool
+    client: Client,
+    kind: str,
+    trigger: str,
+    entity_id: str,
+    data: dict[str, Any] | None,
+    details: Any,
+    *,
+    output: Output,
 ) -> int:
     """Make a dry run of one event and print the result; return the exit code."""
     progress = progress_when_slow(entity_id)
@@ -39,9 +47,9 @@ async def show_dry_run(
     if found.behind:
         terminal.say("events of this tree are not decided yet: the result does not include them")
     source = str(details.get("source", client.source))
-    if as_json:
+    if output.is_data:
         for message in found.messages:
-            render.show_json(codec.decode(message.body))
+            output.show(codec.decode(message.body))
         if found.effect == "none":
             terminal.say(headline(client.kinds, source, found).plain)
     else:

@@ -4,7 +4,6 @@ Belongs here: tables, lines and JSON of audits, what-ifs and rebuilt states. Doe
 (`phaseline.engine.replay`).
 """
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
@@ -12,15 +11,16 @@ from typing import Any
 import msgspec
 
 from phaseline.engine.cli import render, terminal
+from phaseline.engine.cli.output import Output
 from phaseline.engine.cli.styled import Text
 from phaseline.engine.client import maps
 from phaseline.engine.log.foreign import Foreign
 from phaseline.engine.replay.audit import AuditReport
-from phaseline.engine.replay.recorded_log import Processors, RecordedLog
+from phaseline.engine.replay.recorded_log import Rebuilt
 from phaseline.engine.replay.whatif import FinalDifference, Occurrences, RejectionSort, TransitionSort, WhatIfReport
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.schemas import wire_codec
-from phaseline.schemas.records import Loss, State, facets_of, timestamp
+from phaseline.schemas.records import Loss, State, timestamp
 
 SHOWN = 50
 """The largest number of rows of a table for people. JSON has all."""
@@ -60,13 +60,13 @@ def show_missing(report: AuditReport) -> None:
         terminal.say(f"STATE lacks {counted(report.without_state, 'entity', 'entities')} of the log")
 
 
-def show_audit(report: AuditReport, *, as_json: bool) -> None:
+def show_audit(report: AuditReport, *, output: Output) -> None:
     """Print the result of an audit, and the first difference of each entity."""
     differences = list(report.divergences.values())
-    if as_json:
+    if output.is_data:
         divergences = [difference._asdict() for difference in differences]
         rewordings = [rewording._asdict() for rewording in report.rewordings]
-        render.show_json(
+        output.show(
             {
                 **asdict(report), "holds": report.holds, "divergences": divergences, "rewordings": rewordings,
                 "foreign": [found._asdict() for found in report.foreign],
@@ -114,10 +114,10 @@ def _loss_map(loss: Loss) -> dict[str, Any]:
     return {**found, "time": timestamp(loss.time_ns)}
 
 
-def show_difference(found: WhatIfReport, kinds: Kinds, *, as_json: bool) -> None:
+def show_difference(found: WhatIfReport, kinds: Kinds, *, output: Output) -> None:
     """Print what would differ with other tables."""
-    if as_json:
-        render.show_json(_difference_map(found))
+    if output.is_data:
+        output.show(_difference_map(found))
         return
     if found.gained or found.lost:
         render.show(_moves(found, kinds))
@@ -241,24 +241,21 @@ def _wire(states: Mapping[str, State] | None) -> dict[str, Any] | None:
     return None if states is None else {name: wire_codec.state_map(state) for name, state in states.items()}
 
 
-def show_states(processors: Processors, source: RecordedLog, *, as_json: bool) -> None:
+def show_states(found: Rebuilt, kinds: Kinds, begins: int, *, output: Output) -> None:
     """Print the states that were rebuilt: each entity for programs, counts for people."""
-    if as_json:
-        for entity in processors.entities():
-            render.show_json(maps.entity_map(processors.kinds, entity))
+    if output.is_data:
+        for entity in found.listed:
+            output.show(maps.entity_map(kinds, entity))
         return
-    counts = Counter(
-        (entity.kind, name, facet.state) for entity in processors.entities() for name, facet in facets_of(entity)
-    )
-    if counts:
+    if found.counts:
         table = render.columns("KIND", "FACET", "STATE", "COUNT")
-        for (kind, name, state), count in sorted(counts.items(), key=lambda pair: (pair[0][0], pair[0][1], -pair[1])):
-            shown = render.state(processors.kinds, kind, name, state)
+        for (kind, name, state), count in sorted(
+            found.counts.items(), key=lambda one: (*one[0][:2], -one[1], str(one[0][2]))
+        ):
+            shown = render.state(kinds, kind, name, state)
             table.add_row(render.text_of(kind), render.text_of(name), shown, render.text_of(f"{count:,}"))
         render.show(table)
-    show_start(source.begins, source.undecided)
+    show_start(begins, found.undecided)
     render.show_line(
-        render.text_of(
-            f"{counted(processors.event_count, 'event')}, {counted(processors.entity_count, 'entity', 'entities')}"
-        )
+        render.text_of(f"{counted(found.events, 'event')}, {counted(found.entities, 'entity', 'entities')}")
     )

@@ -3,10 +3,12 @@
 Belongs here: these options. Does not: what they mean (`client.selection`).
 """
 
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import click
 
+from phaseline.engine.cli.options import Function
 from phaseline.engine.client.selection import EVERYTHING, FIELDS, Selector
 
 
@@ -33,3 +35,8 @@ sort_by = click.option(
     "--sort-by", metavar="FIELD",
     help=f"Sort by a field ({', '.join(FIELDS)}) or an attribute, instead of by id.",
 )  # fmt: skip
+
+
+def sort_by_column(fields: Iterable[str], default: str) -> Callable[[Function], Function]:
+    """Add `--sort-by` to a command that prints another table."""
+    return click.option("--sort-by", metavar="FIELD", help=f"Sort by {', '.join(fields)}, instead of {default}.")

@@ -8,12 +8,22 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 
+from phaseline.engine.cli import names
 from phaseline.engine.client.client import Client
-from phaseline.engine.errors import EntityNotYetKnown, EntityUnknown, PhaselineError, TreeNotYetKnown, TreeUnknown
+from phaseline.engine.errors import (
+    EntityNotYetKnown,
+    EntityUnknown,
+    PhaselineError,
+    TreeNotYetKnown,
+    TreeUnknown,
+    WrongIdLength,
+)
 from phaseline.schemas.similar import did_you_mean
 
 PATIENCE = 1.0
 """Seconds in which the ids must have been read."""
+SHOWN = 3
+"""How many ids are named at most."""
 MOST = 5_000
 """How many ids are compared at most."""
 
@@ -25,11 +35,18 @@ async def suggested(client: Client) -> AsyncIterator[None]:
         yield
     except (EntityNotYetKnown, TreeNotYetKnown):  # the id is right, the moment is not
         raise
+    except WrongIdLength as error:
+        await _note_ending(client, error, error.kind, error.id)
+        raise
     except EntityUnknown as error:
+        if await _note_kind(client, error, error.id):
+            raise
         kinds = [kind for kind in error.kind.split(" or ") if kind in client.kinds]
         await _note(client, error, kinds, error.id)
         raise
     except TreeUnknown as error:
+        if await _note_kind(client, error, error.root):
+            raise
         parts = error.root.count("/") + 1
         await _note(client, error, [kind.name for kind in client.kinds.values() if kind.arity == parts], error.root)
         raise
@@ -42,6 +59,30 @@ async def _note(client: Client, error: PhaselineError, kinds: list[str], typed: 
             ids = ids or await _ids(client, kinds, None)
         if meant := did_you_mean(typed, ids):
             error.add_note(meant.strip(" ()"))
+
+
+async def _note_kind(client: Client, error: PhaselineError, typed: str) -> bool:
+    """Whether the text is a kind, or begins with one: then the note says what else was probably meant."""
+    word, _, rest = typed.partition("/")
+    kind = names.spelt(word, client.kinds)
+    if kind not in client.kinds:
+        return False
+    if rest:
+        return await _note_ending(client, error, kind, rest)
+    error.add_note(f"{kind} is a kind: `phaseline list {kind}` lists its entities")
+    return True
+
+
+async def _note_ending(client: Client, error: PhaselineError, kind: str, typed: str) -> bool:
+    """Note the ids of the kind that end with these parts, if there are any: an id is the whole path from the root."""
+    with suppress(PhaselineError, TimeoutError):
+        async with asyncio.timeout(PATIENCE):
+            ending = [one for one in await _ids(client, [kind], None) if one.endswith(f"/{typed}")]
+        if ending:
+            others = f" There are {len(ending) - SHOWN:,} more" if len(ending) > SHOWN else ""
+            error.add_note(f"did you mean {' or '.join(ending[:SHOWN])}?{others}")
+            return True
+    return False
 
 
 async def _ids(client: Client, kinds: list[str], tree: str | None) -> list[str]:

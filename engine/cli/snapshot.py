@@ -12,6 +12,7 @@ from typing import Any
 import click
 
 from phaseline.engine.cli import options, publish, publish_many, render, render_dry_run, terminal
+from phaseline.engine.cli.output import Output
 from phaseline.engine.client.client import WAIT, Client
 from phaseline.engine.publish import compose, snapshots
 from phaseline.engine.publish.outcomes import Outcome
@@ -45,11 +46,11 @@ from phaseline.schemas.records import Rejection, Transition
 @click.option(publish.WAIT_OPTION, type=click.FloatRange(0, min_open=True), metavar="[SECONDS]",
               help=f"Wait for the outcome, and show it.  [default without a number: {WAIT:g}]")  # fmt: skip
 @click.option("--dry-run", is_flag=True, help="Show what would change now. Nothing is sent.")
-@options.as_json
 @options.connected
+@options.output("json", "yaml")
 def snapshot(
     settings: Settings, *, kind: str, entity_id: str, file: Path, below: str, seen: int | None, after: str | None,
-    upto: str | None, wait: float | None, dry_run: bool, as_json: bool, **details: Any,
+    upto: str | None, wait: float | None, dry_run: bool, output: Output, **details: Any,
 ) -> int | None:  # fmt: skip
     """Publish all that there is of one kind below the entity KIND ID.
 
@@ -75,22 +76,22 @@ def snapshot(
                     problem = f"this one is {len(found)} events: give --after and --upto and fewer items"
                     raise click.UsageError(f"--dry-run decides one event, {problem}")
                 return await render_dry_run.show_dry_run(
-                    client, kind, "snapshot", entity_id, found[0], details, as_json=as_json
+                    client, kind, "snapshot", entity_id, found[0], details, output=output
                 )
             with publish_many.progress_bar(None) as bar:
                 outcomes = await client.snapshot(
                     kind, entity_id, below, items, seen=seen, after=after, upto=upto, wait=wait,
                     progress=lambda sent, _: bar(PublishResult(stored=sent)), **details,
                 )  # fmt: skip
-            return show(client.kinds, len(items), outcomes, waited=wait is not None, as_json=as_json)
+            return show(client.kinds, len(items), outcomes, waited=wait is not None, output=output)
 
     return terminal.run(work())
 
 
-def show(kinds: Kinds, items: int, outcomes: Sequence[Outcome], *, waited: bool, as_json: bool) -> int:
+def show(kinds: Kinds, items: int, outcomes: Sequence[Outcome], *, waited: bool, output: Output) -> int:
     """Print the events of a snapshot and their outcomes, and a line that counts; return the exit code."""
-    codes = [publish.show_outcome(kinds, outcome, waited=waited, as_json=as_json) for outcome in outcomes]
-    if waited and not as_json:
+    codes = [publish.show_outcome(kinds, outcome, waited=waited, output=output) for outcome in outcomes]
+    if waited and not output.is_data:
         records = [logged.record for outcome in outcomes for logged in outcome.records]
         changes = sum(isinstance(record, Transition) for record in records)
         left_out = sum(len(record.left_out) for record in records if isinstance(record, Rejection))

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from phaseline.engine.cli import options, render, terminal, undecided
+from phaseline.engine.cli import entity_name, options, render, terminal, undecided
 from phaseline.engine.cli.as_of import time_of
 from phaseline.engine.cli.help import Page
 from phaseline.engine.cli.layout import Branch
@@ -79,12 +79,12 @@ def filters(function: options.Function) -> options.Function:
         ("phaseline status proj+vfw+v1+group --at 15m", "15 minutes ago"),
     ],
 )
-@click.argument("resource_id", metavar="RESOURCE")
 @filters
 @options.at
 @options.connected
 @options.output("json", "yaml", "wide", flags=("-o",), name="form")
-def status(settings: Settings, resource_id: str, *, at: When | None, form: Output, **query: Any) -> int | None:
+@entity_name.argument(only=("emco_resource",), metavar="RESOURCE")
+def status(settings: Settings, entity_id: str, *, at: When | None, form: Output, **query: Any) -> int | None:
     """Show the status of an EMCO resource: the last action of the user, the app context, and the state on each cluster.
 
     RESOURCE is the id of an emco_resource: names joined by +.
@@ -93,13 +93,13 @@ def status(settings: Settings, resource_id: str, *, at: When | None, form: Outpu
         raise click.UsageError("--shape emco is a form of --json: add --json")
 
     async def work() -> None:
-        async with undecided.reading(settings, resource_id, at) as client:
+        async with undecided.reading(settings, entity_id, at) as client:
             view = await client.at(at)
             if form.is_data:
-                form.show(await view.emco.status(resource_id, **query))
+                form.show(await view.emco.status(entity_id, **query))
                 return
-            found = await view.emco.selection(resource_id, **query)
-            known = {} if query["output"] in ("summary", "all") else await _known(view, resource_id, query)
+            found = await view.emco.selection(entity_id, **query)
+            known = {} if query["output"] in ("summary", "all") else await _known(view, entity_id, query)
             drawing = StatusTree(client.kinds, found, query, time_of(view), known)
             for line in drawing.head():
                 form.lines(line)

@@ -8,10 +8,9 @@ import logging
 import os
 import sys
 from collections.abc import Coroutine
-from typing import Any
+from typing import Any, TextIO
 
 import click
-import structlog
 
 from phaseline.engine import logs
 from phaseline.engine.cli.controls import plain, plain_event
@@ -55,10 +54,18 @@ def is_verbose() -> bool:
 
 def log_to_stderr(*, verbose: bool = False, least: int = logging.WARNING, lines_of_json: bool = False) -> None:
     """Log to stderr from level `least` on: readable lines, or JSON for log collectors."""
-    terminal = sys.stderr.isatty() and not os.environ.get("NO_COLOR")
+    least = logging.DEBUG if verbose else least
+    stream, colours = sys.stderr, sys.stderr.isatty() and not os.environ.get("NO_COLOR")
+    logs.through_structlog(least, lambda: _configure(stream, least, colours=colours, lines_of_json=lines_of_json))
+
+
+def _configure(stream: TextIO, least: int, *, colours: bool, lines_of_json: bool) -> None:
+    """Set structlog up to print on this stream."""
+    import structlog  # noqa: PLC0415  # it takes long to load, and most commands log nothing
+
     last: Any = structlog.processors.JSONRenderer()
     if not lines_of_json:
-        last = structlog.dev.ConsoleRenderer(colors=terminal, exception_formatter=structlog.dev.plain_traceback)
+        last = structlog.dev.ConsoleRenderer(colors=colours, exception_formatter=structlog.dev.plain_traceback)
     structlog.configure(
         processors=[
             structlog.contextvars.merge_contextvars,
@@ -68,8 +75,7 @@ def log_to_stderr(*, verbose: bool = False, least: int = logging.WARNING, lines_
             *([] if lines_of_json else [plain_event]),
             last,
         ],
-        wrapper_class=structlog.make_filtering_bound_logger(logging.DEBUG if verbose else least),
-        logger_factory=structlog.PrintLoggerFactory(sys.stderr),
+        wrapper_class=structlog.make_filtering_bound_logger(least),
+        logger_factory=structlog.PrintLoggerFactory(stream),
         cache_logger_on_first_use=False,
     )
-    logs.through_structlog()

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import click
 
-from phaseline.engine.cli import names, options, render, similar_ids, terminal
+from phaseline.engine.cli import entity_name, options, render, similar_ids, terminal
 from phaseline.engine.cli.controls import plain
 from phaseline.engine.cli.help import Page
 from phaseline.engine.cli.layout import Column, Grid, Row
@@ -20,6 +20,8 @@ from phaseline.engine.cli.styled import Text, width_of
 from phaseline.engine.cli.svg import Texts, label, picture, tick
 from phaseline.engine.client import maps
 from phaseline.engine.client.client import Client
+from phaseline.engine.errors import EntityUnknown
+from phaseline.engine.log import latest
 from phaseline.engine.log.event_clock.event_time import SERVER, Clock
 from phaseline.engine.log.timeline import Interval, Lane, Timeline, ticks
 from phaseline.engine.log.when import When
@@ -47,8 +49,7 @@ SHORT = 24
         ("phaseline timeline c1 --from 03:00 --to 03:30 --svg night.svg", "a picture for the post-mortem"),
     ],
 )
-@click.argument("entity_id", type=names.ID, metavar="ID")
-@click.option("--kind", type=names.KIND, metavar="KIND", help="The kind of ID, if several kinds have this id.")
+@entity_name.option
 @click.option(
     "--from",
     "start",
@@ -63,8 +64,9 @@ SHORT = 24
 @options.language
 @options.connected
 @options.output("json", "yaml", "wide")
+@entity_name.argument()
 def timeline(
-    settings: Settings, entity_id: str, *, kind: str | None, start: When | None, end: When | None, depth: int | None,
+    settings: Settings, kind: str | None, entity_id: str, *, start: When | None, end: When | None, depth: int | None,
     clock: Clock, svg: Path | None, lang: Language, output: Output,
 ) -> int | None:  # fmt: skip
     """Show the states of an entity and of everything below it over time, one lane each.
@@ -76,7 +78,13 @@ def timeline(
 
     async def work() -> None:
         async with Client.open(settings) as client, similar_ids.suggested(client):
-            found = await client.timeline(entity_id, kind=kind, start=start, end=end, depth=depth, clock=clock)
+            found = await client.timeline(entity_id, start=start, end=end, depth=depth, clock=clock)
+            if kind is not None:
+                latest.check_name(client.kinds, kind, entity_id)
+                lanes = [one for one in found.lanes if entity_name.is_part_of(client.kinds, one.kind, kind)]
+                if not any(lane.id == entity_id for lane in lanes):
+                    raise EntityUnknown(kind=kind, id=entity_id)
+                found = found._replace(lanes=lanes)
             stale: Mapping[tuple[str, str], int] = {}
             if clock == SERVER:
                 stale = await (await client.at(end)).stale_since_ns(entities_of(found.lanes))

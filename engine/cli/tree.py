@@ -5,17 +5,27 @@ Belongs here: its options, and entities drawn as a tree. Does not: reading state
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import click
 
-from phaseline.engine.cli import following, names, options, render, render_waves, terminal, undecided
+from phaseline.engine.cli import (
+    entity_name,
+    following,
+    options,
+    render,
+    render_waves,
+    selection,
+    terminal,
+    undecided,
+)
 from phaseline.engine.cli.as_of import time_of
 from phaseline.engine.cli.help import Page
 from phaseline.engine.cli.layout import Branch
 from phaseline.engine.cli.output import NAME, Output
 from phaseline.engine.cli.styled import Text
 from phaseline.engine.client import maps
+from phaseline.engine.client.selection import Selector
 from phaseline.engine.log.when import When
 from phaseline.engine.settings import Settings
 from phaseline.machines.compiler.kinds import Kinds
@@ -30,21 +40,25 @@ from phaseline.schemas.subjects import ancestor_id
         ("phaseline tree c1", ""),
         ("phaseline tree c1 --depth 1 --lang zh", ""),
         ("phaseline tree c1/pool-a", ""),
+        ("phaseline tree c1 -l default=true", "the default pools, and what is above them"),
     ],
 )
-@click.argument("root", type=names.ID, metavar="ID")
 @click.option("--depth", type=click.IntRange(0), metavar="N", help="Show N levels only. The counts cover all levels.")
+@selection.selector
 @options.include_deleted
 @options.at
 @options.language
 @following.follow
 @options.connected
 @options.output("json", "yaml", "wide", "name")
+@entity_name.argument()
 def tree(
-    settings: Settings, root: str, *, depth: int | None, deleted: bool, at: When | None, lang: Language, follow: bool,
-    output: Output,
+    settings: Settings, kind: str | None, entity_id: str, *, depth: int | None, selector: Selector, deleted: bool,
+    at: When | None, lang: Language, follow: bool, output: Output,
 ) -> int | None:  # fmt: skip
     """Show an entity and everything below it, with states, labels and counts of children.
+
+    With -l, show the entities that are selected, and those above them. The counts are of what is shown.
 
     With --watch, go on with a line for each change of any of them.
     """
@@ -52,29 +66,69 @@ def tree(
         following.check(at)
 
     async def work() -> None:
-        async with undecided.reading(settings, root, at) as client:
+        async with undecided.reading(settings, entity_id, at) as client:
             view = await client.at(at)
             start = await view.next_place() if follow else 0
-            found = await view.last_of_tree(root, deleted=deleted)
+            if kind is not None:
+                await view.last(kind, entity_id)
+            everything = await view.last_of_tree(entity_id, deleted=deleted)
+            selector.check(client.kinds, None, everything)
+            part = TreePart(client.kinds, kind, selector)
+            found = part.of(everything)
             forest = Forest(client.kinds, found, await view.stale_since_ns([record.entity for record in found]))
             if not output.is_data:
                 forest.now = time_of(view)
+                if not found and not follow:
+                    terminal.say("no entities found")
             for top in forest.tops:
                 if output.form == NAME:
-                    for entity in forest.whole(top):
+                    for entity in filter(part.holds, forest.whole(top)):
                         output.show(None, maps.name_of(entity))
                 elif output.is_data:
                     output.show(forest.nested(top, lang))
                 else:
                     output.tree(forest.drawn(top, lang, depth))
             if follow:
-                levels = None if depth is None else root.count("/") + depth
+                levels = None if depth is None else entity_id.count("/") + depth
                 await following.show(
-                    client, start, found, lambda one: levels is None or one.id.count("/") <= levels, output, lang,
-                    tree=root,
+                    client, start, everything,
+                    lambda one: part.holds(one) and (levels is None or one.id.count("/") <= levels),
+                    output, lang, tree=entity_id,
                 )  # fmt: skip
 
     return terminal.run(work())
+
+
+class TreePart(NamedTuple):
+    """Which entities of a tree are shown: those of one kind at its top and what is below them, as selected."""
+
+    kinds: Kinds
+    top: str | None
+    selector: Selector
+
+    def holds(self, entity: Entity) -> bool:
+        """Whether an entity is selected itself."""
+        is_inside = self.top is None or entity_name.is_part_of(self.kinds, entity.kind, self.top)
+        return is_inside and self.selector.selects(entity)
+
+    def of(self, found: Sequence[Transition]) -> Sequence[Transition]:
+        """The entities that are selected, and those above them, in the same order."""
+        chosen = [one for one in found if self.holds(one.entity)]
+        if len(chosen) == len(found):
+            return found
+        shown = {(one.entity.kind, one.entity.id) for one in chosen}
+        for one in chosen:
+            above = parent_of(self.kinds, one.entity.kind, one.entity.id)
+            while above is not None:
+                shown.add(above)
+                above = parent_of(self.kinds, *above)
+        return [one for one in found if (one.entity.kind, one.entity.id) in shown]
+
+
+def parent_of(kinds: Kinds, name: str, entity_id: str) -> tuple[str, str] | None:
+    """The kind and the id of the entity above one of that kind; None if there is none."""
+    kind = kinds.get(name)
+    return None if kind is None or kind.parent is None else (kind.parent, ancestor_id(entity_id, kind.parent_arity))
 
 
 class Forest:
@@ -99,10 +153,7 @@ class Forest:
             (self.below.setdefault(above, []) if above in self.found else self.tops).append(entity)
 
     def _parent(self, entity: Entity) -> tuple[str, str] | None:
-        kind = self.kinds.get(entity.kind)
-        if kind is None or kind.parent is None:
-            return None
-        return kind.parent, ancestor_id(entity.id, kind.parent_arity)
+        return parent_of(self.kinds, entity.kind, entity.id)
 
     def children(self, entity: Entity) -> list[Entity]:
         """The children of an entity."""

@@ -5,7 +5,7 @@ Belongs here: its options. Does not: the explanation (`phaseline.engine.explain.
 
 import click
 
-from phaseline.engine.cli import names, options, similar_ids, terminal
+from phaseline.engine.cli import entity_name, options, similar_ids, terminal
 from phaseline.engine.cli.as_of import time_of
 from phaseline.engine.cli.help import Page
 from phaseline.engine.cli.output import Output
@@ -22,14 +22,14 @@ from phaseline.engine.staleness import shown
     examples=[
         ("phaseline why c1/pool-a/n7", ""),
         ("phaseline why c1/pool-a --at 03:12", "as it was at 03:12"),
-        ("phaseline why c1/dns --kind component", "if there is a node_pool c1/dns too"),
+        ("phaseline why component c1/dns", "if there is a node_pool c1/dns too"),
     ],
 )
-@click.argument("entity_id", type=names.ID, metavar="ID")
-@click.option("--kind", type=names.KIND, metavar="KIND", help="The kind of ID, if several kinds have this id.")
+@entity_name.option
 @options.at
 @options.connected
 @options.output("json", "yaml", "wide")
+@entity_name.argument()
 def why(settings: Settings, entity_id: str, *, kind: str | None, at: When | None, output: Output) -> int | None:
     """Show why an entity is in its state, back to the events behind it.
 

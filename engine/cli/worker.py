@@ -24,7 +24,8 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "feed": {
         "type": click.Choice(FEEDS),
         "help": "Format of records and live feed: msgpack, JSON, or msgpack with a copy of each record in JSON. The "
-                "installation keeps it.  [default: as it is kept, or msgpack]",
+                "installation keeps it; workers that run already take it when they are restarted.  "
+                "[default: as it is kept, or msgpack]",
     },
     "replicas": {
         "type": click.Choice(["1", "3", "5"]), "default": "1",

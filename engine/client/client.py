@@ -29,6 +29,8 @@ from phaseline.engine.publish.pipeline import PATIENCE, WINDOW, PublishResult
 from phaseline.engine.publish.single import Receipt
 from phaseline.engine.replay.dry_run import DryRun, dry_run
 from phaseline.engine.settings import Settings
+from phaseline.machines.broken_kinds import BrokenKind
+from phaseline.machines.built_in import broken, installed
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.schemas.envelope import Event
 from phaseline.schemas.records import Entity, Rejection, Transition
@@ -79,6 +81,11 @@ class Client:
         return self._session.kinds
 
     @property
+    def broken_kinds(self) -> Sequence[BrokenKind]:
+        """The kinds of installed packages that cannot be used and are left out, each with the reason."""
+        return broken() if self.kinds is installed() else ()
+
+    @property
     def source(self) -> str:
         """The source of events for which the publisher gives no other."""
         return self._session.source
@@ -104,7 +111,7 @@ class Client:
         self, kind: str, trigger: str, entity_id: str, data: Mapping[str, Any] | None = None, *,
         check: bool = True, **details: Unpack[EventDetails],
     ) -> Receipt:  # fmt: skip
-        """Store one event; `details`: `source`, `event_id`, `sequence`, `time` (`EventDetails`).
+        """Store one event; `details`: `source`, `event_id`, `sequence`, `time`, `extensions` (`EventDetails`).
 
         Sent again with the same `source` and `event_id` it is stored once (within ten minutes). Raises `Unconfirmed`
         when no answer came: send it again under the same `event_id`.

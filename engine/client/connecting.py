@@ -4,14 +4,18 @@ Belongs here: `connect`. Does not: what a client does (`client`).
 """
 
 from collections.abc import Awaitable, Callable, Generator, Sequence
-from functools import partial
+from functools import cache, partial
 from typing import Any, Unpack
 
+from phaseline.engine import logs, nats_context
 from phaseline.engine.client.client import Client
 from phaseline.engine.client.session import Session
 from phaseline.engine.embedded.server_key import with_key
 from phaseline.engine.settings import DEFAULT_URL, ConnectionSettings, from_options
+from phaseline.machines.built_in import broken
 from phaseline.machines.compiler.kinds import Kinds
+
+log = logs.get_logger(__name__)
 
 
 class Connecting:
@@ -39,11 +43,29 @@ def connect(
     *,
     source: str | None = None,
     kinds: Kinds | None = None,
+    context: str | None = None,
     **settings: Unpack[ConnectionSettings],
 ) -> Connecting:
     """Connect to an installation: `async with phaseline.connect(...) as client`, or `await` it and `close` the client.
 
     url: one server or several of one cluster. source: where the client's events come from. kinds: the tables to check
-    against; by default those installed here. Raises `BadSetting`, `NatsUnreachable`, `UserRefused`, `TlsFailed`.
+    against; by default those installed here. context: the name of a context of the `nats` command that describes the
+    connection, or `@selected`; what else is given goes before it. Raises `BadSetting`, `NatsUnreachable`,
+    `UserRefused`, `TlsFailed`.
     """
-    return Connecting(partial(Session.start, with_key(from_options(nats=url, **settings)), source, kinds))
+    given: dict[str, Any] = {"nats": url, **settings}
+    if context is not None:
+        given["nats"] = "" if url == DEFAULT_URL else url if isinstance(url, str) else ",".join(url)
+        given = nats_context.applied(context, given)
+    if kinds is None:
+        _warn_of_broken_kinds()
+    return Connecting(partial(Session.start, with_key(from_options(**given)), source, kinds))
+
+
+@cache
+def _warn_of_broken_kinds() -> None:
+    """Log once per process which kinds of other packages are left out."""
+    for one in broken():
+        log.warning(
+            "kind_left_out", package=one.package, entry_point=one.entry_point, target=one.target, problem=one.problem
+        )

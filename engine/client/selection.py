@@ -6,13 +6,14 @@ conditions (`schemas.state_choice`), options of commands (`cli.selection`).
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, Protocol, TypeVar
 
 from phaseline.engine.client import maps
 from phaseline.engine.errors import NameUnknown
 from phaseline.machines.compiler.kinds import Kinds
+from phaseline.machines.compiler.labels import Language
 from phaseline.machines.docs import wording
-from phaseline.schemas.records import Entity, Transition
+from phaseline.schemas.records import Transition
 from phaseline.schemas.subjects import natural
 
 LABELS = "labels"
@@ -26,6 +27,14 @@ _REQUIREMENT = re.compile(
 )
 
 
+class HasAttributes(Protocol):
+    """What a selector looks at: an entity, or what changed of one."""
+
+    @property
+    def attributes(self) -> Mapping[str, Any]:
+        """The attributes."""
+
+
 class Requirement(NamedTuple):
     """What a selector asks of one attribute. values: for `in` and `notin`."""
 
@@ -33,7 +42,7 @@ class Requirement(NamedTuple):
     how: Literal["in", "notin", "exists", "lacks"]
     values: frozenset[str] = frozenset()
 
-    def holds(self, entity: Entity) -> bool:
+    def holds(self, entity: HasAttributes) -> bool:
         """Whether the entity has it. As in kubectl, `a!=b` holds for an entity without `a` too."""
         found = _texts(entity, self.key)
         if self.how in ("exists", "lacks"):
@@ -60,7 +69,7 @@ class Selector(NamedTuple):
             raise ValueError(f"{text[:80]!r} ends with a comma: {FORM}")
         return cls(tuple(found))
 
-    def selects(self, entity: Entity) -> bool:
+    def selects(self, entity: HasAttributes) -> bool:
         """Whether the entity is one of these."""
         return all(one.holds(entity) for one in self.requirements)
 
@@ -115,7 +124,7 @@ def _check(
     raise NameUnknown.among(what, key, [*words, *declared, *held])
 
 
-def value_of(entity: Entity, key: str) -> Any:
+def value_of(entity: HasAttributes, key: str) -> Any:
     """An attribute, one of the labels, or with dots something inside of a map; None if there is none."""
     attributes = entity.attributes
     labels = attributes.get(LABELS)
@@ -129,7 +138,7 @@ def value_of(entity: Entity, key: str) -> Any:
     return found
 
 
-def _texts(entity: Entity, key: str) -> Sequence[str] | None:
+def _texts(entity: HasAttributes, key: str) -> Sequence[str] | None:
     """The value as texts: of a list each element. None if there is no value."""
     found = value_of(entity, key)
     if found is None:
@@ -137,35 +146,54 @@ def _texts(entity: Entity, key: str) -> Sequence[str] | None:
     return [wording.plain_value(one) for one in (found if isinstance(found, list | tuple) else [found])]
 
 
-FIELDS: dict[str, Callable[[Kinds, Transition], Any]] = {
-    "kind": lambda _, record: record.entity.kind,
-    "id": lambda _, record: record.entity.id,
-    "state": lambda _, record: str(record.entity.facets[0].state),
-    "label": lambda kinds, record: maps.label(
-        kinds, record.entity.kind, record.entity.names[0], record.entity.facets[0].state, "en"
+T = TypeVar("T")
+FIELDS: dict[str, Callable[[Kinds, Transition, Language], Any]] = {
+    "kind": lambda _, record, __: record.entity.kind,
+    "id": lambda _, record, __: record.entity.id,
+    "state": lambda _, record, __: str(record.entity.facets[0].state),
+    "label": lambda kinds, record, language: maps.label(
+        kinds, record.entity.kind, record.entity.names[0], record.entity.facets[0].state, language
     ),
-    "since": lambda _, record: max(facet.since_ns for facet in record.entity.facets),
-    "for": lambda _, record: -max(facet.since_ns for facet in record.entity.facets),
-    "version": lambda _, record: record.entity.version,
-    "reason": lambda _, record: record.reason,
-    "message": lambda _, record: record.message,
-    "trigger": lambda _, record: record.trigger,
-    "time": lambda _, record: record.time_ns,
+    "since": lambda _, record, __: max(facet.since_ns for facet in record.entity.facets),
+    "for": lambda _, record, __: -max(facet.since_ns for facet in record.entity.facets),
+    "version": lambda _, record, __: record.entity.version,
+    "reason": lambda _, record, __: record.reason,
+    "message": lambda _, record, __: record.message,
+    "trigger": lambda _, record, __: record.trigger,
+    "time": lambda _, record, __: record.time_ns,
 }
 """What entities can be sorted by, beside their attributes."""
 
 
-def in_order(kinds: Kinds, found: Sequence[Transition], by: str, kind: str | None) -> list[Transition]:
+def in_order(
+    kinds: Kinds, found: Sequence[Transition], by: str, kind: str | None, language: Language = "en"
+) -> list[Transition]:
     """The transitions sorted by a field or an attribute; what lacks it comes last. Raises `NameUnknown`.
 
-    by: the name, also as kubectl writes paths: `.since`, `{.since}`.
+    by: the name, also as kubectl writes paths: `.since`, `{.since}`. language: that of the labels.
     """
-    name = by.strip().removeprefix("{").removesuffix("}").removeprefix(".").removeprefix("attributes.")
+    name = _name_in(by)
     field = FIELDS.get(name.casefold())
     if field is None:
         _check("field", name, FIELDS, attributes_of(kinds, kind), found, may_compute=_computes(kinds, kind))
-    keys = ((record, value_of(record.entity, name) if field is None else field(kinds, record)) for record in found)
-    return [record for record, _ in sorted(keys, key=lambda pair: _sortable(pair[1]))]
+
+    def value(record: Transition) -> Any:
+        return value_of(record.entity, name) if field is None else field(kinds, record, language)
+
+    return sorted(found, key=lambda record: _sortable(value(record)))
+
+
+def by_field(found: Iterable[T], by: str, fields: Mapping[str, Callable[[T], Any]]) -> list[T]:
+    """The rows of a table sorted by one of its fields. Raises `NameUnknown`."""
+    name = _name_in(by)
+    field = fields.get(name.casefold())
+    if field is None:
+        raise NameUnknown.among("field", name, fields)
+    return sorted(found, key=lambda one: _sortable(field(one)))
+
+
+def _name_in(path: str) -> str:
+    return path.strip().removeprefix("{").removesuffix("}").removeprefix(".").removeprefix("attributes.")
 
 
 def _sortable(value: Any) -> tuple[int, Any]:

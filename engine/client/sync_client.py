@@ -25,6 +25,7 @@ from phaseline.engine.publish.pipeline import PATIENCE, WINDOW, PublishResult
 from phaseline.engine.publish.single import Receipt
 from phaseline.engine.replay.dry_run import DryRun
 from phaseline.engine.settings import DEFAULT_URL, ConnectionSettings, Settings
+from phaseline.machines.broken_kinds import BrokenKind
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.schemas.envelope import Event
 from phaseline.schemas.records import Entity, Rejection, Transition
@@ -32,14 +33,14 @@ from phaseline.schemas.records import Entity, Rejection, Transition
 
 def connect(
     url: str | Sequence[str] = DEFAULT_URL, *, source: str | None = None, kinds: Kinds | None = None,
-    **settings: Unpack[ConnectionSettings],
+    context: str | None = None, **settings: Unpack[ConnectionSettings],
 ) -> "Client":  # fmt: skip
     """Connect to an installation: `with phaseline.sync.connect(...) as client`.
 
     url: one server or several of one cluster. source: where the client's events come from. kinds: the tables to check
     against; by default those installed here. Raises `BadSetting`, `NatsUnreachable`, `UserRefused`, `TlsFailed`.
     """
-    return Client(Opened(connecting.connect(url, source=source, kinds=kinds, **settings)))
+    return Client(Opened(connecting.connect(url, source=source, kinds=kinds, context=context, **settings)))
 
 
 class Client:
@@ -75,6 +76,11 @@ class Client:
         return self._source.kinds
 
     @property
+    def broken_kinds(self) -> Sequence[BrokenKind]:
+        """The kinds of installed packages that cannot be used and are left out, each with the reason."""
+        return self._source.broken_kinds
+
+    @property
     def source(self) -> str:
         """The source of events for which the publisher gives no other."""
         return self._source.source
@@ -101,7 +107,7 @@ class Client:
         self, kind: str, trigger: str, entity_id: str, data: Mapping[str, Any] | None = None, *, check: bool = True,
         **details: Unpack[EventDetails],
     ) -> Receipt:  # fmt: skip
-        """Store one event; `details`: `source`, `event_id`, `sequence`, `time` (`EventDetails`).
+        """Store one event; `details`: `source`, `event_id`, `sequence`, `time`, `extensions` (`EventDetails`).
 
         Sent again with the same `source` and `event_id` it is stored once (within ten minutes). Raises `Unconfirmed`
         when no answer came: send it again under the same `event_id`.

@@ -31,6 +31,14 @@ class MissingParent(NamedTuple):
         return f"the {self.name.replace('/', ' ', 1)} is {PHASE_TEXTS[self.phase]}"
 
 
+def has_parent(tree: Tree, kind: Kind, entity_id: str) -> bool:
+    """Whether no parent is missing: the next one above is known and not deleted, or there is none."""
+    if kind.parent is None:
+        return True
+    parent = tree.entities[kind.parent].get(ancestor_id(entity_id, kind.parent_arity))
+    return parent is not None and not _is_deleted(parent)
+
+
 def missing_parent(tree: Tree, kind: Kind, entity_id: str, *, is_intent: bool) -> MissingParent | None:
     """The nearest ancestor that is missing, preferably one that cannot be adopted; None if the parent is there.
 

@@ -14,10 +14,10 @@ from msgspec.structs import replace
 from phaseline.engine.core import hearing
 from phaseline.engine.core.adoption import adopt, missing_parent
 from phaseline.engine.core.changeset import Changeset, Origin
-from phaseline.engine.core.fast_path import fast_path, with_sequence
+from phaseline.engine.core.fast_path import fast_path, planned, with_sequence
 from phaseline.engine.core.intake import Arrival
 from phaseline.engine.core.judgement import Steps, attributes_of, impossible_base, interpretation
-from phaseline.engine.core.rejections import below_missing, here, mark, reject, without_step
+from phaseline.engine.core.rejections import below_missing, bounded, here, mark, reject, without_step
 from phaseline.engine.core.reports import read_report
 from phaseline.engine.core.snapshot import take_snapshot
 from phaseline.engine.core.transitions import Decision, transitions
@@ -37,6 +37,16 @@ def decide(tree: Tree, arrival: Arrival) -> Decision:
     if may_be_old and (_is_repeat(entity, arrival) or _is_over(entity, arrival)):
         return Decision([])
     is_heard = (tree.watched or tree.silence_after > 0) and hearing.is_heard(tree, kind, arrival)
+    facet = kind.unguarded.get(arrival.trigger)
+    if facet is not None and entity is not None and not is_heard and arrival.timer is None:
+        record = planned(tree, kind, entity, arrival, facet)
+        if record is not None:
+            return Decision([record])
+    return bounded(tree, arrival, _decide(tree, kind, entity, arrival, is_heard=is_heard))
+
+
+def _decide(tree: Tree, kind: Kind, entity: Entity | None, arrival: Arrival, *, is_heard: bool) -> Decision:
+    """The records of an event that is no repeat. is_heard: whether somebody has to record that its place was heard."""
     if arrival.trigger == HEARTBEAT and (short := _heartbeat(tree, kind, entity, arrival, is_heard=is_heard)):
         return short
     arrival = arrival if arrival.timer is None else hearing.timed_out(tree, entity, arrival)
@@ -62,7 +72,8 @@ def decide(tree: Tree, arrival: Arrival) -> Decision:
     if not steps:
         records = [] if arrival.timer is not None else without_step(tree, kind, facets, arrival, guard)
         return _without_step(tree, kind, entity, arrival, records) if is_heard else Decision(records)
-    if entity is not None and missing is None and kind.fast_path_ok and len(steps) == 1 and not is_heard:
+    is_alone = kind.fast_path_ok and missing is None and not is_heard and arrival.timer is None
+    if entity is not None and is_alone and len(steps) == 1:
         record = fast_path(tree, kind, entity, arrival, *steps[0])
         if record is not None:
             return Decision([record])

@@ -1,17 +1,22 @@
 """The fast path: the transition of an event that changes one entity and can trigger nothing else. Pure.
 
-Belongs here: checking that nothing else can follow, and making the one transition. Does not: an event that may change
-other entities (`changeset`). Where both ways are possible, they make the same record. Next: `tree.evolve`.
+What follows from the table alone is worked out once for each trigger and state, as a `MovePlan`. What follows from data
+or from other entities is asked for each event.
+Belongs here: making plans, following them. Does not: an event that may change other entities (`changeset`). Where both
+ways are possible, they make the same record. Next: `tree.evolve`.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
+from phaseline.engine.core.adoption import has_parent
 from phaseline.engine.core.changeset import ends_life, is_fired
 from phaseline.engine.core.intake import Arrival
 from phaseline.engine.core.tree import Tree
 from phaseline.machines.compiler.kinds import Kind
-from phaseline.machines.compiler.machine import Step
-from phaseline.machines.language.table import ABSENT, DELETED
+from phaseline.machines.compiler.machine import INTERRUPTED, Step
+from phaseline.machines.compiler.short_ways import Crossing, MovePlan
+from phaseline.machines.language.table import ABSENT, DELETED, Cascade
 from phaseline.schemas.records import Entity, FacetState, State, Transition
 from phaseline.schemas.subjects import ancestor_id
 
@@ -19,33 +24,140 @@ MAX_SOURCES = 64
 """The most sources whose `sequence` an entity remembers. It forgets the oldest one, so that records stay small."""
 
 
+class _Asked(Exception):
+    """Something depends on the event's data."""
+
+
+class _AnyData(Mapping[str, Any]):
+    """The data of any event: whoever asks for a field gets `_Asked`, but for the phase that causes interrupted.
+
+    That one is asked for at many steps, and hardly any event names it: `planned` leaves those alone that do.
+    """
+
+    def __getitem__(self, name: str) -> Any:
+        if name == INTERRUPTED:
+            raise KeyError(name)
+        raise _Asked
+
+    def __iter__(self) -> Iterator[str]:
+        raise _Asked
+
+    def __len__(self) -> int:
+        raise _Asked
+
+
+_ANY_DATA = _AnyData()
+
+
+def planned(tree: Tree, kind: Kind, entity: Entity, arrival: Arrival, index: int) -> Transition | None:
+    """The only transition of an event without guards, if its step follows from the state of facet `index`; else None.
+
+    It is the one that selecting the step and `fast_path` lead to.
+    """
+    old = entity.facets[index]
+    key = (arrival.trigger, old.base, old.state, old.interrupted)
+    try:
+        plan = kind.plans[key]
+    except KeyError:
+        plan = kind.plans[key] = _plan_of_trigger(tree, kind, arrival.trigger, entity.facets)
+    if plan is None or INTERRUPTED in arrival.data or not has_parent(tree, kind, entity.id):
+        return None
+    return _follow(tree, kind, entity, arrival, plan)
+
+
 def fast_path(tree: Tree, kind: Kind, entity: Entity, arrival: Arrival, index: int, step: Step) -> Transition | None:
     """The only transition of an event that takes `step` in facet `index`; None if the event may change more."""
     old = entity.facets[index]
-    data, trigger = arrival.data, arrival.trigger
-    begins = old.base.phase in (ABSENT, DELETED)
-    if begins or arrival.timer is not None or step.row.assigns or step.row.computes or trigger in kind.fan_out_triggers:
+    base = step.result(old.base, arrival.data)
+    interrupted = kind.machines[index].interrupted(old, base, arrival.data)
+    key = (step, old.base, old.state, base, interrupted)
+    try:
+        plan = kind.plans[key]
+    except KeyError:
+        plan = kind.plans[key] = _plan(kind, index, step, old, base, interrupted)
+    return None if plan is None else _follow(tree, kind, entity, arrival, plan)
+
+
+def _plan_of_trigger(tree: Tree, kind: Kind, trigger: str, facets: Sequence[FacetState]) -> MovePlan | None:
+    """The plan for a trigger without guards; None if its step depends on data, or if it may change more."""
+    try:
+        steps = kind.select(trigger, facets, tree, "", _ANY_DATA).steps
+        if not steps:
+            return None
+        [(index, step)] = steps
+        base = step.result(facets[index].base, _ANY_DATA)
+        interrupted = kind.machines[index].interrupted(facets[index], base, _ANY_DATA)
+    except _Asked:
         return None
-    base = step.result(old.base, data)
+    return _plan(kind, index, step, facets[index], base, interrupted)
+
+
+def _plan(kind: Kind, index: int, step: Step, old: FacetState, base: State, interrupted: str | None) -> MovePlan | None:
+    """The plan for a step from the facet `old` to `base`; None if an event that takes it changes more, or may do so."""
+    trigger, row = step.row.trigger, step.row
+    begins = old.base.phase in (ABSENT, DELETED)
+    if begins or row.assigns or row.computes or trigger in kind.fan_out_triggers:
+        return None
     if ends_life(index, old.base, base) and (kind.below or kind.contact is not None):
         return None
-    moves = [(old.base, base)]
-    for cascade in kind.table.cascades:
-        if is_fired(cascade, trigger, moves, data) and (
+    cascades = tuple(one for one in kind.table.cascades if _may_fire(one, trigger, old.base, base))
+    unasked = trigger in kind.reports and kind.is_unasked(index, trigger, old.base, base)
+    asks = kind.roles[trigger] == "intent" or base.phase == DELETED
+    is_viewed = bool(kind.machines[index].views[base.phase])
+    return MovePlan(index, base, interrupted, asks, unasked, is_viewed, cascades, {})
+
+
+def _crossings(kind: Kind, index: int, old: FacetState, base: State, state: State) -> tuple[Crossing, ...] | None:
+    """The tallies above that matter to a move; None if nothing moves, or if a view below depends on it."""
+    if base == old.base and state == old.state:
+        return None
+    for seen in kind.viewers:
+        before, after = (old.base.phase, base.phase) if seen.base else (old.state.phase, state.phase)
+        if seen.facet == index and (before in seen.phases) != (after in seen.phases):
+            return None
+    found = []
+    for counted in kind.counted:
+        before, after = counted.phase(old.state), counted.phase(state)
+        leaves, enters = (phase if phase in counted.phases else "" for phase in (before, after))
+        if counted.facet == index and before != after and (leaves or enters):
+            found.append(Crossing(counted, leaves, enters))
+    return tuple(found)
+
+
+def _may_fire(cascade: Cascade, trigger: str, old: State, base: State) -> bool:
+    """Whether a trigger fires this cascade with some data."""
+    try:
+        return is_fired(cascade, trigger, [(old, base)], _ANY_DATA)
+    except _Asked:
+        return True
+
+
+def _follow(tree: Tree, kind: Kind, entity: Entity, arrival: Arrival, plan: MovePlan) -> Transition | None:
+    """The transition of a plan; None if the event changes more after all."""
+    index, base, trigger, data = plan.facet, plan.base, arrival.trigger, arrival.data
+    old = entity.facets[index]
+    for cascade in plan.cascades:
+        if is_fired(cascade, trigger, [(old.base, base)], data) and (
             cascade.targets is None or cascade.targets(tree, arrival.id, data)
         ):
             return None
-    state = kind.machines[index].shown(base, tree, arrival.id)
-    if (base == old.base and state == old.state) or _affects_others(tree, kind, arrival.id, index, old, base, state):
+    state = kind.machines[index].shown(base, tree, arrival.id) if plan.is_viewed else base
+    try:
+        crossings = plan.crossings[state]
+    except KeyError:
+        crossings = plan.crossings[state] = _crossings(kind, index, old, base, state)
+    if crossings is None:
         return None
-    since = old.since_ns if state == old.state else arrival.time
-    facet = FacetState(base, state, since, kind.machines[index].interrupted(old, base, data))
+    for counted, leaves, enters in crossings:
+        tally = tree.tally(ancestor_id(arrival.id, counted.arity), counted.kind, kind.name, index, counted.has)
+        if (leaves and tally[leaves] == 1) or (enters and not tally.get(enters)):
+            return None
+    facet = FacetState(base, state, old.since_ns if state == old.state else arrival.time, plan.interrupted)
     sequences = entity.sequences
     if arrival.sequence is not None:
         sequences = with_sequence(sequences, arrival.cause.source, arrival.sequence)
-    facets = (*entity.facets[:index], facet, *entity.facets[index + 1 :])
-    asks = kind.roles[trigger] == "intent" or base.phase == DELETED
-    asked = arrival.cause.sequence if asks else entity.asked
+    facets = (facet,) if len(entity.facets) == 1 else (*entity.facets[:index], facet, *entity.facets[index + 1 :])
+    asked = arrival.cause.sequence if plan.asks else entity.asked
     after = Entity(
         kind.name, arrival.id, entity.version + 1, kind.names, facets, entity.attributes, sequences, entity.timers_ns,
         asked,
@@ -60,30 +172,8 @@ def fast_path(tree: Tree, kind: Kind, entity: Entity, arrival: Arrival, index: i
         arrival.cause,
         after,
         arrival.time,
-        trigger in kind.reports and kind.is_unasked(index, trigger, old.base, base),
+        plan.unasked,
     )
-
-
-def _affects_others(
-    tree: Tree, kind: Kind, entity_id: str, index: int, old: FacetState, base: State, state: State
-) -> bool:
-    """Whether a view below, or a tally above that matters, depends on what changed."""
-    for seen in kind.viewers:
-        if seen.facet != index:
-            continue
-        before, after = (old.base.phase, base.phase) if seen.base else (old.state.phase, state.phase)
-        if (before in seen.phases) != (after in seen.phases):
-            return True
-    for counted in kind.counted:
-        if counted.facet != index or not counted.phases:
-            continue
-        before, after = counted.phase(old.state), counted.phase(state)
-        if before == after:
-            continue
-        tally = tree.tally(ancestor_id(entity_id, counted.arity), counted.kind, kind.name, index, counted.has)
-        if (before in counted.phases and tally[before] == 1) or (after in counted.phases and not tally.get(after)):
-            return True
-    return False
 
 
 def with_sequence(sequences: Mapping[str, int], source: str, sequence: int) -> Mapping[str, int]:

@@ -20,6 +20,8 @@ from phaseline.schemas.envelope import Event, Invalid, PlainEvent
 from phaseline.schemas.records import MAX_PAYLOAD, NONE, Cause, Reason, Rejection
 from phaseline.schemas.subjects import MAX_ID, Address, BadSubject, Subjects
 
+_NOT_SENT = ("derived", None)
+
 
 class Arrival(msgspec.Struct, frozen=True, gc=False):
     """A well-formed event. `time`: when the server stored it, ns."""
@@ -59,7 +61,7 @@ def read(
     try:
         address = subjects.address(subject)
         event = envelope.decode(body) if headers is None else binary_mode.decode(body, headers)
-        if type(event) is not PlainEvent and (where := _hidden(body)) is not None:
+        if not isinstance(event, PlainEvent) and (where := _hidden(body)) is not None:
             return _without_body(subjects, subject, where, whole, sequence, time)
         return _arrival(kinds, address, event, sequence, time, is_due=subjects.is_due(subject))
     except BadSubject as error:
@@ -135,7 +137,8 @@ def _arrival(kinds: Kinds, address: Address, event: Event, sequence: int, time: 
     kind = find_kind(kinds, address.kind)
     if is_due:
         return _timer_arrival(kind, address, event, sequence, time)
-    check_trigger(kind, address.trigger)
+    if kind.roles.get(address.trigger) in _NOT_SENT:
+        check_trigger(kind, address.trigger)
     check_arity(kind, address.id)
     if event.type != f"{address.kind}.{address.trigger}":
         raise Invalid(f"envelope: type is {event.type!r}, the subject says {address.kind}.{address.trigger}")
@@ -183,7 +186,8 @@ def check_arity(kind: Kind, entity_id: str) -> None:
 def check_data(kind: Kind, trigger: str, data: Mapping[str, Any]) -> None:
     """Raise `Invalid` if a field of the trigger is missing or has a wrong type or value. Other fields are ignored."""
     for field in COMMON:
-        if (value := data.get(field.name)) is not None:
+        value = data.get(field.name)
+        if value is not None and (type(value) is not str or len(value) > MAX_TEXT):
             _check_value(field, value)
     for field in kind.fields[trigger]:
         given = data.get(field.name)

@@ -32,9 +32,11 @@ def rule_event(arrival: Arrival) -> RuleEvent:
 
 def attributes_before(kind: Kind, entity: Entity | None) -> Mapping[str, Any]:
     """The attributes before the event; the defaults if the entity is unknown or deleted."""
-    if entity is None or all(facet.base.phase in (ABSENT, DELETED) for facet in entity.facets[: kind.contact]):
-        return kind.attributes
-    return entity.attributes
+    if entity is not None:
+        for facet in entity.facets[: kind.contact]:
+            if facet.base.phase not in (ABSENT, DELETED):
+                return entity.attributes
+    return kind.attributes
 
 
 def attributes_after(

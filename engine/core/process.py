@@ -5,14 +5,15 @@ reading and committing (`worker.partition`), reading an event's bytes (`intake`)
 kind.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple, Protocol
 
 from phaseline.engine.core import intake, timers
 from phaseline.engine.core.decide import decide
+from phaseline.engine.core.intake import Arrival
 from phaseline.engine.core.message import Message
-from phaseline.engine.core.rejections import bounded, situated
+from phaseline.engine.core.rejections import situated
 from phaseline.engine.core.timers import Schedule
 from phaseline.engine.core.transitions import Decision
 from phaseline.engine.core.tree import Tree, evolve
@@ -24,6 +25,11 @@ from phaseline.schemas.subjects import Subjects
 BATCH_LIMIT = 999
 """The most log messages of one atomic batch beside its checkpoint (the server's limit is 1,000)."""
 
+AHEAD = 64
+"""The most events that are read before the first of them is decided."""
+AHEAD_BYTES = 32_768
+"""The bytes of bodies after which no more events are read ahead. A batch that ends reads the rest of them again."""
+
 LONGEST_ERROR = 1_024
 """The most characters of an error that a record or a log line repeats."""
 
@@ -31,6 +37,9 @@ LONGEST_ERROR = 1_024
 COPY = b"\r\nNats-Stream:"
 """A header of every answer to a direct get. The server stores such an answer where a request's reply subject says."""
 
+
+NO_SCHEDULES: Mapping[str, Schedule] = {}
+"""Those of an event that changes no timer."""
 
 PARKED = "workers ended while they decided this event"
 """The end of the first clause of a parked event's message. The records of such an event are never made again."""
@@ -114,14 +123,37 @@ class Batch:
     """Whether the position follows from the messages alone: each event left records, and no rejection among them."""
 
     @property
-    def is_single(self) -> bool:
-        """Whether a plain publish is enough: there is one message, and its cause names the last event."""
-        return len(self.messages) == 1 and self.implies_position
+    def is_row(self) -> bool:
+        """Whether plain publishes are enough, one after the other: each message is all that its event made.
+
+        A schedule can belong to a message of another event, so only one event may have any.
+        """
+        alone = len(self.messages) == self.events and (self.events == 1 or not self.schedules)
+        return self.implies_position and alone and self.events > 0
 
     @property
     def size(self) -> int:
         """An upper limit of the number of messages, schedules included."""
         return len(self.messages) + len(self.schedules)
+
+
+def _kind_of(record: Record) -> str:
+    """The kind whose table made a record."""
+    return record.kind if isinstance(record, Rejection) else record.entity.kind
+
+
+def pieces(events: Iterable[InboxEvent]) -> Iterator[list[InboxEvent]]:
+    """The events in order, some at a time: at most `AHEAD`, and none that follows on `AHEAD_BYTES`."""
+    piece: list[InboxEvent] = []
+    size = 0
+    for event in events:
+        piece.append(event)
+        size += len(event.data)
+        if len(piece) >= AHEAD or size >= AHEAD_BYTES:
+            yield piece
+            piece, size = [], 0
+    if piece:
+        yield piece
 
 
 class Processor:
@@ -148,17 +180,39 @@ class Processor:
         enough: called after each event; the batch ends once it returns True.
         """
         batch = Batch(position)
-        for event in events:
-            decision = self.answer(event)
-            schedules = self._schedules(decision, len(batch.messages))
-            size = batch.size + len(decision.records) + len(schedules)
-            if batch.events and size > self.limit:
-                break
-            self._add(batch, event, decision, schedules)
-            if enough(event) or size >= self.limit:
+        for piece in pieces(events):
+            if self._process_piece(batch, piece, enough):
                 break
         timers.attach(batch.messages, batch.schedules, self.installation)
         return batch
+
+    def _process_piece(self, batch: Batch, piece: Sequence[InboxEvent], enough: Callable[[InboxEvent], bool]) -> bool:
+        """Add some events to the batch; whether it is full.
+
+        Each step is done for all of them before the next step. That takes a quarter less time than one event after the
+        other, because the code and the data of a step stay in the caches of the processor.
+        """
+        arrivals = [self._read(event) for event in piece]
+        decisions: list[Decision] = []
+        count, is_full = len(batch.messages), False
+        for event, arrival in zip(piece, arrivals, strict=True):
+            decision = self._decide(event, arrival)
+            schedules = self._schedules(decision, count) if decision.timers else NO_SCHEDULES
+            count += len(decision.records)
+            size = count + len(schedules) + len(batch.schedules)
+            is_full = size > self.limit and (batch.events > 0 or len(decisions) > 0)
+            if is_full:
+                break
+            for record in decision.records:
+                evolve(self.tree, record)
+            if schedules:
+                batch.schedules.update(schedules)
+            decisions.append(decision)
+            is_full = enough(event) or size >= self.limit
+            if is_full:
+                break
+        self._add(batch, piece, decisions)
+        return is_full
 
     def park(self, event: InboxEvent, position: int, workers: int) -> Batch:
         """Reject an event without deciding it, because `workers` ended while they decided it."""
@@ -168,83 +222,92 @@ class Processor:
             event.subject, address, None, event.data, event.sequence, event.time_ns, "fault", message
         )
         batch = Batch(position)
-        self._add(batch, event, Decision([rejection]), {})
+        self._add(batch, [event], [Decision([rejection])])
         return batch
 
     def answer(self, event: InboxEvent) -> Decision:
         """Decide one event; the tree stays as it is. If a rule raises an error, the event is rejected as a fault."""
-        if event.block is not None and COPY in event.block:
-            return Decision([self._copied(event)])
+        return self._decide(event, self._read(event))
+
+    def _read(self, event: InboxEvent) -> Arrival | Rejection | Decision:
+        """The arrival of an event, without a look at the tree; else its rejection, or the decision after a fault."""
+        block = event.block
+        if block is not None and COPY in block:
+            return self._copied(event)
         try:
-            arrival = intake.read(
-                self.tree.kinds, self.subjects, event.subject, event.data, event.sequence, event.time_ns, event.block
+            return intake.read(
+                self.tree.kinds, self.subjects, event.subject, event.data, event.sequence, event.time_ns, block
             )
-            if isinstance(arrival, Rejection):
-                return Decision([situated(self.tree, arrival)])
-            return bounded(self.tree, arrival, decide(self.tree, arrival))
-        except NotInstalled:  # another worker, which has the library, may decide the event
-            raise
+        except Exception as error:  # noqa: BLE001  # as in `_decide`
+            return self._fault(event, error)
+
+    def _decide(self, event: InboxEvent, arrival: Arrival | Rejection | Decision) -> Decision:
+        """Decide an event that was read; the tree stays as it is."""
+        try:
+            if isinstance(arrival, Arrival):
+                return decide(self.tree, arrival)
+            return Decision([situated(self.tree, arrival)]) if isinstance(arrival, Rejection) else arrival
         except Exception as error:  # noqa: BLE001  # whatever a rule raises must not stop the partition
-            return Decision([self._fault(event, error)], fault=error)
+            return self._fault(event, error)
 
     def messages(self, records: list[Record], like: Sequence[Message] = ()) -> list[Message]:
         """The records of one event as log messages. `like`: the messages in the log whose format they get, if given."""
-        total = len(records)
         as_json = any(one.body[:1] == b"{" for one in like) if like else self.as_json
-        return [
-            Message(
-                self._subject(record),
-                wire_codec.write(record, index, total, self.installation, self._table_version(record), as_json=as_json),
-            )
-            for index, record in enumerate(records)
-        ]
+        return self.written([records], as_json=as_json)
 
-    def _add(self, batch: Batch, event: InboxEvent, decision: Decision, schedules: dict[str, Schedule]) -> None:
-        """Add the records of one event to the tree and to the batch."""
-        records = decision.records
-        for record in records:
-            evolve(self.tree, record)
-        batch.messages += self.messages(records)
-        batch.schedules |= schedules
-        batch.events += 1
-        batch.position = event.sequence
-        last = records[-1] if records else None
-        if isinstance(last, Rejection):
-            batch.implies_position = False
-            if last.reason == "secret":
-                batch.secrets.append(event)
-        elif last is None:
-            batch.implies_position = False
-        if decision.fault is not None:
-            batch.faults.append(Fault(event, decision.fault))
-        self.counts.add(decision)
+    def written(self, answers: Sequence[list[Record]], *, as_json: bool) -> list[Message]:
+        """The records of some events as log messages, each step for all of them."""
+        installation, versions = self.installation, self.tree.kinds.versions
+        records = [record for answer in answers for record in answer]
+        wires = [
+            wire_codec.to_wire(record, index, len(answer), installation, versions.get(_kind_of(record), ""))
+            for answer in answers
+            for index, record in enumerate(answer)
+        ]
+        bodies = list(wire_codec.bodies(records, wires, as_json=as_json))
+        return list(map(Message, map(self._subject, records), bodies))
+
+    def _add(self, batch: Batch, events: Sequence[InboxEvent], decisions: Sequence[Decision]) -> None:
+        """Add the first of these events to the batch, with the decisions on them, which are in the tree already."""
+        for event, decision in zip(events, decisions, strict=False):
+            self.counts.add(decision)
+            last = decision.records[-1] if decision.records else None
+            if last is None or isinstance(last, Rejection):
+                batch.implies_position = False
+                if last is not None and last.reason == "secret":
+                    batch.secrets.append(event)
+            if decision.fault is not None:
+                batch.faults.append(Fault(event, decision.fault))
+        if decisions:
+            batch.position = events[len(decisions) - 1].sequence
+        batch.events += len(decisions)
+        batch.messages += self.written([decision.records for decision in decisions], as_json=self.as_json)
 
     def _schedules(self, decision: Decision, start: int) -> dict[str, Schedule]:
         """The schedules that an event sets or cancels. `start`: the index of its first record in the batch."""
-        if not decision.timers:
-            return {}
         return timers.schedules(self.subjects, self.partition, decision.records, decision.timers, start)
 
-    def _copied(self, event: InboxEvent) -> Rejection:
+    def _copied(self, event: InboxEvent) -> Decision:
         address = intake.address_of(self.subjects, event.subject)
         message = (
             "this is a copy that the server sent as the answer to a direct get (it has the header Nats-Stream), no "
             "event of a publisher: look who names event subjects as reply subjects"
         )
-        return intake.reject(
+        rejection = intake.reject(
             event.subject, address, None, event.data, event.sequence, event.time_ns, "invalid", message
         )
+        return Decision([rejection])
 
-    def _fault(self, event: InboxEvent, error: Exception) -> Rejection:
+    def _fault(self, event: InboxEvent, error: Exception) -> Decision:
+        if isinstance(error, NotInstalled):  # another worker, which has the library, may decide the event
+            raise error
         address = intake.address_of(self.subjects, event.subject)
         last = in_one_line(error)
         message = f"the rules failed on this event, which is a bug: {last}"
-        return intake.reject(event.subject, address, None, event.data, event.sequence, event.time_ns, "fault", message)
-
-    def _table_version(self, record: Record) -> str:
-        """The version of the table that made a record."""
-        kind = record.kind if isinstance(record, Rejection) else record.entity.kind
-        return self.tree.kinds.versions.get(kind, "")
+        rejection = intake.reject(
+            event.subject, address, None, event.data, event.sequence, event.time_ns, "fault", message
+        )
+        return Decision([rejection], fault=error)
 
     def _subject(self, record: Record) -> str:
         if isinstance(record, Transition):

@@ -5,8 +5,9 @@ Belongs here: `Decision`; the versions, times, timers, causes and messages of tr
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
+import msgspec
 from msgspec.structs import replace
 
 from phaseline.engine.core.changeset import Changeset, EntityChange, Origin
@@ -23,7 +24,7 @@ MAX_NAMED = 3
 """The most entities below that a message names. It gives the number of the others."""
 
 
-class Decision(NamedTuple):
+class Decision(msgspec.Struct, frozen=True):
     """The core's answer to one event: the records, and the timers that they change.
 
     fault: the error that a rule raised, which is a bug. The event is rejected then.

@@ -11,7 +11,7 @@ from phaseline.machines.language.contact import SILENCE_AFTER
 from phaseline.machines.language.scripts import ScriptRunner
 from phaseline.machines.language.table import ABSENT
 from phaseline.schemas import wire_codec
-from phaseline.schemas.records import Entity, Record, Rejection
+from phaseline.schemas.records import Entity, EntityAfter, Record, Rejection
 from phaseline.schemas.subjects import ancestor_id
 
 NO_TALLY: Mapping[str, int] = {}
@@ -20,7 +20,7 @@ NO_TALLY: Mapping[str, int] = {}
 class Tree:
     """All entities of some trees. `tallies[of, kind, facet, has][id][phase]` counts those of `kind` below `of/id`."""
 
-    __slots__ = ("below", "entities", "kinds", "scripts", "silence_after", "tallies", "watched")
+    __slots__ = ("_counted", "below", "entities", "kinds", "scripts", "silence_after", "tallies", "watched")
 
     def __init__(self, kinds: Kinds, scripts: ScriptRunner) -> None:
         """Start empty. `scripts` runs the scripts that rules ask for."""
@@ -37,6 +37,11 @@ class Tree:
             for kind in kinds.values()
             for counted in kind.counted
         }
+        self._counted = {
+            kind.name: tuple((one, self.tallies[one.kind, kind.name, one.facet, one.has]) for one in kind.counted)
+            for kind in kinds.values()
+        }
+        """By kind, what kinds above count of it, with these tallies."""
 
     def __len__(self) -> int:
         """The number of entities."""
@@ -77,14 +82,14 @@ class Tree:
         if old is None and kind.parent is not None:
             parent = ancestor_id(entity_id, kind.parent_arity)
             self.below[kind.name].setdefault(parent, []).append(entity_id)
-        for counted in kind.counted:
-            facet = entity.facets[counted.facet]
-            if old is not None and old.facets[counted.facet] is facet:
+        for counted, tallies in self._counted[kind.name]:
+            state = entity.facets[counted.facet].state
+            before = None if old is None else old.facets[counted.facet].state
+            if before is state:
                 continue
-            new_phase = counted.phase(facet.state)
-            old_phase = ABSENT if old is None else counted.phase(old.facets[counted.facet].state)
+            new_phase = counted.phase(state)
+            old_phase = ABSENT if before is None else counted.phase(before)
             if new_phase != old_phase:
-                tallies = self.tallies[counted.kind, kind.name, counted.facet, counted.has]
                 recount(tallies.setdefault(ancestor_id(entity_id, counted.arity), {}), old_phase, new_phase)
 
 
@@ -114,12 +119,14 @@ def restore(tree: Tree, body: bytes) -> int:
 
     Raises `KindMissing` if the tree has no such kind.
     """
-    return take_in(tree, wire_codec.read(body))
+    return take_in(tree, wire_codec.read_entity(body))
 
 
-def take_in(tree: Tree, record: Record) -> int:
-    """Apply one record of the log to the tree; returns the position of its event. Raises as `restore`."""
-    if not isinstance(record, Rejection) and record.entity.kind not in tree.kinds:
-        raise KindMissing(kind=record.entity.kind, known=", ".join(tree.kinds))
-    evolve(tree, record)
-    return record.cause.sequence
+def take_in(tree: Tree, found: EntityAfter) -> int:
+    """Apply what a record of the log holds to the tree; returns the position of its event. Raises as `restore`."""
+    entity = found.entity
+    if entity is not None:
+        if entity.kind not in tree.kinds:
+            raise KindMissing(kind=entity.kind, known=", ".join(tree.kinds))
+        tree.put(entity)
+    return found.sequence

@@ -5,9 +5,9 @@ Belongs here: `CheckResult`. Does not: the checks (`server_checks`, `installatio
 
 from typing import Literal, NamedTuple
 
+from phaseline.engine.error_help.exit_codes import code_of
+from phaseline.engine.error_help.remedies import remedy
 from phaseline.engine.errors import PhaselineError
-from phaseline.engine.exit_codes import code_of
-from phaseline.engine.remedies import remedy
 
 Verdict = Literal["ok", "warning", "problem", "unknown"]
 

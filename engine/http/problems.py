@@ -7,6 +7,7 @@ Belongs here: the status of each error, the members of a problem. Does not: the 
 import re
 from typing import Any
 
+from phaseline.engine.error_help.remedies import remedy
 from phaseline.engine.errors import (
     EventRefused,
     InvalidInput,
@@ -21,7 +22,6 @@ from phaseline.engine.errors import (
     Unconfirmed,
     Undecided,
 )
-from phaseline.engine.remedies import remedy
 from phaseline.engine.request_errors import MethodNotAllowed, PlaceTrimmed, ServerBug
 
 TYPE = "urn:phaseline:problem:"

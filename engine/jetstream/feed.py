@@ -12,6 +12,7 @@ from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.settings import FEEDS, Feed
 
 KEY = "phaseline.feed"
+RUNNING = "workers that run now keep the format that they started with: restart them"
 
 log = logs.get_logger(__name__)
 
@@ -29,4 +30,4 @@ async def change(wire: Wire, stream: str, config: dict[str, Any], feed: Feed) ->
     before = kept(config)
     changed = {**config, "metadata": {**config.get("metadata", {}), KEY: feed}}
     await wire.api(f"STREAM.UPDATE.{stream}", changed)
-    log.warning("feed_changed", stream=stream, before=before, feed=feed)
+    log.warning("feed_changed", stream=stream, before=before, feed=feed, hint=RUNNING)

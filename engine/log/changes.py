@@ -5,9 +5,10 @@ The records between the moments suffice: each has the state before it, and the w
 """
 
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Literal
+from typing import Any, Literal
 
 from phaseline.machines.language.table import ABSENT, DELETED
 from phaseline.schemas.records import CONTACT, Entity, Rejection, State, Transition, facets_of, utc
@@ -31,6 +32,8 @@ class Change:
     flaps: int = 0
     first_ns: int = 0
     last_ns: int = 0
+    attributes: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+    """Its attributes after its last transition."""
     seen: dict[str, Counter[str]] = field(default_factory=dict, repr=False)
     """Per facet, how often each phase was entered. The phase at the first moment counts too."""
 
@@ -59,6 +62,7 @@ class Change:
         self.transitions += 1
         self.last_ns = record.time_ns
         self.after = _states(record.entity)
+        self.attributes = record.entity.attributes
         phases = self.seen.setdefault(record.facet, Counter([record.before.phase] if record.before else []))
         if record.before is None or record.before.phase != record.after.phase:
             phases[record.after.phase] += 1

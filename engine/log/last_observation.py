@@ -11,7 +11,7 @@ from phaseline.engine.errors import EntityUnknown, NotObserved
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.latest import Latest, check_name
 from phaseline.engine.log.log_records import direct
-from phaseline.machines.gitops.app_settings import application_of, overrides_of
+from phaseline.machines.gitops.app_settings import application_of, merged_settings
 from phaseline.machines.kubernetes.assess import Assessment
 from phaseline.machines.kubernetes.observation import ObservedPair
 from phaseline.machines.kubernetes.profiles import Profile
@@ -72,7 +72,7 @@ async def object_diff(installation: Installation, resource_id: str) -> ObjectDif
             tree.put((await states.last(kind, entity_id)).entity)
         except EntityUnknown:
             continue
-    overrides = overrides_of(tree, resource_id)
+    overrides = merged_settings(tree, resource_id).overrides
     pair = ObservedPair(observation.live, observation.desired, observation.is_known)
     assessment = pair.assess(overrides, installation.scripts, observation.time_ns, explains=True)
     return ObjectDiff(observation, assessment, overrides.profile)

@@ -10,7 +10,7 @@ import json
 from collections.abc import Sequence
 
 from phaseline.engine.core.intake import check_arity
-from phaseline.engine.errors import EntityUnknown, InvalidId, NameUnknown, TreeUnknown
+from phaseline.engine.errors import EntityUnknown, InvalidId, NameUnknown, TreeUnknown, WrongIdLength
 from phaseline.engine.jetstream.direct_get import origin
 from phaseline.engine.jetstream.reader import Stored
 from phaseline.engine.jetstream.stream_reader import read_all
@@ -159,7 +159,9 @@ def check_name(kinds: Kinds, kind: str, entity_id: str) -> None:
     try:
         check_arity(check_kind(kinds, kind), entity_id)
         check_id(entity_id)
-    except (Invalid, BadSubject) as error:
+    except Invalid as error:
+        raise WrongIdLength(problem=str(error), kind=kind, id=entity_id) from None
+    except BadSubject as error:
         raise InvalidId(problem=str(error)) from None
 
 

@@ -4,9 +4,9 @@ Belongs here: reads that end. Does not: states (`latest`, `as_of`), future recor
 """
 
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from operator import itemgetter
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from phaseline.engine.core.message import Headers
 from phaseline.engine.core.process import COPY
@@ -22,10 +22,11 @@ from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.when import END
 from phaseline.schemas import codec, losses, wire_codec
 from phaseline.schemas.cloudevents import binary_mode
-from phaseline.schemas.records import Mark, Record, Rejection, Transition
+from phaseline.schemas.records import EntityAfter, Mark, Record, Rejection, Transition
 from phaseline.schemas.upcasting import NewerRecord
 
 NOT_FOUND = "404"
+T = TypeVar("T")
 
 
 class Logged(NamedTuple):
@@ -143,10 +144,23 @@ def record_in_state(stream: str, message: LastMessage | Stored) -> Record | None
     return record
 
 
+def entity_in_state(stream: str, message: LastMessage | Stored) -> EntityAfter | None:
+    """What a tree takes from a message of STATE; None if it is a copy of a foreign message, which is reported."""
+    found = None if foreign.is_copy(message.block) else _or_none(wire_codec.read_entity, message.data)
+    if found is None:
+        foreign.report(stream, message)
+    return found
+
+
 def _record_in(body: bytes) -> Record | None:
     """The record in a body; None if it holds none. Raises `NewerRecord`."""
+    return _or_none(wire_codec.read, body)
+
+
+def _or_none(read: Callable[[bytes], T], body: bytes) -> T | None:
+    """What `read` makes of a body; None if it holds no record."""
     try:
-        return wire_codec.read(body)
+        return read(body)
     except NewerRecord:
         raise
     except (ValueError, KeyError, TypeError, AttributeError):
@@ -203,7 +217,7 @@ def _holds_record(message: LastMessage | Stored) -> bool:
 def cause_of(body: bytes, otherwise: int) -> int:
     """The position of the event that made a record, decoding only its id; `otherwise` if the body is no record."""
     try:
-        return int(str(codec.peek(body, "id")).partition("-")[0])
+        return int(wire_codec.read_id(body).partition("-")[0])
     except ValueError:
         return otherwise
 

@@ -1,8 +1,8 @@
 """Commits that take effect exactly once: atomic batches and single messages, fenced by the checkpoint.
 
 Belongs here: three of the four forms of a commit (docs/design.md, The commit), and finding out whether a commit without
-an answer was stored. Does not: the fourth form, a plan in several batches (`oversized_commit`), what is committed
-(`core.process`), the checkpoint's fields (`log.checkpoint`).
+an answer was stored. Does not: the fourth form, a plan in several batches (`oversized_commit`), sending a batch
+(`atomic_batches`), what is committed (`core.process`), the checkpoint's fields (`log.checkpoint`).
 """
 
 import asyncio
@@ -11,26 +11,20 @@ import time
 from collections.abc import Awaitable, Callable, Collection, Sequence
 
 from phaseline.engine import logs
-from phaseline.engine.errors import ApiFailed, Fenced, NatsUnreachable, NoAnswer, PayloadTooLarge, PhaselineError
-from phaseline.engine.jetstream.api_reply import can_pass, read_ack
+from phaseline.engine.errors import ApiFailed, Fenced, NatsUnreachable, NoAnswer, PhaselineError
+from phaseline.engine.jetstream.api_reply import can_pass
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.log import checkpoint, foreign
 from phaseline.engine.log.foreign import Standing
+from phaseline.engine.ownership.atomic_batches import EXPECTED, AtomicBatches, BatchMessage, Commit, HeaderPairs
 from phaseline.schemas.cloudevents import content_types
 
 TIME_LIMIT = 30.0
 """Seconds after which a commit with an unknown outcome fails."""
 PAUSE = 0.2
 """Seconds between two tries."""
-EXPECTED = "Nats-Expected-Last-Subject-Sequence"
-JSON_LINE, MSGPACK_LINE = (
-    f"{content_types.HEADER}: {type_}\r\n" for type_ in (content_types.JSON_EVENT, content_types.MSGPACK_EVENT)
-)
 
 log = logs.get_logger(__name__)
-HeaderPairs = Sequence[tuple[str, str]]
-BatchMessage = tuple[str, bytes] | tuple[str, bytes, HeaderPairs]
-"""Subject and body; and headers, if any."""
 WriteCheckpoint = Callable[[str], bytes]
 """Returns the checkpoint's bytes for the try of that name (`Checkpoint.encode_as`)."""
 
@@ -46,19 +40,25 @@ class Fence:
     the last of them, and what was sent before can no longer be stored.
     """
 
-    def __init__(self, wire: Wire, stream: str, subject: str, sequence: int, end: int | None = None) -> None:
+    def __init__(
+        self, wire: Wire, stream: str, subject: str, sequence: int, end: int | None = None,
+        batches: AtomicBatches | None = None,
+    ) -> None:  # fmt: skip
         """`sequence`: the place of the present checkpoint; 0 if there is none.
 
         end: the place of the last message on the subject, if foreign messages follow the checkpoint.
+        batches: through which other fences of this process commit too, if any do.
         """
         self._wire, self._stream, self.subject, self.sequence = wire, stream, subject, sequence
+        self._batches = batches or AtomicBatches(wire)
         self._end = sequence if end is None else end
         """The place that the next commit expects."""
         self._write_last: WriteCheckpoint | None = None
 
-    async def append(self, messages: Sequence[BatchMessage], write: WriteCheckpoint) -> None:
-        """Store at most 999 messages and the checkpoint, all or nothing."""
-        await self._retry(lambda commit: self._send_batch(messages, write(commit)))
+    async def append(self, messages: Sequence[BatchMessage], write: WriteCheckpoint, *, shared: bool = False) -> None:
+        """Store at most 999 messages and the checkpoint, all or nothing. shared: maybe in one batch with others."""
+        store = self._batches.share if shared else self._batches.store
+        await self._retry(lambda commit: store(Commit(self.subject, self._end, messages, write(commit))))
         self._write_last = write
 
     async def move(self, write: WriteCheckpoint) -> None:
@@ -158,39 +158,5 @@ class Fence:
         await asyncio.sleep(PAUSE)
 
     async def _send_checkpoint(self, checkpoint: bytes) -> int:
-        headers = {**content_types.AS_MSGPACK, EXPECTED: str(self._end), "Nats-Rollup": "sub"}
+        headers = Commit(self.subject, self._end, (), checkpoint).headers
         return (await self._wire.publish_acked(self.subject, checkpoint, headers)).seq
-
-    async def _send_batch(self, messages: Sequence[BatchMessage], checkpoint: bytes) -> int:
-        batch = secrets.token_hex(6)
-        headers = {
-            **content_types.AS_MSGPACK,
-            "Nats-Batch-Id": batch,
-            "Nats-Batch-Sequence": str(len(messages) + 1),
-            "Nats-Batch-Commit": "1",
-            "Nats-Rollup": "sub",
-            EXPECTED: str(self._end),
-        }
-        ahead = batch_frames(batch, messages, self._wire.max_payload)
-        reply = await self._wire.request(self.subject, checkpoint, headers, ahead=ahead)
-        return read_ack(self.subject, reply.data).seq
-
-
-def batch_frames(batch: str, messages: Sequence[BatchMessage], limit: int) -> bytes:
-    """All frames of an atomic batch except the last one, as one buffer (NATS ADR-50).
-
-    Each body is an event or a record, unless the headers of its message say another type.
-    Raises `PayloadTooLarge` above `limit`: on such a payload the server closes the connection, which all partitions of
-    this process share.
-    """
-    parts: list[bytes] = []
-    for number, (subject, body, *own) in enumerate(messages, 1):
-        lines = "".join([f"{name}: {value}\r\n" for pairs in own for name, value in pairs])
-        if content_types.HEADER not in lines:
-            lines += JSON_LINE if body[:1] == b"{" else MSGPACK_LINE
-        block = f"NATS/1.0\r\nNats-Batch-Id: {batch}\r\nNats-Batch-Sequence: {number}\r\n{lines}\r\n"
-        size = len(block) + len(body)
-        if size > limit:
-            raise PayloadTooLarge(subject=subject, size=size, limit=limit)
-        parts += (f"HPUB {subject} {len(block)} {size}\r\n{block}".encode(), body, b"\r\n")
-    return b"".join(parts)

@@ -9,8 +9,8 @@ from phaseline.engine.core.tree import Tree, take_in
 from phaseline.engine.jetstream.direct_get import origin
 from phaseline.engine.jetstream.reader import Reader
 from phaseline.engine.log.installation import Installation
-from phaseline.engine.log.log_records import last_records, record_in_log, record_in_state
-from phaseline.schemas.records import Record, Rejection
+from phaseline.engine.log.log_records import entity_in_state, last_records, record_in_log
+from phaseline.schemas.records import Record, Rejection, entity_after
 
 LOAD = 5_000
 """Messages of STATE that are read at once."""
@@ -39,10 +39,10 @@ async def load(installation: Installation, partition: int, fence: int, least: in
             for stored in found:
                 if stored.subject == own:
                     complete = complete or origin(stored.block) >= fence
-                elif (record := record_in_state(installation.layout.state, stored)) is None:
+                elif (state := entity_in_state(installation.layout.state, stored)) is None:
                     asides.append(stored.subject)
                 else:
-                    highest = max(highest, take_in(tree, record))
+                    highest = max(highest, take_in(tree, state))
     for subject in asides:
         highest = max(highest, await _restore_from_log(installation, partition, tree, subject))
     if len(tree) < least:
@@ -65,7 +65,7 @@ async def _rebuild(installation: Installation, partition: int, tree: Tree, fence
                 record = record_in_log(stream, stored)
                 if record is not None and not isinstance(record, Rejection):
                     last[record.entity.kind, record.entity.id] = record
-    return max((take_in(tree, record) for record in last.values()), default=0)
+    return max((take_in(tree, entity_after(record)) for record in last.values()), default=0)
 
 
 async def _restore_from_log(installation: Installation, partition: int, tree: Tree, subject: str) -> int:
@@ -76,4 +76,4 @@ async def _restore_from_log(installation: Installation, partition: int, tree: Tr
     if len(words) < 2:
         return 0
     found = await last_records(installation, partition, words[0], ".".join(words[1:]))
-    return max((take_in(tree, record) for record in found), default=0)
+    return max((take_in(tree, entity_after(record)) for record in found), default=0)

@@ -14,6 +14,7 @@ from phaseline.engine.log import table_eras
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.table_eras import Era
 from phaseline.engine.ownership import event_loss, former_owner, repair_timers
+from phaseline.engine.ownership.atomic_batches import AtomicBatches
 from phaseline.engine.ownership.claim import Claim
 from phaseline.engine.ownership.fenced_commit import Fence
 from phaseline.engine.ownership.former_owner import Former
@@ -25,12 +26,13 @@ log = logs.get_logger(__name__)
 
 async def take_over(
     installation: Installation, partition: int, worker: str, accepted: str = "",
-    *, accept_loss: bool = False, silence_after: float = 0.0,
+    *, accept_loss: bool = False, silence_after: float = 0.0, batches: AtomicBatches | None = None,
 ) -> Claim:  # fmt: skip
     """Own `partition` from here on; raises `Fenced` if another worker was faster, `KindMissing`, or as `Wire` does.
 
     Where other tables decided before: raises `TablesDiffer`, unless `accepted` is the digest of the tables at hand.
     Where the log was emptied: raises `LogEmptied`, unless `accept_loss`. silence_after: as in the settings.
+    batches: as for `Fence`.
     """
     kinds, subject = installation.kinds, installation.subjects.checkpoint(partition)
     former = await former_owner.read(installation, partition, accept_loss=accept_loss)
@@ -40,7 +42,7 @@ async def take_over(
     era = await table_eras.latest(installation, partition)
     table_eras.check(kinds, era, partition, accepted)
     own = replace(last, epoch=last.epoch + 1, worker=worker, attempts=last.attempts + 1)
-    fence = Fence(installation.wire, installation.layout.log, subject, former.sequence, former.end)
+    fence = Fence(installation.wire, installation.layout.log, subject, former.sequence, former.end, batches)
     await fence.move(own.encode_as)
     # While a plan is under way, some records of its event are in the tree, and some are not.
     least = last.entities if last.plan is None else 0

@@ -9,13 +9,17 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any, NamedTuple, TypedDict
 
+import msgspec
+
 from phaseline.engine.core import intake
 from phaseline.engine.core.message import Headers
 from phaseline.engine.errors import EventRefused, Unsendable
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.kubernetes.secret_values import raw_secret_in
 from phaseline.schemas import bounds, codec, envelope
-from phaseline.schemas.envelope import Event, Invalid
+from phaseline.schemas.cloudevents import extensions
+from phaseline.schemas.cloudevents.extensions import Extension
+from phaseline.schemas.envelope import Event, ExtendedEvent, Invalid
 from phaseline.schemas.records import Reason
 from phaseline.schemas.similar import did_you_mean
 from phaseline.schemas.subjects import Address, BadSubject, Subjects, check_id, quote
@@ -50,12 +54,14 @@ class EventDetails(TypedDict, total=False):
 
     source: who sends it. event_id: identifies it for that source; random by default. sequence: a number that rises per
     source and entity, by which a repeat is recognised however late it comes. time: when it happened; now by default.
+    extensions: attributes of CloudEvents such as `traceparent`; records keep them in their cause.
     """
 
     source: str
     event_id: str
     sequence: int
     time: datetime | str
+    extensions: Mapping[str, Extension]
 
 
 def compose(kind: str, trigger: str, entity_id: str, data: Mapping[str, Any] | None, details: EventDetails) -> Event:
@@ -64,7 +70,7 @@ def compose(kind: str, trigger: str, entity_id: str, data: Mapping[str, Any] | N
         meant = did_you_mean(name, EventDetails.__annotations__) or did_you_mean(f"event_{name}", ["event_id"])
         raise TypeError(f"an event has no detail {name!r}{meant}: choose of {', '.join(EventDetails.__annotations__)}")
     when = details.get("time", datetime.now(UTC))
-    return Event(
+    event = Event(
         id=details.get("event_id", secrets.token_hex(12)),
         source=details["source"],
         type=f"{kind}.{trigger}",
@@ -74,6 +80,21 @@ def compose(kind: str, trigger: str, entity_id: str, data: Mapping[str, Any] | N
         sequence=details.get("sequence"),
         data=None if data is None else dict(data),
     )
+    added = _extensions(details.get("extensions", {}))
+    return ExtendedEvent(**msgspec.structs.asdict(event), extensions=added) if added else event
+
+
+def _extensions(given: Mapping[str, Extension]) -> dict[str, Extension]:
+    """The extension attributes; raises `Unsendable` for one that records would not keep."""
+    found = extensions.kept(given, envelope.KNOWN)
+    for name in given.keys() - found.keys():
+        raise Unsendable(
+            reason="invalid",
+            message=f"the extension attribute {name!r} cannot be kept: names are of a-z and 0-9, and none of the"
+            f" envelope's own; values are text, whole numbers or booleans; there are at most {extensions.MOST}, of"
+            f" {extensions.MOST_BYTES:,} bytes together",
+        )
+    return found
 
 
 def _text_of(when: datetime) -> str:

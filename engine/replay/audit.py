@@ -5,6 +5,7 @@ in wording from all others. Does not: reading the log (`recorded_log`), showing 
 An audit keeps only the trees in memory, so its memory does not grow with the log.
 """
 
+from bisect import insort
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -22,13 +23,11 @@ from phaseline.engine.log.foreign import Foreign
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.log_records import record_in_state
 from phaseline.engine.replay.recorded_log import (
-    STEP,
     Processors,
     RecordedLog,
     RecordedStep,
     entity_of,
     erased,
-    is_under,
     read,
 )
 from phaseline.machines.compiler.kinds import Kinds
@@ -112,8 +111,24 @@ class AuditReport:
     def add_rewording(self, rewording: Rewording) -> None:
         """Count a record that differs only in wording, and keep it if it is one of the first."""
         self.reworded += 1
-        if len(self.rewordings) < SHOWN:
-            self.rewordings.append(rewording)
+        insort(self.rewordings, rewording, key=lambda one: one.sequence)
+        del self.rewordings[SHOWN:]
+
+    def add(self, other: "AuditReport") -> None:
+        """Add the result of the partitions that follow. Differences stand in the order of events, losses do not."""
+        for name in ("events", "records", "entities", "undecided", "erased", "purged", "by_others", "without_state"):
+            setattr(self, name, getattr(self, name) + getattr(other, name))
+        self.foreign = sorted(self.foreign + other.foreign, key=lambda one: one.stream)
+        self.losses += other.losses
+        self.emptied += other.emptied
+        self.reworded += other.reworded
+        self.rewordings = sorted(self.rewordings + other.rewordings, key=lambda one: one.sequence)[:SHOWN]
+        found = sorted(
+            [*self.divergences.items(), *other.divergences.items()], key=lambda one: (one[1].sequence, *one[0])
+        )
+        self.divergences = {}
+        for key, divergence in found:
+            self.divergences.setdefault(key, divergence)
 
     def read(self, message: Message, sequence: int) -> Record | None:
         """The record in a message. If the message holds none, adds a divergence and returns None."""
@@ -175,10 +190,12 @@ class Audit:
         """Compare event by event. If reading the log fails, `report` covers all events before the failure."""
         await self.processors.restore(self.source)
         try:
-            async for step in self.source.steps():
-                self._compare(step)
+            async for steps in self.source.steps():
+                before = self.report.events
+                for step in steps:
+                    self._compare(step)
+                self._progress(self.report.events - before)
         finally:
-            self._progress(self.report.events % STEP)
             self.report.entities, self.report.undecided = self.processors.entity_count, self.source.undecided
             self.report.erased, self.report.purged = self.source.erased, self.source.purged
             self.report.foreign += self.source.foreign
@@ -194,7 +211,7 @@ class Audit:
         if step.event is None:
             self._report_differences(0, [], messages)
             return
-        self._count()
+        self.report.events += 1
         if step.era is not None and step.era.digest != processor.tree.kinds.digest:
             self.report.by_others += 1
             self._apply(processor, [read(message) for message in messages])
@@ -202,17 +219,12 @@ class Audit:
         if step.is_parked:
             self.report.records += 1
             return
-        records = [record for record in self.processors.answer(step, step.event) if is_under(record, self.root)]
+        records = self.processors.answer(step, step.event, self.root)
         expected = processor.messages(records, messages)
         self.report.records += len(expected)
         if expected != messages:
             self._report_differences(step.event.sequence, records, messages)
         self._apply(processor, records)
-
-    def _count(self) -> None:
-        self.report.events += 1
-        if self.report.events % STEP == 0:
-            self._progress(STEP)
 
     @staticmethod
     def _apply(processor: Processor, records: Sequence[Record]) -> None:
@@ -247,7 +259,7 @@ async def compare_states(installation: Installation, audit: Audit) -> None:
     states must be equal.
     """
     wire, stream, subjects, report = installation.wire, installation.layout.state, installation.subjects, audit.report
-    for partition, processor in audit.processors.items():
+    for partition, processor in sorted(audit.processors.items()):
         held = 0
         for end in [">"] if audit.root is None else [quote(audit.root), f"{quote(audit.root)}.>"]:
             async for slice_ in read_all(wire, stream, [f"{installation.prefix}.state.{partition}.*.{end}"]):

@@ -23,12 +23,12 @@ from phaseline.engine.jetstream.stream_reader import read_all
 from phaseline.engine.log import checkpoint, table_eras
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.latest import state_filters
-from phaseline.engine.log.log_records import last_transition, record_in_state
+from phaseline.engine.log.log_records import entity_in_state, last_transition
 from phaseline.engine.log.table_eras import Era
 from phaseline.engine.publish.compose import EventMessage
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.schemas import codec
-from phaseline.schemas.records import Entity, Record, Rejection, Transition
+from phaseline.schemas.records import Entity, Record, Rejection, Transition, entity_after
 from phaseline.schemas.subjects import partition_of, unquote
 
 
@@ -92,9 +92,10 @@ async def dry_run(
     tree.silence_after = eras[-1].silence_after if eras else 0.0
     processor = Processor(tree, subjects, partition)
     event = Stored(subject, message.body, sequence, time.time_ns(), 0, None)
-    records, _, fault = processor.answer(event)
-    if fault is not None:
-        log_fault(event, fault)
+    decision = processor.answer(event)
+    records = decision.records
+    if decision.fault is not None:
+        log_fault(event, decision.fault)
     address = subjects.address(subject)
     return DryRun(
         sequence,
@@ -158,9 +159,11 @@ async def _load(installation: Installation, root: str, progress: Callable[[int],
             progress(len(copies))
     tree, highest = installation.tree(), 0
     for stored in sorted(copies, key=lambda stored: stored.sequence):
-        record = record_in_state(installation.layout.state, stored)
-        record = record or await last_transition(installation, stored.subject.replace(".mark.", ".", 1))
-        highest = max(highest, 0 if record is None else take_in(tree, record))
+        found = entity_in_state(installation.layout.state, stored)
+        if found is None:
+            last = await last_transition(installation, stored.subject.replace(".mark.", ".", 1))
+            found = None if last is None else entity_after(last)
+        highest = max(highest, 0 if found is None else take_in(tree, found))
     return tree, highest
 
 

@@ -13,7 +13,7 @@ from phaseline.engine.core.process import COPY
 from phaseline.engine.replay import log_format
 from phaseline.engine.replay.log_format import EventItem, ExpectedItem, Header, RecordItem, StateItem
 from phaseline.engine.replay.log_writer import LogWriter
-from phaseline.engine.replay.recorded_log import STEP, RecordedStep, read
+from phaseline.engine.replay.recorded_log import RecordedStep, read
 from phaseline.engine.replay.server_log import ServerLog, stored_time
 from phaseline.schemas.records import Rejection, Transition
 from phaseline.schemas.version import __version__
@@ -32,10 +32,12 @@ async def export(
     header = await export.header()
     with LogWriter(path, header) as log:
         await export.begin(log)
-        async for step in source.steps():
-            export.put(log, step)
-            if progress is not None and log.counts["event"] % STEP == 0:
-                progress(STEP)
+        async for steps in source.steps():
+            before = log.counts["event"]
+            for step in steps:
+                export.put(log, step)
+            if progress is not None:
+                progress(log.counts["event"] - before)
         export.finish(log)
     return dict(log.counts)
 

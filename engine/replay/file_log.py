@@ -3,7 +3,8 @@
 Belongs here: turning the items of a file into recorded steps. Does not: reading the file (`log_file`).
 """
 
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterator, Sequence
+from itertools import chain
 from pathlib import Path
 
 import msgspec
@@ -49,9 +50,11 @@ class FileLog:
         """The bodies of the records with the states that a test expects; complete once all steps are read."""
         self._eras = {int(partition): msgspec.convert(eras, list[Era]) for partition, eras in header.eras.items()}
         self._purged = frozenset(one for one in header.purged if self.span.first <= one <= self.ends)
-        self.erased, self.purged = 0, len(self._purged)
-        self._items = self.file.items()
-        self._held: EventItem | None = None
+        # Where several logs read a partition or more each of one file, the first one counts what is purged.
+        self.erased, self.purged = 0, len(self._purged) if self.span.has(0) else 0
+        self._slices = self.file.slices()
+        self._rest: Sequence[Item] = ()
+        """The items that were read with the last ones of `initial`."""
         self._root = "" if self.span.root is None else f"{quote(self.span.root)}."
         if self.begins > header.first and not self.has_records:
             raise NoRecords(name=path, problem=f"a replay cannot begin at event {self.begins}")
@@ -61,42 +64,50 @@ class FileLog:
         for record in self.read_initial():
             yield record
 
-    async def steps(self) -> AsyncIterator[RecordedStep]:
+    async def steps(self) -> AsyncIterator[Sequence[RecordedStep]]:
         """See `RecordedLog.steps`."""
-        for step in self.read_steps():
-            yield step
+        for steps in self.read_steps():
+            yield steps
 
     def read_initial(self) -> Iterator[Record]:
         """The states at the beginning of the file, and the records before `span`."""
-        for item in self._items:
-            if isinstance(item, EventItem):
-                if item.sequence >= self.begins:
-                    self._held = item
-                    return
-            elif isinstance(item, StateItem | RecordItem):
-                record = read(Message("state", item.body))
-                if is_under(record, self.span.root):
-                    yield record
-            else:
-                self.expected.append(item.body)
+        for items in self._slices:
+            for number, item in enumerate(items):
+                if isinstance(item, EventItem):
+                    if item.sequence >= self.begins:
+                        self._rest = items[number:]
+                        return
+                elif isinstance(item, StateItem | RecordItem):
+                    record = read(Message("state", item.body))
+                    if self._has_state_of(record):
+                        yield record
+                else:
+                    self.expected.append(item.body)
 
-    def read_steps(self) -> Iterator[RecordedStep]:
+    def read_steps(self) -> Iterator[Sequence[RecordedStep]]:
         """The events, each with its records. From a damaged file it yields all complete steps before it raises."""
-        event, messages = self._held, list[Message]()
+        event: EventItem | None = None
+        messages: list[RecordItem] = []
         damage: LogFileDamaged | None = None
+        steps: list[RecordedStep] = []
         try:
-            for item in self._items:
-                if isinstance(item, RecordItem):
-                    messages.append(Message(item.subject, item.body))
-                    continue
-                if event is not None and self._is_wanted(event):
-                    yield from self._steps(event, messages)
-                event, messages = self._next(item), []
+            for items in chain([self._rest], self._slices):
+                steps = []
+                for item in items:
+                    if type(item) is RecordItem:
+                        messages.append(item)
+                        continue
+                    if event is not None:
+                        self._add(steps, event, messages)
+                    event, messages = self._next(item), []
+                yield steps
         except LogFileDamaged as error:
             damage = error
         # The last event before the damage may lack records.
-        if event is not None and self._is_wanted(event) and not (damage and self.has_records):
-            yield from self._steps(event, messages)
+        if event is not None and not (damage and self.has_records):
+            steps = []
+            self._add(steps, event, messages)
+            yield steps
         if damage is not None:
             raise damage
 
@@ -105,34 +116,54 @@ class FileLog:
             self.expected.append(item.body)
         return item if isinstance(item, EventItem) else None
 
-    def _is_wanted(self, event: EventItem) -> bool:
-        return event.sequence <= self.ends and event.address.startswith(self._root)
+    def _add(self, steps: list[RecordedStep], event: EventItem, items: list[RecordItem]) -> None:
+        """Add an event with its records, and then the records of erased events that stand behind them."""
+        if event.sequence > self.ends or not event.address.startswith(self._root):
+            return
+        gone = self._take_erased(event, items) if items and self._may_be_erased(items[-1]) else ()
+        partition = partition_of(event.address.partition(".")[0], self.partitions)
+        if self.span.has(partition):
+            self.purged -= event.sequence in self._purged
+            messages = [Message(self._subject(item, partition), item.body) for item in items]
+            steps.append(RecordedStep(partition, self._stored(event, partition), messages, self._era(partition, event)))
+        for message in gone:
+            record = read(message)
+            if not self._has_state_of(record):
+                continue
+            self.erased += is_of_secret(message)
+            steps.append(RecordedStep(self._partition_of(record), None, [message], is_erased=True))
 
-    def _steps(self, event: EventItem, messages: list[Message]) -> Iterator[RecordedStep]:
-        """An event with its records, and then the records of erased events that stand behind them."""
-        self.purged -= event.sequence in self._purged
+    def _partition_of(self, record: Record) -> int:
+        return partition_of_id(entity_of(record)[1], self.partitions)
+
+    def _has_state_of(self, record: Record) -> bool:
+        """Whether a record without its event belongs to the part that is read."""
+        return is_under(record, self.span.root) and self.span.has(self._partition_of(record))
+
+    def _subject(self, item: RecordItem, partition: int) -> str:
+        branch = "mark" if item.subject.startswith("transition.mark.") else "log"
+        return f"{self.prefix}.{branch}.{partition}.{item.subject}"
+
+    def _stored(self, event: EventItem, partition: int) -> StoredEvent:
+        subject = f"{self.prefix}.{'due' if event.timer else 'inbox'}.{partition}.{event.address}"
+        block = COPY if event.copied else event.headers.encode("latin-1") or None
+        return StoredEvent(subject, event.data, event.sequence, event.time_ns, block)
+
+    def _era(self, partition: int, event: EventItem) -> Era | None:
+        notes = self._eras.get(partition)
+        return None if notes is None else in_force(notes, event.sequence)
+
+    def _may_be_erased(self, item: RecordItem) -> bool:
+        """Whether it may be worth a look which event made a record: of an event that was erased it is another one."""
+        return bool(self._purged) or ".secret." in item.subject
+
+    def _take_erased(self, event: EventItem, items: list[RecordItem]) -> list[Message]:
+        """Take the last of the items, those of erased events."""
         gone: list[Message] = []
-        while messages and cause_of(messages[-1].body, event.sequence) != event.sequence:
-            erased, _ = part_erased(messages[-1:], self._purged)
+        while items and cause_of(items[-1].body, event.sequence) != event.sequence:
+            erased, _ = part_erased([Message(items[-1].subject, items[-1].body)], self._purged)
             if not erased:
                 break
-            gone.append(messages.pop())
-        yield self._step(event, messages)
-        for message in reversed(gone):
-            self.erased += is_of_secret(message)
-            record = read(message)
-            if is_under(record, self.span.root):
-                partition = partition_of_id(entity_of(record)[1], self.partitions)
-                yield RecordedStep(partition, None, [message], is_erased=True)
-
-    def _step(self, event: EventItem, messages: list[Message]) -> RecordedStep:
-        partition = partition_of(event.address.partition(".")[0], self.partitions)
-        subject = f"{self.prefix}.{'due' if event.timer else 'inbox'}.{partition}.{event.address}"
-        records = [Message(self._full_subject(message.subject, partition), message.body) for message in messages]
-        block = COPY if event.copied else event.headers.encode("latin-1") or None
-        stored = StoredEvent(subject, event.data, event.sequence, event.time_ns, block)
-        return RecordedStep(partition, stored, records, in_force(self._eras.get(partition, []), event.sequence))
-
-    def _full_subject(self, short: str, partition: int) -> str:
-        branch = "mark" if short.startswith("transition.mark.") else "log"
-        return f"{self.prefix}.{branch}.{partition}.{short}"
+            gone += erased
+            del items[-1]
+        return gone[::-1]

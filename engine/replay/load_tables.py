@@ -38,9 +38,9 @@ def load_kinds(where: str) -> Kinds:
         raise BadTables(
             where=where, problem=f"{name} must be a Table, a list of tables or a Kinds, found {type(value).__name__}"
         )
-    by_name = {kind.name: kind.written for kind in installed().values()} | {table.kind: table for table in tables}
+    known = {kind.name: kind.written for kind in installed().values()}
     try:
-        return Kinds(tuple(by_name.values()))
+        return Kinds(tuple({**known, **{table.kind: table for table in tables}}.values()), checked=known.values())
     except WrongTable as error:
         raise BadTables(where=where, problem=str(error)) from None
 

@@ -16,7 +16,7 @@ from phaseline.engine.replay.log_format import Malformed
 from phaseline.engine.replay.log_writer import STANDARD
 from phaseline.schemas import bounds, libraries
 
-PIECE = 1 << 18
+PIECE = 1 << 16
 ZSTD, GZIP = b"\x28\xb5\x2f\xfd", b"\x1f\x8b"
 WINDOW = 1 << 27
 """The most memory that a zstd file may ask for, which is also the most that `zstd` asks for without --ultra."""

@@ -8,10 +8,11 @@ import hashlib
 import sys
 import zlib
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
 from itertools import chain
 from pathlib import Path
+from typing import Any, cast
 
 import msgspec
 
@@ -38,7 +39,7 @@ class LogFile:
         self._digest = hashlib.sha256()
         self._parts = self._read()
         try:
-            header = next(self._parts, None)
+            [header] = next(self._parts, [None])
         except OSError as error:
             raise BadLogFile(name=path, problem=error.strerror or str(error)) from None
         except _broken(EOFError) as error:
@@ -49,24 +50,33 @@ class LogFile:
 
     def items(self) -> Iterator[Item]:
         """Each item in order. At the end it checks that nothing is missing and nothing was changed."""
+        for items in self.slices():
+            yield from items
+
+    def slices(self) -> Iterator[Sequence[Item]]:
+        """The same, as many items at a time as one piece of the file holds."""
         while True:
             try:
-                part = next(self._parts, None)
+                parts = next(self._parts, None)
             except EOFError:
-                part = None
+                parts = None
             except _broken() as error:
                 raise LogFileDamaged(name=self.path, read=self.summary(), problem=str(error)) from None
-            if part is None:
+            if parts is None:
                 raise LogFileDamaged(name=self.path, read=self.summary(), problem="its end is missing")
-            if isinstance(part, End):
-                self._check(part)
+            if isinstance(parts[0], End):
+                self._check(parts[0])
                 return
-            if isinstance(part, Header):
+            if isinstance(parts[0], Header):
                 raise LogFileDamaged(name=self.path, read=self.summary(), problem="there is a second header")
-            if isinstance(part, EventItem):
-                self.last = part.sequence
-            self.counts[ITEM_NAMES[type(part)]] += 1
-            yield part
+            items = cast("Sequence[Item]", parts)
+            self._count(items)
+            yield items
+
+    def _count(self, items: Sequence[Item]) -> None:
+        for item, count in Counter(map(type, items)).items():
+            self.counts[ITEM_NAMES[item]] += count
+        self.last = next((item.sequence for item in reversed(items) if isinstance(item, EventItem)), self.last)
 
     def summary(self) -> str:
         """What was read so far: `59 events, up to event 59`."""
@@ -81,32 +91,44 @@ class LogFile:
             problem = f"{what} should be {msgspec.to_builtins(end)[what]}, but is {getattr(read, what)}"
             raise LogFileDamaged(name=self.path, read=self.summary(), problem=problem)
 
-    def _read(self) -> Iterator[Part]:
+    def _read(self) -> Iterator[Sequence[Part]]:
+        """All parts, some at a time; each that is no item comes alone."""
         with closing(LogBytes(self.path, self._most)) as source:
             pieces = source.pieces()
             first = next(pieces, b"")
             everything = chain([first], pieces)
             yield from self._lines(everything) if first[:1] == b"{" else self._values(everything)
 
-    def _values(self, pieces: Iterable[bytes]) -> Iterator[Part]:
+    def _values(self, pieces: Iterable[bytes]) -> Iterator[Sequence[Part]]:
         values, held, begin = codec.Values(), bytearray(), 0
         for piece in pieces:
             held += piece
-            for value in values.feed(piece):
-                part = log_format.unpack(value)
-                if isinstance(part, End):
-                    self._digest.update(held[: values.begin - begin])
-                yield part
+            found: list[Any] = []
+            try:
+                found.extend(values.feed(piece))
+            finally:  # if the piece is damaged, the values before the damage come first
+                yield from self._unpacked(found, held)
             self._digest.update(held[: values.end - begin])
             del held[: values.end - begin]
             begin = values.end
 
-    def _lines(self, pieces: Iterator[bytes]) -> Iterator[Part]:
+    def _unpacked(self, values: list[Any], held: bytearray) -> Iterator[Sequence[Part]]:
+        """The parts in these values, which stand at the beginning of `held`."""
+        items = log_format.unpack_items(values)
+        if items:
+            yield items
+        for number, value in enumerate(values if items is None else ()):
+            part = log_format.unpack(value)
+            if isinstance(part, End):
+                self._digest.update(held[: codec.length_of(held, number)])
+            yield [part]
+
+    def _lines(self, pieces: Iterator[bytes]) -> Iterator[Sequence[Part]]:
         for line in lines(pieces):
             part = log_format.from_line(line)
             if not isinstance(part, End):
                 self._digest.update(line + b"\n")
-            yield part
+            yield [part]
 
 
 def _broken(*further: type[Exception]) -> tuple[type[Exception], ...]:

@@ -5,7 +5,7 @@ Belongs here: the items and their bytes. Does not: files, compression, checksums
 
 import base64
 from collections.abc import Mapping
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any, cast
 
 import msgspec
 from msgspec import Meta
@@ -45,13 +45,17 @@ class Header(msgspec.Struct, frozen=True, kw_only=True):
     """The positions of events that were purged: the file holds their records, and not the events."""
 
 
-class StateItem(NamedTuple):
+class _Fields(msgspec.Struct, frozen=True, gc=False, array_like=True, forbid_unknown_fields=True):
+    """What all items are: in msgpack an array of the name of the item and its fields, in their order."""
+
+
+class StateItem(_Fields, frozen=True, gc=False, tag="state"):
     """The state of an entity before the first event: the body of its last record."""
 
     body: bytes
 
 
-class EventItem(NamedTuple):
+class EventItem(_Fields, frozen=True, gc=False, tag="event"):
     """An event as it was stored. `sequence`: its position. `time_ns`: when it was stored.
 
     address: its subject from the root of the tree on.
@@ -69,7 +73,7 @@ class EventItem(NamedTuple):
     """The header block of an event in binary mode, in which its attributes stand; each byte is one character."""
 
 
-class RecordItem(NamedTuple):
+class RecordItem(_Fields, frozen=True, gc=False, tag="record"):
     """A record that the last event before it made. `subject`: without prefix, branch and partition.
 
     The key of `subject` in JSON lines is `place`.
@@ -79,7 +83,7 @@ class RecordItem(NamedTuple):
     body: bytes
 
 
-class ExpectedItem(NamedTuple):
+class ExpectedItem(_Fields, frozen=True, gc=False, tag="expected"):
     """The state of an entity after the last event, in logs that are tests: the body of its last record."""
 
     body: bytes
@@ -96,10 +100,10 @@ class End(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 Item = StateItem | EventItem | RecordItem | ExpectedItem
-ITEMS: dict[str, type[Item]] = {
-    "state": StateItem, "event": EventItem, "record": RecordItem, "expected": ExpectedItem,
+ITEM_NAMES: dict[type[Item], str] = {
+    StateItem: "state", EventItem: "event", RecordItem: "record", ExpectedItem: "expected",
 }  # fmt: skip
-ITEM_NAMES: dict[type[Item], str] = {item: name for name, item in ITEMS.items()}
+"""By its type, the name with which an item begins."""
 Part = Header | Item | End
 
 
@@ -120,12 +124,15 @@ def pack(part: Part) -> bytes:
         return codec.encode({NAME: "log", **msgspec.to_builtins(part)})
     if isinstance(part, End):
         return codec.encode(("end", msgspec.to_builtins(part)))
-    return codec.encode((ITEM_NAMES[type(part)], *(_as_before(part) if isinstance(part, EventItem) else part)))
+    if isinstance(part, EventItem) and not part.headers:
+        return codec.encode(_as_before(part))
+    return codec.encode_struct(part)
 
 
 def _as_before(part: EventItem) -> tuple[Any, ...]:
-    """The fields of an event without the last ones that it does not need, which former versions do not read."""
-    return part if part.headers else part[:-1] if part.copied else part[:-2]
+    """An event without the last fields, which it does not need, and which former versions do not read."""
+    fields = ("event", part.sequence, part.time_ns, part.address, part.data, part.timer)
+    return (*fields, True) if part.copied else fields
 
 
 def unpack(value: Any) -> Part:
@@ -133,12 +140,19 @@ def unpack(value: Any) -> Part:
     if isinstance(value, dict):
         return _header(value)
     try:
-        name, *rest = value
-        if name == "end":
-            return msgspec.convert(rest[0], End)
-        return msgspec.convert(rest, ITEMS[name])
-    except (TypeError, ValueError, KeyError, IndexError) as error:
+        if value[0] == "end":
+            return msgspec.convert(value[1], End)
+        return cast("Item", msgspec.convert(value, Item))
+    except (TypeError, ValueError, LookupError) as error:
         raise Malformed(f"not an item of a log: {value!r:.80}") from error
+
+
+def unpack_items(values: list[Any]) -> list[Item] | None:
+    """The items that decoded msgpack values hold, all at once; None if one of the values is no item."""
+    try:
+        return msgspec.convert(values, list[Item])
+    except msgspec.ValidationError:
+        return None
 
 
 def to_line(part: Part) -> bytes:
@@ -177,7 +191,7 @@ def from_line(line: bytes) -> Part:
 
 
 def _item(values: dict[str, Any]) -> Item:
-    name = next((name for name in ITEMS if name in values), "")
+    name = next((name for name in ITEM_NAMES.values() if name in values), "")
     if not name:
         raise Malformed(f"not an item of a log, its only keys are {', '.join(values)[:80]}")
     body = base64.b64decode(values["raw"]) if "raw" in values else codec.encode(values[name])
@@ -186,9 +200,9 @@ def _item(values: dict[str, Any]) -> Item:
     if name == "expected":
         return ExpectedItem(body)
     if "place" in values:
-        return msgspec.convert((values["place"], body), RecordItem)
+        return msgspec.convert(("record", values["place"], body), RecordItem)
     given = (
-        values["sequence"], nanoseconds(values["time"]), values["address"], body,
+        "event", values["sequence"], nanoseconds(values["time"]), values["address"], body,
         bool(values.get("timer")), bool(values.get("copied")), values.get("headers", ""),
     )  # fmt: skip
     return msgspec.convert(given, EventItem)

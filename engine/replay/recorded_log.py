@@ -4,8 +4,11 @@ Belongs here: the protocol that replay, audit, what-if and export read, whether 
 (`server_log`) or a file (`file_log`); one processor per partition to decide its events again. Does not: reading a log.
 """
 
+from collections import Counter
 from collections.abc import AsyncIterator, Callable, Container, Iterator, Sequence
 from typing import NamedTuple, Protocol
+
+import msgspec
 
 from phaseline.engine.core import process
 from phaseline.engine.core.message import Message
@@ -19,26 +22,29 @@ from phaseline.engine.log.table_eras import Era
 from phaseline.engine.scripts.runner import shared_runner
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.schemas import codec, wire_codec
-from phaseline.schemas.records import Entity, Loss, Mark, Record, Rejection, Transition
+from phaseline.schemas.records import Entity, Loss, Mark, Record, Rejection, State, Transition, facets_of
 from phaseline.schemas.subjects import Subjects, partition_of_id
 
 PARKED = process.PARKED.encode()
-STEP = 1_000
-"""Events between two reports of the progress."""
 
 
 class Span(NamedTuple):
     """A part of a log. `first`, `last`: positions, both included; `last` is None for all that exist.
 
-    root: only the events of this tree, if given.
+    root: only the events of this tree, if given. partitions: only those of these partitions, if given.
     """
 
     root: str | None = None
     first: int = 1
     last: int | None = None
+    partitions: range | None = None
+
+    def has(self, partition: int) -> bool:
+        """Whether the events of a partition belong to the part."""
+        return self.partitions is None or partition in self.partitions
 
 
-class StoredEvent(NamedTuple):
+class StoredEvent(msgspec.Struct, frozen=True, gc=False):
     """An event as the stream EVENTS holds it. `time_ns`: when it was stored. `block`: its headers, where known."""
 
     subject: str
@@ -48,7 +54,7 @@ class StoredEvent(NamedTuple):
     block: bytes | None = None
 
 
-class RecordedStep(NamedTuple):
+class RecordedStep(msgspec.Struct, frozen=True, gc=False):
     """An event with the messages that the log holds for it. `event` is None for messages that belong to no event.
 
     `messages` may include records with an earlier cause, if no event explains them. era: what the log says
@@ -109,8 +115,8 @@ class RecordedLog(LogSource, Protocol):
     def initial(self) -> AsyncIterator[Record]:
         """The records that lead to the states before the first event; none if the log is complete."""
 
-    def steps(self) -> AsyncIterator[RecordedStep]:
-        """Each event with the records that it made, in the order in which the events were stored."""
+    def steps(self) -> AsyncIterator[Sequence[RecordedStep]]:
+        """Each event with the records that it made, in the order in which the events were stored; some at a time."""
 
 
 class Processors(dict[int, Processor]):
@@ -130,13 +136,18 @@ class Processors(dict[int, Processor]):
         """The processor of the partition that an entity is in."""
         return self[partition_of_id(entity_id, self._partitions)]
 
-    def answer(self, step: RecordedStep, event: InboxEvent) -> list[Record]:
-        """The records that the event of a step makes in its partition. Does not change the tree; logs a fault."""
+    def answer(self, step: RecordedStep, event: InboxEvent, root: str | None) -> list[Record]:
+        """The records that the event of a step makes in its partition, of this tree if `root` is given.
+
+        Does not change the tree; logs a fault.
+        """
         processor = self[step.partition]
         processor.tree.silence_after = 0.0 if step.era is None else step.era.silence_after
         decision = processor.answer(event)
         if decision.fault is not None:
             log_fault(event, decision.fault)
+        if root is not None:
+            return [record for record in decision.records if is_under(record, root)]
         return decision.records
 
     async def restore(self, source: RecordedLog) -> None:
@@ -151,10 +162,41 @@ class Processors(dict[int, Processor]):
         return sum(len(processor.tree) for processor in self.values())
 
     def entities(self) -> Iterator[Entity]:
-        """Every entity, partition by partition."""
-        for processor in self.values():
+        """Every entity, in the order of the partitions."""
+        for _, processor in sorted(self.items()):
             for of_kind in processor.tree.entities.values():
                 yield from of_kind.values()
+
+
+class Rebuilt(msgspec.Struct):
+    """The states to which the events of a log, or of some of its partitions, lead.
+
+    events: how many were decided. undecided: how many no worker has decided yet.
+    counts: how many facets are in which state, by kind and facet. listed: every entity, if asked for.
+    """
+
+    events: int = 0
+    undecided: int = 0
+    entities: int = 0
+    counts: Counter[tuple[str, str, State]] = msgspec.field(default_factory=Counter)
+    listed: list[Entity] = msgspec.field(default_factory=list)
+
+    def add(self, other: "Rebuilt") -> None:
+        """Add the states of the partitions that follow."""
+        self.events += other.events
+        self.undecided += other.undecided
+        self.entities += other.entities
+        self.counts += other.counts
+        self.listed += other.listed
+
+
+def rebuilt(processors: Processors, source: RecordedLog, *, lists: bool) -> Rebuilt:
+    """The states in these trees. lists: with every entity."""
+    counts = Counter(
+        (entity.kind, name, facet.state) for entity in processors.entities() for name, facet in facets_of(entity)
+    )
+    listed = list(processors.entities()) if lists else []
+    return Rebuilt(processors.event_count, source.undecided, processors.entity_count, counts, listed)
 
 
 async def rebuild(
@@ -162,19 +204,18 @@ async def rebuild(
 ) -> None:
     """Decide all recorded events with `processors`. progress: called with the number of events since the last call."""
     await processors.restore(source)
-    async for step in source.steps():
-        tree = processors[step.partition].tree
-        for gone in erased(step):
-            evolve(tree, gone)
-        if step.event is None or step.is_parked:
-            continue
-        for record in processors.answer(step, step.event):
-            if is_under(record, root):
-                evolve(tree, record)
-        processors.event_count += 1
-        if processors.event_count % STEP == 0:
-            progress(STEP)
-    progress(processors.event_count % STEP)
+    async for steps in source.steps():
+        before = processors.event_count
+        for step in steps:
+            tree = processors[step.partition].tree
+            if step.event is None:
+                for gone in erased(step):
+                    tree.put(gone.entity)
+            elif not step.is_parked:
+                for record in processors.answer(step, step.event, root):
+                    evolve(tree, record)
+                processors.event_count += 1
+        progress(processors.event_count - before)
 
 
 def read(message: Message) -> Record:

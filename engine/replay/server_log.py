@@ -176,31 +176,38 @@ class ServerLog:
                 self.erased += 1
             yield record
 
-    async def steps(self) -> AsyncIterator[RecordedStep]:
+    async def steps(self) -> AsyncIterator[Sequence[RecordedStep]]:
         """See `RecordedLog.steps`. Records that belong to no event come last."""
-        root, index = self.span.root, self.prefix.count(".") + 2
-        inbox = [] if root is None else [f"{self.prefix}.*.{self._own_partitions()[0]}.{quote(root)}.>"]
-        async with reader_of(self.installation.wire, self.installation.layout.events, inbox, self.begins) as events:
-            async for event in _up_to(events, self.ends):
-                partition = int(event.subject.split(".", index + 1)[index])
-                self.purged -= event.sequence in self.purged_positions
-                era = in_force(self.eras[partition], event.sequence)
-                if not self.has_records:
-                    yield RecordedStep(partition, event, [], era)
-                    continue
-                early, messages = await self._messages(partition, event)
-                if early:
-                    erased, others = self._part(partition, early)
-                    yield erased
-                    messages = others.messages + messages
-                if partition in self._stalled:
-                    self.undecided += 1
-                else:
-                    yield RecordedStep(partition, event, messages, era)
+        root = self.span.root
+        wire, stream = self.installation.wire, self.installation.layout.events
+        tree = ">" if root is None else f"{quote(root)}.>"
+        # One filter at a time: with several, the server is slow.
+        whole = root is None and self.span.partitions is None
+        for inbox in [[]] if whole else [[f"{self.prefix}.*.{one}.{tree}"] for one in self._own_partitions()]:
+            async with reader_of(wire, stream, inbox, self.begins) as events:
+                async for slice_ in _up_to(events, self.ends):
+                    yield [step for event in slice_ for step in await self._steps(event)]
         for partition, cursor in self._cursors.items() if self.has_records else ():
             if partition not in self._stalled and (left := await cursor.take_up_to(self.ends)):
-                for step in self._part(partition, left):
-                    yield step
+                yield self._part(partition, left)
+
+    async def _steps(self, event: Stored) -> Sequence[RecordedStep]:
+        """An event with its records, after the records of events that are gone; nothing if it is undecided."""
+        index = self.prefix.count(".") + 2
+        partition = int(event.subject.split(".", index + 1)[index])
+        self.purged -= event.sequence in self.purged_positions
+        era = in_force(self.eras[partition], event.sequence)
+        if not self.has_records:
+            return [RecordedStep(partition, event, [], era)]
+        early, messages = await self._messages(partition, event)
+        before: list[RecordedStep] = []
+        if early:
+            erased, others = self._part(partition, early)
+            before, messages = [erased], others.messages + messages
+        if partition in self._stalled:
+            self.undecided += 1
+            return before
+        return [*before, RecordedStep(partition, event, messages, era)]
 
     async def _messages(self, partition: int, event: Stored) -> tuple[list[Message], list[Message]]:
         """The messages with an earlier cause, and those that the event made. Notices that it is not decided yet."""
@@ -219,7 +226,8 @@ class ServerLog:
 
     def _own_partitions(self) -> Sequence[int]:
         root = self.span.root
-        return range(self.partitions) if root is None else [self.installation.partition_of(root)]
+        everything = range(self.partitions) if self.span.partitions is None else self.span.partitions
+        return everything if root is None else [self.installation.partition_of(root)]
 
     def _wants(self, partition: int) -> Callable[[str], bool]:
         """Says of a subject whether it is that of a record, in the tree `span.root` if there is one."""
@@ -248,12 +256,13 @@ def _is_whole(messages: list[Message]) -> bool:
     return int(body["id"].partition("-")[2]) + 1 == int(body["data"]["cause"]["records"])
 
 
-async def _up_to(reader: StreamReader, last: int) -> AsyncIterator[Stored]:
+async def _up_to(reader: StreamReader, last: int) -> AsyncIterator[Sequence[Stored]]:
     while not reader.caught_up:
-        for stored in await reader.take(BUFFER):
-            if stored.sequence > last:
-                return
-            yield stored
+        slice_ = await reader.take(BUFFER)
+        if slice_ and slice_[-1].sequence > last:
+            yield [stored for stored in slice_ if stored.sequence <= last]
+            return
+        yield slice_
 
 
 async def first_event_after(installation: Installation, moment: datetime) -> int:

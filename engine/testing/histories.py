@@ -43,7 +43,7 @@ def kinds_of(given: KindsLike) -> Kinds:
     built_in = {table.kind for table in BUILT_IN}
     if own.isdisjoint(built_in) and all(table.parent is None or table.parent in own for table in tables):
         return Kinds(tables)
-    return Kinds((*(table for table in BUILT_IN if table.kind not in own), *tables))
+    return Kinds((*(table for table in BUILT_IN if table.kind not in own), *tables), checked=BUILT_IN)
 
 
 class Sent(NamedTuple):

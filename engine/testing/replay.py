@@ -5,6 +5,7 @@ Belongs here: that comparison and its texts. Does not: writing such logs (`repla
 """
 
 from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
 
 from phaseline.engine.core.message import Message
@@ -34,10 +35,10 @@ class Replayed:
         for record in log.read_initial():
             if not isinstance(record, Rejection):
                 evolve(processors.for_entity(record.entity.id).tree, record)
-        for step in log.read_steps():
+        for step in chain.from_iterable(log.read_steps()):
             assert step.event is not None
             self.events += 1
-            for record in processors.answer(step, step.event):
+            for record in processors.answer(step, step.event, None):
                 evolve(processors[step.partition].tree, record)
                 self.transitions += isinstance(record, Transition)
                 self.rejections += isinstance(record, Rejection)

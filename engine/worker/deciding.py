@@ -9,6 +9,7 @@ import queue
 import threading
 import time
 from collections.abc import Callable
+from functools import lru_cache
 from typing import TypeVar
 
 from phaseline.engine import logs
@@ -39,10 +40,12 @@ MINUTE = 60.0
 log = logs.get_logger(__name__)
 
 
-def rule_names(kind: Kind) -> list[str]:
-    """The names of the rules of a kind that are code and may take long."""
+@lru_cache(maxsize=1_000)
+def rule_names(kind: Kind) -> tuple[str, ...]:
+    """The names of the rules of a kind that are code and may take long. All partitions of a worker ask for them."""
     found = (declaration_of(rule) for rule in rules_of(kind.table))
-    return sorted({declared.revision.name for declared in found if declared is not None}.difference((HEARS, FORGETS)))
+    names = {declared.revision.name for declared in found if declared is not None}
+    return tuple(sorted(names.difference((HEARS, FORGETS))))
 
 
 class Pace:
@@ -87,7 +90,7 @@ class SlowLog:
         kind, trigger, entity_id = address or ("-", "-", event.subject)
         log.warning(
             "slow_decision", partition=processor.partition, position=event.sequence, kind=kind, trigger=trigger,
-            id=entity_id, rules=rule_names(kinds[kind]) if kind in kinds else [],
+            id=entity_id, rules=list(rule_names(kinds[kind])) if kind in kinds else [],
             milliseconds=round(seconds * 1_000), more=self._more,
         )  # fmt: skip
         self._more = 0

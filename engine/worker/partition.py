@@ -18,6 +18,7 @@ from phaseline.engine.jetstream.api_reply import can_pass
 from phaseline.engine.jetstream.reader import Reader, Stored
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.ownership import oversized_commit
+from phaseline.engine.ownership.atomic_batches import AtomicBatches
 from phaseline.engine.ownership.claim import Claim
 from phaseline.engine.ownership.claim_watch import ClaimWatch
 from phaseline.engine.ownership.takeover import take_over
@@ -33,7 +34,8 @@ IDLE = 0.5
 """Seconds after which an idle partition brings its checkpoint up to date."""
 AHEAD = 200
 """Waiting events that are worth deciding while a commit is under way. Fewer events wait until it is done."""
-
+FEW = 4
+"""Records that one server stores faster one after the other than in a batch. In a cluster a batch is as fast as one."""
 
 CAREFUL = 2
 """From how many owners in a row at one position on, an owner notes each event before it decides it."""
@@ -86,9 +88,10 @@ class Partition:
     def __init__(
         self, installation: Installation, number: int, worker: str, accepted: str = "",
         *, accept_loss: bool = False, living: Living | None = None, silence_after: float = 0.0,
+        batches: AtomicBatches | None = None,
     ) -> None:  # fmt: skip
         """`worker` is the owner's name in checkpoints and log lines. The others but `living` are for `take_over`."""
-        self._living = living
+        self._living, self._batches = living, batches
         self.installation, self.accept_loss, self.silence_after = installation, accept_loss, silence_after
         self.number, self.worker, self.accepted = number, worker, accepted
         self.counts = EventCounts()
@@ -130,7 +133,7 @@ class Partition:
         """Fetch, decide, commit, go on. Events are decided while the commit before them is under way."""
         claim = await take_over(
             self.installation, self.number, self.worker, self.accepted,
-            accept_loss=self.accept_loss, silence_after=self.silence_after,
+            accept_loss=self.accept_loss, silence_after=self.silence_after, batches=self._batches,
         )  # fmt: skip
         await oversized_commit.resume(self.installation, claim)
         watch = ClaimWatch(self.installation, claim)
@@ -234,8 +237,8 @@ class Partition:
         """Store a batch in the cheapest form that is safe."""
         if len(batch.messages) > claim.limit:
             await oversized_commit.commit(self.installation, claim, batch.messages, batch.position)
-        elif batch.is_single:
-            await claim.append_one(batch.messages[0], batch.position)
+        elif batch.is_row and len(batch.messages) <= (1 if self.installation.wire.clustered else FEW):
+            await claim.append_row(batch.messages, batch.position)
         elif batch.messages:
             await claim.append(batch.messages, batch.position)
         elif claim.checkpoint.position < batch.position:

@@ -4,10 +4,9 @@ Belongs here: starting the parts, and stopping them in order. Does not: options,
 """
 
 import asyncio
-import gc
 import signal
-from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from dataclasses import asdict, replace
 from pathlib import Path
 
@@ -19,12 +18,11 @@ from phaseline.engine.embedded.supervisor import Supervisor
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.settings import INBOX, JETSTREAM, Settings
 from phaseline.engine.worker import worker_processes
+from phaseline.engine.worker.collecting import collecting_rarely
 from phaseline.engine.worker.stopping import unless_stopped
 from phaseline.engine.worker.worker import Worker, worker_name
 from phaseline.machines.compiler.kinds import Kinds
 
-COLLECT = (100_000, 50, 100)
-"""The thresholds of the garbage collector in a worker. With Python's own it takes a tenth of a worker's time."""
 HUNG = 30.0
 """Seconds of computing without a turn of the event loop after which a worker process ends by SIGVTALRM."""
 
@@ -73,19 +71,6 @@ async def work(
     finally:
         await opened.__aexit__(None, None, None)
     return worker
-
-
-@contextmanager
-def collecting_rarely() -> Iterator[None]:
-    """Let this process collect garbage rarely: a worker makes many objects that live long, and hardly any cycles."""
-    before = gc.get_threshold()
-    gc.freeze()
-    gc.set_threshold(*COLLECT)
-    try:
-        yield
-    finally:
-        gc.set_threshold(*before)
-        gc.unfreeze()
 
 
 async def _stay_alive() -> None:

@@ -31,6 +31,7 @@ from phaseline.engine.jetstream.streams import MINIMUM_SERVER, provision
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.log import table_eras
 from phaseline.engine.log.installation import Installation
+from phaseline.engine.ownership.atomic_batches import AtomicBatches
 from phaseline.engine.settings import Settings
 from phaseline.engine.worker import backlog_answers
 from phaseline.engine.worker.lease import Leases
@@ -74,6 +75,7 @@ class Worker:
         """The partitions that status queries may read."""
         self.done = EventCounts()
         self.ready = ready or asyncio.Event()
+        self._batches = AtomicBatches(wire)
         self._leases: Leases | None = None
         self._stop = asyncio.Event()
         self._stuck: DecisionStuck | None = None
@@ -86,6 +88,7 @@ class Worker:
         self._stop = stop
         if self.kinds is built_in.installed() and (broken := built_in.broken()):
             raise KindsBroken(problem="; ".join(map(str, broken)))
+        self.kinds.prepare()
         libraries.check(self.kinds)
         self.wire.require(*MINIMUM_SERVER)
         table_eras.check_accepted(self.settings, self.kinds)
@@ -146,6 +149,7 @@ class Worker:
         partition = Partition(
             installation, number, self.name, settings.accept_tables,
             accept_loss=settings.accept_loss, living=leases.workers, silence_after=settings.silence_after,
+            batches=self._batches,
         )  # fmt: skip
         self.loaded[number] = partition
         listening = (await status.listen(number), await backlog_answers.listen(installation, partition))

@@ -335,14 +335,10 @@ def _check_circles(named: Mapping[str, Table]) -> None:
 
 
 def _entering(table: Table, phase: str | None) -> list[str]:
-    """The triggers whose rows can take a facet into `phase`."""
-    return (
-        []
-        if phase is None
-        else [
-            row.trigger
-            for facet in table.facets
-            for row in facet.rows
-            if row.to == phase or (row.to == SAME and row.clears and phase == facet.healthy)
-        ]
-    )
+    """The triggers whose rows can take a facet into `phase`; none for None."""
+    return [
+        row.trigger
+        for facet in table.facets
+        for row in facet.rows
+        if row.to == phase or (row.to == SAME and row.clears and phase == facet.healthy)
+    ]

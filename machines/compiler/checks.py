@@ -7,7 +7,6 @@ Does not: where rows lead (`reachability`), checks across kinds (`check_kinds`),
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 from typing import Any
 
 from phaseline.machines.compiler import fingerprint, reachability, shapes
@@ -144,7 +143,7 @@ def _names(table: Table) -> Iterator[str]:
 def _values(field: Field) -> Iterator[str]:
     """Values of a field that are none of its type."""
     for option in field.options:
-        if problem := unfit(replace(field, options=()), option):
+        if problem := unfit(field, option):
             yield f"{field.name} has the option {option!r}: {problem}"
     defaults = field.default if field.many and isinstance(field.default, list | tuple) else (field.default,)
     for default in defaults:
@@ -274,7 +273,8 @@ def _given(table: Table, row: Row) -> Iterator[str]:
     for name in sorted(set(row.given).difference(known)):
         near = meant(name, known)
         yield f"field {name} in given= is unknown{near}: add it to `fields` of the trigger, or correct the name"
-    for field in (*table.fields.get(row.trigger, ()), *table.attributes):
+    added = (field for interpret in table.interprets if row.trigger in interpret.on for field in interpret.fields)
+    for field in (*table.fields.get(row.trigger, ()), *added, *table.attributes):
         value = row.given.get(field.name)
         if value is not None and (problem := unfit(field, value)):
             yield f"given= asks for {field.name} {value!r}, which it never is: {problem}"

@@ -1,11 +1,12 @@
-"""All kinds of an installation, checked and compiled.
+"""All kinds of an installation, checked, and compiled when they are needed.
 
 Belongs here: `Kind` (a compiled table), which says which steps a trigger takes; `Kinds`, which says how kinds depend on
 each other. Does not: the table of any kind, the list of built-in kinds (`machines.built_in`).
 """
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from msgspec.structs import replace
 
@@ -16,7 +17,14 @@ from phaseline.machines.compiler.judging import Judge
 from phaseline.machines.compiler.machine import INTERRUPTED, FacetMachine, Step
 from phaseline.machines.compiler.relations import counted_by, inherited_from, places_of, viewers_of
 from phaseline.machines.compiler.reports import PHASE, SEEN_FIELD, SNAPSHOT, UNREQUESTED
-from phaseline.machines.compiler.short_ways import derives_messages, hears_alone, looks_at_itself
+from phaseline.machines.compiler.short_ways import (
+    MovePlan,
+    PlanKey,
+    derives_messages,
+    hears_alone,
+    looks_at_itself,
+    unguarded,
+)
 from phaseline.machines.language.contact import FACET, HEARD_AT, with_contact
 from phaseline.machines.language.predicates import Predicate, Scene, or_list
 from phaseline.machines.language.sources import source_text
@@ -47,12 +55,14 @@ class SelectedSteps(NamedTuple):
 
 
 class Kind:
-    """A table, compiled.
+    """A table, compiled when somebody first asks for more than its name, its id, its parent and what was written.
 
-    table: the table, with what the language gives to it (`completion`, `reports`). written: the table as it was
-    written, which can be compiled again.
-    version: the version of the table, which records contain.
-    arity: how many parts an id has. names: the names of the facets.
+    Many commands need one kind of many, and compiling all takes longer than most commands.
+
+    name, written: the kind's name, and the table as it was written, which can be compiled again.
+    arity: how many parts an id has. parent, parent_arity: the kind above, and how many parts its ids have.
+    table: the table, with what the language gives to it (`completion`, `reports`).
+    version: the version of the table, which records contain. names: the names of the facets.
     machines: the facets, compiled.
     base_from_data: the triggers whose data names the base.
     unborn: the facets of an unknown entity. adopted: the bases of an adopted one.
@@ -64,6 +74,7 @@ class Kind:
     timeouts: for each facet, the timeouts by phase.
     expiring: for each facet and phase, the conditions that go when the stay in the phase ends.
     fast_path_ok: whether the kind has no timeouts, no view that depends on the entity itself, no derived messages.
+    plans: what the fast path remembers. unguarded: the triggers that may have a plan, each with its only facet.
     hears_alone: whether a heartbeat of a place that is Fresh can change nothing but the time at which it was heard.
     counted: the tallies that kinds above keep of this kind. viewers: the kinds below whose views look at this kind.
     inherited: attributes that views of kinds below look at where their own is not set, each with that kind.
@@ -77,25 +88,40 @@ class Kind:
     """
 
     __slots__ = (
-        "_judged_by_state", "_steps", "adopted", "arity", "attributes", "base_from_data", "bases", "below",
+        "_judged_by_state", "_steps", "_tables", "adopted", "arity", "attributes", "base_from_data", "bases", "below",
         "births", "contact", "counted", "expiring", "fan_out_triggers", "fast_path_ok", "fields", "fired_by",
-        "hears_alone", "implied", "inherited", "interprets", "judge", "machines", "may_grow", "may_stay_unknown", "name",
-        "names", "parent", "parent_arity", "places", "reported_below", "reports", "roles", "starts", "table",
-        "timed", "timeouts", "unborn", "version", "viewers", "written",
+        "hears_alone", "implied", "inherited", "interprets", "judge", "machines", "may_grow", "may_stay_unknown",
+        "name", "names", "parent", "parent_arity", "places", "plans", "reported_below", "reports", "roles", "starts",
+        "table", "timed", "timeouts", "unborn", "unguarded", "version", "viewers", "written",
     )  # fmt: skip
 
     def __init__(self, written: Table, tables: Mapping[str, Table]) -> None:
-        """Compile the table that is written so; `tables` are all of the installation, completed."""
-        self.written, completed_table = written, tables[written.kind]
+        """The kind of the table that is written so; `tables` are all of the installation, completed."""
+        self.written = written
+        self._tables: Mapping[str, Table] | None = tables
+        self.name, self.arity, self.parent = written.kind, len(written.id), written.parent
+        self.parent_arity = len(tables[written.parent].id) if written.parent else 0
+
+    if not TYPE_CHECKING:  # a type checker would take every name for an attribute
+
+        def __getattr__(self, name: str) -> Any:
+            """Compile the kind: Python asks here for an attribute only as long as it is not set."""
+            if name == "_tables" or name not in self.__slots__:
+                raise AttributeError(f"a Kind has no {name!r}", name=name, obj=self)
+            self.compile()
+            return getattr(self, name)
+
+    def compile(self) -> None:
+        """Set all attributes that are not set yet."""
+        tables = self._tables
+        if tables is None:
+            return
+        completed_table = tables[self.name]
         self.reported_below = reports.reported_below(completed_table, tables)
         self.table = table = reports.with_reports(completed_table, self.reported_below)
-        self.name = table.kind
-        self.version = fingerprint.version_of(with_contact(written))
-        self.arity = len(table.id)
+        self.version = fingerprint.version_of(with_contact(self.written))
         self.names = tuple(facet.name for facet in table.facets)
         self.machines = tuple(FacetMachine(facet) for facet in table.facets)
-        self.parent = table.parent
-        self.parent_arity = len(tables[table.parent].id) if table.parent else 0
         self.roles: dict[str, Role] = {trigger: table.role(trigger) for trigger in table.triggers}
         self._judged_by_state = frozenset(table.intents)
         self._steps: dict[str, tuple[tuple[int, Mapping[str, tuple[Step, ...]]], ...]] = {
@@ -111,7 +137,7 @@ class Kind:
         self.contact = self.names.index(CONTACT) if table.place else None
         self.places = tuple(places_of(table, tables))
         self.adopted = tuple(state(*facet.adopted) for facet in table.facets)
-        self.may_stay_unknown = table.known_by != "itself" and all(base.phase == ABSENT for base in self.adopted)
+        self.may_stay_unknown = may_stay_unknown(table)
         self.starts = {trigger: starts_of_trigger(table, trigger) for trigger in table.triggers}
         self.births = tuple(filter(self._begins, table.triggers))
         self.fired_by = {trigger: what_fires(table, trigger, tables) for trigger in table.derived}
@@ -122,6 +148,8 @@ class Kind:
         self.fast_path_ok = (
             not any(facet.timeouts for facet in own) and not looks_at_itself(table) and not derives_messages(table)
         )
+        self.plans: dict[PlanKey, MovePlan | None] = {}
+        self.unguarded = dict(unguarded(table)) if self.fast_path_ok else {}
         self.interprets = {on: interpret.rule for interpret in table.interprets for on in interpret.on}
         self.fan_out_triggers = frozenset(on for fan_out in table.fan_outs for on in fan_out.on)
         self.may_grow = any(field.many or field.type is dict for field in table.attributes) or any(
@@ -140,6 +168,7 @@ class Kind:
             name for name in (REPORTED, UNREQUESTED, SNAPSHOT) if SEEN_FIELD in table.fields.get(name, ())
         )
         self.judge = Judge(completed_table, self.machines, self.bases) if REPORTED in self.reports else None
+        self._tables = None
 
     def is_named(self, facet: str) -> bool:
         """Whether texts name this facet: the kind has several, beside `contact`, or it is `contact`."""
@@ -213,29 +242,49 @@ class Kind:
 class Kinds(dict[str, Kind]):
     """The kinds of an installation, by name.
 
-    versions: the version of each kind. digest: one version over all of them.
     hidden: pairs of kinds between which an entity may be missing in the tree although something below it lives.
     """
 
-    def __init__(self, tables: tuple[Table, ...]) -> None:
-        """Check and compile `tables`. Raises `WrongTable` for one that cannot work, with what to write instead."""
-        for table in tables:
-            checks.check_shapes(table)
-            checks.check_place(table)
-        complete = tuple(completed(table, tables) for table in tables)
-        for table in complete:
-            checks.check_table(table)
-        check_kinds.check_tables(complete)
-        named = {table.kind: table for table in complete}
-        for table in complete:
-            reports.check_names(table, reports.reported_below(table, named))
+    def __init__(self, tables: Sequence[Table], checked: Collection[Table] = ()) -> None:
+        """Check and compile the tables. Raises `WrongTable` for one that cannot work, with what to write instead.
+
+        checked: those that were checked before, together. They are compiled when they are needed.
+        """
+        new = _others(tables, checked)
+        named = _completed(tables, new)
         super().__init__({table.kind: Kind(table, named) for table in tables})
-        self.versions = {name: kind.version for name, kind in sorted(self.items())}
-        self.digest = fingerprint.digest_of(self.versions)
-        self._paths = {(a.kind, b.kind): tuple(check_kinds.path(named, a.kind, b.kind)) for a in tables for b in tables}
+        self._paths = {
+            (above, below): tuple(check_kinds.path(named, above, below)) for above in named for below in named
+        }
         self.hidden = frozenset(
-            pair for pair, found in self._paths.items() if any(self[middle].may_stay_unknown for middle in found[:-1])
+            pair for pair, found in self._paths.items() if any(may_stay_unknown(named[one]) for one in found[:-1])
         )
+        for table in new:
+            self[table.kind].compile()
+        self._is_ready = len(new) == len(self)
+
+    def prepare(self) -> None:
+        """Check all tables, also those that were checked before, and compile all kinds. Raises `WrongTable`.
+
+        A process that decides events must not stop for it later.
+        """
+        if self._is_ready:
+            return
+        tables = [kind.written for kind in self.values()]
+        _completed(tables, tables)
+        for kind in self.values():
+            kind.compile()
+        self._is_ready = True
+
+    @cached_property
+    def versions(self) -> dict[str, str]:
+        """The version of each kind."""
+        return {name: kind.version for name, kind in sorted(self.items())}
+
+    @cached_property
+    def digest(self) -> str:
+        """One version over all kinds."""
+        return fingerprint.digest_of(self.versions)
 
     def path(self, above: str, below: str) -> tuple[str, ...]:
         """The kinds from below `above` down to `below`; empty if `below` is not below `above`."""
@@ -244,6 +293,35 @@ class Kinds(dict[str, Kind]):
     def children(self, name: str) -> tuple[str, ...]:
         """The kinds whose parent is `name`."""
         return tuple(kind.name for kind in self.values() if kind.parent == name)
+
+
+def _others(tables: Sequence[Table], checked: Collection[Table]) -> list[Table]:
+    """The tables that are not among those that were checked before."""
+    known = {id(table) for table in checked}
+    return [table for table in tables if id(table) not in known]
+
+
+def _completed(tables: Sequence[Table], new: Sequence[Table]) -> dict[str, Table]:
+    """The tables as the engine runs them, by kind. Raises `WrongTable` if one of `new` cannot work with the others."""
+    for table in new:
+        checks.check_shapes(table)
+        checks.check_place(table)
+    complete = tuple(completed(table, tables) for table in tables)
+    named = {table.kind: table for table in complete}
+    if new:
+        unknown = {table.kind for table in new}
+        for table in complete:
+            if table.kind in unknown:
+                checks.check_table(table)
+        check_kinds.check_tables(complete)
+        for table in complete:
+            reports.check_names(table, reports.reported_below(table, named))
+    return named
+
+
+def may_stay_unknown(table: Table) -> bool:
+    """Whether entities may live below an unknown one of this kind, because adopting it leaves it Absent."""
+    return table.known_by != "itself" and all(facet.adopted.phase == ABSENT for facet in table.facets)
 
 
 def fields_of(table: Table, trigger: str) -> tuple[Field, ...]:

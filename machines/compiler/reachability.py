@@ -22,7 +22,7 @@ def problems(table: Table, facet: Facet) -> Iterator[str]:
     machine, intents = FacetMachine(facet), table.intents
     yield from _overlaps(machine)
     bases = reachable(machine, intents)
-    if len(bases) >= MAX_BASES:
+    if len(bases) > MAX_BASES:
         yield f"{facet.name}: more than {MAX_BASES} bases can arise: let fewer conditions accumulate in one phase"
     yield from _unreached(facet, machine, bases)
     yield from _without_effect(table, machine, bases)
@@ -54,11 +54,11 @@ def _without_effect(table: Table, machine: FacetMachine, bases: frozenset[State]
     """Timeouts whose trigger has no row that fits when they fire. A derived trigger is judged by the base."""
     facet = machine.facet
     elsewhere = {row.trigger for other in table.facets if other is not facet for row in other.rows}
-    for timeout in facet.timeouts:
+    for timeout in (timeout for timeout in facet.timeouts if timeout.trigger not in elsewhere):
         phase, trigger = timeout.phase, timeout.trigger
         under = [b for b in bases if b.phase == phase or any(view.to == phase for view in machine.views[b.phase])]
-        steps = machine.steps.get(trigger, {})
-        if trigger not in elsewhere and not any(s.is_offered(b, b) for b in under for s in steps.get(b.phase, ())):
+        steps = machine.steps[trigger]
+        if not any(s.is_offered(b, b) for b in under for s in steps.get(b.phase, ())):
             phases = ", ".join(dict.fromkeys(p for p in machine.phases if any(b.phase == p for b in under)))
             yield (
                 f"{facet.name}, timeout of {phase}: no row of {trigger} fits there, so it changes nothing: "
@@ -117,7 +117,7 @@ def reachable(machine: FacetMachine, intents: Collection[str]) -> frozenset[Stat
     """Every base that rows lead to from the beginning, guards and data aside; conditions sorted."""
     begins = state(machine.facet.begins)
     seen, queue, phases = {begins}, [begins], {begins.phase}
-    while queue and len(seen) < MAX_BASES:
+    while queue and len(seen) <= MAX_BASES:
         base = queue.pop()
         for found in moves(machine, base, intents, back_to=phases):
             if found not in seen:

@@ -1,12 +1,67 @@
 """What of a table allows the core to decide an event on a short way.
 
-Belongs here: questions about a whole table, asked once when it is compiled. Does not: the short ways themselves
-(`engine.core.fast_path`, `engine.core.hearing`).
+Belongs here: questions about a whole table, asked once when it is compiled; what the core remembers of a table's moves.
+Does not: the short ways themselves (`engine.core.fast_path`, `engine.core.hearing`).
 """
 
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from phaseline.machines.compiler.relations import Counted
+from phaseline.machines.compiler.reports import SNAPSHOT, UNREQUESTED
 from phaseline.machines.language.contact import FACET, HEARD, HEARD_AT, HEARTBEAT
 from phaseline.machines.language.predicates import Above, AllBelow, AnyBelow, AttributeIs
-from phaseline.machines.language.table import Table
+from phaseline.machines.language.table import REPORTED, Cascade, Table
+from phaseline.schemas.records import State
+
+
+class Crossing(NamedTuple):
+    """A tally above that matters to a move. `leaves`, `enters`: the phases whose count must not leave or come to zero.
+
+    Empty for a phase that does not matter.
+    """
+
+    counted: Counted
+    leaves: str
+    enters: str
+
+
+class MovePlan(NamedTuple):
+    """What a step does to one facet in one state, as far as it follows from the table alone.
+
+    facet: its index. base, interrupted: the facet's after the step. asks: whether the event counts as a request.
+    unasked: as in the record. is_viewed: whether a view may show over the base.
+    cascades: those that are fired, depending on the data or on which entities are there.
+    crossings: by the visible state after the step, the tallies that matter; None if more changes. Filled as states
+    are met.
+    """
+
+    facet: int
+    base: State
+    interrupted: str | None
+    asks: bool
+    unasked: bool
+    is_viewed: bool
+    cascades: tuple[Cascade, ...]
+    crossings: dict[State, tuple[Crossing, ...] | None]
+
+
+PlanKey = tuple[object, ...]
+"""A trigger or a step, and what else a plan depends on of the facet."""
+
+
+def unguarded(table: Table) -> Iterator[tuple[str, int]]:
+    """The triggers whose rows all stand in one facet and have no guard, each with the index of that facet.
+
+    Reports, heartbeats, and triggers whose data a rule reads first, are not among them.
+    """
+    read = {HEARTBEAT, REPORTED, UNREQUESTED, SNAPSHOT}.union(*(interpret.on for interpret in table.interprets))
+    for trigger in (trigger for trigger in table.triggers if trigger not in read):
+        rows = [
+            (index, row) for index, facet in enumerate(table.facets) for row in facet.rows if row.trigger == trigger
+        ]
+        if len({index for index, _ in rows}) == 1 and not any(row.when for _, row in rows):
+            yield trigger, rows[0][0]
 
 
 def hears_alone(table: Table) -> bool:

@@ -7,11 +7,11 @@ rules that depend on them (`observe`, `auto_sync`).
 import hashlib
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from phaseline.machines.gitops.sync_windows import MOST, App, Window, read, select
 from phaseline.machines.kubernetes.diff.ignore import no_effects
-from phaseline.machines.kubernetes.health.reader import ManifestPart, UnreadableManifest
+from phaseline.machines.kubernetes.manifest_id import MAPS
 from phaseline.machines.kubernetes.overrides import OWN_FIELDS, BadOverride, Overrides
 from phaseline.machines.kubernetes.profiles import PROFILES
 from phaseline.machines.language.predicates import Scene
@@ -52,35 +52,44 @@ def application_of(entity_id: str) -> str:
 
 def levels(scene: Scene, entity_id: str) -> tuple[Attributes, Attributes]:
     """The attributes of the set and of the application; empty for an unknown one."""
-    found = (scene.above(entity_id, kind) for kind in ("application_set", "application"))
-    above, own = (NOTHING if one is None else one.attributes for one in found)
-    return above, own
+    above, own = scene.above(entity_id, "application_set"), scene.above(entity_id, "application")
+    return NOTHING if above is None else above.attributes, NOTHING if own is None else own.attributes
 
 
 NOTHING: Attributes = {}
 
 
-def overrides_of(scene: Scene, entity_id: str) -> Overrides:
-    """The overrides that apply to a resource: its set's and its application's, merged."""
-    return merged_settings(scene, entity_id)[0]
+class MergedSettings(NamedTuple):
+    """The settings that apply to a resource: those of its set and of its application, merged.
+
+    digest: of the settings that the overrides come from. deadline: the seconds that a resource may be Progressing
+    without progress, unless its manifest says otherwise; 0 for ever.
+    """
+
+    overrides: Overrides
+    digest: str
+    deadline: int
 
 
-def merged_settings(scene: Scene, entity_id: str) -> tuple[Overrides, str]:
-    """The overrides that apply to a resource, and a digest of the settings that they come from."""
+def merged_settings(scene: Scene, entity_id: str) -> MergedSettings:
+    """The settings that apply to a resource."""
     found = levels(scene, entity_id)
     last = _LAST.get(application_of(entity_id))
     if last is not None and last[0] is found[0] and last[1] is found[1]:
         return last[2]
-    merged = _merge(
+    overrides, digest = _merge(
         *(codec.encode({name: value for name, value in level.items() if name in _OVERRIDES}) for level in found)
     )
+    above, own = found
+    deadline = int(own.get("progress_deadline", above.get("progress_deadline", DEFAULT_DEADLINE)))
+    merged = MergedSettings(overrides, digest, deadline if overrides.profile.has_deadline else 0)
     if len(_LAST) >= CACHED:
         _LAST.clear()
     _LAST[application_of(entity_id)] = (*found, merged)
     return merged
 
 
-_LAST: dict[str, tuple[Attributes, Attributes, tuple[Overrides, str]]] = {}
+_LAST: dict[str, tuple[Attributes, Attributes, MergedSettings]] = {}
 """By application, the attributes whose settings were merged last. Attributes that change are another object."""
 
 
@@ -94,18 +103,16 @@ def _merge(above: bytes, own: bytes) -> tuple[Overrides, str]:
     return overrides, hashlib.blake2b(codec.encode(found), digest_size=8).hexdigest()
 
 
-def deadline_of(scene: Scene, entity_id: str, live: Mapping[str, Any] | None, overrides: Overrides) -> int:
-    """Seconds that a resource may be Progressing without progress: from its annotation, the application or the set."""
-    if not overrides.profile.has_deadline:
+def deadline_of(live: Mapping[str, Any], settings: MergedSettings) -> int:
+    """Seconds that a resource may be Progressing without progress: from its annotation, or by the settings."""
+    if not settings.overrides.profile.has_deadline:
         return 0
-    try:
-        annotation = ManifestPart(live or {}).map("metadata").map("annotations").text(DEADLINE)
-    except UnreadableManifest:
-        annotation = ""
-    if annotation.isascii() and annotation.isdigit():
+    metadata = live.get("metadata")
+    annotations = metadata.get("annotations") if isinstance(metadata, MAPS) else None
+    annotation = annotations.get(DEADLINE) if isinstance(annotations, MAPS) else None
+    if isinstance(annotation, str) and annotation.isascii() and annotation.isdigit():
         return int(annotation[:9])
-    above, own = levels(scene, entity_id)
-    return int(own.get("progress_deadline", above.get("progress_deadline", DEFAULT_DEADLINE)))
+    return settings.deadline
 
 
 @rule("gitops.check_settings", revision=3, uses=(SCRIPTS,))

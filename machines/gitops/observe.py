@@ -7,7 +7,7 @@ the states that follow (`resource`).
 from collections.abc import Mapping
 from typing import Any
 
-from phaseline.machines.gitops.app_settings import deadline_of, merged_settings
+from phaseline.machines.gitops.app_settings import MergedSettings, deadline_of, merged_settings
 from phaseline.machines.gitops.waves import place_of
 from phaseline.machines.kubernetes.assess import OUT_OF_SYNC, SYNCED, Assessment
 from phaseline.machines.kubernetes.diff.compare import COMPARISON
@@ -16,7 +16,7 @@ from phaseline.machines.kubernetes.health.plugins import revisions
 from phaseline.machines.kubernetes.health.reader import ManifestPart
 from phaseline.machines.kubernetes.health.registry import HEALTH
 from phaseline.machines.kubernetes.health.result import HealthResult
-from phaseline.machines.kubernetes.manifest_id import group_kind
+from phaseline.machines.kubernetes.manifest_id import MAPS, group_kind
 from phaseline.machines.kubernetes.observation import ObservedPair, gone
 from phaseline.machines.kubernetes.overrides import Overrides
 from phaseline.machines.kubernetes.profiles import (
@@ -70,16 +70,15 @@ def read_observation(
     before = scene.above(entity_id, "resource")
     if live is None and desired is None:
         return gone(is_known=before is not None and is_known)
-    overrides, settings = merged_settings(scene, entity_id)
-    digests = _digests(live, desired, overrides, settings)
-    again = (
-        is_known and attributes.get("compared") is not None and all(attributes.get(n) == digests[n] for n in DIGESTS)
-    )
+    settings = merged_settings(scene, entity_id)
+    overrides = settings.overrides
+    digests = _digests(live, desired, settings)
+    again = is_known and attributes.get("compared") is not None and digests.items() <= attributes.items()
     found = pair.assess(overrides, scene.scripts, event.time, compares=not again, explains=bool(overrides.rules))
     fields: dict[str, Any] = {
         **digests,
         "progress": digest(_counts(live or {})),
-        "deadline": deadline_of(scene, entity_id, live, overrides),
+        "deadline": deadline_of(live or {}, settings),
     }
     hook, wave = place_of(desired or live or {})
     fields |= {"hook": hook} if hook or "hook" in attributes else {}
@@ -95,23 +94,17 @@ def read_observation(
     return fields
 
 
-DIGESTS = ("live_digest", "desired_digest", "settings")
-"""What a comparison depends on. If none of it has changed, the result is the same."""
-
-
-def _digests(live: Manifest | None, desired: Manifest | None, overrides: Overrides, settings: str) -> dict[str, str]:
-    digests = {"live_digest": "", "desired_digest": "", "settings": settings}
-    aggregates = overrides.aggregates
+def _digests(live: Manifest | None, desired: Manifest | None, settings: MergedSettings) -> dict[str, str]:
+    """Digests of what a comparison depends on. If none of them has changed, the result is the same."""
+    digests = {"live_digest": "", "desired_digest": "", "settings": settings.digest}
+    aggregates, rules = settings.overrides.aggregates, settings.overrides.rules
     if desired is not None:
         digests["desired_digest"] = SHARED.once(
             desired, ("digest", aggregates), lambda one: digest(_parts(one, aggregates=aggregates))
         )
     if live is not None:
-        managed = (
-            ManifestPart(live).map("metadata").found.get("managedFields")
-            if any(r.managers for r in overrides.rules)
-            else None
-        )
+        managers = any(rule.managers for rule in rules) if rules else False
+        managed = ManifestPart(live).map("metadata").found.get("managedFields") if managers else None
         digests["live_digest"] = digest([_parts(live, aggregates=aggregates), last_applied(live), managed])
     return digests
 
@@ -148,11 +141,11 @@ def _counts(live: Manifest) -> list[Any]:
     """The numbers in its status, and its generation: an object that makes progress changes one of them."""
     status, metadata = live.get("status"), live.get("metadata")
     counts = (
-        sorted((name, value) for name, value in status.items() if type(value) is int)
-        if isinstance(status, Mapping)
+        sorted([(name, value) for name, value in status.items() if type(value) is int])
+        if isinstance(status, MAPS)
         else []
     )
-    return [counts, metadata.get("generation") if isinstance(metadata, Mapping) else None]
+    return [counts, metadata.get("generation") if isinstance(metadata, MAPS) else None]
 
 
 def _health(
@@ -172,8 +165,9 @@ def _health(
 
 def _is_spared(health: HealthResult, found: Assessment, overrides: Overrides, subject: Manifest) -> bool:
     """Whether the health does not count: a missing resource without a rule (argocd-3.3), a nested application."""
-    missing = health.status == MISSING and overrides.profile.missing == "ruled" and not found.has_rule
-    return missing or (group_kind(subject) == APPLICATION and health.status in (MISSING, UNKNOWN))
+    if health.status == MISSING and overrides.profile.missing == "ruled" and not found.has_rule:
+        return True
+    return health.status in (MISSING, UNKNOWN) and group_kind(subject) == APPLICATION
 
 
 def too_long(deadline: Any, message: str) -> str:

@@ -46,9 +46,12 @@ ASSESSED = (UNKNOWN, MISSING, DEGRADED, PAUSED, PROGRESSING, HEALTHY, NOT_ASSESS
 @rule("gitops.note_observed", revision=2)
 def note_observed(attributes: Mapping[str, Any], event: RuleEvent) -> Mapping[str, Any]:
     """Notes the results of the observation."""
-    found = {name: event.data[name] for name in observe.NOTED if name in event.data}
-    kept = {name: value for name, value in attributes.items() if name != "overdue" or value == found.get("progress")}
-    return {**kept, **found}
+    data = event.data
+    found = {name: data[name] for name in observe.NOTED if name in data}
+    noted = {**attributes, **found}
+    if "overdue" in noted and noted["overdue"] != found.get("progress"):
+        del noted["overdue"]
+    return noted
 
 
 @rule("gitops.note_overdue", revision=1)

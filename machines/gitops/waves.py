@@ -7,6 +7,8 @@ part in health (`kubernetes.health.hooks`), results of hooks (`controller`).
 from collections.abc import Mapping
 from typing import Any
 
+from phaseline.machines.kubernetes.manifest_id import MAPS
+
 PHASES = ("PreSync", "Sync", "PostSync", "SyncFail", "PreDelete", "PostDelete")
 """The phases in the order in which they run. Objects that are no hooks are in Sync."""
 SYNC_PHASE = PHASES.index("Sync")
@@ -24,8 +26,8 @@ LONGEST = 9
 def place_of(manifest: Mapping[str, Any]) -> tuple[str, int]:
     """The phases in which an object is a hook, joined by commas (empty if it is none), and its wave."""
     metadata = manifest.get("metadata")
-    annotations = metadata.get("annotations") if isinstance(metadata, Mapping) else None
-    if not isinstance(annotations, Mapping) or MARKS.isdisjoint(annotations):
+    annotations = metadata.get("annotations") if isinstance(metadata, MAPS) else None
+    if not isinstance(annotations, MAPS) or MARKS.isdisjoint(annotations):
         return "", 0
     words = _words(annotations, HOOK) or [OF_HELM.get(word, "") for word in _words(annotations, HELM_HOOK)]
     hooks = ",".join(phase for phase in PHASES if phase in words)

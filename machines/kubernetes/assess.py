@@ -57,7 +57,7 @@ class Assessment(NamedTuple):
     has_rule: bool = True
 
 
-UNKNOWN_DESIRED = Assessment(None, None, "what Git declares is not known")
+UNKNOWN_DESIRED = "what Git declares is not known"
 
 
 def assess(
@@ -83,15 +83,21 @@ def assess(
     except UnreadableManifest as error:
         return Assessment(unknown(str(error)), None, str(error))
     health = _health(live, desired, overrides, scripts, now)
-    sync = _sync(live, desired, overrides, scripts, dry_run, explains=explains) if is_known else UNKNOWN_DESIRED
-    return sync._replace(health=health, has_rule=_has_rule(live or desired, overrides))
+    has_rule = _has_rule(live or desired, overrides)
+    if not is_known:
+        return Assessment(health, None, UNKNOWN_DESIRED, has_rule=has_rule)
+    sync = _sync(live, desired, overrides, scripts, dry_run, explains=explains)
+    return sync._replace(health=health, has_rule=has_rule)
 
 
 def assess_live(live: Manifest, overrides: Overrides, scripts: ScriptRunner, now: int) -> HealthResult | None:
     """The health of a live object, by a script, a plugin's rule or the built-in rule: the first that exists."""
     live = masked(live)
-    if _annotation(live, IGNORE_HEALTH) == "true":
-        return None
+    try:
+        if _annotation(live, IGNORE_HEALTH) == "true":
+            return None
+    except UnreadableManifest as error:
+        return unknown(str(error))
     group, kind = group_kind(live)
     script, rule = overrides.script_of(group, kind), plugin_rules().get(f"{group}/{kind}")
     if script is not None:
@@ -187,7 +193,11 @@ def _annotation(found: Manifest, name: str) -> str:
 
 
 def _options(found: Manifest) -> Sequence[str]:
-    return [word.strip() for word in _annotation(found, COMPARE_OPTIONS).split(",")]
+    """The words of an annotation; none if it holds no text."""
+    try:
+        return [word.strip() for word in _annotation(found, COMPARE_OPTIONS).split(",")]
+    except UnreadableManifest:
+        return []
 
 
 def _hidden(

@@ -1,10 +1,13 @@
 """The identity of a manifest: its group and kind, and whether it belongs to an entity's id.
 
-Belongs here: reading the identity. Does not: anything else a manifest says.
+Belongs here: reading the identity, which types are maps. Does not: anything else a manifest says.
 """
 
 from collections.abc import Mapping
 from typing import Any
+
+MAPS = (dict, Mapping)
+"""For `isinstance`: a map of any type. The usual one stands first, because to ask for the other takes long."""
 
 
 def group_kind(found: Mapping[str, Any]) -> tuple[str, str]:
@@ -16,10 +19,10 @@ def group_kind(found: Mapping[str, Any]) -> tuple[str, str]:
 
 def mismatch(found: Mapping[str, Any], entity_id: str) -> str:
     """Why a manifest is not the object of an id that ends in `<group:Kind>/<namespace>/<name>`; empty if it is."""
-    kind, namespace, name = entity_id.split("/")[-3:]
+    kind, namespace, name = entity_id.rsplit("/", 3)[-3:]
     group, own = group_kind(found)
     metadata = found.get("metadata")
-    named = metadata if isinstance(metadata, Mapping) else {}
+    named = metadata if isinstance(metadata, MAPS) else {}
     if f"{group or 'core'}:{own}" != kind:
         return f"is of {group or 'core'}:{own}, the id is of {kind}"
     if named.get("name") not in (None, name):

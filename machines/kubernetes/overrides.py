@@ -68,6 +68,8 @@ class Overrides:
 
     def script_of(self, group: str, kind: str) -> str | None:
         """The health script for a kind. A core kind has the key `/Kind` or `Kind`."""
+        if not self.scripts:
+            return None
         exact = self.scripts.get(f"{group}/{kind}")
         if exact is None and not group:
             exact = self.scripts.get(kind)

@@ -66,6 +66,7 @@ if TYPE_CHECKING:
     from phaseline.engine.publish.single import Receipt
     from phaseline.engine.replay.dry_run import DryRun
     from phaseline.engine.settings import ConnectionSettings, Settings
+    from phaseline.machines.broken_kinds import BrokenKind
     from phaseline.machines.compiler.kinds import Kinds
     from phaseline.machines.kubernetes.assess import Assessment, HiddenDifference
     from phaseline.machines.kubernetes.diff.differences import Difference
@@ -85,6 +86,7 @@ __all__ = [
     "ApplicationAssessment",
     "AssessedPair",
     "Assessment",
+    "BrokenKind",
     "Cause",
     "CauseChain",
     "Change",
@@ -228,6 +230,7 @@ _HOMES = {
     "phaseline.engine.publish.single": ("Receipt",),
     "phaseline.engine.replay.dry_run": ("DryRun",),
     "phaseline.engine.settings": ("ConnectionSettings", "Settings"),
+    "phaseline.machines.broken_kinds": ("BrokenKind",),
     "phaseline.machines.compiler.kinds": ("Kinds",),
     "phaseline.machines.kubernetes.assess": ("Assessment", "HiddenDifference"),
     "phaseline.machines.kubernetes.diff.differences": ("Difference",),

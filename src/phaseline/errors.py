@@ -80,6 +80,7 @@ from phaseline.engine.errors import (
     Unsendable,
     UserRefused,
     WrongClock,
+    WrongIdLength,
 )
 
 __all__ = [
@@ -159,6 +160,7 @@ __all__ = [
     "Unsendable",
     "UserRefused",
     "WrongClock",
+    "WrongIdLength",
 ]
 
 for _name in __all__:

@@ -1,4 +1,7 @@
-"""The fast path makes the same records as a changeset, and is taken where it may be."""
+"""The fast path makes the same records as a changeset, with plans and without, and is taken where it may be.
+
+Plans are kept in the kinds, so those of one history serve all that follow.
+"""
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -6,7 +9,7 @@ from contextlib import contextmanager
 import pytest
 
 from phaseline.engine.core import decide as deciding
-from phaseline.engine.core.fast_path import fast_path
+from phaseline.engine.core.fast_path import fast_path, planned
 from phaseline.engine.core.message import Message
 from phaseline.engine.core.process import Processor
 from phaseline.engine.core.tree import Tree
@@ -14,27 +17,37 @@ from phaseline.engine.replay.recorded_log import StoredEvent
 from phaseline.engine.testing.histories import event, play
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.language.scripts import NoScripts
-from phaseline.machines.language.table import ABSENT, Facet, Field, Label, Row, Table
+from phaseline.machines.language.table import ABSENT, DELETED, LIVE, Facet, Field, Label, Row, Table
+from phaseline.schemas.records import State
 from phaseline.schemas.subjects import Subjects
 from tests.support import edge_worlds, sample_kinds
 from tests.support.built_in_kinds import BUILT_IN_KINDS
 from tests.support.random_events import RandomEvents, Sent
 from tests.support.strategies import History, histories, hold
 
-FAMILIES = {"edge hosting": edge_worlds.KINDS, "orchard": sample_kinds.KINDS}
+FAMILIES = {"edge hosting": edge_worlds.KINDS, "orchard": sample_kinds.KINDS, "all built-in": BUILT_IN_KINDS}
 
 
 @contextmanager
-def counted(*, off: bool) -> Iterator[list[bool]]:
-    """For each try of the fast path, whether it was taken; with `off` every event goes through a changeset."""
+def counted(*, plans: bool = True, steps: bool = True) -> Iterator[list[bool]]:
+    """For each try of the fast path, whether it was taken. An event without a plan is tried once its step is known.
+
+    plans: use plans. steps: take the fast path once the step is known; without both, events go through a changeset.
+    """
     tried: list[bool] = []
     patch = pytest.MonkeyPatch()
 
     def watched(*arguments: object) -> object:
-        record = None if off else fast_path(*arguments)  # type: ignore[arg-type]  # as it was called
+        record = fast_path(*arguments) if steps else None  # type: ignore[arg-type]  # as it was called
         tried.append(record is not None)
         return record
 
+    def watched_plan(*arguments: object) -> object:
+        record = planned(*arguments) if plans else None  # type: ignore[arg-type]  # as it was called
+        tried.extend([True] if record is not None else [])
+        return record
+
+    patch.setattr(deciding, "planned", watched_plan)
     patch.setattr(deciding, "fast_path", watched)
     try:
         yield tried
@@ -43,19 +56,33 @@ def counted(*, off: bool) -> Iterator[list[bool]]:
 
 
 def a_changeset_makes_the_same_records(history: History) -> None:
-    with counted(off=True):
-        again = play(history.kinds, [step.sent for step in history.steps])
-    assert [step.records for step in again.steps] == [step.records for step in history.steps]
+    for steps in (True, False):
+        with counted(plans=False, steps=steps):
+            again = play(history.kinds, [step.sent for step in history.steps])
+        assert [step.records for step in again.steps] == [step.records for step in history.steps]
 
 
-@pytest.mark.parametrize("effort", ["ci", pytest.param("long", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("effort", ["dear", pytest.param("long", marks=pytest.mark.slow)])
 @pytest.mark.parametrize("kinds", FAMILIES.values(), ids=list(FAMILIES))
 def test_over_random_histories(kinds: Kinds, effort: str) -> None:
     hold(a_changeset_makes_the_same_records, histories(kinds), effort)
 
 
-def messages(events: list[StoredEvent], *, off: bool) -> tuple[list[Message], list[bool]]:
-    with counted(off=off) as tried:
+def test_what_a_plan_does_not_know_is_asked_for_each_event() -> None:
+    """After a plan is made: data that names what was interrupted, a parent that is gone, the last one in a phase."""
+    sent = [event(kind, f"create{d}", at) for kind, at in (("cluster", "c"), ("node_pool", "c/p")) for d in ("", "d")]
+    for node in ("a", "b"):
+        at = f"c/p/{node}"
+        sent += [event("node", trigger, at) for trigger in ("create", "created", "not_ready", "ready")]
+        sent += [event("node", "not_ready", at, {"interrupted": "Stopped"}), event("node", "ready", at)]
+        sent += [event("node", trigger, at) for trigger in ("overdue", "not_ready", "renewed", "ready", "cordon")]
+    sent += [event("component", trigger, "c/dns") for trigger in ("create", "created", "crash_loop", "recovered")]
+    sent += [event("node_pool", "delete", "c/p"), event("node_pool", "deleted", "c/p"), event("node", "error", "c/p/a")]
+    a_changeset_makes_the_same_records(play(edge_worlds.KINDS, sent))
+
+
+def messages(events: list[StoredEvent], **ways: bool) -> tuple[list[Message], list[bool]]:
+    with counted(**ways) as tried:
         processor = Processor(Tree(BUILT_IN_KINDS, NoScripts()), Subjects("pl"), 0)
         log: list[Message] = []
         while events:
@@ -74,17 +101,19 @@ def stored(sent: Iterable[Sent]) -> list[StoredEvent]:
 
 def test_over_a_fleets_life() -> None:
     fleet = RandomEvents("pl", seed=5)
-    events = stored([*fleet.built(5, 4), *fleet.life(4000, 5, 4)])
-    fast, tried = messages(events, off=False)
-    assert fast == messages(events, off=True)[0]
+    events = stored([*fleet.built(5, 4), *fleet.life(1500, 5, 4)])
+    fast, tried = messages(events)
+    assert fast == messages(events, plans=False)[0]
+    assert fast == messages(events, plans=False, steps=False)[0]
     assert 0.2 < sum(tried) / len(tried) < 1
 
 
 def test_most_events_of_passing_troubles_take_the_fast_path() -> None:
     fleet = RandomEvents("pl")
     events = stored([*fleet.built(10, 20), *fleet.troubles(10, 20)])
-    fast, tried = messages(events, off=False)
-    assert fast == messages(events, off=True)[0]
+    fast, tried = messages(events)
+    assert fast == messages(events, plans=False)[0]
+    assert fast == messages(events, plans=False, steps=False)[0]
     assert sum(tried) / len(tried) > 0.8
 
 
@@ -108,7 +137,7 @@ LAMP = Table(
 
 
 def test_an_event_that_sets_attributes_does_not_take_the_fast_path() -> None:
-    with counted(off=False) as tried:
+    with counted() as tried:
         history = play(
             Kinds((LAMP,)),
             [event("lamp", "plug", "l"), event("lamp", "dim", "l"), event("lamp", "paint", "l", {"colour": "red"})],
@@ -117,3 +146,41 @@ def test_an_event_that_sets_attributes_does_not_take_the_fast_path() -> None:
     lamp = history.tree.get("lamp", "l")
     assert lamp is not None
     assert (lamp.facets[0].state.phase, lamp.attributes, lamp.version) == ("Bright", {"colour": "red"}, 3)
+
+
+SHELF = Table(
+    kind="shelf",
+    id=("shelf",),
+    intents=(),
+    known_by="observations",
+    facets=(
+        Facet(
+            name="phase",
+            labels=(Label("Up", "Ok", "Up"),),
+            rows=(Row((ABSENT,), "built", "Up"), Row((LIVE,), "razed", DELETED)),
+            adopted=State(ABSENT),
+        ),
+    ),
+)
+BOOK = Table(
+    kind="book",
+    id=("shelf", "book"),
+    parent="shelf",
+    intents=("read",),
+    facets=(
+        Facet(
+            name="phase",
+            labels=(Label("Shut", "Ok", "Shut"), Label("Open", "Ok", "Open")),
+            rows=(Row((ABSENT,), "found", "Shut"), Row(("Shut",), "read", "Open"), Row(("Open",), "closed", "Shut")),
+        ),
+    ),
+)
+
+
+def test_a_request_below_an_unknown_parent_does_not_follow_the_plan_of_another_one() -> None:
+    built = [event(*one) for one in (("shelf", "built", "s"), ("book", "found", "s/b"), ("book", "read", "s/b"))]
+    unknown = [event("book", trigger, "t/b") for trigger in ("found", "read")]
+    with counted() as tried:
+        history = play(Kinds((SHELF, BOOK)), [*built, *unknown])
+    assert tried == [True]
+    assert [step.accepted for step in history.steps] == [True, True, True, True, False]

@@ -78,8 +78,9 @@ def test_odd_values_are_judged_as_before(raw: bytes) -> None:
 
 
 def test_deciding_changes_no_value_that_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    kept = SharedValues()
+    kept, small = SharedValues(), dict[bytes, Any]()
     monkeypatch.setattr(envelope, "SHARED", kept)
+    monkeypatch.setattr(envelope, "_decode_small", lambda raw: small.setdefault(raw, codec.decode_part(raw, 9)))
     life = GitOpsHistory().configure(
         ignore_differences=[
             {"group": "*", "kind": "*", "jsonPointers": ["/spec/replicas"]},
@@ -87,7 +88,13 @@ def test_deciding_changes_no_value_that_is_kept(monkeypatch: pytest.MonkeyPatch)
         ]
     )
     secret = kubernetes_object(
-        "v1", "Secret", data={"a": "masked:00000000"}, stringData={"b": "(secret)" + "+" * 0}, spec={"p": PADDING}
+        "v1",
+        "Secret",
+        data={"a": "masked:00000000"},
+        type={},
+        list=[{}],
+        stringData={"b": "(secret)" + "+" * 0},
+        spec={"p": PADDING},
     )
     role = kubernetes_object(
         "rbac.authorization.k8s.io/v1", "ClusterRole", rules=[{"verbs": [PADDING]}], aggregationRule={"a": PADDING}
@@ -98,8 +105,24 @@ def test_deciding_changes_no_value_that_is_kept(monkeypatch: pytest.MonkeyPatch)
         for one in (secret, role, ends):
             life.observe(one, desired={**one, "extra": PADDING})
     assert len(kept._by_bytes) > 8
-    for raw, found in kept._by_bytes.items():
-        assert codec.encode(found.value) == raw
+    assert codec.encode({}) in small
+    for raw, value in ((raw, one.value) for raw, one in kept._by_bytes.items()):
+        assert codec.encode(value) == raw
+    assert all(codec.encode(value) == raw for raw, value in small.items())
+
+
+def test_what_changes_all_the_time_is_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    kept = SharedValues()
+    monkeypatch.setattr(envelope, "SHARED", kept)
+    event = envelope.decode(body("resource.observed", {"live": live(), "desired": desired()}))
+    assert [one.value for one in kept._by_bytes.values()] == [live()["spec"], desired()]
+    assert event.data == {"live": live(), "desired": desired()}
+
+
+def test_small_values_are_kept_within_a_bound() -> None:
+    for number in range(envelope.MOST_SMALL + 9):
+        envelope._decode_small(codec.encode(f"kind {number}"))
+    assert envelope._decode_small.cache_info().currsize == envelope.MOST_SMALL
 
 
 def test_no_more_is_kept_than_may_be() -> None:

@@ -8,7 +8,7 @@ from phaseline.engine.jetstream.frames import read_headers
 from phaseline.engine.jetstream.stream_reader import read_all
 from phaseline.engine.jetstream.streams import Layout, inspect
 from phaseline.engine.jetstream.wire import Wire
-from phaseline.engine.ownership.fenced_commit import batch_frames
+from phaseline.engine.ownership.atomic_batches import batch_frames
 from phaseline.engine.settings import Settings
 
 EVENT = "application/cloudevents+msgpack"

@@ -22,6 +22,7 @@ from tests.support.built_in_kinds import BUILT_IN_KINDS
 from tests.support.changed_tables import DEGRADED
 from tests.support.command import Shell
 from tests.support.guarded_server import Guarded, as_user
+from tests.support.terminal import on_a_terminal, without_codes
 
 STREAMS = ["stream {}-EVENTS", "stream {}-LOG", "stream {}-STATE", "stream {}-LEASE", "stream {}-LIVE"]
 INSTALLATION = ["clock", *STREAMS, "workers", "decisions", "tables"]
@@ -154,6 +155,13 @@ async def test_a_wrong_key_and_a_closed_port_are_told_apart(own_server: Embedded
 )
 def test_sizes_are_for_people(count: int, shown: str) -> None:
     assert size(count) == shown
+
+
+async def test_no_word_is_broken_in_a_narrow_terminal(owned: Settings, shell: Shell) -> None:
+    lines = without_codes(await on_a_terminal(shell, "doctor", "--prefix", "nowhere", width=60))
+    assert max(map(len, lines)) <= 60
+    whole = (await shell("doctor", "--prefix", "nowhere")).out.split()
+    assert {word for word in whole if word.isalpha()} <= {word for line in lines for word in line.split()}
 
 
 async def test_the_command_prints_each_check_and_ends_with_a_code(owned: Settings, shell: Shell) -> None:

@@ -208,7 +208,12 @@ def test_what_json_does_not_hold_stays_msgpack() -> None:
         assert codec.json_holds(value) is holds, value
     body = codec.encode({"a": b"x"})
     assert json.loads(codec.as_json(body)) == {"a": "eA=="}
-    assert codec.peek(b'{"id":"4-0"}', "id") == "4-0"
+    assert (
+        wire_codec.read_id(b'{"id":"4-0","data":{"id":1}}') == wire_codec.read_id(codec.encode({"id": "4-0"})) == "4-0"
+    )
+    for none in (b"", b"{", b'{"id":4}', codec.encode({"id": 4}), codec.encode([1]), b"\x91" * 5_000):
+        with pytest.raises(ValueError, match=r"."):
+            wire_codec.read_id(none)
 
 
 def with_attributes(attributes: dict[str, object]) -> Transition:

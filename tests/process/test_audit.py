@@ -10,6 +10,7 @@ import pytest_asyncio
 from msgspec.structs import replace
 
 from phaseline.engine.cli import render_replay
+from phaseline.engine.cli.output import Output
 from phaseline.engine.core import decide
 from phaseline.engine.core.message import Message
 from phaseline.engine.core.rejections import without_step
@@ -190,14 +191,15 @@ def test_the_command_says_that_the_wording_differs(capsys: pytest.CaptureFixture
         told = rewording_of(caused("view", message), caused("view", "since a node failed"))
         assert told is not None
         verdict.add_rewording(told)
-    render_replay.show_audit(verdict, as_json=False)
+    render_replay.show_audit(verdict, output=Output())
     printed = capsys.readouterr()
     assert printed.out == "3 events, 2 records, 1 entity: the log equals the replay\n"
     assert printed.err == (
         "2 records with another wording only, which does not count; the first is of event 7: "
         "the replay says 'because of node a', the log says 'since a node failed'\n"
     )
-    render_replay.show_audit(verdict, as_json=True)
+    with Output("json") as output:
+        render_replay.show_audit(verdict, output=output)
     found = json.loads(capsys.readouterr().out)
     assert (found["holds"], found["reworded"], found["divergences"]) == (True, 2, [])
     assert found["rewordings"][1] == {

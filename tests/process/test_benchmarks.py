@@ -8,7 +8,19 @@ from pathlib import Path
 import pytest
 
 from benchmarks import __main__ as command
-from benchmarks import alternatives, core, gitops, latency, reading, snapshot, take_over, throughput
+from benchmarks import (
+    alternatives,
+    core,
+    gitops,
+    latency,
+    reading,
+    rejections,
+    server,
+    snapshot,
+    take_over,
+    throughput,
+    workers,
+)
 from phaseline.machines.kubernetes.diff.compare import compare
 from tests.support import large_deployment
 
@@ -63,10 +75,24 @@ async def test_a_peer_that_leaves_a_wrong_state_is_found(tmp_path: Path, monkeyp
         await alternatives.rate(Path(sys.executable), peer, sent, tmp_path)
 
 
-async def test_latency_measures_both_ways() -> None:
+async def test_latency_measures_all_ways() -> None:
     found = await latency.run(events=20, rate=1_000)
-    assert set(found) == {"phaseline", "bare"}
+    assert set(found) == {"phaseline", "two_hops", "bare"}
     assert "p99" in latency.page(found)
+
+
+@pytest.mark.slow
+async def test_the_server_is_measured_with_all_streams_and_with_others() -> None:
+    found = await server.run(events=100, rounds=1, names=("provisioned", "snapshots"))
+    assert set(found["server"]) == {"provisioned", "snapshots"}
+    assert "| as `phaseline` makes them |" in server.page(found)
+
+
+@pytest.mark.slow
+async def test_several_workers_share_the_events() -> None:
+    found = await workers.run(events=100, rounds=1, numbers=(1, 2))
+    assert set(found["workers"]) == {1, 2}
+    assert "| 2 | " in workers.page(found)
 
 
 async def test_take_over_loads_every_entity() -> None:
@@ -99,6 +125,12 @@ async def test_gitops_measures_its_three() -> None:
     assert set(found["events_per_second"]) == {"observed", "nodes"}
     assert all(count > 0 for part in ("health", "compare") for count in found[part].values())
     assert "Median of the ratios" in gitops.page(found)
+
+
+def test_rejections_of_each_sort_are_measured() -> None:
+    found = rejections.run(rounds=1, events=2)
+    assert found["rejected"].keys() == rejections.REJECTED.keys()
+    assert "| a guard on an ancestor |" in rejections.page(found)
 
 
 def test_what_is_compared_is_in_sync() -> None:

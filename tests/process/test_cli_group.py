@@ -11,7 +11,7 @@ from click.testing import CliRunner
 import phaseline
 from phaseline.engine.cli import cli, reference
 from phaseline.engine.cli.help import Page
-from phaseline.engine.exit_codes import MEANINGS
+from phaseline.engine.error_help.exit_codes import MEANINGS
 from phaseline.machines.built_in import installed
 from phaseline.machines.docs import markdown, mermaid
 from tests.support.command import ROOT, Shell
@@ -52,9 +52,15 @@ def test_importing_the_package_loads_nothing_that_takes_time() -> None:
     subprocess.run([sys.executable, "-c", code], check=True, cwd=ROOT)
 
 
-def test_connecting_loads_nothing_for_websockets() -> None:
-    code = "import sys, phaseline.engine.worker.system, phaseline.engine.client.client; assert 'aiohttp' not in sys.modules"
-    subprocess.run([sys.executable, "-c", code], check=True, cwd=ROOT)
+def test_commands_and_workers_load_only_what_they_need() -> None:
+    needed_by_few = ("aiohttp", "structlog", "rich.console", "yaml", "lupa", "jq", "nkeys", "cryptography")
+    code = (
+        "import sys, phaseline.engine.worker.system, phaseline.engine.client.client\n"
+        "import phaseline.engine.cli.get, phaseline.engine.cli.publish, phaseline.engine.cli.list_\n"
+        f"sys.exit(str(found) if (found := set({needed_by_few!r}) & set(sys.modules)) else 0)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, cwd=ROOT)
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 @pytest.mark.parametrize(("path", "command"), COMMANDS, ids=[path for path, _ in COMMANDS])

@@ -11,8 +11,8 @@ import pytest_asyncio
 
 from phaseline.engine.cli import failures
 from phaseline.engine.embedded.server import EmbeddedServer
+from phaseline.engine.error_help.exit_codes import BY_ERROR, MEANINGS, Exit, code_of
 from phaseline.engine.errors import PhaselineError
-from phaseline.engine.exit_codes import BY_ERROR, MEANINGS, Exit, code_of
 from tests.support.certificates import CertificateAuthority
 from tests.support.command import Shell, call
 from tests.support.tcp_proxy import proxy_to
@@ -210,4 +210,4 @@ def test_other_errors_are_told_without_names_of_python(
 
 def test_a_bug_is_placed(capsys: pytest.CaptureFixture[str]) -> None:
     assert failures.guarded(lambda: int(code_of("no error")), verbose=False) == Exit.BUG  # type: ignore[arg-type]
-    assert "internal error in engine/exit_codes.py, line " in capsys.readouterr().err
+    assert "internal error in engine/error_help/exit_codes.py, line " in capsys.readouterr().err

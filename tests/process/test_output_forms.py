@@ -98,6 +98,34 @@ async def test_json_holds_what_the_page_shows(shell: Shell, client: Client) -> N
     assert str(nanoseconds(cluster["attributes"]["heard_at"])) not in (await shell("get", "cluster", "c1")).out
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("doctor",),
+        ("publish", "cluster", "update", "c1", "--id", "e-1", "--wait"),
+        ("publish", "cluster", "update", "c1", "--time", "2026-03-02T08:00:00Z", "--id", "e-1", "--dry-run"),
+        ("replay",),
+        ("replay", "--audit"),
+        ("replay", "--with", "installed"),
+        ("rejections", "--summary"),
+        ("purge", "--dry-run", *NODE),
+        ("assess", "--live", "examples/gitops/live", "--desired", "examples/gitops/git"),
+    ],
+)
+async def test_what_json_says_yaml_says(shell: Shell, client: Client, words: tuple[str, ...]) -> None:
+    await seed(client)
+    if "--wait" in words:
+        await shell(*words)  # the two below are duplicates of it
+    as_json, as_yaml = await shell(*words, "-o", "json"), await shell(*words, "-o", "yaml")
+    assert as_yaml.out.startswith("---\n")
+    assert (as_json.code, as_yaml.code) == (0, 0)
+    if words[0] != "doctor" and words[-1] != "--dry-run":  # the one measures times, the other decides now
+        assert [*yaml.safe_load_all(as_yaml.out)] == as_json.lines
+    unknown = await shell(*words, "-o", "name")
+    if words[0] != "rejections":
+        assert "this command has no form 'name'; there are: json, yaml" in " ".join(unknown.err.split())
+
+
 async def test_unknown_and_contradicting_forms(shell: Shell) -> None:
     wrong = await shell("list", "-o", "jsno")
     assert (wrong.code, wrong.out) == (2, "")

@@ -2,7 +2,7 @@
 
 import gc
 
-from phaseline.engine.worker.system import COLLECT, collecting_rarely
+from phaseline.engine.worker.collecting import COLLECT, collecting_rarely
 
 
 def test_a_worker_leaves_the_collector_as_it_was() -> None:

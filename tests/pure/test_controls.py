@@ -10,6 +10,7 @@ import structlog
 from hypothesis import given
 from hypothesis import strategies as st
 
+from phaseline.engine import logs
 from phaseline.engine.cli import failures, render, svg, terminal
 from phaseline.engine.cli.controls import plain, plain_json
 from phaseline.engine.errors import NoLogFile
@@ -67,7 +68,7 @@ def test_errors(capsys: pytest.CaptureFixture[str], error: Exception, verbose: b
 def test_log_lines(capsys: pytest.CaptureFixture[str], as_json: bool) -> None:
     assert not structlog.is_configured()  # whichever test of this process ran before
     terminal.log_to_stderr(least=logging.INFO, lines_of_json=as_json)
-    log = structlog.get_logger(__name__)
+    log = logs.get_logger(__name__)
     log.error("partition_failed", error=EVIL, words=[EVIL], position=7)
     try:
         raise ValueError(EVIL)  # noqa: TRY301  # it must have been raised

@@ -11,6 +11,7 @@ import pytest
 
 from phaseline.engine.core.decide import decide
 from phaseline.engine.core.intake import Arrival
+from phaseline.engine.core.transitions import Decision
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.language.predicates import Above
 from phaseline.machines.language.rules import rule
@@ -198,11 +199,11 @@ def fired(due: int) -> Arrival:
 
 def test_only_the_timer_that_is_set_now_has_an_effect() -> None:
     history = History(Kinds((KETTLE,)))
-    assert decide(history.tree, fired(5)) == ([], (), None)
+    assert decide(history.tree, fired(5)) == Decision([])
     history.take(event("kettle", "switched_on", "k"))
     due = history.tree.entities["kettle"]["k"].timers_ns["phase"]
     assert due == history.tree.entities["kettle"]["k"].facets[0].since_ns + 60 * SECOND
-    assert decide(history.tree, fired(due - 1)) == ([], (), None)
+    assert decide(history.tree, fired(due - 1)) == Decision([])
     [covered] = history.decide(event("kettle", "covered", "k")).records
     assert isinstance(covered, Transition)
     assert covered.entity.timers_ns == {"phase": due}
@@ -211,4 +212,4 @@ def test_only_the_timer_that_is_set_now_has_an_effect() -> None:
     assert [facet.state.phase for facet in last.entity.facets] == ["Hot", "Off"]
     assert (last.cause.by, last.entity.timers_ns) == ("timer", {"phase": due + 600 * SECOND})
     history.take(event("kettle", "gone", "k"))
-    assert decide(history.tree, fired(due)) == ([], (), None)
+    assert decide(history.tree, fired(due)) == Decision([])

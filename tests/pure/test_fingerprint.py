@@ -3,7 +3,7 @@
 import dataclasses
 import re
 from dataclasses import dataclass, is_dataclass, replace
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -75,6 +75,11 @@ def test_what_is_left_at_its_default_does_not_count() -> None:
     assert fingerprint.canonical(replace(ROWS[0], sets=None)) == fingerprint.canonical(ROWS[0])
     assert "sets" not in fingerprint.canonical(Row(("Off",), "on", "On"))[1]
     assert fingerprint.canonical(Row(("Off",), "on", "On", sets="Dim"))[1]["sets"] == "Dim"
+
+
+def test_a_set_counts_by_what_it_holds() -> None:
+    assert fingerprint.canonical({"b", "c", "a"}) == ["a", "b", "c"]
+    assert fingerprint.canonical(frozenset({2, "a", None})) == ["a", 2, None]
 
 
 # ---- the words of the language
@@ -251,3 +256,17 @@ ADVICE = "write @rule('<yours>.{}', revision=1) above {} (from phaseline.tables 
 ], ids=["a list", "a type", "a lambda", "a function", "an instance"])  # fmt: skip
 def test_what_is_undeclared_is_named_with_what_to_write(value: object, says: str) -> None:
     assert [*fingerprint.undeclared([{"name": value}])] == [f"the table[0]['name'] {says}"]
+
+
+def test_what_is_undeclared_is_named_by_the_field_that_holds_it() -> None:
+    row = Row(("Off",), "on", "On", when=(predicate("Odd")(with_facet),), computes=cast("Any", with_facet))
+    places = [problem.partition(" is the function with_facet")[0] for problem in fingerprint.undeclared(row)]
+    assert places == ["when[0].phase", "computes"]
+    told = Field("size", str, "how large", known=lambda _: ())
+    assert [*fingerprint.undeclared((told, Row(("Off",), "on", "On", computes=named("m:f", "acme.cool"))))] == []
+
+
+def test_rules_are_found_wherever_they_stand() -> None:
+    cool, odd = named("m:f", "acme.cool"), predicate("Odd")("Running")
+    row = Row(("Off",), "on", "On", given={"a": cool}, when=(odd,), computes=cool)
+    assert [*fingerprint.rules_of(({"b": [cool]}, {odd}, row))] == [cool, odd, cool, odd, cool]

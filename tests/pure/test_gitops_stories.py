@@ -5,6 +5,9 @@ from typing import Any
 
 import pytest
 
+from phaseline.machines.gitops.app_settings import DEADLINE
+from phaseline.machines.gitops.waves import HELM_HOOK, HELM_WEIGHT, HOOK, WAVE
+from phaseline.machines.kubernetes.assess import COMPARE_OPTIONS, IGNORE_HEALTH
 from phaseline.schemas.records import Transition
 from tests.support.explanations import drawn, explanation
 from tests.support.gitops_history import APP, SET, GitOpsHistory, messages, resource_id
@@ -281,6 +284,18 @@ def test_settings_that_can_do_nothing_are_taken_and_told() -> None:
 def test_a_manifest_of_another_resource(manifest: dict[str, Any], says: str) -> None:
     found = GitOpsHistory().refused("resource", "observed", resource_id(deployment()), live=manifest)
     assert (found.reason, found.message) == ("invalid", says)
+
+
+@pytest.mark.parametrize("name", [IGNORE_HEALTH, COMPARE_OPTIONS, HOOK, HELM_HOOK, HELM_WEIGHT, WAVE, DEADLINE])
+@pytest.mark.parametrize("declared", [True, False])
+def test_an_annotation_that_is_no_text_is_no_fault(name: str, *, declared: bool) -> None:
+    odd = {**rolled_out(), "metadata": {"name": "it", "namespace": "shop", "annotations": {name: True}}}
+    life = GitOpsHistory().observe(odd, desired=rolled_out() if declared else None)
+    health, _ = life.states("resource", resource_id(odd))
+    is_read = name in (IGNORE_HEALTH, HOOK, HELM_HOOK)
+    assert health == ("Unknown" if is_read else "Healthy")
+    noted = life.attributes("resource", resource_id(odd))["health_message"]
+    assert (f".{name} must be a string, found True" in noted) is is_read
 
 
 def test_an_observation_says_what_is_there() -> None:

@@ -13,7 +13,7 @@ NAME = "phaseline.engine.somewhere"
 @pytest.fixture
 def plain(monkeypatch: pytest.MonkeyPatch) -> logs.Logger:
     """A logger of a program that is not the command."""
-    monkeypatch.setattr(logs.Logger, "_structured", False)
+    monkeypatch.setattr(logs.Logger, "_least", None)
     return logs.get_logger(NAME)
 
 
@@ -55,7 +55,7 @@ def test_nothing_is_printed_by_itself(plain: logs.Logger, capfd: pytest.CaptureF
 
 
 def test_the_command_sends_events_through_structlog(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(logs.Logger, "_structured", False)
+    monkeypatch.setattr(logs.Logger, "_least", None)
     log = logs.get_logger(NAME)
     with capture_logs() as found:
         log.info("nats_reconnected", url="nats://a")
@@ -69,3 +69,17 @@ def test_the_command_sends_events_through_structlog(monkeypatch: pytest.MonkeyPa
         {"event": "nats_reconnected", "url": "nats://b", "log_level": "info"},
         {"event": "subscriber_failed", "subject": "a", "exc_info": True, "log_level": "error"},
     ]
+
+
+def test_structlog_is_set_up_before_the_first_event_that_is_printed() -> None:
+    done: list[str] = []
+    logs.through_structlog(logging.WARNING, lambda: done.append("configured"))
+    log = logs.get_logger(NAME)
+    with capture_logs() as found:
+        log.info("nats_reconnected")
+        log.debug("nats_reconnected")
+        assert done == []
+        log.warning("nats_disconnected")
+        log.error("nats_trouble")
+    assert [one["event"] for one in found] == ["nats_disconnected", "nats_trouble"]
+    assert done == ["configured"]

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from phaseline.engine.core.advice import legal
 from phaseline.engine.core.advice.way_out import Turn, turns
 from phaseline.engine.core.intake import Arrival
 from phaseline.engine.core.process import Processor
@@ -18,6 +19,7 @@ from phaseline.engine.testing.histories import SUBJECTS
 from phaseline.machines.built_in import BUILT_IN
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.language.predicates import Above, AllBelow, AnyBelow, AttributeIs, Child
+from phaseline.machines.language.rules import rule
 from phaseline.machines.language.table import ABSENT, DELETED, LIVE, OK, SAME, Facet, Row, Table
 from phaseline.schemas.records import Rejection, State
 from tests.support import edge_worlds
@@ -240,3 +242,34 @@ def test_ways_out_work() -> None:
         arrived += trigger in made.legal(kind, entity_id)
     assert followed > 90
     assert arrived / followed > 0.85
+
+
+def test_children_that_cannot_follow_are_told_apart_by_their_states(monkeypatch: pytest.MonkeyPatch) -> None:
+    made = history(*GROUP, *((("app_context", "reported", f"g/x{n}", {"phase": "Terminated"})) for n in range(40)))
+    tried: list[str] = []
+    is_taken = legal._is_taken
+
+    def counted(tree: Any, kind: Any, entity: Any, probe: Arrival) -> bool:
+        tried.append(probe.trigger)
+        return is_taken(tree, kind, entity, probe)
+
+    monkeypatch.setattr(legal, "_is_taken", counted)
+    assert refused(made, "emco_resource", "create", "g").legal == ("terminate", "snapshot")
+    assert "update" not in tried
+    made.take(event("app_context", "create", "g/y"))
+    assert "update" in refused(made, "emco_resource", "create", "g").legal
+
+
+def test_a_predicate_without_reasons_is_quoted() -> None:
+    class Warm:
+        def holds(self, _: Any, __: str) -> bool:
+            return False
+
+        def text(self) -> str:
+            return "it is warm"
+
+    lamp = Table("lamp", ("lamp",), (Facet("phase", (label("On"),), (
+        Row((ABSENT, DELETED), "made", "On"), Row((LIVE,), "off", DELETED, when=(rule("acme.warm", revision=1)(Warm)(),)),
+    ), adopted=State("On", (OK,))),), ("off",))  # fmt: skip
+    made = history(("lamp", "made", "l"), kinds=Kinds((lamp,)))
+    assert "lamp l is On [Ok]: off needs that it is warm" in refused(made, "lamp", "off", "l").message

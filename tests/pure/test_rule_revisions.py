@@ -50,7 +50,8 @@ def test_a_library_that_does_something_else_is_noticed(monkeypatch: pytest.Monke
     said = changed("kubernetes.health")
     assert said is not None
     assert said.startswith("the behaviour of rule kubernetes.health changed on ")
-    assert "raise its revision to 4, then run python -m tests.support.rule_corpus" in said
+    newer = int(registry.HEALTH.number) + 1
+    assert f"raise its revision to {newer}, then run python -m tests.support.rule_corpus" in said
     assert "the behaviour of rule gitops.observed changed" in str(changed("gitops.observed"))
     assert changed("kubernetes.comparison") is None
 

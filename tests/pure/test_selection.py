@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from phaseline.engine.cli.selection import SelectorType
+from phaseline.engine.client import maps
 from phaseline.engine.client.selection import FIELDS, Selector, in_order
 from phaseline.engine.errors import NameUnknown
 from phaseline.schemas.records import Cause, Entity, FacetState, State, Transition
@@ -97,6 +98,22 @@ def test_orders() -> None:
         assert len(ids(field)) == 4
     with pytest.raises(NameUnknown, match=r"there is no field 'verison' \(did you mean version\?\)"):
         ids("verison")
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_labels_are_sorted_as_they_are_shown(language: str) -> None:
+    phases = [name for name in KINDS["node"].machines[0].phases if name]
+    found = []
+    for phase in phases:
+        facet = FacetState(State(phase), State(phase), 1)
+        entity = Entity("node", f"c1/p/{phase}", 2, ("phase",), (facet,), {}, {})
+        found.append(
+            Transition("phase", None, facet.state, "adopt", None, None, Cause(1, "e", "/x", "event"), entity, 1)
+        )
+    ordered = in_order(KINDS, found, "label", "node", language)
+    labels = [maps.label(KINDS, "node", "phase", one.after, language) for one in ordered]
+    assert labels == sorted(labels, key=lambda label: tuple(natural(label)))
+    assert len(set(labels)) > 3
 
 
 def parts(entity_id: str) -> list[tuple[tuple[int, str | int], ...]]:

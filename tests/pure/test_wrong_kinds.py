@@ -19,6 +19,8 @@ from phaseline.machines.language.table import (
     FROM_DATA,
     LIVE,
     OK,
+    OWNER_GONE,
+    SAME,
     Cascade,
     Facet,
     FanOut,
@@ -65,6 +67,16 @@ HOUSE, ROOM, DESK = table("house"), table("room"), table("desk")
 FELL = Row(("Open", "Shut"), "fell", "Busy")
 HAS_FELL: dict[str, Any] = {"facet": replace(FACET, rows=(*ROWS, FELL)), "derived": ("fell",)}
 BELOW_BUSY = AnyBelow("room", "desk", ("Busy",))
+SIZES = (Field("size", str, "how large", options=("L", "S")),)
+HEALED = replace(
+    FACET,
+    labels=(*LABELS, Label("Burnt", "Heat", "Burnt")),
+    rows=(*ROWS, Row((LIVE,), "burnt", "Burnt"), Row(("Burnt",), "fell", SAME, clears=("Heat",))),
+    accumulates_in="Burnt",
+    healthy="Open",
+)
+LOOKS_DOWN = View("Busy", (BELOW_BUSY,), base=("Open",))
+LOOKS_UP = View("Shut", (Above("house", ("Shut",)),), base=("Open",))
 
 
 @rule("house.moon_is_up", revision=1)
@@ -87,15 +99,16 @@ def refusal(*tables: Table) -> tuple[str, str]:
 
 # fmt: off
 WRONG: dict[str, tuple[tuple[Table, ...], str, str]] = {
-    "two of a name": ((HOUSE, HOUSE), "house", "two tables have this kind: rename one"),
+    "two of a name": ((HOUSE, ROOM, ROOM), "room", "two tables have this kind: rename one"),
     "unknown parent": ((HOUSE, table("room", parent="hose")), "room", "parent hose is unknown (did you mean house?): add the table of that kind, or correct the name"),
     "unknown parent of a grandparent": ((table("house", guard=AnyBelow("house", "desk", ("Busy",))), table("room", parent="hose"), DESK), "room", "parent hose is unknown (did you mean house?): add the table of that kind, or correct the name"),
     "id not below its parent's": ((HOUSE, table("room", id=("room",))), "room", "id room is not longer than the parent's id house: begin it with the parent's parts, and add at least one"),
+    "id as long as its parent's": ((HOUSE, ROOM, table("desk", id=("house", "desk"))), "desk", "id house/desk is not longer than the parent's id house/room: begin it"),
     "parents of each other": ((table("house", parent="room"), ROOM), "house", "id house is not longer than the parent's id house/room: begin it with the parent's parts, and add at least one"),
     "adopted as what cannot be": ((table("house", facet=replace(FACET, adopted=State("Running", (OK,)))), ROOM), "house",
         "phase: no row leads to Running [Ok], the base of an adopted house: name another base with adopted=State(...); State('Absent') means that it stays unknown"),
-    "guard looks up at what is not above": ((HOUSE, table("room", guard=Above("desk", ("Open",))), DESK), "room", "`the desk is Open`: desk is not above room: name a kind above it"),
-    "guard looks up at what is no kind": ((HOUSE, table("room", guard=Above("hose", ("Open",)))), "room", "`the hose is Open`: hose is not above room"),
+    "guard looks up at what is not above": ((HOUSE, table("room", guard=Above("desk", ("Open",))), DESK), "room", "phase, row 1 (create): `the desk is Open`: desk is not above room: name a kind above it"),
+    "guard looks up at what is no kind": ((HOUSE, table("room", guard=Above("hose", ("Open",)))), "room", "`the hose is Open`: hose is not above room (did you mean house?): name a kind above it"),
     "guard looks at an attribute of what is not above": ((HOUSE, table("room", guard=AttributeIs("desk", "size", "L")), DESK), "room", "`the desk's size is L`: desk is not above room"),
     "an attribute or else that of what is not above": ((HOUSE, table("room", guard=AttributeIs("room", "size", "L", or_of="desk")), DESK), "room",
         "`the room's size (or else the desk's) is L`: desk is not above room: name another kind in or_of="),
@@ -105,16 +118,27 @@ WRONG: dict[str, tuple[tuple[Table, ...], str, str]] = {
         "`a house is Open`: it counts house below room, but must count a kind below room: write of='room' and a kind below it"),
     "guard looks down from elsewhere": ((HOUSE, table("room", guard=AllBelow("house", "room", ("Open",)))), "room", "`every room is Open`: it counts room below house, but must count a kind below room: write of='room' and a kind below it"),
     "unknown attribute": ((HOUSE, table("room", guard=AttributeIs("house", "colour", "red"))), "room", "`the house's colour is red`: house has no attribute colour: add it there, or correct the name"),
+    "a value that an attribute never has": ((table("house", attributes=SIZES), table("room", guard=AttributeIs("house", "size", "LS"))), "room",
+        "`the house's size is LS`: size of house is never 'LS': it takes 'L', 'S' (is a comma missing between 'L' and 'S'?), write one of them"),
+    "one of its values that an attribute never has": ((table("house", attributes=SIZES), table("room", guard=AttributeIs("house", "size", ("L", "M")))), "room", "size of house is never 'M': it takes 'L', 'S', write one of them"),
     "unknown phase above": ((HOUSE, table("room", guard=Above("house", ("Closed",)))), "room", "`the house is Closed`: house has no phase Closed: correct the name"),
     "unknown phase below": ((HOUSE, table("room", guard=BELOW_BUSY), table("desk", facet=replace(FACET, labels=LABELS[:2], rows=(ROWS[0], Row(("Open",), "shut", "Shut"), ROWS[3])))), "room",
         "`a desk is Busy`: desk has no phase Busy"),
     "unknown facet": ((HOUSE, table("room", guard=Above("house", ("Open",), facet=1))), "room", "`the house is Open`: house has 1 facet(s), found facet=1: count from 0"),
     "fires at what is not below": ((HOUSE, table("room", cascades=(Cascade("fell", at=("house",), on=("shut",)),))), "room", "it fires fell at house, which is not below room: name a kind below it"),
     "fires at what is no kind": ((table("house", cascades=(Cascade("fell", at=("hose",), on=("shut",)),)),), "house", "it fires fell at hose, which is not below house: name a kind below it"),
+    "fires at what is no kind, but nearly one below": ((table("house", cascades=(Cascade("fell", at=("rom",), on=("shut",)),)), ROOM), "house", "it fires fell at rom, which is not below house (did you mean room?): name a kind below it"),
+    "fires at what is nearly one below, but a kind": ((table("house", cascades=(Cascade("fell", at=("rooms",), on=("shut",)),)), ROOM, replace(HOUSE, kind="rooms")), "house", "it fires fell at rooms, which is not below house: name a kind below it"),
+    "fires at what is nearly itself": ((table("house", cascades=(Cascade("fell", at=("hose",), on=("shut",)),)), ROOM), "house", "it fires fell at hose, which is not below house: name a kind below it"),
+    "fires what is nearly derived there": ((table("house", cascades=(Cascade("fel", at=("room",), on=("shut",)),)), table("room", **HAS_FELL)), "house",
+        "it fires fel at room, where it is not derived (did you mean fell?): add it to `derived` there, with a row"),
+    "fires what is nearly derived there, but a trigger": ((table("house", cascades=(Cascade("fel", at=("room",), on=("shut",)),)), table("room", facet=replace(FACET, rows=(*ROWS, FELL, replace(FELL, trigger="fel"))), derived=("fell",))), "house",
+        "it fires fel at room, where it is not derived: add it to `derived` there, with a row"),
     "fires what is not derived there": ((table("house", cascades=(Cascade("shut", at=("room",), on=("shut",)),)), ROOM), "house",
         "it fires shut at room, where it is not derived: add it to `derived` there, with a row"),
     "a tally fires what is not derived": ((HOUSE, table("room", on_tally=(OnTally(BELOW_BUSY, "shut"),)), DESK), "room", "on_tally shut: the trigger is not derived: add it to `derived`, with a row"),
     "derived, but never fired": ((HOUSE, table("room", **HAS_FELL)), "room", "nothing fires the derived trigger fell: add a Cascade, a FanOut, an OnTally or a Timeout that fires it, or remove it"),
+    "ends with an owner that it has not": ((table("house", facet=replace(FACET, rows=(*ROWS, Row((LIVE,), OWNER_GONE, DELETED))), derived=(OWNER_GONE,)),), "house", "nothing fires the derived trigger owner_gone: add a Cascade"),
     "waits for no tally": ((table("house", guard=None, on_tally=(OnTally(cast("AnyBelow", AttributeIs("house", "size", "L")), "fell"),), **HAS_FELL), ROOM), "house",
         "on_tally fell, when=: found AttributeIs(...): write an AnyBelow(...)"),
     "guard looks at one that is no child": ((HOUSE, table("room", guard=Child("room", "house", "size", ("Open",)))), "room",
@@ -125,7 +149,7 @@ WRONG: dict[str, tuple[tuple[Table, ...], str, str]] = {
     "guard looks at a child two parts below": ((table("house", guard=Child("house", "room", "size", ("Open",))), table("room", id=("house", "floor", "room"))), "house", "room is not a child of house whose id has one part more: write of='house' and the kind of such a child"),
     "guard looks at its child from elsewhere": ((table("house", guard=Child("desk", "room", "size", ("Open",))), ROOM, DESK), "house", "room is not a child of house whose id has one part more: write of='house' and the kind of such a child"),
     "child named by no attribute": ((table("house", guard=Child("house", "room", "colour", ("Open",))), ROOM), "house", "`the room that its colour names is Open`: house has no attribute colour: add it there, or correct the name"),
-    "child in no phase": ((table("house", guard=Child("house", "room", "size", ("Closed",))), ROOM), "house", "room has no phase Closed: correct the name"),
+    "child in no phase": ((table("house", guard=Child("house", "room", "size", ("Closed",))), ROOM), "house", "`the room that its size names is Closed`: room has no phase Closed: correct the name"),
     "view looks at a child": ((table("house", view=View("Busy", (Child("house", "room", "size", ("Open",)),))), ROOM), "house", "phase, view Busy: the engine does not notice when `the room that its size names is Open` changes: use Above, AnyBelow, AllBelow, or AttributeIs of house itself"),
     "counts what is not below": ((HOUSE, table("room", tallies=(("house", 0),))), "room", "tallies: facet 0 of house does not exist below room: name a kind below it and the index of its facet"),
     "counts no facet": ((table("house", tallies=(("room", 1),)), ROOM), "house", "tallies: facet 1 of room does not exist below house: name a kind below it and the index of its facet"),
@@ -141,6 +165,8 @@ WRONG: dict[str, tuple[tuple[Table, ...], str, str]] = {
     "cascades circle": ((HOUSE, table("room", on_tally=(OnTally(BELOW_BUSY, "fell"),), cascades=(Cascade("fell", at=("desk",), on=("fell",)),), **HAS_FELL), table("desk", **HAS_FELL)), "room",
         "triggers fire each other in a circle: room.fell -> desk.fell -> room.fell: remove one of them"),
     "cascades circle by what they lead to": ((HOUSE, table("room", on_tally=(OnTally(BELOW_BUSY, "fell"),), cascades=(Cascade("fell", at=("desk",), into="Busy"),), **HAS_FELL), table("desk", **HAS_FELL)), "desk",
+        "triggers fire each other in a circle: desk.fell -> room.fell -> desk.fell: remove one of them"),
+    "cascades circle by what a cleared condition leads to": ((HOUSE, table("room", facet=HEALED, derived=("fell",), on_tally=(OnTally(BELOW_BUSY, "fell"),), cascades=(Cascade("fell", at=("desk",), into="Open"),)), table("desk", **HAS_FELL)), "desk",
         "triggers fire each other in a circle: desk.fell -> room.fell -> desk.fell: remove one of them"),
     "view looks at what it would not hear of": ((HOUSE, table("room", view=View("Busy", (AttributeIs("house", "size", "L"),)))), "room",
         "phase, view Busy: the engine does not notice when `the house's size is L` changes: use Above, AnyBelow, AllBelow, or AttributeIs of room itself"),
@@ -168,6 +194,10 @@ def test_is_refused(wrong: tuple[tuple[Table, ...], str, str]) -> None:
     found = refusal(*tables)
     assert found[0] == kind
     assert says in found[1]
+
+
+def test_a_problem_is_said_once_and_as_it_stands() -> None:
+    assert refusal(HOUSE, HOUSE) == ("house", "two tables have this kind: rename one")
 
 
 def test_a_circle_is_spelled_out_the_way_it_goes() -> None:
@@ -198,6 +228,57 @@ RIGHT: dict[str, tuple[Table, ...]] = {
         HOUSE,
         table("room", view=View("Busy", (BELOW_BUSY,), base=("Open",))),
         table("desk", view=View("Shut", (Above("room", ("Shut",)),))),
+    ),
+    "phases that the view below leaves out": (
+        HOUSE,
+        table("room", view=View("Busy", (BELOW_BUSY,), unless=("Shut",))),
+        table("desk", view=View("Shut", (Above("room", ("Shut",)),))),
+    ),
+    "the end, which no view covers": (
+        HOUSE,
+        table("room", facet=replace(FACET, views=(View("Busy", (BELOW_BUSY,)), LOOKS_UP))),
+        table("desk", view=View("Shut", (Above("room", (DELETED,)),))),
+    ),
+    "what a view shows before the one that looks down": (
+        HOUSE,
+        table("room", facet=replace(FACET, views=(LOOKS_UP, LOOKS_DOWN))),
+        table("desk", view=View("Shut", (Above("room", ("Shut",)),))),
+    ),
+    "adopted as what cannot be, with nothing below": (
+        table("house", facet=replace(FACET, adopted=State("Running", (OK,)))),
+    ),
+    "known by itself only": (
+        table("house", facet=replace(FACET, adopted=State("Running", (OK,))), known_by="itself"),
+        ROOM,
+    ),
+    "names what is below": (HOUSE, table("room", facet=replace(FACET, message_names=("desk", 0))), DESK),
+    "counts what is below": (table("house", tallies=(("room", 0), ("desk", 0))), ROOM, DESK),
+    "an attribute or else that of what is above": (
+        HOUSE,
+        table("room", guard=AttributeIs("room", "size", "L", or_of="house")),
+    ),
+    "values that an attribute has": (
+        table("house", attributes=SIZES),
+        table("room", guard=AttributeIs("house", "size", ("L", "S", None))),
+    ),
+    "fires at the child that an attribute names": (
+        table("house", cascades=(Cascade("fell", at=("room",), on=("shut",), only_child="size"),)),
+        table("room", **HAS_FELL),
+    ),
+    "fires when it enters a phase, and stays in it when it is fired at": (
+        HOUSE,
+        table(
+            "room",
+            facet=replace(FACET, rows=(*ROWS, Row((LIVE,), "fell", SAME)), healthy="Open"),
+            derived=("fell",),
+            on_tally=(OnTally(BELOW_BUSY, "fell"),),
+            cascades=(Cascade("fell", at=("desk",), into="Open"),),
+        ),
+        table("desk", **HAS_FELL),
+    ),
+    "a place with a tally": (
+        table("house", place=True, on_tally=(OnTally(AnyBelow("house", "room", ("Busy",)), "fell"),), **HAS_FELL),
+        ROOM,
     ),
     "adopted as nothing": (table("house", facet=replace(FACET, adopted=State(ABSENT))), ROOM),
     "fires what is derived there": (

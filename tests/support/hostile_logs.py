@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
 from phaseline.engine.core.process import Processor
 from phaseline.engine.core.tree import Tree
@@ -70,7 +71,7 @@ def _odd(part: Item, chance: random.Random) -> Item:
         changed = codec.encode(hostile.mutated(codec.decode(body), chance, 0.1))
     except (codec.Undecodable, ValueError, OverflowError):
         changed = b"\xc1"
-    return part._replace(data=changed) if isinstance(part, EventItem) else part._replace(body=changed)
+    return replace(part, data=changed) if isinstance(part, EventItem) else replace(part, body=changed)
 
 
 def _odd_lines(parts: list[Item], header: Header, chance: random.Random) -> bytes:

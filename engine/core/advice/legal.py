@@ -3,7 +3,7 @@
 Belongs here: trying each trigger with data that may fit. Does not: whether one given event is legal (`decide`).
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from itertools import islice, product
 from typing import Any, NamedTuple
@@ -35,17 +35,29 @@ def legal_triggers(tree: Tree, arrival: Arrival) -> list[str]:
     """
     kind = tree.kinds[arrival.kind]
     entity = tree.get(kind.name, arrival.id)
-    barred = {}
-    for role in ROLES:
-        missing = missing_parent(tree, kind, arrival.id, is_intent=role == "intent")
-        barred[role] = missing is not None and not missing.adoptable
+    barred = _barred(tree, kind, arrival.id)
     facets = kind.unborn if entity is None else entity.facets
-    states = tuple([FacetState(facet.base, facet.state, 0, facet.interrupted) for facet in facets])
     return [
-        candidate.trigger
-        for candidate in _candidates(kind, states)
-        if not barred[candidate.role] and (not candidate.steps or _may_be_taken(tree, kind, entity, arrival, candidate))
+        one.trigger
+        for one in _candidates(kind, _without_times(facets))
+        if one.role not in barred and (not one.steps or _may_be_taken(tree, kind, entity, arrival, one))
     ]
+
+
+def _barred(tree: Tree, kind: Kind, entity_id: str) -> tuple[Role, ...]:
+    """The roles of triggers that are not taken because a parent is missing."""
+    barred: list[Role] = []
+    for role in ROLES:
+        missing = missing_parent(tree, kind, entity_id, is_intent=role == "intent")
+        if missing is None:
+            break
+        if not missing.adoptable:
+            barred.append(role)
+    return tuple(barred)
+
+
+def _without_times(facets: Sequence[FacetState]) -> tuple[FacetState, ...]:
+    return tuple([FacetState(facet.base, facet.state, 0, facet.interrupted) for facet in facets])
 
 
 class Candidate(NamedTuple):
@@ -113,9 +125,25 @@ def _with_some_data(
         choices[field.name] = values
     for chosen in islice(product(*choices.values()), MOST):
         given = {name: value for name, value in zip(choices, chosen, strict=True) if value is not None}
-        if _is_taken(tree, kind, entity, replace(probe, data={**wanted, **given})):
+        if all(_may_follow(tree, probe.id, cascade, given) for cascade in required) and _is_taken(
+            tree, kind, entity, replace(probe, data={**wanted, **given})
+        ):
             return True
     return False
+
+
+def _may_follow(tree: Tree, entity_id: str, cascade: Cascade, given: dict[str, Any]) -> bool:
+    """Whether the child that the data name has a row for what it must take. This tells most children apart quickly."""
+    if cascade.only_child not in given:
+        return True
+    kind = tree.kinds[cascade.at[0]]
+    child = tree.get(kind.name, f"{entity_id}/{given[cascade.only_child]}")
+    return child is not None and _offers(kind, cascade.trigger, _without_times(child.facets))
+
+
+@lru_cache(maxsize=4096)
+def _offers(kind: Kind, trigger: str, facets: tuple[FacetState, ...]) -> bool:
+    return any(True for _ in kind.offered(trigger, facets))
 
 
 def _values(

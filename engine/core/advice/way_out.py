@@ -116,18 +116,25 @@ def _past_guard(tree: Tree, arrival: Arrival, guard: Predicate, depth: int) -> I
     kind = tree.kinds[guard.kind]
     at = replace(arrival, kind=kind.name, id=ancestor_id(arrival.id, kind.arity))
     if isinstance(guard, AttributeIs):
-        triggers = (
-            t for t in legal_triggers(tree, at) if t not in WHOLE and any(f.name == guard.name for f in kind.fields[t])
-        )
+        setters = _setters(kind, guard.name)
         wanted = guard.value if isinstance(guard.value, tuple) else (guard.value,)
-        value = or_list(tuple(str(one) for one in wanted if one is not None))
-        if (sets := or_list(tuple(triggers))) and value:
+        value = or_list(tuple([str(one) for one in wanted if one is not None]))
+        sets = or_list(tuple([trigger for trigger in legal_triggers(tree, at) if trigger in setters])) if value else ""
+        if sets:
             yield Turn((), kind.name, at.id, f"{sets} at {kind.name} {at.id} with {guard.name} {value}")
     elif above.facets[guard.facet].base.phase in guard.phases:
         yield from _until_view_ends(tree, kind, at, guard.facet, depth)
     else:
         alive = is_alive(tree.get(arrival.kind, arrival.id))
         yield from _along(tree, kind, at, guard.facet, Goal(guard.phases, dies=not alive), depth)
+
+
+@lru_cache(maxsize=4096)
+def _setters(kind: Kind, attribute: str) -> frozenset[str]:
+    """The triggers whose data can set an attribute."""
+    return frozenset(
+        t for t, fields in kind.fields.items() if t not in WHOLE and any(f.name == attribute for f in fields)
+    )
 
 
 def _until_view_ends(tree: Tree, kind: Kind, at: Arrival, index: int, depth: int) -> Iterator[Turn]:
@@ -151,19 +158,25 @@ def _until_view_ends(tree: Tree, kind: Kind, at: Arrival, index: int, depth: int
 def _own_way(tree: Tree, kind: Kind, arrival: Arrival, depth: int) -> Iterator[Turn]:
     """How the entity itself comes to a state in which the intent is legal."""
     entity = tree.get(kind.name, arrival.id)
-    index = next(i for i, machine in enumerate(kind.machines) if arrival.trigger in machine.steps)
+    index = _facet_of(kind, arrival.trigger)
     base = (kind.unborn if entity is None else entity.facets)[index].base
     goal = Goal(arrival.trigger, dies=not is_alive(entity) or arrival.trigger in kind.births)
-    if not (_is_there(kind.machines[index], base, goal.at) or shortest(kind, index, base, goal)):
+    if way(kind, index, base, goal) is None:
         return
     turns_: list[Turn] = []
     if entity is not None and base.phase != entity.facets[index].state.phase:
         turns_ += _until_view_ends(tree, kind, arrival, index, depth)
     turns_ += _along(tree, kind, arrival, index, goal, depth)
-    blocked = bool(_unmet(tree, kind, arrival.id, arrival.trigger))
-    past = [*_guards(tree, kind, arrival, arrival.trigger, depth)]
+    blocked = _unmet(tree, kind, arrival.id, arrival.trigger)
+    past = [*_guards(tree, arrival, blocked, depth)]
     if past or not blocked:
         yield from (*turns_, *past)
+
+
+@lru_cache(maxsize=4096)
+def _facet_of(kind: Kind, trigger: str) -> int:
+    """The index of the first facet that has rows for a trigger."""
+    return next(index for index, machine in enumerate(kind.machines) if trigger in machine.steps)
 
 
 class Goal(NamedTuple):
@@ -181,10 +194,11 @@ def _along(tree: Tree, kind: Kind, at: Arrival, index: int, goal: Goal, depth: i
     entity = tree.get(kind.name, at.id)
     base = (kind.unborn if entity is None else entity.facets)[index].base
     found: list[Turn] = []
-    for triggers in () if _is_there(kind.machines[index], base, goal.at) else shortest(kind, index, base, goal):
-        free = tuple(t for t in triggers if not _unmet(tree, kind, at.id, t))
+    for triggers, is_guarded in way(kind, index, base, goal) or ():
+        free = tuple([t for t in triggers if not _unmet(tree, kind, at.id, t)]) if is_guarded else triggers
         if not free:
-            past = [*_guards(tree, kind, at, triggers[0], depth)]
+            first = replace(at, trigger=triggers[0])
+            past = [*_guards(tree, first, _unmet(tree, kind, at.id, triggers[0]), depth)]
             if not past:
                 return []
             found += past
@@ -192,11 +206,10 @@ def _along(tree: Tree, kind: Kind, at: Arrival, index: int, goal: Goal, depth: i
     return found
 
 
-def _guards(tree: Tree, kind: Kind, at: Arrival, trigger: str, depth: int) -> Iterator[Turn]:
-    """What the guards of a trigger need."""
-    unmet = _unmet(tree, kind, at.id, trigger) if depth else []
-    if unmet:
-        yield from _past_guard(tree, replace(at, trigger=trigger, data=NONE), unmet[0], depth - 1)
+def _guards(tree: Tree, at: Arrival, unmet: Sequence[Predicate], depth: int) -> Iterator[Turn]:
+    """What the guards of a trigger need. unmet: those that do not hold."""
+    if unmet and depth:
+        yield from _past_guard(tree, replace(at, data=NONE), unmet[0], depth - 1)
 
 
 def _unmet(tree: Tree, kind: Kind, entity_id: str, trigger: str) -> list[Predicate]:
@@ -216,13 +229,28 @@ def _guards_of(kind: Kind, trigger: str) -> tuple[tuple[Predicate, ...], ...]:
     return guards if all(guards) else ()
 
 
-@lru_cache(maxsize=4096)
-def shortest(kind: Kind, index: int, base: State, goal: Goal) -> tuple[tuple[str, ...], ...]:
-    """The triggers on the shortest way from a base of a facet to the goal, guards aside; empty if there is none.
+class WayStep(NamedTuple):
+    """One step on a way: the triggers that lead there, and whether any of them has guards."""
 
-    Of the last turn, all triggers that lead there are named, or those that lead to the healthy phase. No way leads over
+    triggers: tuple[str, ...]
+    is_guarded: bool
+
+
+@lru_cache(maxsize=4096)
+def way(kind: Kind, index: int, base: State, goal: Goal) -> tuple[WayStep, ...] | None:
+    """The shortest way from a base of a facet to the goal, guards aside; None if there is none, empty if it is there.
+
+    Of the last step, all triggers that lead there are named, or those that lead to the healthy phase. No way leads over
     an observation that something failed.
     """
+    if _is_there(kind.machines[index], base, goal.at):
+        return ()
+    found = _shortest(kind, index, base, goal)
+    return tuple(WayStep(named, any(_guards_of(kind, one) for one in named)) for named in found) or None
+
+
+def _shortest(kind: Kind, index: int, base: State, goal: Goal) -> tuple[tuple[str, ...], ...]:
+    """The triggers on the shortest way; empty if there is none."""
     machine, seen = kind.machines[index], {base}
     queue: list[tuple[State, tuple[str, ...]]] = [(base, ())]
     for found, way in queue:

@@ -9,7 +9,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from phaseline.machines.kubernetes.manifest_id import group_kind
+from phaseline.machines.kubernetes.manifest_id import MAPS, group_kind
 from phaseline.schemas import codec
 
 LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
@@ -25,8 +25,8 @@ Object = dict[str, Any]
 def last_applied(live: Mapping[str, Any]) -> Mapping[str, Any] | None:
     """The manifest of the last client-side apply, from its annotation; None if absent or unreadable."""
     metadata = live.get("metadata")
-    annotations = metadata.get("annotations") if isinstance(metadata, Mapping) else None
-    text = annotations.get(LAST_APPLIED) if isinstance(annotations, Mapping) else None
+    annotations = metadata.get("annotations") if isinstance(metadata, MAPS) else None
+    text = annotations.get(LAST_APPLIED) if isinstance(annotations, MAPS) else None
     try:
         found = codec.decode_text(text) if isinstance(text, str) else None
     except codec.Undecodable:
@@ -42,7 +42,7 @@ def normalize(found: Mapping[str, Any], *, in_namespace: bool, aggregates: bool)
     """
     made = {name: value for name, value in found.items() if name != "status"}
     metadata = made.get("metadata")
-    if isinstance(metadata, Mapping):
+    if isinstance(metadata, MAPS):
         made["metadata"] = _metadata(metadata, in_namespace=in_namespace)
     rule = _KINDS.get(group_kind(found))
     if rule is not None:
@@ -55,7 +55,7 @@ def _metadata(metadata: Mapping[str, Any], *, in_namespace: bool) -> Object:
     if not in_namespace:
         made.pop("namespace", None)
     annotations = made.get("annotations")
-    if isinstance(annotations, Mapping):
+    if isinstance(annotations, MAPS):
         made["annotations"] = {name: value for name, value in annotations.items() if name != LAST_APPLIED}
     if not made.get("annotations"):
         made.pop("annotations", None)

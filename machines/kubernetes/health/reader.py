@@ -7,6 +7,10 @@ Does not: the meaning of any field.
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+import msgspec
+
+from phaseline.machines.kubernetes.manifest_id import MAPS
+
 Manifest = Mapping[str, Any]
 
 
@@ -14,14 +18,11 @@ class UnreadableManifest(ValueError):
     """A field has the wrong type: its path, the type expected, the value found."""
 
 
-class ManifestPart:
-    """A map in a manifest, and its path. An absent or null field reads as the empty value of its type."""
+class ManifestPart(msgspec.Struct, frozen=True, eq=False, gc=False):
+    """The map `found` in a manifest, at `path`. An absent or null field reads as the empty value of its type."""
 
-    __slots__ = ("found", "path")
-
-    def __init__(self, found: Manifest, path: str = "") -> None:
-        """The map `found`, which stands at `path`."""
-        self.found, self.path = found, path
+    found: Manifest
+    path: str = ""
 
     def _typed(self, name: str, type_: type | tuple[type, ...], called: str) -> Any:
         found = self.found.get(name)
@@ -32,20 +33,21 @@ class ManifestPart:
     def map(self, name: str) -> "ManifestPart":
         """The map of that name; empty if absent."""
         found = self.found.get(name)
-        if type(found) is not dict:  # a map of another type, or none
-            found = self._typed(name, Mapping, "a map") or {}
+        if type(found) is not dict:
+            found = self._typed(name, MAPS, "a map") or {}
         return ManifestPart(found, f"{self.path}.{name}")
 
     def maps(self, name: str) -> "Iterator[ManifestPart]":
         """The maps in the list of that name."""
         for index, found in enumerate(self._typed(name, list, "a list") or ()):
-            if type(found) is not dict and not isinstance(found, Mapping):
+            if not isinstance(found, MAPS):
                 raise UnreadableManifest(f"{self.path}.{name}[{index}] must be a map, found {found!r:.60}")
             yield ManifestPart(found, f"{self.path}.{name}[{index}]")
 
     def text(self, name: str) -> str:
         """The string of that name; empty if absent."""
-        return self._typed(name, str, "a string") or ""
+        found = self.found.get(name)
+        return found if type(found) is str else self._typed(name, str, "a string") or ""
 
     def count(self, name: str) -> int:
         """The whole number of that name; 0 if absent."""
@@ -53,6 +55,9 @@ class ManifestPart:
 
     def number(self, name: str) -> int | None:
         """The whole number of that name, or None. JSON may write it `3.0`."""
+        found = self.found.get(name)
+        if type(found) is int:
+            return found
         found = self._typed(name, (int, float), "a whole number")
         if isinstance(found, float) and not found.is_integer():
             raise UnreadableManifest(f"{self.path}.{name} must be a whole number, found {found!r}")

@@ -22,7 +22,7 @@ from phaseline.machines.kubernetes.manifest_id import group_kind
 from phaseline.machines.kubernetes.profiles import ALAUDA, Profile
 from phaseline.machines.language.rules import Revision
 
-HEALTH = Revision("kubernetes.health", 3)
+HEALTH = Revision("kubernetes.health", 4)
 """Raise it when an object gets another health or message than before."""
 HOOK_FINALIZER = "argocd.argoproj.io/hook-finalizer"
 

@@ -1,0 +1,96 @@
+"""Kinds whose tables were checked before are compiled when somebody asks for more than their names and ids.
+
+Belongs here: when tables are checked and compiled. Does not: what a check finds (`test_wrong_tables`).
+"""
+
+import pytest
+
+from phaseline.machines.built_in import BUILT_IN
+from phaseline.machines.compiler import kinds as compiler
+from phaseline.machines.compiler.checks import WrongTable
+from phaseline.machines.compiler.kinds import Kinds
+from phaseline.machines.compiler.machine import FacetMachine
+from phaseline.machines.edge.cluster import CLUSTER
+from phaseline.machines.fleet.git_repo import GIT_REPO
+from phaseline.machines.language.table import DELETED, LIVE, Facet, Label, Row, Table
+from tests.support.built_in_kinds import BUILT_IN_KINDS
+
+
+@pytest.fixture
+def built(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The names of the facets that are compiled from now on."""
+    names: list[str] = []
+
+    def build(facet: Facet) -> FacetMachine:
+        names.append(facet.name)
+        return FacetMachine(facet)
+
+    monkeypatch.setattr(compiler, "FacetMachine", build)
+    return names
+
+
+def lamp(parent: str | None = None, begins: str = "Absent") -> Table:
+    facet = Facet(
+        name="phase",
+        labels=(Label("On", "Ok", "On"),),
+        rows=(Row((begins,), "lit", "On"), Row((LIVE,), "broke", DELETED)),
+    )
+    return Table(
+        kind="lamp", id=("cluster", "lamp") if parent else ("lamp",), parent=parent, intents=("lit",), facets=(facet,)
+    )
+
+
+def test_the_built_in_tables_work() -> None:
+    """Elsewhere they count as checked."""
+    Kinds(BUILT_IN)
+
+
+def test_only_kinds_that_are_needed_are_compiled(built: list[str]) -> None:
+    kinds = Kinds(BUILT_IN, checked=BUILT_IN)
+    assert [(kind.name, kind.arity, kind.parent, kind.parent_arity, kind.written) for kind in kinds.values()] == [
+        (kind.name, kind.arity, kind.parent, kind.parent_arity, kind.written) for kind in BUILT_IN_KINDS.values()
+    ]
+    assert (kinds.hidden, kinds.path("cluster", "node")) == (BUILT_IN_KINDS.hidden, ("node_pool", "node"))
+    assert built == []
+    assert kinds["node_pool"].names == ("phase",)
+    assert built == ["phase"]
+
+
+def test_a_kind_compiled_late_is_the_same(built: list[str]) -> None:
+    at_once = Kinds(BUILT_IN)
+    built.clear()
+    kinds = Kinds(BUILT_IN, checked=BUILT_IN)
+    assert (kinds.versions, kinds.digest) == (at_once.versions, at_once.digest)
+    assert [kind.bases for kind in kinds.values()] == [kind.bases for kind in at_once.values()]
+    count = len(built)
+    assert count == sum(len(kind.names) for kind in kinds.values())
+    kinds.prepare()
+    assert len(built) == count
+
+
+def test_new_tables_are_checked_and_compiled_at_once(built: list[str]) -> None:
+    assert Kinds((*BUILT_IN, lamp("cluster")), checked=BUILT_IN)["cluster"].below[-1] == "lamp"
+    assert built == ["phase", "phase", "contact"]
+    with pytest.raises(WrongTable, match="it starts from Of, which is unknown"):
+        Kinds((*BUILT_IN, lamp(begins="Of")), checked=BUILT_IN)
+    with pytest.raises(WrongTable, match="parent cluster is unknown"):
+        Kinds((GIT_REPO, lamp("cluster")), checked=BUILT_IN)
+    with pytest.raises(WrongTable, match="two tables have this kind"):
+        Kinds((CLUSTER, CLUSTER, lamp()), checked=BUILT_IN)
+
+
+def test_a_process_that_decides_checks_all_tables() -> None:
+    wrong = lamp(begins="Of")
+    kinds = Kinds((wrong,), checked=(wrong,))
+    with pytest.raises(WrongTable, match="it starts from Of, which is unknown"):
+        kinds.prepare()
+    kinds = Kinds((*BUILT_IN, lamp()), checked=BUILT_IN)
+    kinds.prepare()
+    kinds.prepare()
+
+
+def test_a_kind_has_no_other_attributes() -> None:
+    kind = Kinds(BUILT_IN, checked=BUILT_IN)["node"]
+    assert not hasattr(kind, "colour")
+    with pytest.raises(AttributeError, match="a Kind has no 'colour'"):
+        kind.colour  # type: ignore[attr-defined]  # noqa: B018  # there is none
