@@ -4,7 +4,7 @@ Belongs here: which field of `records` becomes which field of `wire_types`. Does
 (`wire_types`), the bytes of any other body (`codec`), older versions of the shapes (`upcasting`).
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from sys import intern
 from typing import Any, NamedTuple
@@ -111,7 +111,19 @@ def write(
     JSON, is msgpack nevertheless.
     """
     wire = to_wire(record, index, records, installation, tables)
-    if as_json and (isinstance(record, Rejection) or codec.json_holds(record.entity.attributes)):
+    return next(bodies([record], [wire], as_json=as_json))
+
+
+def bodies(records: Iterable[Record], wires: Iterable[RecordMap[Data]], *, as_json: bool) -> Iterator[bytes]:
+    """The bodies of records, whose envelopes are `wires`; as in `write`."""
+    if as_json:
+        return map(_as_json, records, wires)
+    return map(codec.encode_struct, wires)
+
+
+def _as_json(record: Record, wire: RecordMap[Data]) -> bytes:
+    """The body of a record, as JSON if JSON holds it."""
+    if isinstance(record, Rejection) or codec.json_holds(record.entity.attributes):
         body = codec.encode_json(wire)
         if len(body) <= LARGEST_JSON:
             return body

@@ -123,9 +123,13 @@ class Batch:
     """Whether the position follows from the messages alone: each event left records, and no rejection among them."""
 
     @property
-    def is_single(self) -> bool:
-        """Whether a plain publish is enough: there is one message, and its cause names the last event."""
-        return len(self.messages) == 1 and self.implies_position
+    def is_row(self) -> bool:
+        """Whether plain publishes are enough, one after the other: each message is all that its event made.
+
+        A schedule can belong to a message of another event, so only one event may have any.
+        """
+        alone = len(self.messages) == self.events and (self.events == 1 or not self.schedules)
+        return self.implies_position and alone and self.events > 0
 
     @property
     def size(self) -> int:
@@ -189,23 +193,25 @@ class Processor:
         other, because the code and the data of a step stay in the caches of the processor.
         """
         arrivals = [self._read(event) for event in piece]
-        answers: list[list[Record]] = []
-        count = len(batch.messages)
-        is_full = False
+        decisions: list[Decision] = []
+        count, is_full = len(batch.messages), False
         for event, arrival in zip(piece, arrivals, strict=True):
             decision = self._decide(event, arrival)
             schedules = self._schedules(decision, count) if decision.timers else NO_SCHEDULES
             count += len(decision.records)
             size = count + len(schedules) + len(batch.schedules)
-            if batch.events and size > self.limit:
-                is_full = True
+            is_full = size > self.limit and (batch.events > 0 or len(decisions) > 0)
+            if is_full:
                 break
-            self._add(batch, event, decision, schedules)
-            answers.append(decision.records)
-            if enough(event) or size >= self.limit:
-                is_full = True
+            for record in decision.records:
+                evolve(self.tree, record)
+            if schedules:
+                batch.schedules.update(schedules)
+            decisions.append(decision)
+            is_full = enough(event) or size >= self.limit
+            if is_full:
                 break
-        batch.messages += self._written(answers, as_json=self.as_json)
+        self._add(batch, piece, decisions)
         return is_full
 
     def park(self, event: InboxEvent, position: int, workers: int) -> Batch:
@@ -215,8 +221,8 @@ class Processor:
         rejection = intake.reject(
             event.subject, address, None, event.data, event.sequence, event.time_ns, "fault", message
         )
-        batch = Batch(position, self.messages([rejection]))
-        self._add(batch, event, Decision([rejection]), NO_SCHEDULES)
+        batch = Batch(position)
+        self._add(batch, [event], [Decision([rejection])])
         return batch
 
     def answer(self, event: InboxEvent) -> Decision:
@@ -247,41 +253,35 @@ class Processor:
     def messages(self, records: list[Record], like: Sequence[Message] = ()) -> list[Message]:
         """The records of one event as log messages. `like`: the messages in the log whose format they get, if given."""
         as_json = any(one.body[:1] == b"{" for one in like) if like else self.as_json
-        return self._written([records], as_json=as_json)
+        return self.written([records], as_json=as_json)
 
-    def _written(self, answers: Iterable[list[Record]], *, as_json: bool) -> list[Message]:
-        """The records of some events as log messages."""
+    def written(self, answers: Sequence[list[Record]], *, as_json: bool) -> list[Message]:
+        """The records of some events as log messages, each step for all of them."""
         installation, versions = self.installation, self.tree.kinds.versions
-        return [
-            Message(
-                self._subject(record),
-                wire_codec.write(
-                    record, index, len(records), installation, versions.get(_kind_of(record), ""), as_json=as_json
-                ),
-            )
-            for records in answers
-            for index, record in enumerate(records)
+        records = [record for answer in answers for record in answer]
+        wires = [
+            wire_codec.to_wire(record, index, len(answer), installation, versions.get(_kind_of(record), ""))
+            for answer in answers
+            for index, record in enumerate(answer)
         ]
+        bodies = list(wire_codec.bodies(records, wires, as_json=as_json))
+        return list(map(Message, map(self._subject, records), bodies))
 
-    def _add(self, batch: Batch, event: InboxEvent, decision: Decision, schedules: Mapping[str, Schedule]) -> None:
-        """Add the records of one event to the tree, and the event to the batch, but for its messages."""
-        records = decision.records
-        for record in records:
-            evolve(self.tree, record)
-        if schedules:
-            batch.schedules.update(schedules)
-        batch.events += 1
-        batch.position = event.sequence
-        last = records[-1] if records else None
-        if isinstance(last, Rejection):
-            batch.implies_position = False
-            if last.reason == "secret":
-                batch.secrets.append(event)
-        elif last is None:
-            batch.implies_position = False
-        if decision.fault is not None:
-            batch.faults.append(Fault(event, decision.fault))
-        self.counts.add(decision)
+    def _add(self, batch: Batch, events: Sequence[InboxEvent], decisions: Sequence[Decision]) -> None:
+        """Add the first of these events to the batch, with the decisions on them, which are in the tree already."""
+        for event, decision in zip(events, decisions, strict=False):
+            self.counts.add(decision)
+            last = decision.records[-1] if decision.records else None
+            if last is None or isinstance(last, Rejection):
+                batch.implies_position = False
+                if last is not None and last.reason == "secret":
+                    batch.secrets.append(event)
+            if decision.fault is not None:
+                batch.faults.append(Fault(event, decision.fault))
+        if decisions:
+            batch.position = events[len(decisions) - 1].sequence
+        batch.events += len(decisions)
+        batch.messages += self.written([decision.records for decision in decisions], as_json=self.as_json)
 
     def _schedules(self, decision: Decision, start: int) -> dict[str, Schedule]:
         """The schedules that an event sets or cancels. `start`: the index of its first record in the batch."""

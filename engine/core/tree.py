@@ -20,7 +20,7 @@ NO_TALLY: Mapping[str, int] = {}
 class Tree:
     """All entities of some trees. `tallies[of, kind, facet, has][id][phase]` counts those of `kind` below `of/id`."""
 
-    __slots__ = ("below", "entities", "kinds", "scripts", "silence_after", "tallies", "watched")
+    __slots__ = ("_counted", "below", "entities", "kinds", "scripts", "silence_after", "tallies", "watched")
 
     def __init__(self, kinds: Kinds, scripts: ScriptRunner) -> None:
         """Start empty. `scripts` runs the scripts that rules ask for."""
@@ -37,6 +37,11 @@ class Tree:
             for kind in kinds.values()
             for counted in kind.counted
         }
+        self._counted = {
+            kind.name: tuple((one, self.tallies[one.kind, kind.name, one.facet, one.has]) for one in kind.counted)
+            for kind in kinds.values()
+        }
+        """By kind, what kinds above count of it, with these tallies."""
 
     def __len__(self) -> int:
         """The number of entities."""
@@ -77,7 +82,7 @@ class Tree:
         if old is None and kind.parent is not None:
             parent = ancestor_id(entity_id, kind.parent_arity)
             self.below[kind.name].setdefault(parent, []).append(entity_id)
-        for counted in kind.counted:
+        for counted, tallies in self._counted[kind.name]:
             state = entity.facets[counted.facet].state
             before = None if old is None else old.facets[counted.facet].state
             if before is state:
@@ -85,7 +90,6 @@ class Tree:
             new_phase = counted.phase(state)
             old_phase = ABSENT if before is None else counted.phase(before)
             if new_phase != old_phase:
-                tallies = self.tallies[counted.kind, kind.name, counted.facet, counted.has]
                 recount(tallies.setdefault(ancestor_id(entity_id, counted.arity), {}), old_phase, new_phase)
 
 

@@ -19,10 +19,10 @@ from phaseline.engine.publish.compose import EventDetails
 from phaseline.engine.testing.histories import SUBJECTS, stored
 from phaseline.engine.testing.random_events import Dice, data_for
 from phaseline.machines.compiler.kinds import Kinds
-from phaseline.machines.edge import cluster, component, node, node_pool
 from phaseline.schemas.records import NONE, Cause, timestamp
 from phaseline.testing import Given, Then, given
 from tests.support import timed_kinds
+from tests.support.built_in_kinds import family
 from tests.support.strategies import hold
 from tests.support.virtual_clock import Clock
 
@@ -31,7 +31,7 @@ Told = tuple[str, str, str, dict[str, object]]
 FAMILIES: dict[str, tuple[Kinds, tuple[Told, ...]]] = {
     "timed": (Kinds(timed_kinds.KINDS), ()),
     "places": (
-        Kinds((cluster.CLUSTER, node_pool.NODE_POOL, node.NODE, component.COMPONENT)),
+        family("edge"),
         (
             ("cluster", "adopt", "c1", {"phase": "Running"}),
             ("cluster", "configure", "c1", {"silence_after": 20}),

@@ -80,7 +80,7 @@ async def test_a_broken_kind_is_logged_once(
     one = BrokenKind("acme-kinds 1.2", "crate", "acme:CRATE", "No module named 'rust'")
     kinds = built_in.installed()
     monkeypatch.setattr(built_in, "found", lambda: (kinds, (one,)))
-    monkeypatch.setattr(logs.Logger, "_structured", False)
+    monkeypatch.setattr(logs.Logger, "_least", None)
     connecting._warn_of_broken_kinds.cache_clear()
     for _ in range(2):
         async with phaseline.connect(working.nats, prefix=working.prefix) as client:

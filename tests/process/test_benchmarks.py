@@ -20,7 +20,7 @@ from benchmarks import (
     take_over,
     throughput,
     workers,
-)  # fmt: skip
+)
 from phaseline.machines.kubernetes.diff.compare import compare
 from tests.support import large_deployment
 

@@ -6,14 +6,14 @@ Belongs here: `core.timers.starts_again` alone. Does not: timers that fire (`tes
 import pytest
 
 from phaseline.engine.core.timers import starts_again
-from phaseline.machines.built_in import installed
 from phaseline.machines.compiler.kinds import Kind
 from phaseline.machines.language.table import ABSENT, Timeout
 from phaseline.schemas.records import FacetState, State
+from tests.support.built_in_kinds import BUILT_IN_KINDS
 
 TIMEOUTS = [
     (kind, index, phase, timeout)
-    for kind in installed().values()
+    for kind in BUILT_IN_KINDS.values()
     for index, by_phase in enumerate(kind.timeouts)
     for phase, timeout in by_phase.items()
 ]

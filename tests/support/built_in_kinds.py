@@ -8,7 +8,7 @@ from functools import cache
 from phaseline.machines.built_in import BUILT_IN
 from phaseline.machines.compiler.kinds import Kinds
 
-BUILT_IN_KINDS = Kinds(BUILT_IN)
+BUILT_IN_KINDS = Kinds(BUILT_IN, checked=BUILT_IN)
 FAMILIES = {
     "edge": ("cluster", "node_pool", "node", "component"),
     "emco": ("emco_resource", "app_context", "app_cluster", "rsync_resource"),
@@ -20,4 +20,4 @@ FAMILIES = {
 @cache
 def family(name: str) -> Kinds:
     """The kinds of one product, by themselves."""
-    return Kinds(tuple(table for table in BUILT_IN if table.kind in FAMILIES[name]))
+    return Kinds(tuple(table for table in BUILT_IN if table.kind in FAMILIES[name]), checked=BUILT_IN)

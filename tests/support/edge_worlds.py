@@ -8,18 +8,14 @@ from typing import Any
 
 from phaseline.engine.core.intake import Arrival
 from phaseline.engine.core.tree import Tree
-from phaseline.machines.compiler.kinds import Kinds
-from phaseline.machines.edge.cluster import CLUSTER
-from phaseline.machines.edge.component import COMPONENT
-from phaseline.machines.edge.node import NODE
-from phaseline.machines.edge.node_pool import NODE_POOL
 from phaseline.machines.language.scripts import NoScripts
 from phaseline.schemas.records import Cause, Entity, FacetState, State
+from tests.support.built_in_kinds import family
 from tests.support.spec_edge_hosting import ENDS, ID
 from tests.support.spec_edge_labels import LABELS
 from tests.support.spec_interpreter import Thing, World, bases, shown
 
-KINDS = Kinds((CLUSTER, NODE_POOL, NODE, COMPONENT))
+KINDS = family("edge")
 HERE = {"cluster": "c", "node_pool": "c/p", "node": "c/p/n", "component": "c/k"}
 """The entity that the events of each kind are about."""
 
