@@ -14,6 +14,7 @@ from phaseline.engine.cli.help import Page
 from phaseline.engine.cli.layout import ALWAYS, Column, Grid, Row
 from phaseline.engine.cli.output import Output
 from phaseline.engine.cli.styled import Text, width_of
+from phaseline.engine.client import maps
 from phaseline.engine.client.client import Client
 from phaseline.engine.client.selection import Selector, by_field
 from phaseline.engine.log.changes import Change, ChangeList
@@ -21,8 +22,7 @@ from phaseline.engine.log.event_clock.event_time import Clock
 from phaseline.engine.log.when import When
 from phaseline.engine.settings import Settings
 from phaseline.machines.compiler.kinds import Kinds
-from phaseline.schemas import wire_codec
-from phaseline.schemas.records import State, timestamp
+from phaseline.schemas.records import State
 
 COLOURS = {
     "created": "green",
@@ -88,7 +88,7 @@ def changes(
                 found = by_field(found, sort_by, FIELDS)
             if output.is_data:
                 for change in found:
-                    output.show(change_map(change), f"{change.kind}/{change.id}")
+                    output.show(maps.change_map(change), f"{change.kind}/{change.id}")
                 return
             if found:
                 output.table(table(client.kinds, found))
@@ -141,19 +141,3 @@ def _states(kinds: Kinds, change: Change, states: dict[str, State] | None) -> Te
     if states is None:
         return render.text_of("unknown", "bright_black")
     return render.named_states(kinds, change.kind, states.items())
-
-
-def change_map(change: Change) -> dict[str, Any]:
-    """A change as JSON shows it."""
-    before = None if change.before is None else {name: wire_codec.state_map(s) for name, s in change.before.items()}
-    return {
-        "kind": change.kind,
-        "id": change.id,
-        "what": change.what,
-        "from": before,
-        "to": {name: wire_codec.state_map(state) for name, state in change.after.items()},
-        "transitions": change.transitions,
-        "flaps": change.flaps,
-        "first": timestamp(change.first_ns),
-        "last": timestamp(change.last_ns),
-    }

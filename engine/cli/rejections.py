@@ -24,7 +24,7 @@ from phaseline.engine.log.log_records import Logged
 from phaseline.engine.log.when import When
 from phaseline.engine.publish.outcomes import Outcome
 from phaseline.engine.settings import Settings
-from phaseline.schemas.records import MAX_PAYLOAD, Rejection, timestamp
+from phaseline.schemas.records import MAX_PAYLOAD, Rejection
 
 SUMMARY = (
     Column("NUMBER"),
@@ -127,7 +127,7 @@ def show_summary(found: Sequence[RejectionCount], output: Output) -> None:
     """Print the counts, the most frequent first."""
     if output.is_data:
         for one in found:
-            output.show(count_map(one), f"{one.last.kind}/{one.last.id}")
+            output.show(maps.count_map(one), f"{one.last.kind}/{one.last.id}")
         return
     if found:
         rows = []
@@ -146,18 +146,6 @@ def show_summary(found: Sequence[RejectionCount], output: Output) -> None:
         output.flush()
     total = sum(one.count for one in found)
     terminal.say(f"{total:,} rejection{'' if total == 1 else 's'}" if found else "no rejections")
-
-
-def count_map(one: RejectionCount) -> dict[str, Any]:
-    """A count as JSON shows it."""
-    return {
-        "reason": one.reason,
-        "kind": one.kind,
-        "source": one.source,
-        "count": one.count,
-        "last": timestamp(one.last.time_ns),
-        "example": {"place": one.place, "id": one.last.id, "trigger": one.last.trigger, "message": one.last.message},
-    }
 
 
 @rejections.command(cls=Page)

@@ -8,7 +8,6 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from itertools import groupby
 from pathlib import Path
-from typing import Any
 
 import click
 
@@ -27,11 +26,9 @@ from phaseline.engine.log.event_clock.event_time import SERVER, Clock
 from phaseline.engine.log.timeline import Interval, Lane, Timeline, ticks
 from phaseline.engine.log.when import When
 from phaseline.engine.settings import Settings
-from phaseline.engine.staleness import shown
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.compiler.labels import Language, facet_named
-from phaseline.schemas import wire_codec
-from phaseline.schemas.records import SECOND, Entity, State, timestamp
+from phaseline.schemas.records import SECOND, Entity, State
 
 GLYPHS = {"red": "█", "yellow": "▒", "magenta": "▓", "green": "━", "bright_black": "·"}
 """A glyph for each colour of a state, the worst first, so that a lane can be read without colours."""
@@ -93,7 +90,7 @@ def timeline(
                 stale = await (await client.at(end)).stale_since_ns(entities_of(found.lanes))
             if output.is_data:
                 for lane in found.lanes:
-                    output.show(lane_map(client.kinds, lane, lang, stale.get((lane.kind, lane.id))))
+                    output.show(maps.lane_map(client.kinds, lane, lang, stale.get((lane.kind, lane.id))))
             if svg is not None:
                 zone = datetime.now().astimezone().tzinfo or UTC
                 texts = Texts(entity_id, _colour(client.kinds), render.duration, zone)
@@ -198,25 +195,3 @@ def _interval(kinds: Kinds, lane: Lane, one: Interval) -> Row:
         render.text_of(render.duration(one.end_ns - one.start_ns)),
         render.cause(one.record),
     )
-
-
-def lane_map(kinds: Kinds, lane: Lane, language: Language = "en", stale: int | None = None) -> dict[str, Any]:
-    """A lane as JSON shows it."""
-    return {
-        "kind": lane.kind,
-        "id": lane.id,
-        "facet": lane.facet,
-        "intervals": [_interval_map(kinds, lane, one, language) for one in lane.intervals],
-        **shown(stale),
-    }
-
-
-def _interval_map(kinds: Kinds, lane: Lane, one: Interval, language: Language) -> dict[str, Any]:
-    return {
-        **wire_codec.state_map(one.state),
-        "label": maps.label(kinds, lane.kind, lane.facet, one.state, language),
-        "base": wire_codec.state_map(one.base),
-        "from": timestamp(one.start_ns),
-        "to": timestamp(one.end_ns),
-        **wire_codec.moved_map(one.record),
-    }

@@ -8,6 +8,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from phaseline.engine import staleness
+from phaseline.engine.client.rejection_counts import RejectionCount
+from phaseline.engine.log.changes import Change
+from phaseline.engine.log.timeline import Interval, Lane
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.compiler.labels import Language, facet_named, label_of, schedulable
 from phaseline.machines.language.contact import HEARD_AT
@@ -73,3 +76,53 @@ def _with_iso_times(entity: dict[str, Any]) -> None:
     times = {name: timestamp(found[name]) for name in TIMES if isinstance(found.get(name), int)}
     if times:
         entity["attributes"] = {**found, **times}
+
+
+def change_map(change: Change) -> dict[str, Any]:
+    """A change as JSON shows it."""
+    before = None if change.before is None else {name: wire_codec.state_map(s) for name, s in change.before.items()}
+    return {
+        "kind": change.kind,
+        "id": change.id,
+        "what": change.what,
+        "from": before,
+        "to": {name: wire_codec.state_map(state) for name, state in change.after.items()},
+        "transitions": change.transitions,
+        "flaps": change.flaps,
+        "first": timestamp(change.first_ns),
+        "last": timestamp(change.last_ns),
+    }
+
+
+def lane_map(kinds: Kinds, lane: Lane, language: Language = "en", stale: int | None = None) -> dict[str, Any]:
+    """A lane as JSON shows it."""
+    return {
+        "kind": lane.kind,
+        "id": lane.id,
+        "facet": lane.facet,
+        "intervals": [_interval_map(kinds, lane, one, language) for one in lane.intervals],
+        **staleness.shown(stale),
+    }
+
+
+def _interval_map(kinds: Kinds, lane: Lane, one: Interval, language: Language) -> dict[str, Any]:
+    return {
+        **wire_codec.state_map(one.state),
+        "label": label(kinds, lane.kind, lane.facet, one.state, language),
+        "base": wire_codec.state_map(one.base),
+        "from": timestamp(one.start_ns),
+        "to": timestamp(one.end_ns),
+        **wire_codec.moved_map(one.record),
+    }
+
+
+def count_map(one: RejectionCount) -> dict[str, Any]:
+    """A count as JSON shows it."""
+    return {
+        "reason": one.reason,
+        "kind": one.kind,
+        "source": one.source,
+        "count": one.count,
+        "last": timestamp(one.last.time_ns),
+        "example": {"place": one.place, "id": one.last.id, "trigger": one.last.trigger, "message": one.last.message},
+    }

@@ -6,11 +6,12 @@ handlers (`reading`, and one room for what changes something), how a request is 
 
 from typing import NamedTuple
 
+from phaseline.engine.emco_status.query import LISTS, OUTPUTS, SHAPES, STATUSES, TYPES
 from phaseline.engine.http.access.caller import Role
 from phaseline.engine.http.call import Handler
 from phaseline.engine.http.live.frames import COLUMNS, RECORDS
 from phaseline.engine.http.parameters import Parameter
-from phaseline.engine.http.reading import about, entities, transitions
+from phaseline.engine.http.reading import about, entities, installation, past, rejections, transitions
 
 JSON, PAGE = "application/json", "text/html"
 
@@ -56,6 +57,23 @@ FORM = Parameter("form", "CloudEvents, or rows of place, kind, id, facet, state,
                  default=RECORDS, options=(RECORDS, COLUMNS))  # fmt: skip
 MOST = Parameter("limit", "the most records of a range, and the rest of the last event", "integer", default=1_000,
                  least=1, most=10_000)  # fmt: skip
+FROM_HISTORY = Parameter("from", "the first place or time; without it, the last `limit` transitions", "moment")
+SINCE = Parameter("from", "the first moment: a place, a time, or how long ago", "moment", default="1h", example="15m")
+DEPTH = Parameter("depth", "how many levels below; without it, all", "integer", least=0, most=100, example=1)
+REASON = Parameter("reason", "only with this reason", example="illegal")
+SOURCE = Parameter("source", "only of this source", example="/agent/c1")
+PLACE = Parameter("place", "the place of the rejection in the log", "integer", is_path=True, least=1, example=1)
+STATUS = (
+    Parameter("shape", "EMCO's design notes (`source`), or later EMCO", default="source", options=SHAPES),
+    Parameter("output", "how much of it", default="all", options=OUTPUTS),
+    Parameter("type", "what rsync has, what the cluster has; both without it", many=True, options=TYPES),
+    Parameter("status", "only for the shape `emco`: this status", options=STATUSES),
+    Parameter("app", "only these apps", many=True),
+    Parameter("cluster", "only these clusters", many=True),
+    Parameter("resource", "only these resources", many=True),
+    Parameter("instance", "the app context, in place of the present one"),
+    *(Parameter(name, f"only for the shape `emco`: the names of the {name}", "flag", default=False) for name in LISTS),
+)
 VERBOSE = Parameter("verbose", "say more", "flag", default=False)
 FILE = Parameter("file", "the name", is_path=True, example="index.html")
 READ = (400, 404, 503)
@@ -70,6 +88,19 @@ ROUTES: tuple[Route, ...] = (
           "How many entities are in which state, and in which class.", (KIND, TREE, DELETED, AT, MIN), problems=READ),
     Route("GET", "/v1/columns", "listColumns", entities.all_columns,
           "All entities in bulk: a column for each fact.", (KIND, TREE, DELETED, AT, MIN), problems=READ),
+    Route("GET", "/v1/why/{kind}/{id}", "explainEntity", past.why,
+          "Why an entity is in its state, back to the events from outside.", (OF_KIND, OF_ID, AT, MIN), problems=READ),
+    Route("GET", "/v1/history/{kind}/{id}", "getHistory", past.history,
+          "The transitions of one entity, oldest first: the last ones, or those from a place on.",
+          (OF_KIND, OF_ID, FROM_HISTORY, TO, LIMIT, LANG), problems=READ),
+    Route("GET", "/v1/timeline/{kind}/{id}", "getTimeline", past.timeline,
+          "The states of an entity and of those below it over time.",
+          (OF_KIND, OF_ID, FROM_TIME, TO, DEPTH, LANG), problems=READ),
+    Route("GET", "/v1/tree/{id}", "getTree", past.tree,
+          "An entity and everything below it, nested.", (OF_ID, DEPTH, DELETED, AT, MIN, LANG), problems=READ),
+    Route("GET", "/v1/changes", "listChanges", past.changes,
+          "What differs between two moments, and how often it changed in between.",
+          (SINCE, TO, TREE, KIND, LIMIT), problems=READ),
     Route("GET", "/v1/strip", "getStrip", entities.strip,
           "How many transitions there were when, by the class of the state that they led to.",
           (FROM_TIME, TO, BUCKETS), problems=READ),
@@ -77,6 +108,19 @@ ROUTES: tuple[Route, ...] = (
           "What happened, and what happens: server-sent events that resume at any place, or a range at once.",
           (KIND, FACET, STATE, CONDITION, TREE, FROM, TO, REJECTIONS, FORM, MOST), answer=transitions.EVENTS,
           problems=(400, 404, 410, 503)),
+    Route("GET", "/v1/rejections", "listRejections", rejections.rejections,
+          "The last rejected events, newest first, and how many there are by reason, kind and source.",
+          (KIND, TREE, REASON, SOURCE, FROM_TIME, TO, LIMIT), problems=READ),
+    Route("GET", "/v1/rejections/{place}", "getRejection", rejections.rejection,
+          "One rejection with its event.", (PLACE,), problems=READ),
+    Route("POST", "/v1/rejections/{place}/resend", "resendRejection", rejections.resend,
+          "Send the event of a rejection again.", (PLACE,), role="operate", problems=READ),
+    Route("GET", "/v1/status/{kind}/{id}", "getStatus", installation.status,
+          "The status of an EMCO resource, in both shapes; of a repository, a bundle or a deployment its counts.",
+          (Parameter("kind", "the kind", is_path=True, example="emco_resource"), OF_ID, AT, *STATUS), problems=READ),
+    Route("GET", "/v1/summary", "getSummary", installation.summary,
+          "Counts, silent places, workers, partitions with their owners and backlogs, streams, tables.",
+          problems=(503,)),
     Route("GET", "/v1/machines", "listMachines", about.machines, "The tables of all kinds."),
     Route("GET", "/v1/machines/{kind}", "getMachine", about.machine,
           "The table of one kind.", (OF_KIND,), problems=(404,)),

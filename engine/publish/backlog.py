@@ -65,18 +65,32 @@ async def backlog(installation: Installation, partitions: Iterable[int]) -> Back
     return Backlog(events + len(waiting), tuple(silent), tuple(unowned), workers)
 
 
+class Owned(NamedTuple):
+    """What the owner of a partition says. waiting: how many events are not decided yet; None while it loads."""
+
+    worker: str
+    position: int
+    waiting: int | None
+
+
+async def owner_of(installation: Installation, partition: int) -> Owned:
+    """Ask the owner of a partition; raises what `Wire.request` raises."""
+    wire = installation.wire
+    seconds = min(PATIENCE, wire.settings.request_timeout)
+    reply = codec.decode((await wire.request(installation.subjects.backlog(partition), timeout=seconds)).data)
+    waiting = reply["waiting"]
+    return Owned(str(reply["worker"]), int(reply["position"]), None if waiting is None else int(waiting))
+
+
 async def _ask(installation: Installation, partition: int) -> int:
     """How many events the owner of a partition has not decided yet.
 
-    Raises what `Wire.request` raises; `NotOwned` if the owner is loading the states.
+    Raises what `owner_of` raises; `NotOwned` if the owner is loading the states.
     """
-    wire = installation.wire
-    seconds = min(PATIENCE, wire.settings.request_timeout)
-    reply = await wire.request(installation.subjects.backlog(partition), timeout=seconds)
-    waiting = codec.decode(reply.data)["waiting"]
+    waiting = (await owner_of(installation, partition)).waiting
     if waiting is None:
         raise NotOwned(partition=partition)
-    return int(waiting)
+    return waiting
 
 
 async def _workers(installation: Installation) -> int | None:

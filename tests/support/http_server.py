@@ -4,6 +4,7 @@ Belongs here: starting it, and a client of it. Does not: the tests.
 """
 
 import asyncio
+import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any, NamedTuple
@@ -14,6 +15,7 @@ from phaseline.engine.http.server import serving
 from phaseline.engine.http.service import Service
 from phaseline.engine.settings import Settings
 from phaseline.machines.compiler.kinds import Kinds
+from phaseline.schemas import codec
 from tests.support.built_in_kinds import BUILT_IN_KINDS
 
 LIMIT = 120
@@ -26,7 +28,7 @@ class Api(NamedTuple):
     service: Service
     http: httpx2.AsyncClient
 
-    async def get(self, path: str, status: int = 200, **parameters: Any) -> Any:
+    async def get(self, path: str, status: int = 200, /, **parameters: Any) -> Any:
         """The JSON of an answer with that status."""
         wanted = {name.rstrip("_"): value for name, value in parameters.items()}
         answer = await self.http.get(path, params=wanted or None)
@@ -38,6 +40,11 @@ class Api(NamedTuple):
         place = (await self.service.client.moment("now")).place
         await self.service.follower.reach(place, LIMIT)
         return place
+
+
+def as_json(value: Any) -> Any:
+    """The value as JSON has it."""
+    return json.loads(codec.encode_json(value))
 
 
 @asynccontextmanager

@@ -1,0 +1,106 @@
+"""The installation as a whole: what is where, who decides, what waits; and the status of a product's resources.
+
+Belongs here: the handlers of these routes. Does not: the status itself (`engine.emco_status`, `client.fleet_counts`),
+asking the owners (`publish.backlog`).
+"""
+
+import asyncio
+from typing import Any
+
+from phaseline.engine.errors import ApiFailed, NoAnswer, NotPermitted
+from phaseline.engine.http.call import Call, HttpAnswer
+from phaseline.engine.http.fleet import columns
+from phaseline.engine.jetstream.direct_get import gather
+from phaseline.engine.log import table_eras
+from phaseline.engine.log.installation import Installation
+from phaseline.engine.log.when import Moment
+from phaseline.engine.publish.backlog import owner_of
+from phaseline.engine.request_errors import BadParameter
+from phaseline.schemas.records import timestamp
+
+FLEET, EMCO = ("git_repo", "bundle", "bundle_deployment"), "emco_resource"
+"""The kinds that have a status."""
+
+
+async def summary(call: Call) -> HttpAnswer:
+    """Counts, silent places, workers, partitions with owner and backlog, streams, tables."""
+    service = call.service
+    fleet = await service.fleet()
+    installation = service.installation
+    moment = Moment(fleet.place, fleet.time_ns)
+    counted = columns.tally(fleet)
+    silent = [
+        {"kind": kind, "id": entity_id, "since": timestamp(since)}
+        for (kind, entity_id), since in sorted(fleet.silent.items())
+    ]
+    partitions = range(installation.layout.partitions)
+    owned, streams, workers, eras = await asyncio.gather(
+        asyncio.gather(*(_partition(installation, one) for one in partitions)),
+        asyncio.gather(*(_stream(installation, name) for name in installation.layout.streams)),
+        _workers(installation),
+        asyncio.gather(*(_era(installation, one) for one in partitions)),
+    )
+    body = {
+        **counted, "entities": len(fleet), "silent": silent, "connected": service.is_connected,
+        "workers": workers, "partitions": [{**one, "tables": era} for one, era in zip(owned, eras, strict=True)],
+        "streams": streams, "tables": {"digest": service.kinds.digest, "kinds": service.kinds.versions},
+    }  # fmt: skip
+    return HttpAnswer(body, moment, headers={"Cache-Control": "no-store"})
+
+
+async def _partition(installation: Installation, partition: int) -> dict[str, Any]:
+    """Who owns a partition, and how many events wait there; None where nobody says."""
+    try:
+        found = await owner_of(installation, partition)
+    except (NoAnswer, NotPermitted) as error:
+        return {"partition": partition, "worker": None, "position": None, "waiting": None, "problem": str(error)}
+    return {"partition": partition, **found._asdict()}
+
+
+async def _era(installation: Installation, partition: int) -> str | None:
+    """The digest of the tables that decide a partition; None if nobody has decided yet, or if it is not known."""
+    try:
+        era = await table_eras.latest(installation, partition)
+    except (NoAnswer, NotPermitted, ApiFailed):
+        return None
+    return None if era is None else era.digest
+
+
+async def _workers(installation: Installation) -> list[str] | None:
+    """The workers that are alive; None if this user may not read leases."""
+    start = f"{installation.prefix}.lease.worker."
+    subject = installation.wire.api_subject(f"DIRECT.GET.{installation.layout.lease}")
+    try:
+        replies = await gather(installation.wire, subject, {"multi_last": [f"{start}>"]})
+    except (NotPermitted, NoAnswer):
+        return None
+    return sorted(reply.headers.get("Nats-Subject", "").removeprefix(start) for reply in replies if reply.data)
+
+
+async def _stream(installation: Installation, name: str) -> dict[str, Any]:
+    """What a stream holds."""
+    try:
+        info = await installation.wire.api(f"STREAM.INFO.{name}")
+    except (NoAnswer, NotPermitted, ApiFailed) as error:
+        return {"stream": name, "problem": str(error)}
+    state = info["state"]
+    return {
+        "stream": name, "messages": state["messages"], "bytes": state["bytes"], "first": state["first_seq"],
+        "last": state["last_seq"], "last_time": state["last_ts"], "subjects": state.get("num_subjects", 0),
+        "replicas": info["config"]["num_replicas"],
+    }  # fmt: skip
+
+
+async def status(call: Call) -> HttpAnswer:
+    """The status of an EMCO resource, in both shapes; for kinds of Fleet, their counts."""
+    values = dict(call.values)
+    kind, resource, at = values.pop("kind"), values.pop("id"), values.pop("at")
+    view = await call.service.view(at)
+    if kind in FLEET:
+        await view.entities.get(kind, resource)
+        found = await view.entities.fleet.counts(resource)
+    elif kind == EMCO:
+        found = await view.entities.emco.status(resource, **values)
+    else:
+        raise BadParameter(name="kind", problem=f"{kind} has no status: {', '.join((EMCO, *FLEET))} have one")
+    return HttpAnswer({"status": found}, view.moment, is_past=view.is_past)

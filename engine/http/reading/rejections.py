@@ -1,0 +1,85 @@
+"""Rejected events: counted and listed, one with its event, sent again.
+
+Belongs here: the handlers of these routes. Does not: storing events (`engine.publish`).
+"""
+
+import base64
+from collections import deque
+from typing import Any
+
+from phaseline.engine.client import maps
+from phaseline.engine.client.rejection_counts import RejectionCounts
+from phaseline.engine.errors import NotRejected
+from phaseline.engine.http.call import Call, HttpAnswer
+from phaseline.engine.log import log_records
+from phaseline.engine.log.log_records import Logged
+from phaseline.engine.log.watch import RecordFilter
+from phaseline.engine.log.when import START
+from phaseline.schemas import codec
+from phaseline.schemas.records import Rejection
+
+
+async def rejections(call: Call) -> HttpAnswer:
+    """The last rejections that fit, newest first, and how many there are by reason, kind and source."""
+    values, service = call.values, call.service
+    view = await service.view(values["to"])
+    wanted = RecordFilter(
+        kind=values["kind"], below=values["tree"], reason=values["reason"], transitions=False, rejections=True
+    )
+    wanted.check(service.kinds)
+    start, source = values["from"], values["source"]
+    after = 0 if start in (None, START) else (await service.moment(start)).place - start.isdecimal()
+    counts, last, total = RejectionCounts(), deque[Logged](maxlen=values["limit"]), 0
+    found: dict[int, Logged] = {}
+    for filter_ in wanted.filters(service.installation):
+        async for one in log_records.records(service.installation, filter_, after, view.moment.place):
+            if isinstance(one.record, Rejection) and source in (None, one.record.cause.source):
+                found[one.sequence] = one
+    for place, one in sorted(found.items()):
+        assert isinstance(one.record, Rejection)
+        counts.take(place, one.record)
+        last.append(one)
+        total += 1
+    body = {
+        "total": total,
+        "counts": [maps.count_map(one) for one in counts.sorted()],
+        "items": [maps.record_map(service.kinds, one.sequence, one.record, one.wire) for one in reversed(last)],
+    }
+    return HttpAnswer(body, view.moment, is_past=view.is_past)
+
+
+async def rejection(call: Call) -> HttpAnswer:
+    """One rejection, with its event as far as it is still stored."""
+    service, place = call.service, call.values["place"]
+    logged, record = await _found(call, place)
+    kept = record.payload
+    if record.reason != "secret":
+        kept = await service.client.event(record.cause.sequence) or kept
+    return HttpAnswer({
+        "rejection": maps.record_map(service.kinds, place, record, logged.wire), "event": _event(kept),
+    })  # fmt: skip
+
+
+async def resend(call: Call) -> HttpAnswer:
+    """Send the event of a rejection again, byte for byte."""
+    await _found(call, call.values["place"])
+    receipt = await call.service.client.resend(call.values["place"])
+    return HttpAnswer(receipt._asdict(), status=202)
+
+
+async def _found(call: Call, place: int) -> tuple[Logged, Rejection]:
+    await call.service.fleet()
+    logged = await call.service.client.record(place)
+    if not isinstance(logged.record, Rejection):
+        raise NotRejected(place=place, actual="a transition")
+    return logged, logged.record
+
+
+def _event(body: bytes | None) -> dict[str, Any] | None:
+    """An event as far as it can be shown: decoded, or its bytes in base64."""
+    if body is None:
+        return None
+    try:
+        return {"decoded": codec.decode(body)}
+    except codec.Undecodable as error:
+        return {"undecodable": str(error), "base64": base64.b64encode(body).decode()}
