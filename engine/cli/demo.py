@@ -4,6 +4,9 @@ Belongs here: its options and layout. Does not: the events (`phaseline.engine.de
 """
 
 import asyncio
+import os
+import sys
+import webbrowser
 from collections.abc import Mapping
 from typing import Any
 
@@ -12,6 +15,7 @@ import click
 from phaseline.engine import demo as scenario
 from phaseline.engine.cli import options, render, terminal
 from phaseline.engine.cli.help import Page
+from phaseline.engine.cli.serve import NEEDED, served
 from phaseline.engine.cli.styled import Text
 from phaseline.engine.cli.tree import Forest
 from phaseline.engine.client.client import Client
@@ -21,6 +25,7 @@ from phaseline.engine.worker import system
 from phaseline.machines.built_in import installed
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.compiler.labels import Language
+from phaseline.schemas import libraries
 from phaseline.schemas.records import Transition
 
 SETTLED = 0.3
@@ -50,7 +55,8 @@ def demo(*, speed: float, lang: Language) -> int | None:
     """Play the morning of a small fleet on an embedded server: each event, with the records that it makes.
 
     Clusters are created, one meets a stock-out, a pool scales, a node is maintained, an account is overdue and then
-    paid, a clean-up fails. The events are those of examples/morning.jsonl.
+    paid, a clean-up fails. The events are those of examples/morning.jsonl. The page shows them too; on a terminal it is
+    opened, and stays until Ctrl-C.
     """
     return terminal.run(_play(speed, lang))
 
@@ -58,8 +64,16 @@ def demo(*, speed: float, lang: Language) -> int | None:
 async def _play(speed: float, lang: Language) -> None:
     stop = system.stopped_by_signals()
     kinds = installed()
-    async with system.system(Settings(), kinds, None, 0) as (server, settings, task), Client.open(settings) as client:
+    port = 0 if all(map(libraries.is_installed, NEEDED)) else None
+    async with (
+        system.system(Settings(), kinds, None, 0) as (server, settings, task),
+        served(settings, port) as url,
+        Client.open(settings) as client,
+    ):
         terminal.say(f"A NATS server listens on {server.url}. One worker decides the events.")
+        if url:
+            terminal.say(f"The page is at {url}.")
+            await _open(url)
         events = scenario.scenario()
         async for event, outcome in scenario.play(client, events, 1 / speed if speed else 0):
             _show_event(kinds, event, outcome)
@@ -73,7 +87,17 @@ async def _play(speed: float, lang: Language) -> None:
             forest = Forest(kinds, await client.tree(root, deleted=True))
             for top in forest.tops:
                 render.show(forest.drawn(top, lang, None))
+        if url and sys.stdout.isatty():
+            terminal.say(f"The page stays at {url} until Ctrl-C.")
+            await system.until(stop, task)
     terminal.say("The demo has ended and its data is deleted. Next: phaseline up --data ./phaseline-data")
+
+
+async def _open(url: str) -> None:
+    """Open the page for a person with a desktop."""
+    has_desktop = sys.platform == "darwin" or os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")
+    if sys.stdout.isatty() and has_desktop:
+        await asyncio.to_thread(webbrowser.open, url)
 
 
 def _show_event(kinds: Kinds, event: Mapping[str, Any], outcome: Outcome) -> None:

@@ -3,6 +3,9 @@
 Belongs here: its options and messages. Does not: the server (`phaseline.engine.http`).
 """
 
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
 import click
 
 from phaseline.engine.cli import options, terminal
@@ -47,6 +50,18 @@ def serve(settings: Settings, *, listen: str, history: int) -> int | None:
             await stop.wait()
 
     return terminal.run(work())
+
+
+@asynccontextmanager
+async def served(settings: Settings, port: int | None) -> AsyncIterator[str]:
+    """The page and the API on this machine while the block runs: where they are. Empty without a port."""
+    if port is None:
+        yield ""
+        return
+    from phaseline.engine.http import server  # noqa: PLC0415  # it needs libraries that not everybody has
+
+    async with server.serving(settings, installed(), f"127.0.0.1:{port}") as serving:
+        yield serving.url
 
 
 def check_libraries() -> None:

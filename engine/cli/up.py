@@ -3,15 +3,14 @@
 Belongs here: its options and messages. Does not: starting and draining (`phaseline.engine.worker.system`).
 """
 
-from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager
+from collections.abc import Iterator
 from pathlib import Path
 
 import click
 
 from phaseline.engine.cli import options, terminal
 from phaseline.engine.cli.help import Page
-from phaseline.engine.cli.serve import check_libraries
+from phaseline.engine.cli.serve import check_libraries, served
 from phaseline.engine.cli.worker import installation
 from phaseline.engine.embedded.server import EmbeddedServer
 from phaseline.engine.settings import DEFAULT_URL, Settings
@@ -91,18 +90,6 @@ def up(
             terminal.say("stopping, after the commits under way ...")
 
     return terminal.run(work())
-
-
-@asynccontextmanager
-async def served(settings: Settings, port: int | None) -> AsyncIterator[str]:
-    """The page and the API while the block runs, and where they are; empty without a port."""
-    if port is None:
-        yield ""
-        return
-    from phaseline.engine.http import server  # noqa: PLC0415  # it needs libraries that not everybody has
-
-    async with server.serving(settings, installed(), f"127.0.0.1:{port}") as serving:
-        yield serving.url
 
 
 def welcome(server: EmbeddedServer, workers: int, url: str, *, kept: bool) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""The table of all requests. The router and the description (`openapi`) are made from it.
+"""The table of all requests. The router, the description (`openapi`) and docs/http.md are made from it.
 
 Belongs here: method and path, parameters, what is answered, the role that a request needs, its handler. Does not: the
 handlers (`reading`, and one room for what changes something), how a request is read (`app`).

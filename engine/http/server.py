@@ -55,11 +55,14 @@ def bound(host: str, port: int) -> socket.socket:
     """A socket that listens; raises `PortTaken`, `BadSetting`."""
     try:
         family = socket.AF_INET6 if ":" in host else socket.AF_INET
-        return socket.create_server((host, port), family=family, backlog=512)
+        listening = socket.create_server((host, port), family=family, backlog=512)
     except OSError as error:
         if error.errno == errno.EADDRINUSE:
             raise PortTaken(port=port) from None
         raise BadSetting(name="listen", problem=f"cannot listen on {host}:{port}: {error.strerror or error}") from None
+    # Connections inherit it. Without it, the body of an answer waits for the acknowledgement of its head: 40 ms.
+    listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    return listening
 
 
 @asynccontextmanager

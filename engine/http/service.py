@@ -26,7 +26,7 @@ from phaseline.engine.log import as_of
 from phaseline.engine.log.as_of import AsOf
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.log_records import direct, message_in
-from phaseline.engine.log.when import NOW, Moment, parse
+from phaseline.engine.log.when import NOW, Moment, Time, parse
 from phaseline.engine.publish.compose import default_source
 from phaseline.engine.request_errors import PlaceAhead, PlaceTrimmed, StillLoading
 from phaseline.engine.settings import Settings
@@ -143,6 +143,8 @@ class Service:
         if when == NOW:
             return Moment(fleet.place, fleet.time_ns)
         named = parse(when)
+        if isinstance(named, Time) and named.ns <= 0:
+            return Moment(0, 0)
         if isinstance(named, int) and named > fleet.place:
             info = await self.installation.wire.api(f"STREAM.INFO.{self.installation.layout.log}")
             if named > (last := int(info["state"]["last_seq"])):

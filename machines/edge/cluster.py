@@ -49,7 +49,7 @@ CLUSTER = Table(
             Label(UPDATING, PROGRESSING,             "Updating",          {"zh": "更新中"}),
             Label(DELETING, PROGRESSING,             "Deleting",          {"zh": "删除中"}),
             Label(STARTING, PROGRESSING,             "Starting",          {"zh": "启动中"}),
-            Label(STOPPED,  "Balance",               "Stopped (overdue)", {"zh": "欠费关停"}),
+            Label(STOPPED,  "Balance",               "Stopped (overdue)", {"zh": "欠费关停"}, state_class="excused"),
             Label(FAILED,   "CreateError",           "Create failed",     {"zh": "创建失败"}),
             Label(FAILED,   "LimitedByQuota",        "Create failed",     {"zh": "创建失败"}),
             Label(FAILED,   "StockOut",              "Create failed",     {"zh": "创建失败"}),

@@ -125,13 +125,13 @@ EMCO_RESOURCE = Table(
         healthy=INSTANTIATED,
         labels=(
             #     phase                condition en                     others
-            Label(CREATED,             None, "Created",             {"zh": "已创建"}),
-            Label(APPROVED,            None, "Approved",            {"zh": "已批准"}),
+            Label(CREATED,             None, "Created",             {"zh": "已创建"},     state_class="excused"),
+            Label(APPROVED,            None, "Approved",            {"zh": "已批准"},     state_class="excused"),
             Label(INSTANTIATED,        None, "Instantiated",        {"zh": "已实例化"}),
-            Label(APPLIED,             None, "Applied",             {"zh": "已应用"}),
-            Label(INSTANTIATE_STOPPED, None, "Instantiate stopped", {"zh": "实例化已停"}),
-            Label(TERMINATED,          None, "Terminated",          {"zh": "已终止"}),
-            Label(TERMINATE_STOPPED,   None, "Terminate stopped",   {"zh": "终止已停"}),
+            Label(APPLIED,             None, "Applied",             {"zh": "已应用"},     state_class="good"),
+            Label(INSTANTIATE_STOPPED, None, "Instantiate stopped", {"zh": "实例化已停"}, state_class="excused"),
+            Label(TERMINATED,          None, "Terminated",          {"zh": "已终止"},     state_class="gone"),
+            Label(TERMINATE_STOPPED,   None, "Terminate stopped",   {"zh": "终止已停"},   state_class="excused"),
         ),
         rows=(
             #   from                                                 trigger        to

@@ -96,9 +96,9 @@ RSYNC_RESOURCE = Table(
                 #     phase       condition en            others
                 Label(PENDING,    None, "Pending",    {"zh": "待处理"}),
                 Label(APPLIED,    None, "Applied",    {"zh": "已应用"}),
-                Label(FAILED,     None, "Failed",     {"zh": "失败"}),
+                Label(FAILED,     None, "Failed",     {"zh": "失败"},     state_class="bad"),
                 Label(RETRYING,   None, "Retrying",   {"zh": "重试中"}),
-                Label(TERMINATED, None, "Terminated", {"zh": "已终止"}),
+                Label(TERMINATED, None, "Terminated", {"zh": "已终止"},   state_class="gone"),
             ),
             rows=(
                 #   from                            trigger        to
@@ -135,7 +135,7 @@ RSYNC_RESOURCE = Table(
             labels=(
                 #     phase        condition en             others
                 Label(UNKNOWN,     None, "Unknown",     {"zh": "未知"}),
-                Label(NOT_PRESENT, None, "Not present", {"zh": "不存在"}),
+                Label(NOT_PRESENT, None, "Not present", {"zh": "不存在"}, state_class="bad"),
                 Label(PRESENT,     None, "Present",     {"zh": "存在"}),
             ),
             rows=(

@@ -34,14 +34,14 @@ ERROR, WAITING = "Error", "Waiting"
 # fmt: off
 LABELS = (
     #     phase          condition en                                 others
-    Label(ERR_APPLIED,   None,    "Apply failed",                    {"zh": "应用失败"}),
-    Label(WAIT_APPLIED,  None,    "Wait applied",                    {"zh": "待应用"}),
-    Label(WAIT_CHECK_IN, None,    "Wait check-in",                   {"zh": "待联络"}),
-    Label(MODIFIED,      None,    "Modified",                        {"zh": "已修改"}),
-    Label(OUT_OF_SYNC,   None,    "OutOfSync",                       {"zh": "未同步"}),
-    Label(PENDING,       None,    "Pending",                         {"zh": "待处理"}),
-    Label(PENDING,       WAITING, "Pending (waits for deployments)", {"zh": "待处理 (待部署)"}),
-    Label(NOT_READY,     None,    "Not ready",                       {"zh": "未就绪"}),
+    Label(ERR_APPLIED,   None,    "Apply failed",                    {"zh": "应用失败"},        state_class="bad"),
+    Label(WAIT_APPLIED,  None,    "Wait applied",                    {"zh": "待应用"},          state_class="busy"),
+    Label(WAIT_CHECK_IN, None,    "Wait check-in",                   {"zh": "待联络"},          state_class="busy"),
+    Label(MODIFIED,      None,    "Modified",                        {"zh": "已修改"},          state_class="bad"),
+    Label(OUT_OF_SYNC,   None,    "OutOfSync",                       {"zh": "未同步"},          state_class="busy"),
+    Label(PENDING,       None,    "Pending",                         {"zh": "待处理"},          state_class="busy"),
+    Label(PENDING,       WAITING, "Pending (waits for deployments)", {"zh": "待处理 (待部署)"}, state_class="busy"),
+    Label(NOT_READY,     None,    "Not ready",                       {"zh": "未就绪"},          state_class="bad"),
     Label(NOT_READY,     ERROR,   "Not ready (error)",               {"zh": "未就绪 (出错)"}),
     Label(READY,         None,    "Ready",                           {"zh": "就绪"}),
 )

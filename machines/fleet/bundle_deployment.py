@@ -133,14 +133,14 @@ BUNDLE_DEPLOYMENT = Table(
         message_names=("bundle_resource", 0),
         labels=(
             #     phase          condition en               others
-            Label(WAIT_CHECK_IN, None, "Wait check-in", {"zh": "待联络"}),
-            Label(ERR_APPLIED,   None, "Apply failed",  {"zh": "应用失败"}),
-            Label(WAIT_APPLIED,  None, "Wait applied",  {"zh": "待应用"}),
-            Label(NOT_READY,     None, "Not ready",     {"zh": "未就绪"}),
-            Label(OUT_OF_SYNC,   None, "OutOfSync",     {"zh": "未同步"}),
-            Label(MODIFIED,      None, "Modified",      {"zh": "已修改"}),
+            Label(WAIT_CHECK_IN, None, "Wait check-in", {"zh": "待联络"},   state_class="busy"),
+            Label(ERR_APPLIED,   None, "Apply failed",  {"zh": "应用失败"}, state_class="bad"),
+            Label(WAIT_APPLIED,  None, "Wait applied",  {"zh": "待应用"},   state_class="busy"),
+            Label(NOT_READY,     None, "Not ready",     {"zh": "未就绪"},   state_class="bad"),
+            Label(OUT_OF_SYNC,   None, "OutOfSync",     {"zh": "未同步"},   state_class="busy"),
+            Label(MODIFIED,      None, "Modified",      {"zh": "已修改"},   state_class="bad"),
             Label(READY,         None, "Ready",         {"zh": "就绪"}),
-            Label(PENDING,       None, "Pending",       {"zh": "待处理"}),
+            Label(PENDING,       None, "Pending",       {"zh": "待处理"},   state_class="busy"),
         ),
         rows=(
             #   from       trigger      to

@@ -107,15 +107,15 @@ BUNDLE_RESOURCE = Table(
         adopted=State(UNKNOWN),
         labels=(
             #     phase         condition en              others
-            Label(WAIT_APPLIED, None, "Wait applied", {"zh": "待应用"}),
-            Label(PENDING,      None, "Pending",      {"zh": "待处理"}),
+            Label(WAIT_APPLIED, None, "Wait applied", {"zh": "待应用"}, state_class="busy"),
+            Label(PENDING,      None, "Pending",      {"zh": "待处理"}, state_class="busy"),
             Label(READY,        None, "Ready",        {"zh": "就绪"}),
-            Label(NOT_READY,    None, "Not ready",    {"zh": "未就绪"}),
-            Label(MODIFIED,     None, "Modified",     {"zh": "已修改"}),
-            Label(MISSING,      None, "Missing",      {"zh": "缺失"}),
-            Label(ORPHANED,     None, "Orphaned",     {"zh": "孤立"}),
-            Label(NOT_OWNED,    None, "Not owned",    {"zh": "非己有"}),
-            Label(COUNTED,      None, "Counted",      {"zh": "已计数"}),
+            Label(NOT_READY,    None, "Not ready",    {"zh": "未就绪"}, state_class="bad"),
+            Label(MODIFIED,     None, "Modified",     {"zh": "已修改"}, state_class="bad"),
+            Label(MISSING,      None, "Missing",      {"zh": "缺失"},   state_class="bad"),
+            Label(ORPHANED,     None, "Orphaned",     {"zh": "孤立"},   state_class="bad"),
+            Label(NOT_OWNED,    None, "Not owned",    {"zh": "非己有"}, state_class="bad"),
+            Label(COUNTED,      None, "Counted",      {"zh": "已计数"}, state_class="good"),
             Label(UNKNOWN,      None, "Unknown",      {"zh": "未知"}),
         ),
         rows=(

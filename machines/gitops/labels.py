@@ -11,9 +11,9 @@ from phaseline.machines.language.table import Label
 # fmt: off
 SYNCS = (
     #     phase        condition en             others
-    Label(SYNC_FAILED, None, "Sync failed", {"zh": "同步失败"}),
-    Label(OUT_OF_SYNC, None, "OutOfSync",   {"zh": "未同步"}),
-    Label(SYNCING,     None, "Syncing",     {"zh": "同步中"}),
+    Label(SYNC_FAILED, None, "Sync failed", {"zh": "同步失败"}, state_class="bad"),
+    Label(OUT_OF_SYNC, None, "OutOfSync",   {"zh": "未同步"},   state_class="bad"),
+    Label(SYNCING,     None, "Syncing",     {"zh": "同步中"},   state_class="busy"),
     Label(SYNCED,      None, "Synced",      {"zh": "已同步"}),
 )
 SYNC_UNKNOWN = "Unknown"

@@ -107,7 +107,7 @@ RESOURCE = Table(
             healthy=HEALTHY,
             message_from="health_message",
             adopted=State(NOT_ASSESSED),
-            labels=(*HEALTHS, UNRULED, Label(ASIDE, None, "Takes no part (a hook)", {"zh": "不参与"})),
+            labels=(*HEALTHS, UNRULED, Label(ASIDE, None, "Takes no part (a hook)", {"zh": "不参与"}, state_class="excused")),
             rows=(
                 #   from                trigger           to
                 Row((LIVE,),            "observed",       DELETED,      given={"gone": True}),
@@ -127,7 +127,7 @@ RESOURCE = Table(
             healthy=SYNCED,
             message_from="sync_message",
             adopted=State(NOT_COMPARED),
-            labels=(*SYNCS, Label(NOT_COMPARED, None, "NotCompared", {"zh": "未比较"})),
+            labels=(*SYNCS, Label(NOT_COMPARED, None, "NotCompared", {"zh": "未比较"}, state_class="excused")),
             rows=(
                 #   from                         trigger           to
                 Row((LIVE,),                     "observed",       DELETED,      given={"gone": True}),

@@ -18,11 +18,11 @@ from phaseline.machines.language.table import Label
 HEALTHS = (
     #     phase        condition en             others
     Label(UNKNOWN,     None, "Unknown",     {"zh": "未知"}),
-    Label(MISSING,     None, "Missing",     {"zh": "缺失"}),
-    Label(DEGRADED,    None, "Degraded",    {"zh": "已降级"}),
-    Label(PAUSED,      None, "Paused",      {"zh": "已暂停"}),
-    Label(PROGRESSING, None, "Progressing", {"zh": "处理中"}),
+    Label(MISSING,     None, "Missing",     {"zh": "缺失"},   state_class="bad"),
+    Label(DEGRADED,    None, "Degraded",    {"zh": "已降级"}, state_class="bad"),
+    Label(PAUSED,      None, "Paused",      {"zh": "已暂停"}, state_class="excused"),
+    Label(PROGRESSING, None, "Progressing", {"zh": "处理中"}, state_class="busy"),
     Label(HEALTHY,     None, "Healthy",     {"zh": "健康"}),
 )
-UNRULED = Label(NOT_ASSESSED, None, "NotAssessed", {"zh": "无健康规则"})
+UNRULED = Label(NOT_ASSESSED, None, "NotAssessed", {"zh": "无健康规则"}, state_class="good")
 # fmt: on

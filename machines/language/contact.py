@@ -46,7 +46,7 @@ FACET = Facet(
     healthy=FRESH,
     labels=(
         #     phase    condition en         others
-        Label(UNHEARD, None, "Unheard", {"zh": "从未联络"}),
+        Label(UNHEARD, None, "Unheard", {"zh": "从未联络"}, state_class="excused"),
         Label(FRESH,   None, "Fresh",   {"zh": "联络正常"}),
         Label(SILENT,  None, "Silent",  {"zh": "失去联络"}),
     ),

@@ -27,12 +27,13 @@ PIDS = "pids"
 """A file beside the folder: the processes of the commands that were called."""
 LIMIT = 120
 LASTING = re.compile(
-    r"phaseline (up|worker)\b|phaseline watch(?!.*--(no-follow|limit))|phaseline .*--follow\b|"
+    r"phaseline (up|worker|serve)\b|phaseline watch(?!.*--(no-follow|limit))|phaseline .*--follow\b|"
     r"phaseline (get|list|tree)\b.* (--watch|-w)\b|observe --cluster|nats sub\b"
 )
 """Commands that run until Ctrl-C."""
 READY = {
     "phaseline up": re.compile(r"(nats://[\w.]+:\d+).*Ctrl-C", re.DOTALL),
+    "phaseline serve": re.compile(r"Ctrl-C"),
     "phaseline worker": re.compile(r"worker_started"),
     "nats sub": re.compile(r"Subscribing"),
 }
@@ -146,6 +147,7 @@ async def page_shell(folder: Path, **further: str) -> AsyncIterator[PageShell]:
         "TZ": "UTC",
         "COLUMNS": "120",
         "PHASELINE_PORT": "0",
+        "PHASELINE_LISTEN": "127.0.0.1:0",
         "PHASELINE_SPEED": "0",
         "PHASELINE_PIDS": str(folder.parent / PIDS),
         "PHASELINE_FORKS": await asyncio.to_thread(forked_process.started_server),

@@ -1,0 +1,68 @@
+"""The reference of all requests in docs/http.md, made from the table of routes.
+
+Belongs here: that part of the page. Does not: the rest of the page, which people write.
+"""
+
+import argparse
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from phaseline.engine.http import problems
+from phaseline.engine.http.parameters import Parameter
+from phaseline.engine.http.routes import ROUTES, Route
+
+PAGE = Path("docs/http.md")
+COMMAND = "python3 dev.py generate"
+BEGIN = f"<!-- Written by `{COMMAND}` from engine/http/routes.py, up to the end of the page. -->"
+
+
+def reference() -> str:
+    """The routes with their parameters, then the statuses of errors."""
+    lines = [BEGIN, "", "## All requests", ""]
+    for route in ROUTES:
+        lines += _route(route)
+    lines += ["## Statuses of errors", "", "| error | status |", "|---|---|"]
+    lines += [f"| `{problems.type_of(error)}` | {status} |" for error, status in problems.STATUSES.items()]
+    return "\n".join(lines) + "\n"
+
+
+def _route(route: Route) -> Iterator[str]:
+    yield from (f"### {route.method} {route.path}", "", route.summary)
+    if route.role not in ("", "read"):
+        yield f"Needs the role `{route.role}`."
+    yield ""
+    if route.parameters:
+        yield from ("| parameter | meaning | default |", "|---|---|---|")
+        yield from map(_parameter, route.parameters)
+        yield ""
+
+
+def _parameter(one: Parameter) -> str:
+    bounds = "" if one.most is None else f", at most {one.most:,}"
+    options = f": {', '.join(f'`{option}`' for option in one.options)}" if one.options else ""
+    many = "; may be given several times" if one.many else ""
+    default = "" if one.default in (None, False) else f"`{one.default}`"
+    doc = one.doc.replace("|", "\\|")
+    return f"| `{one.name}` | {doc}{bounds}{options}{many} | {default} |"
+
+
+def wanted(page: str) -> str:
+    """The page with the present reference."""
+    return page.partition(BEGIN)[0] + reference()
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Write or check the reference; 1 if `--check` finds it stale."""
+    parser = argparse.ArgumentParser(prog=COMMAND, description=f"Write the reference in {PAGE}.")
+    parser.add_argument("--check", action="store_true", help="write nothing; exit with 1 if the page is stale")
+    parser.add_argument("--to", type=Path, default=Path(), metavar="DIR", help="the project's root (default: here)")
+    chosen = parser.parse_args(arguments)
+    path = chosen.to / PAGE
+    found = path.read_text(encoding="utf-8")
+    if found == wanted(found):
+        return 0
+    if not chosen.check:
+        path.write_text(wanted(found), encoding="utf-8")
+    sys.stdout.write(f"{'stale' if chosen.check else 'written'}: {PAGE}\n")
+    return 1 if chosen.check else 0

@@ -1,0 +1,201 @@
+"""The fleet in memory over random histories: the same as the records say, at the end and at every earlier place.
+
+Belongs here: laws of what `phaseline serve` keeps in memory. Does not: reading the log, requests (`tests/nats`).
+"""
+
+from random import Random
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from phaseline.engine.http.fleet import columns
+from phaseline.engine.http.fleet.cascades import Cascades, Placed
+from phaseline.engine.http.fleet.fleet import GONE, NONE, VIEWED, LiveFleet
+from phaseline.engine.http.fleet.fleet_moment import FleetMoment
+from phaseline.engine.http.fleet.history import Base, FleetHistory, PastFleet
+from phaseline.engine.log.installation import Installation
+from phaseline.engine.log.latest import in_order, matches
+from phaseline.engine.testing.random_events import SEED_LENGTH
+from phaseline.machines.compiler.kinds import Kinds
+from phaseline.machines.language.contact import UNHEARD
+from phaseline.schemas.records import State, Transition, facets_of
+from phaseline.schemas.wire_codec import Numbered
+from tests.support import edge_worlds
+from tests.support.built_in_kinds import BUILT_IN_KINDS
+from tests.support.strategies import History, histories, hold, law_by_law, random_history
+
+GITOPS = Kinds(tuple(BUILT_IN_KINDS[name].written for name in ("application_set", "application", "resource")))
+FAMILIES = {"edge hosting": edge_worlds.KINDS, "gitops": GITOPS}
+family = pytest.mark.parametrize("kinds", FAMILIES.values(), ids=list(FAMILIES))
+Log = list[tuple[int, Transition]]
+"""Places and transitions."""
+
+
+def log_of(history: History) -> Log:
+    """The transitions of a history, as the log would hold them: without what nobody waits for."""
+    kinds = history.kinds
+    records = [record for step in history.steps for record in step.records if isinstance(record, Transition)]
+    assert all(record.entity.kind in kinds for record in records)
+    return [(10 * number, record) for number, record in enumerate(records, 1)]
+
+
+def folded(kinds: Kinds, log: Log) -> LiveFleet:
+    fleet = LiveFleet(kinds)
+    for place, record in log:
+        fleet.apply(place, record)
+        fleet.stand_at(place, record.time_ns)
+    return fleet
+
+
+def last_of(log: Log) -> dict[tuple[str, str], Transition]:
+    return {(record.entity.kind, record.entity.id): record for _, record in log}
+
+
+def shown(fleet: LiveFleet) -> dict[tuple[str, str], Any]:
+    """The states and flags of each entity, from the columns."""
+    return {
+        (entity.kind, entity.id): (
+            [fleet.index.known[column[number]].state for column in fleet.states if column[number] != NONE],
+            fleet.flags[number], fleet.since[number],
+        )
+        for number in fleet.order()
+        for entity in (fleet.last[number].entity,)
+    }  # fmt: skip
+
+
+def expected(log: Log) -> dict[tuple[str, str], Any]:
+    return {
+        key: (
+            [facet.state for _, facet in facets_of(record.entity)],
+            VIEWED * any(facet.state != facet.base for facet in record.entity.facets)
+            | GONE * (not matches(record.entity, None, deleted=False)),
+            record.entity.facets[0].since_ns // 10**9,
+        )
+        for key, record in last_of(log).items()
+    }
+
+
+def the_columns_are_what_the_records_say(history: History) -> None:
+    log = log_of(history)
+    fleet = folded(history.kinds, log)
+    assert shown(fleet) == expected(log)
+    assert [fleet.last[number] for number in fleet.order()] == in_order([*last_of(log).values()], None, deleted=True)
+    for number, record in enumerate(fleet.last):
+        kind = history.kinds[record.entity.kind]
+        if kind.parent is not None and fleet.parents[number] != NONE:
+            above = fleet.last[fleet.parents[number]].entity
+            assert (above.kind, record.entity.id.startswith(f"{above.id}/")) == (kind.parent, True)
+    alive = [one for one in last_of(log).values() if matches(one.entity, None, deleted=False)]
+    assert columns.tally(fleet) == columns.tally(fleet, columns.chosen(fleet, None, None, deleted=False))
+    assert columns.tally(fleet)["total"] == len(alive)
+
+
+def a_record_that_comes_again_changes_nothing(history: History) -> None:
+    log = log_of(history)
+    fleet = folded(history.kinds, log)
+    before = shown(fleet)
+    for place, record in log:
+        fleet.apply(place, record)
+    assert shown(fleet) == before
+
+
+def a_moment_stays_as_it_was(history: History) -> None:
+    log = log_of(history)
+    fleet, kept = LiveFleet(history.kinds), []
+    installation = cast("Installation", SimpleNamespace(kinds=history.kinds, partition_of=lambda _: 0))
+    for at, (place, record) in enumerate(log):
+        if at % 11 == 0:
+            kept.append((at, FleetMoment(installation, fleet)))
+        fleet.apply(place, record)
+        fleet.stand_at(place, record.time_ns)
+    for at, moment in kept:
+        assert moment.select(deleted=True) == in_order([*last_of(log[:at]).values()], None, deleted=True)
+        assert moment.select() == in_order([*last_of(log[:at]).values()], None, deleted=False)
+
+
+def every_earlier_place_is_known(history: History) -> None:
+    log = log_of(history)
+    fleet = folded(history.kinds, log)
+    remembered = remembering(fleet, log, 0)
+    for at in range(0, len(log), 9):
+        past = PastFleet(fleet, remembered.columns_at(10 * at, len(fleet)), 10 * at)
+        assert shown(past) == expected(log[:at])
+
+
+def a_history_that_begins_later_knows_the_states(history: History) -> None:
+    """What it cannot know is since when, and whether a view shows them."""
+    log = log_of(history)
+    fleet, begins = folded(history.kinds, log), len(log) // 3
+    remembered = remembering(fleet, log, begins)
+    for at in range(begins, len(log), 9):
+        past = PastFleet(fleet, remembered.columns_at(10 * at, len(fleet)), 10 * at)
+        assert states_of(shown(past)) == states_of(expected(log[:at]))
+
+
+def states_of(found: dict[tuple[str, str], Any]) -> dict[tuple[str, str], list[State]]:
+    """The states alone. A place from which nobody waits to hear may show that or not."""
+    return {key: [state for state in one[0] if state.phase != UNHEARD] for key, one in found.items()}
+
+
+def remembering(fleet: LiveFleet, log: Log, begins: int) -> FleetHistory:
+    remembered, base = FleetHistory(10 * begins), Base()
+    for place, record in log[begins:]:
+        base.take(fleet, record)
+        remembered.take(fleet, place, record.time_ns, record)
+    remembered.rest_on(base.columns(fleet))
+    return remembered
+
+
+@family
+@law_by_law(
+    the_columns_are_what_the_records_say,
+    a_record_that_comes_again_changes_nothing,
+    a_moment_stays_as_it_was,
+    every_earlier_place_is_known,
+    a_history_that_begins_later_knows_the_states,
+    effort="dear",
+)
+def test_laws(law: Any, effort: str, kinds: Kinds) -> None:
+    hold(law, histories(kinds), effort)
+
+
+def test_a_long_history_forgets_its_beginning_and_keeps_the_rest(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in (("BLOCK", 8), ("SPACING", 16), ("KEPT", 4)):
+        monkeypatch.setattr(f"phaseline.engine.http.fleet.history.{name}", value)
+    random = Random(1)
+    history = random_history(edge_worlds.KINDS, [random.randbytes(SEED_LENGTH) for _ in range(250)])
+    log = log_of(history)
+    fleet = folded(history.kinds, log)
+    remembered = remembering(fleet, log, 0)
+    rows = len(remembered)
+    for most in (rows * 2 // 3, rows // 3):
+        remembered.forget(most, len(fleet))
+        assert len(remembered) <= most + 16
+        first = remembered.begins // 10
+        for at in range(first, len(log), 13):
+            past = PastFleet(fleet, remembered.columns_at(10 * at, len(fleet)), 10 * at)
+            assert shown(past) == expected(log[:at])
+        strip = remembered.strip(log[first][1].time_ns, log[-1][1].time_ns, 7)
+        assert sum(map(sum, strip.classes.values())) == len(log) - first
+
+
+@given(st.lists(st.integers(1, 4), min_size=1, max_size=12), st.randoms(use_true_random=False))
+def test_no_event_is_ever_cut(sizes: list[int], random: Random) -> None:
+    """Events are handed on whole and in the order of the log, whatever stands between the parts of large ones."""
+    queues = [[(cause, number, size) for number in range(size)] for cause, size in enumerate(sizes, 1)]
+    cascades, handed, place = Cascades(), list[tuple[int, int, int]](), 0
+    sent: dict[int, tuple[int, int, int]] = {}
+    while queues:
+        queue = random.choice(queues[:3])
+        place += 1
+        sent[place] = cause, number, size = queue.pop(0)
+        queues = [one for one in queues if one]
+        group = cascades.take(Placed(place, place), Numbered(cause, number, size))
+        handed += [sent[one.place] for one in group]
+        counted = {one[0]: sum(other[0] == one[0] for other in handed) for one in handed}
+        assert all(counted[cause] == size for cause, _, size in handed)
+    assert handed == [sent[one] for one in sorted(sent)]
+    assert cascades.is_whole

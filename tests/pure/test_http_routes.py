@@ -1,0 +1,134 @@
+"""The table of requests: the router, the description and the page that are made from it (engine/http/routes.py)."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from phaseline.engine import errors, request_errors
+from phaseline.engine.errors import BadSetting, PhaselineError
+from phaseline.engine.http import openapi, parameters, problems, reference
+from phaseline.engine.http.app import Router
+from phaseline.engine.http.parameters import Parameter
+from phaseline.engine.http.routes import ROUTES
+from phaseline.engine.http.server import address_of
+from phaseline.engine.page.files import INDEX, files
+from phaseline.engine.request_errors import BadParameter, MethodNotAllowed, PathUnknown
+
+ROOT = Path(__file__).parents[2]
+
+
+def test_the_page_is_up_to_date() -> None:
+    page = (ROOT / reference.PAGE).read_text(encoding="utf-8")
+    assert page == reference.wanted(page), f"run `{reference.COMMAND}` and read what changed"
+
+
+def test_every_request_is_named_once_and_has_the_parameters_of_its_path() -> None:
+    assert len({route.name for route in ROUTES}) == len(ROUTES)
+    for route in ROUTES:
+        in_path = re.findall(r"\{(\w+)\}", route.path)
+        assert in_path == [one.name for one in route.parameters if one.is_path], route.path
+        assert len({one.name for one in route.parameters}) == len(route.parameters), route.path
+        assert route.summary.endswith(".")
+
+
+def test_the_description_has_every_request() -> None:
+    document = openapi.document(ROUTES)
+    described = {(method.upper(), path) for path, found in document["paths"].items() for method in found}
+    assert described == {(route.method, route.path) for route in ROUTES}
+    for route in ROUTES:
+        operation = document["paths"][route.path][route.method.lower()]
+        assert {one["name"] for one in operation["parameters"]} == {one.name for one in route.parameters}
+        assert all(one["required"] for one in operation["parameters"] if one["in"] == "path")
+
+
+def test_every_example_is_a_value() -> None:
+    for route in ROUTES:
+        for one in route.parameters:
+            if one.example is not None:
+                one.read(str(one.example))
+
+
+def test_the_router_finds_ids_with_slashes() -> None:
+    router = Router(ROUTES)
+    route, found = router.find("GET", "/v1/entities/node/c1/pool-a/n7")
+    assert (route.name, found) == ("getEntity", {"kind": "node", "id": "c1/pool-a/n7"})
+    assert router.find("HEAD", "/v1/entities")[0].name == "listEntities"
+    assert router.find("POST", "/v1/rejections/7/resend")[1] == {"place": "7"}
+    with pytest.raises(PathUnknown, match="did you mean /v1/columns"):
+        router.find("GET", "/v1/colums")
+    with pytest.raises(MethodNotAllowed, match="takes GET, not PUT"):
+        router.find("PUT", "/v1/counts")
+
+
+@pytest.mark.parametrize(
+    ("one", "text", "problem"),
+    [
+        (Parameter("n", "", "integer", least=1), "0", "must be at least 1, found 0"),
+        (Parameter("n", "", "integer", least=1, most=9), "10", "must be 1 to 9, found 10"),
+        (Parameter("n", "", "integer"), "1e3", "must be a whole number, found '1e3'"),
+        (Parameter("n", "", "integer"), "٣", "must be a whole number, found '٣'"),
+        (Parameter("n", "", "integer"), "9" * 30, "must be a whole number"),
+        (Parameter("n", "", "flag"), "yes", "must be 1 or 0, found 'yes'"),
+        (Parameter("n", "", options=("all", "some")), "al", "must be one of all, some, found 'al' (did you mean all?)"),
+        (Parameter("n", "", "moment"), "9" * 19, "must be a place below 10^18"),
+        (Parameter("n", "", "moment"), "0000-01-01T00:00:00", "is none of: now, start"),
+        (Parameter("n", "", "moment"), "99999999999d", "is outside of the years 1 to 9999"),
+    ],
+)  # fmt: skip
+def test_wrong_values_are_refused(one: Parameter, text: str, problem: str) -> None:
+    with pytest.raises(BadParameter, match=rf"^parameter n: .*{re.escape(problem)}") as refused:
+        one.read(text)
+    assert problems.status_of(refused.value) == 400
+
+
+def test_parameters_have_defaults_and_may_come_several_times() -> None:
+    known = (Parameter("a", "", many=True), Parameter("b", "", "integer", default=5), Parameter("id", "", is_path=True))
+    assert parameters.read(known, [("a", "x"), ("a", "y")], {"id": "c1"}) == {"a": ("x", "y"), "b": 5, "id": "c1"}
+    with pytest.raises(BadParameter, match="parameter b: is given twice"):
+        parameters.read(known, [("b", "1"), ("b", "1")], {"id": "c1"})
+    with pytest.raises(BadParameter, match="it takes a, b"):
+        parameters.read(known, [("id", "c2")], {"id": "c1"})
+
+
+def test_a_blank_in_a_moment_was_a_plus() -> None:
+    one = Parameter("at", "", "moment")
+    assert one.read("2026-03-02T08:00:00 01:00") == "2026-03-02T08:00:00+01:00"
+
+
+def test_every_error_has_a_status_and_a_type() -> None:
+    every = {
+        one for module in (errors, request_errors) for one in vars(module).values()
+        if isinstance(one, type) and issubclass(one, PhaselineError)
+    }  # fmt: skip
+    for one in every:
+        body = problems.problem(one(), "/v1/x")
+        assert 400 <= body["status"] < 600
+        assert re.fullmatch(r"urn:phaseline:problem:[a-z-]+", body["type"])
+    assert len({problems.type_of(one) for one in every}) == len(every)
+
+
+def test_a_bug_says_nothing_about_the_inside() -> None:
+    body = problems.problem(KeyError("secret"), "/v1/x")
+    assert (body["status"], "secret" in str(body)) == (500, False)
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("127.0.0.1:8223", ("127.0.0.1", 8223)), ("0", ("127.0.0.1", 0)), ("[::1]:80", ("::1", 80)),
+        ("localhost", ("localhost", 8223)), (":9000", None), ("host:port", None), ("host:70000", None),
+    ],
+)  # fmt: skip
+def test_an_address_to_listen_at(text: str, found: tuple[str, int] | None) -> None:
+    if found is None:
+        with pytest.raises(BadSetting, match="must be HOST:PORT"):
+            address_of(text)
+    else:
+        assert address_of(text) == found
+
+
+def test_the_page_has_files_of_known_types_only() -> None:
+    assert INDEX in files()
+    for name, file in files().items():
+        assert (file.name, bool(file.body)) == (name, True)
