@@ -123,7 +123,7 @@ ROUTES: tuple[Route, ...] = (
           problems=(503,)),
     Route("GET", "/v1/machines", "listMachines", about.machines, "The tables of all kinds."),
     Route("GET", "/v1/machines/{kind}", "getMachine", about.machine,
-          "The table of one kind.", (OF_KIND,), problems=(404,)),
+          "The table of one kind, and a diagram of each facet, laid out.", (OF_KIND,), problems=(404,)),
     Route("GET", "/livez", "livez", about.livez, "Whether the process answers.", role=""),
     Route("GET", "/readyz", "readyz", about.readyz,
           "Whether the states are loaded and followed.", (VERBOSE,), role="", problems=(503,)),
