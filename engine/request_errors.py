@@ -28,6 +28,12 @@ class PlaceTrimmed(NotFound):
     first: int
 
 
+class NothingToRead(NotFound):
+    """there is no rejection at place {place} in a tree that you may read"""
+
+    place: int
+
+
 class PathUnknown(NotFound):
     """there is nothing at {path}{meant}: /openapi.json lists what there is"""
 
@@ -77,7 +83,7 @@ class TreeUnnamed(InvalidInput):
 
 
 class HostUnknown(InvalidInput):
-    """requests to the host {host!r} are not answered here: start the server with --allowed-host {host} if it is its name"""
+    """requests to the host {host!r} are not answered: start the server with --allowed-host {host} if it is its name"""
 
     host: str
 
