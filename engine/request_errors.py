@@ -83,7 +83,7 @@ class TreeUnnamed(InvalidInput):
 
 
 class HostUnknown(InvalidInput):
-    """requests to the host {host!r} are not answered: start the server with --allowed-host {host} if it is its name"""
+    """requests to the host {host!r} are not answered here: if it is this server, start it with --allowed-host {host}"""
 
     host: str
 

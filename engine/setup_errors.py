@@ -156,3 +156,9 @@ class DecisionStuck(SetupError):
     """the decision of one event took more than {seconds} s: this worker ends, and the next one tries the event again"""
 
     seconds: int
+
+
+class ReplayProcessEnded(SetupError):
+    """a process of the replay ended ({how}): look whether the machine has enough memory, or use fewer with --jobs"""
+
+    how: str

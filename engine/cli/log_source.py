@@ -76,8 +76,10 @@ max_unpacked = click.option(
 
 
 @asynccontextmanager
-async def of_server(settings: Settings, part: Part, kinds: Kinds, *, records: bool = True) -> AsyncIterator[ServerLog]:
-    """Open a part of the log of an installation."""
+async def of_server(
+    settings: Settings, part: Part, kinds: Kinds, *, records: bool = True, partitions: range | None = None
+) -> AsyncIterator[ServerLog]:
+    """Open a part of the log of an installation. partitions: only these, if given."""
     async with Wire.open(settings, name="phaseline-replay") as wire:
         installation = Installation(wire, await inspect(wire, settings), kinds)
         first, last = part.start or 1, part.end
@@ -85,18 +87,19 @@ async def of_server(settings: Settings, part: Part, kinds: Kinds, *, records: bo
             first = await first_event_after(installation, first)
         if isinstance(last, datetime):
             last = await first_event_after(installation, last) - 1
-        async with ServerLog.open(installation, Span(part.root, first, last), records=records) as log:
+        span = Span(part.root, first, last, partitions)
+        async with ServerLog.open(installation, span, records=records) as log:
             yield log
 
 
-def of_file(path: Path, part: Part, most: int | None = None) -> FileLog:
-    """Open a part of a file. most: how many bytes it may unfold to."""
+def of_file(path: Path, part: Part, most: int | None = None, partitions: range | None = None) -> FileLog:
+    """Open a part of a file. most: how many bytes it may unfold to. partitions: only these, if given."""
     first, last = part.start or 1, part.end
     if isinstance(first, datetime):
         first = _first_after(path, first, most)
     if isinstance(last, datetime):
         last = _first_after(path, last, most) - 1
-    return FileLog(path, Span(part.root, first, last), most)
+    return FileLog(path, Span(part.root, first, last, partitions), most)
 
 
 def _first_after(path: Path, moment: datetime, most: int | None) -> int:

@@ -4,7 +4,6 @@ Belongs here: tables, lines and JSON of audits, what-ifs and rebuilt states. Doe
 (`phaseline.engine.replay`).
 """
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
@@ -17,11 +16,11 @@ from phaseline.engine.cli.styled import Text
 from phaseline.engine.client import maps
 from phaseline.engine.log.foreign import Foreign
 from phaseline.engine.replay.audit import AuditReport
-from phaseline.engine.replay.recorded_log import Processors, RecordedLog
+from phaseline.engine.replay.recorded_log import Rebuilt
 from phaseline.engine.replay.whatif import FinalDifference, Occurrences, RejectionSort, TransitionSort, WhatIfReport
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.schemas import wire_codec
-from phaseline.schemas.records import Loss, State, facets_of, timestamp
+from phaseline.schemas.records import Loss, State, timestamp
 
 SHOWN = 50
 """The largest number of rows of a table for people. JSON has all."""
@@ -242,24 +241,21 @@ def _wire(states: Mapping[str, State] | None) -> dict[str, Any] | None:
     return None if states is None else {name: wire_codec.state_map(state) for name, state in states.items()}
 
 
-def show_states(processors: Processors, source: RecordedLog, *, output: Output) -> None:
+def show_states(found: Rebuilt, kinds: Kinds, begins: int, *, output: Output) -> None:
     """Print the states that were rebuilt: each entity for programs, counts for people."""
     if output.is_data:
-        for entity in processors.entities():
-            output.show(maps.entity_map(processors.kinds, entity))
+        for entity in found.listed:
+            output.show(maps.entity_map(kinds, entity))
         return
-    counts = Counter(
-        (entity.kind, name, facet.state) for entity in processors.entities() for name, facet in facets_of(entity)
-    )
-    if counts:
+    if found.counts:
         table = render.columns("KIND", "FACET", "STATE", "COUNT")
-        for (kind, name, state), count in sorted(counts.items(), key=lambda pair: (pair[0][0], pair[0][1], -pair[1])):
-            shown = render.state(processors.kinds, kind, name, state)
+        for (kind, name, state), count in sorted(
+            found.counts.items(), key=lambda one: (*one[0][:2], -one[1], str(one[0][2]))
+        ):
+            shown = render.state(kinds, kind, name, state)
             table.add_row(render.text_of(kind), render.text_of(name), shown, render.text_of(f"{count:,}"))
         render.show(table)
-    show_start(source.begins, source.undecided)
+    show_start(begins, found.undecided)
     render.show_line(
-        render.text_of(
-            f"{counted(processors.event_count, 'event')}, {counted(processors.entity_count, 'entity', 'entities')}"
-        )
+        render.text_of(f"{counted(found.events, 'event')}, {counted(found.entities, 'entity', 'entities')}")
     )

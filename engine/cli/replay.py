@@ -1,33 +1,27 @@
 """The command `replay`: recorded events, decided again.
 
-Belongs here: its options, and the choice between rebuild, audit and what-if. Does not: these
-(`phaseline.engine.replay`), their layout (`render_replay`).
+Belongs here: its options, its progress bar and its exit code. Does not: the work (`replay_task`), in several processes
+(`side_by_side`), the layout of results (`render_replay`).
 """
 
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import click
 
-from phaseline.engine.cli import log_source, options, render_replay, terminal
+from phaseline.engine.cli import log_source, options, render_replay, side_by_side, terminal
 from phaseline.engine.cli.help import Page
 from phaseline.engine.cli.log_source import Part
 from phaseline.engine.cli.output import Output
+from phaseline.engine.cli.replay_task import Found, Show, Source, Task
 from phaseline.engine.error_help.exit_codes import Exit
-from phaseline.engine.errors import BadLogFile, NoRecords
-from phaseline.engine.replay.audit import Audit, compare_states
+from phaseline.engine.errors import NoRecords
+from phaseline.engine.replay.audit import AuditReport
 from phaseline.engine.replay.file_log import FileLog
-from phaseline.engine.replay.load_tables import INSTALLED, load_kinds
-from phaseline.engine.replay.recorded_log import Processors, rebuild
-from phaseline.engine.replay.server_log import ServerLog
-from phaseline.engine.replay.whatif import WhatIf
+from phaseline.engine.replay.load_tables import INSTALLED
+from phaseline.engine.replay.whatif import WhatIfReport
 from phaseline.engine.settings import Settings
-from phaseline.machines.built_in import installed
 from phaseline.machines.compiler.kinds import Kinds
-
-Source = ServerLog | FileLog
-Show = Callable[[int], None]
 
 
 @click.command(
@@ -51,12 +45,17 @@ Show = Callable[[int], None]
     "--file", type=options.FILE, metavar="FILE", help="Read a log that `phaseline export` wrote, instead of a server."
 )
 @log_source.max_unpacked
+@click.option(
+    "--jobs", type=click.IntRange(1), metavar="N",
+    help="How many processes share the partitions. Default: for a file one for each processor and each 100,000 events;"
+    " for a server 1, so that the replay leaves the machine to others.",
+)  # fmt: skip
 @log_source.part
 @options.connected
 @options.output("json", "yaml")
 def replay(
     settings: Settings, *, audits: bool, changed: str | None, fail: bool, file: Path | None, most: int | None,
-    part: Part, output: Output,
+    jobs: int | None, part: Part, output: Output,
 ) -> int | None:  # fmt: skip
     """Decide recorded events again, without storing anything.
 
@@ -69,6 +68,8 @@ def replay(
 
     With neither, show the states that the events lead to.
 
+    The answer does not depend on --jobs. A tree, and a file that is read from a pipe, take one process.
+
     If the first events are no longer stored, or with --from, the replay begins with the states that the log holds at
     that point.
     """
@@ -77,81 +78,54 @@ def replay(
     if fail and not changed:
         raise click.UsageError("--fail-on-difference needs --with")
 
+    task = Task(settings, file, most, part, audits, changed, output.is_data)
+
     async def work() -> int:
-        kinds = load_kinds(changed) if changed else installed()
-        async with opened(settings, file, part, kinds, most) as source:
-            if audits:
-                return await _audit(source, kinds, part.root, output=output)
-            if changed:
-                return await _what_if(source, kinds, part.root, fail=fail, output=output)
-            return await _rebuild(source, kinds, part.root, output=output)
+        kinds = task.kinds()
+        found, begins = await _found(task, kinds, jobs)
+        if isinstance(found.outcome, AuditReport):
+            render_replay.show_audit(found.outcome, output=output)
+            code = 0 if found.outcome.holds else Exit.NO
+        elif isinstance(found.outcome, WhatIfReport):
+            render_replay.show_difference(found.outcome, kinds, output=output)
+            code = Exit.NO if fail and not found.outcome.none else 0
+        else:
+            render_replay.show_states(found.outcome, kinds, begins, output=output)
+            code = 0
+        if found.damage is not None:
+            raise found.damage
+        return code
 
     return terminal.run(work())
 
 
-@asynccontextmanager
-async def opened(
-    settings: Settings, file: Path | None, part: Part, kinds: Kinds, most: int | None
-) -> AsyncIterator[Source]:
-    """Open the log to replay. most: how many bytes a file may unfold to."""
-    if file is None:
-        async with log_source.of_server(settings, part, kinds) as log:
-            yield log
-    else:
-        yield log_source.of_file(file, part, most)
+async def _found(task: Task, kinds: Kinds, jobs: int | None) -> tuple[Found, int]:
+    """What the replay finds, with a progress bar on the way; and the first event."""
+    several = task.file is None and jobs not in (None, 1)
+    # If several processes read a server, this one looks only how much there is.
+    async with (replace(task, partitions=range(0)) if several else task).opened(kinds) as source:
+        if task.audits and not source.has_records:
+            name = source.file.path if isinstance(source, FileLog) else "it"
+            raise NoRecords(name=name, problem="it cannot be audited")
+        count = side_by_side.processes(jobs, task, source)
+        with log_source.progress_bar("replaying") as bar:
+            shown = bar.add_task("", total=log_source.total(source))
+
+            def show(events: int) -> None:
+                bar.advance(shown, events)
+
+            parts = None
+            if count > 1:
+                parts = await side_by_side.fold(task, source, count, show, verbose=terminal.is_verbose())
+                bar.reset(shown)
+            if parts is None:
+                parts = [await _alone(task, None if several else source, kinds, show)]
+    return task.total(parts, source.begins), source.begins
 
 
-async def _shown(source: Source, work: Callable[[Show], Awaitable[object]]) -> BadLogFile | None:
-    """Do the work with a progress bar. Return the error of a damaged file: what was read before it still counts."""
-    with log_source.progress_bar("replaying") as bar:
-        task = bar.add_task("", total=log_source.total(source))
-        try:
-            await work(lambda count: bar.advance(task, count))
-        except BadLogFile as error:
-            return error
-    return None
-
-
-async def _audit(source: Source, kinds: Kinds, root: str | None, *, output: Output) -> int:
-    if not source.has_records:
-        raise NoRecords(name=source.file.path if isinstance(source, FileLog) else "it", problem="it cannot be audited")
-    audit: Audit | None = None
-
-    async def run(show: Show) -> None:
-        nonlocal audit
-        audit = Audit(source, kinds, root, show)
-        await audit.run()
-        if isinstance(source, ServerLog) and source.span.last is None:
-            await compare_states(source.installation, audit)
-
-    damage = await _shown(source, run)
-    assert audit is not None
-    render_replay.show_audit(audit.report, output=output)
-    if damage is not None:
-        raise damage
-    return 0 if audit.report.holds else Exit.NO
-
-
-async def _what_if(source: Source, kinds: Kinds, root: str | None, *, fail: bool, output: Output) -> int:
-    what_if: WhatIf | None = None
-
-    async def run(show: Show) -> None:
-        nonlocal what_if
-        what_if = WhatIf(source, installed(), kinds, root, show)
-        await what_if.run()
-
-    damage = await _shown(source, run)
-    assert what_if is not None
-    render_replay.show_difference(what_if.report, kinds, output=output)
-    if damage is not None:
-        raise damage
-    return Exit.NO if fail and not what_if.report.none else 0
-
-
-async def _rebuild(source: Source, kinds: Kinds, root: str | None, *, output: Output) -> int:
-    processors = Processors(kinds, source)
-    damage = await _shown(source, lambda show: rebuild(source, processors, root, show))
-    render_replay.show_states(processors, source, output=output)
-    if damage is not None:
-        raise damage
-    return 0
+async def _alone(task: Task, source: Source | None, kinds: Kinds, show: Show) -> Found:
+    """What this process finds. source: the log; None to open it."""
+    if source is not None:
+        return await task.fold(source, kinds, show)
+    async with task.opened(kinds) as opened:
+        return await task.fold(opened, kinds, show)

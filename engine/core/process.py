@@ -123,9 +123,13 @@ class Batch:
     """Whether the position follows from the messages alone: each event left records, and no rejection among them."""
 
     @property
-    def is_single(self) -> bool:
-        """Whether a plain publish is enough: there is one message, and its cause names the last event."""
-        return len(self.messages) == 1 and self.implies_position
+    def is_row(self) -> bool:
+        """Whether plain publishes are enough, one after the other: each message is all that its event made.
+
+        A schedule can belong to a message of another event, so only one event may have any.
+        """
+        alone = len(self.messages) == self.events and (self.events == 1 or not self.schedules)
+        return self.implies_position and alone and self.events > 0
 
     @property
     def size(self) -> int:
@@ -185,8 +189,8 @@ class Processor:
     def _process_piece(self, batch: Batch, piece: Sequence[InboxEvent], enough: Callable[[InboxEvent], bool]) -> bool:
         """Add some events to the batch; whether it is full.
 
-        Each step is done for all of them before the next step. That takes a quarter less time than one event after the
-        other, because the code and the data of a step stay in the caches of the processor.
+        Each step is done for all of them before the next step. One event after the other takes 1.4 times as long,
+        because the code and the data of each step leave the caches of the processor before it comes again.
         """
         arrivals = [self._read(event) for event in piece]
         decisions: list[Decision] = []

@@ -85,8 +85,8 @@ class HttpApp:
         response = await self._respond(request)
         for name, value in self._access.headers.items():
             response.headers.setdefault(name, value)
-        if request.method == "HEAD":
-            response.body = b""
+        if request.method == "HEAD":  # also where the answer would be a stream without end
+            response = Response(status_code=response.status_code, headers=dict(response.headers))
         await response(scope, receive, send)
 
     async def _respond(self, request: Request) -> Response:
@@ -109,7 +109,7 @@ class HttpApp:
         values = parameters.read(route.parameters, given, in_path)
         call = Call(self._service, request, values, caller, tuple(sorted(given)))
         known = request.headers.get("if-none-match", "")
-        if known and "at" in values and values["at"] is None and not values.get("continue"):
+        if known and "at" in values and not any(values.get(name) is not None for name in ("at", "min", "continue")):
             fleet = await self._service.fleet()
             if (tag := self._tag(call, fleet.place)) in known:
                 return Response(status_code=304, headers={"ETag": tag, "Cache-Control": REVALIDATED})

@@ -21,7 +21,7 @@ from phaseline.engine.settings import Feed
 class Claim:
     """A partition that this worker owns: its tree, its fence, the last checkpoint, and its position.
 
-    The position can be ahead of the checkpoint's, because `append_one` does not write a checkpoint. pending: how many
+    The position can be ahead of the checkpoint's, because `append_row` does not write a checkpoint. pending: how many
     events followed the one at the position when it was read. feed, prefix: those of the installation.
     """
 
@@ -49,17 +49,18 @@ class Claim:
         self.checkpoint = self._next(position, plan)
         await self.fence.append(self._with_copies(messages), self.checkpoint.encode_as, shared=shared)
 
-    async def append_one(self, message: Message, position: int) -> None:
-        """Commit one record without a checkpoint. The record's cause says the position.
+    async def append_row(self, messages: Sequence[Message], position: int) -> None:
+        """Commit records one after the other, without a checkpoint. The last record's cause says the position.
 
-        With its copy in JSON it needs a batch, which has a checkpoint.
+        With their copies in JSON they need a batch, which has a checkpoint.
         """
         if self.feed == "both":
-            await self.append([message], position)
+            await self.append(messages, position)
             return
         self._advance(position)
         self.checkpoint = replace(self.checkpoint, attempts=0, trying=0, triers=())
-        await self.fence.append_one(*message)
+        for message in messages:
+            await self.fence.append_one(*message)
 
     async def move(self, position: int) -> None:
         """Commit the checkpoint of `position` alone."""

@@ -5,6 +5,7 @@ in wording from all others. Does not: reading the log (`recorded_log`), showing 
 An audit keeps only the trees in memory, so its memory does not grow with the log.
 """
 
+from bisect import insort
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -110,8 +111,24 @@ class AuditReport:
     def add_rewording(self, rewording: Rewording) -> None:
         """Count a record that differs only in wording, and keep it if it is one of the first."""
         self.reworded += 1
-        if len(self.rewordings) < SHOWN:
-            self.rewordings.append(rewording)
+        insort(self.rewordings, rewording, key=lambda one: one.sequence)
+        del self.rewordings[SHOWN:]
+
+    def add(self, other: "AuditReport") -> None:
+        """Add the result of the partitions that follow. Differences stand in the order of events, losses do not."""
+        for name in ("events", "records", "entities", "undecided", "erased", "purged", "by_others", "without_state"):
+            setattr(self, name, getattr(self, name) + getattr(other, name))
+        self.foreign = sorted(self.foreign + other.foreign, key=lambda one: one.stream)
+        self.losses += other.losses
+        self.emptied += other.emptied
+        self.reworded += other.reworded
+        self.rewordings = sorted(self.rewordings + other.rewordings, key=lambda one: one.sequence)[:SHOWN]
+        found = sorted(
+            [*self.divergences.items(), *other.divergences.items()], key=lambda one: (one[1].sequence, *one[0])
+        )
+        self.divergences = {}
+        for key, divergence in found:
+            self.divergences.setdefault(key, divergence)
 
     def read(self, message: Message, sequence: int) -> Record | None:
         """The record in a message. If the message holds none, adds a divergence and returns None."""
@@ -242,7 +259,7 @@ async def compare_states(installation: Installation, audit: Audit) -> None:
     states must be equal.
     """
     wire, stream, subjects, report = installation.wire, installation.layout.state, installation.subjects, audit.report
-    for partition, processor in audit.processors.items():
+    for partition, processor in sorted(audit.processors.items()):
         held = 0
         for end in [">"] if audit.root is None else [quote(audit.root), f"{quote(audit.root)}.>"]:
             async for slice_ in read_all(wire, stream, [f"{installation.prefix}.state.{partition}.*.{end}"]):

@@ -50,7 +50,8 @@ class FileLog:
         """The bodies of the records with the states that a test expects; complete once all steps are read."""
         self._eras = {int(partition): msgspec.convert(eras, list[Era]) for partition, eras in header.eras.items()}
         self._purged = frozenset(one for one in header.purged if self.span.first <= one <= self.ends)
-        self.erased, self.purged = 0, len(self._purged)
+        # Where several logs read a partition or more each of one file, the first one counts what is purged.
+        self.erased, self.purged = 0, len(self._purged) if self.span.has(0) else 0
         self._slices = self.file.slices()
         self._rest: Sequence[Item] = ()
         """The items that were read with the last ones of `initial`."""
@@ -78,7 +79,7 @@ class FileLog:
                         return
                 elif isinstance(item, StateItem | RecordItem):
                     record = read(Message("state", item.body))
-                    if is_under(record, self.span.root):
+                    if self._has_state_of(record):
                         yield record
                 else:
                     self.expected.append(item.body)
@@ -119,17 +120,25 @@ class FileLog:
         """Add an event with its records, and then the records of erased events that stand behind them."""
         if event.sequence > self.ends or not event.address.startswith(self._root):
             return
-        self.purged -= event.sequence in self._purged
         gone = self._take_erased(event, items) if items and self._may_be_erased(items[-1]) else ()
         partition = partition_of(event.address.partition(".")[0], self.partitions)
-        messages = [Message(self._subject(item, partition), item.body) for item in items]
-        steps.append(RecordedStep(partition, self._stored(event, partition), messages, self._era(partition, event)))
+        if self.span.has(partition):
+            self.purged -= event.sequence in self._purged
+            messages = [Message(self._subject(item, partition), item.body) for item in items]
+            steps.append(RecordedStep(partition, self._stored(event, partition), messages, self._era(partition, event)))
         for message in gone:
-            self.erased += is_of_secret(message)
             record = read(message)
-            if is_under(record, self.span.root):
-                partition = partition_of_id(entity_of(record)[1], self.partitions)
-                steps.append(RecordedStep(partition, None, [message], is_erased=True))
+            if not self._has_state_of(record):
+                continue
+            self.erased += is_of_secret(message)
+            steps.append(RecordedStep(self._partition_of(record), None, [message], is_erased=True))
+
+    def _partition_of(self, record: Record) -> int:
+        return partition_of_id(entity_of(record)[1], self.partitions)
+
+    def _has_state_of(self, record: Record) -> bool:
+        """Whether a record without its event belongs to the part that is read."""
+        return is_under(record, self.span.root) and self.span.has(self._partition_of(record))
 
     def _subject(self, item: RecordItem, partition: int) -> str:
         branch = "mark" if item.subject.startswith("transition.mark.") else "log"

@@ -4,6 +4,7 @@ Belongs here: the protocol that replay, audit, what-if and export read, whether 
 (`server_log`) or a file (`file_log`); one processor per partition to decide its events again. Does not: reading a log.
 """
 
+from collections import Counter
 from collections.abc import AsyncIterator, Callable, Container, Iterator, Sequence
 from typing import NamedTuple, Protocol
 
@@ -21,7 +22,7 @@ from phaseline.engine.log.table_eras import Era
 from phaseline.engine.scripts.runner import shared_runner
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.schemas import codec, wire_codec
-from phaseline.schemas.records import Entity, Loss, Mark, Record, Rejection, Transition
+from phaseline.schemas.records import Entity, Loss, Mark, Record, Rejection, State, Transition, facets_of
 from phaseline.schemas.subjects import Subjects, partition_of_id
 
 PARKED = process.PARKED.encode()
@@ -30,12 +31,17 @@ PARKED = process.PARKED.encode()
 class Span(NamedTuple):
     """A part of a log. `first`, `last`: positions, both included; `last` is None for all that exist.
 
-    root: only the events of this tree, if given.
+    root: only the events of this tree, if given. partitions: only those of these partitions, if given.
     """
 
     root: str | None = None
     first: int = 1
     last: int | None = None
+    partitions: range | None = None
+
+    def has(self, partition: int) -> bool:
+        """Whether the events of a partition belong to the part."""
+        return self.partitions is None or partition in self.partitions
 
 
 class StoredEvent(msgspec.Struct, frozen=True, gc=False):
@@ -156,10 +162,41 @@ class Processors(dict[int, Processor]):
         return sum(len(processor.tree) for processor in self.values())
 
     def entities(self) -> Iterator[Entity]:
-        """Every entity, partition by partition."""
-        for processor in self.values():
+        """Every entity, in the order of the partitions."""
+        for _, processor in sorted(self.items()):
             for of_kind in processor.tree.entities.values():
                 yield from of_kind.values()
+
+
+class Rebuilt(msgspec.Struct):
+    """The states to which the events of a log, or of some of its partitions, lead.
+
+    events: how many were decided. undecided: how many no worker has decided yet.
+    counts: how many facets are in which state, by kind and facet. listed: every entity, if asked for.
+    """
+
+    events: int = 0
+    undecided: int = 0
+    entities: int = 0
+    counts: Counter[tuple[str, str, State]] = msgspec.field(default_factory=Counter)
+    listed: list[Entity] = msgspec.field(default_factory=list)
+
+    def add(self, other: "Rebuilt") -> None:
+        """Add the states of the partitions that follow."""
+        self.events += other.events
+        self.undecided += other.undecided
+        self.entities += other.entities
+        self.counts += other.counts
+        self.listed += other.listed
+
+
+def rebuilt(processors: Processors, source: RecordedLog, *, lists: bool) -> Rebuilt:
+    """The states in these trees. lists: with every entity."""
+    counts = Counter(
+        (entity.kind, name, facet.state) for entity in processors.entities() for name, facet in facets_of(entity)
+    )
+    listed = list(processors.entities()) if lists else []
+    return Rebuilt(processors.event_count, source.undecided, processors.entity_count, counts, listed)
 
 
 async def rebuild(

@@ -6,10 +6,11 @@ The records that were made are those in the log. For a log without records they 
 make.
 """
 
+from bisect import insort
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from phaseline.engine.core.tree import evolve
 from phaseline.engine.errors import StateUnknown
@@ -17,6 +18,7 @@ from phaseline.engine.replay.recorded_log import Processors, RecordedLog, Record
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.schemas.records import Entity, Record, Rejection, State, Transition, facets_of
 
+Sort = TypeVar("Sort", bound="TransitionSort | RejectionSort")
 EXAMPLES = 3
 """Events that the report names for each sort of difference."""
 
@@ -49,8 +51,8 @@ class Occurrences:
     def add(self, count: int, sequence: int) -> None:
         """Count this many more, made by the event at `sequence`."""
         self.count += count
-        if len(self.events) < EXAMPLES:
-            self.events.append(sequence)
+        insort(self.events, sequence)
+        del self.events[EXAMPLES:]
 
 
 class FinalDifference(NamedTuple):
@@ -85,6 +87,15 @@ class WhatIfReport:
         """Whether nothing would differ."""
         return not (self.gained or self.lost or self.rejections_gained or self.rejections_lost or self.final)
 
+    def add(self, other: "WhatIfReport") -> None:
+        """Add the result of the partitions that follow. Sorts stay in the order of the first events that made them."""
+        self.events += other.events
+        self.entities += other.entities
+        self.undecided += other.undecided
+        for name in ("gained", "lost", "rejections_gained", "rejections_lost"):
+            setattr(self, name, _together(getattr(self, name), getattr(other, name)))
+        self.final = sorted(self.final + other.final, key=lambda one: (one.kind, one.id))
+
     def add_differences(self, sequence: int, was: Iterable[Record], would: Iterable[Record]) -> None:
         """Add the differences between the records of one event."""
         before, after = Counter(map(_sort, was)), Counter(map(_sort, would))
@@ -97,6 +108,15 @@ class WhatIfReport:
                     transitions.setdefault(sort, Occurrences()).add(count, sequence)
                 elif isinstance(sort, RejectionSort):
                     rejections.setdefault(sort, Occurrences()).add(count, sequence)
+
+
+def _together(some: dict[Sort, Occurrences], more: dict[Sort, Occurrences]) -> dict[Sort, Occurrences]:
+    """How often the sorts of two sets of partitions occurred."""
+    found: dict[Sort, Occurrences] = {}
+    for sort, seen in [*some.items(), *more.items()]:
+        before = found.get(sort, Occurrences())
+        found[sort] = Occurrences(before.count + seen.count, sorted(before.events + seen.events)[:EXAMPLES])
+    return dict(sorted(found.items(), key=lambda one: one[1].events[0]))
 
 
 def _sort(record: Record) -> tuple[str, TransitionSort | RejectionSort | None]:

@@ -207,6 +207,7 @@ async def test_other_methods_are_told_what_is_allowed(fresh: Api) -> None:
     assert (answer.status_code, answer.headers["allow"]) == (405, "GET")
     head = await fresh.http.head("/v1/entities")
     assert (head.status_code, head.content) == (200, b"")
+    assert (await fresh.http.head("/v1/transitions")).headers["content-type"].startswith("text/event-stream")
 
 
 async def test_the_server_says_what_it_is(fresh: Api) -> None:

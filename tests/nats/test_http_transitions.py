@@ -209,6 +209,29 @@ async def test_a_reader_who_is_too_slow_is_told(
             assert min(places(after)) > place
 
 
+@pytest.mark.slow
+async def test_a_cascade_that_takes_several_batches_is_one_frame(settings: Settings, wire: Wire) -> None:
+    """An event with more records than a batch holds: no list and no frame shows a part of it."""
+    fleet, nodes = RandomEvents(settings.prefix), 1_200
+    async with at_work(settings, wire) as layout, http_server(settings) as api:
+        adopted = [fleet.event("node", "adopt", f"c1/p/n{number}", phase="Running") for number in range(nodes)]
+        await publish(wire, [fleet.event("cluster", "adopt", "c1", phase="Running"), *adopted])
+        await until_decided(wire, layout)
+        await api.place()
+        async with stream(api.url, "/v1/transitions?tree=c1") as reader:
+            await reader.next()
+            await publish(wire, [fleet.event("cluster", "delete", "c1")])
+            seen = set[int]()
+            while (
+                deleting := (await api.get("/v1/entities", kind="node", state="Deleting", limit=1))["total"]
+            ) < nodes:
+                seen.add(deleting)
+                assert seen == {0}
+            found = await reader.until(lambda event: event.name == "batch")
+        assert len(places(found)) > nodes
+        check_whole(found)
+
+
 async def test_columns_of_a_stream_and_of_a_range(api: Api) -> None:
     end = await api.place()
     async with stream(api.url, f"/v1/transitions?from=1&form=columns&to={end}") as reader:
@@ -220,13 +243,14 @@ async def test_columns_of_a_stream_and_of_a_range(api: Api) -> None:
     assert answer.json()["rows"] == rows
     assert answer.json()["place"] == end
     assert [row[0] for row in rows] == await logged(api.service.installation)
-    place, kind, entity_id, facet, state, conditions, state_class, flags, since = rows[-1]
+    place, kind, entity_id, facet, state, conditions, state_class, flags, since, event = rows[-1]
     last = await api.get(f"/v1/entities/{kind}/{entity_id}", at=place)
     shown = last["entity"]["facets"][facet]
     assert (shown["state"], shown["conditions"]) == (state, conditions)
     assert state_class in ("bad", "unknown", "busy", "excused", "good", "gone")
     assert flags in range(8)
     assert since > 10**9
+    assert event > 0
 
 
 async def test_a_range_as_lines_and_as_a_batch(api: Api) -> None:

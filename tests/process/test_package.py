@@ -50,6 +50,7 @@ def test_the_wheel_holds_what_it_should(wheel: Path) -> None:
         "phaseline/testing.py",
         "phaseline/engine/worker/partition.py",
         "phaseline/engine/morning.jsonl",
+        "phaseline/engine/page/index.html",
         "phaseline/machines/edge/node.py",
         "phaseline/schemas/subjects.py",
         "phaseline/schemas/asyncapi.json",

@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
+from phaseline.engine.cli.log_source import Part
+from phaseline.engine.cli.replay_task import Task
 from phaseline.engine.errors import LogFileDamaged, NoRecords, StateUnknown
 from phaseline.engine.jetstream.streams import Layout, inspect
 from phaseline.engine.jetstream.wire import Wire
@@ -34,6 +36,7 @@ from tests.support.command import call
 from tests.support.installation import installation_with_history, until_decided, working
 from tests.support.log_check import expected, stored
 from tests.support.random_events import RandomEvents, publish
+from tests.support.replay_shares import in_shares, printed
 
 KINDS = BUILT_IN_KINDS
 
@@ -76,6 +79,18 @@ async def folded(wire: Wire, layout: Layout) -> dict[str, Entity]:
 
 async def what_if(source: RecordedLog, changed: Kinds, root: str | None = None) -> WhatIfReport:
     return await WhatIf(source, KINDS, changed, root, None).run()
+
+
+@pytest.mark.parametrize("how", ["rebuild", "audit", "what-if"])
+async def test_shares_of_a_server_add_up(
+    settings: Settings, layout: Layout, capsys: pytest.CaptureFixture[str], how: str
+) -> None:
+    changed = "tests.support.changed_tables:DEGRADED" if how == "what-if" else None
+    task = Task(settings, None, None, Part(None, 100, None), how == "audit", changed, lists=True)
+    alone = [*printed(await in_shares(task, 1), capsys)]
+    assert "events" in alone[0]
+    assert layout.partitions > 1
+    assert [*printed(await in_shares(task, 3), capsys)] == alone
 
 
 # ---- files

@@ -2,10 +2,11 @@
 
 import re
 import signal
+import socket
 
 import httpx2
 
-from tests.support.command import line_with, process
+from tests.support.command import call, line_with, process
 from tests.support.http_server import LIMIT
 
 
@@ -42,6 +43,15 @@ async def test_serve_waits_for_nats_and_says_so() -> None:
 
 
 async def test_serve_refuses_an_address_that_is_none_or_taken() -> None:
-    async with process("serve", "--listen", "nowhere:nothing") as started:
-        _, said = await started.communicate()
-        assert (started.returncode, b"setting listen: must be HOST:PORT" in said) == (2, True)
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        await _refused(taken)
+
+
+async def _refused(taken: socket.socket) -> None:
+    for listen, problem in (
+        ("nowhere:nothing", "must be HOST:PORT"),
+        ("0.0.0.0:0", "other machines may reach 0.0.0.0"),
+        (f"127.0.0.1:{taken.getsockname()[1]}", "is in use"),
+    ):
+        code, _, said = await call("serve", "--listen", listen)
+        assert (code in (2, 6), problem in said) == (True, True), said

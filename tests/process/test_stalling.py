@@ -3,7 +3,7 @@
 import asyncio
 import random
 import time
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
 
@@ -286,14 +286,15 @@ async def test_an_event_that_fails_without_ending_the_worker_is_parked_too(
 ) -> None:
     installation, fleet = await one_partition(settings, wire)
     await publish(wire, [fleet.event("node", "cordon", "c/p/n0")])
-    append_one = Claim.append_one
+    append_row = Claim.append_row
 
-    async def fail(claim: Claim, message: Message, position: int) -> None:
-        if b"cordon" in message.body and b"fault" not in message.body:
-            raise PayloadTooLarge(subject=message.subject, size=2, limit=1)
-        await append_one(claim, message, position)
+    async def fail(claim: Claim, messages: Sequence[Message], position: int) -> None:
+        for message in messages:
+            if b"cordon" in message.body and b"fault" not in message.body:
+                raise PayloadTooLarge(subject=message.subject, size=2, limit=1)
+        await append_row(claim, messages, position)
 
-    monkeypatch.setattr(Claim, "append_one", fail)
+    monkeypatch.setattr(Claim, "append_row", fail)
     for _ in range(1 + TRIES):
         with pytest.raises(PayloadTooLarge):
             await Partition(installation, 0, "w").run(asyncio.Event())
@@ -333,4 +334,4 @@ async def test_owners_that_get_on_by_lone_records_are_not_counted(settings: Sett
         processor = Processor(claim.tree, installation.subjects, 0)
         async with Reader(wire, layout.events, [installation.subjects.stored(0)], claim.position + 1) as reader:
             batch = processor.process(await reader.take(1), claim.position)
-        await claim.append_one(batch.messages[0], batch.position)
+        await claim.append_row(batch.messages, batch.position)

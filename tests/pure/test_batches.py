@@ -74,7 +74,7 @@ def test_a_batch_ends_when_it_is_full_and_the_next_one_goes_on() -> None:
     assert (batch.events, batch.position, batch.size) == (BATCH_LIMIT, BATCH_LIMIT, BATCH_LIMIT)
     assert len(working.tree) == BATCH_LIMIT
     rest = working.process(events[batch.events :], batch.position)
-    assert (rest.events, rest.position, rest.is_single) == (1, BATCH_LIMIT + 1, True)
+    assert (rest.events, rest.position, rest.is_row) == (1, BATCH_LIMIT + 1, True)
 
 
 def test_an_event_that_does_not_fit_waits_for_the_next_batch_with_all_its_schedules() -> None:
@@ -93,28 +93,36 @@ def test_an_event_with_more_messages_than_a_batch_holds_is_a_batch_of_its_own() 
 
 
 @pytest.mark.parametrize(
-    ("sent", "is_single"),
+    ("sent", "is_row"),
     [
         ([], False),
         ([("mast", "raised", "m")], True),
-        ([("mast", "raised", "m"), ("mast", "raised", "n")], False),
+        ([("mast", "raised", "m"), ("mast", "raised", "n")], True),
         ([("mast", "raised", "m"), ("mast", "raised", "m")], False),
         ([("mast", "lit", "m")], False),
     ],
-    ids=["none", "one record", "two records", "one without a record after it", "a rejection"],
+    ids=["none", "one record", "a record each", "one without a record after it", "a rejection"],
 )
-def test_a_plain_publish_is_enough_for_one_transition_of_the_last_event(
-    sent: list[tuple[str, str, str]], is_single: bool
+def test_plain_publishes_are_enough_for_events_with_one_transition_each(
+    sent: list[tuple[str, str, str]], is_row: bool
 ) -> None:
     batch = processor().process(numbered(event(*one) for one in sent), 0)
-    assert batch.is_single == is_single
+    assert batch.is_row == is_row
+
+
+def test_plain_publishes_are_not_enough_for_several_events_with_schedules() -> None:
+    working = with_flags(2)
+    working.process(numbered([event("mast", "lit", "m")], 4), 3)
+    furled = numbered([event("flag", "furled", "m/f0"), event("flag", "furled", "m/f1")], 5)
+    batch = working.process(furled, 4)
+    assert (batch.events, len(batch.messages), len(batch.schedules), batch.is_row) == (2, 2, 2, False)
 
 
 def test_a_plain_publish_is_not_enough_if_an_earlier_event_left_no_record() -> None:
     working = processor()
     working.process(numbered(masts(1)), 0)
     batch = working.process(numbered([*masts(1), event("mast", "lit", "m0")], 2), 1)
-    assert (batch.events, len(batch.messages), batch.is_single) == (2, 1, False)
+    assert (batch.events, len(batch.messages), batch.is_row) == (2, 1, False)
 
 
 def test_events_are_read_ahead_as_long_as_they_are_small() -> None:

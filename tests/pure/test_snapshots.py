@@ -269,7 +269,7 @@ def test_transitions_and_a_rejection_of_one_event_are_counted_and_committed_toge
     items = [{"id": "p/a", "phase": "Stopped"}, {"id": "p/b", "phase": "?"}, RUNNING[2]]
     batch = processor.process([stored("snapshot", 90, {"kind": "node", "items": items})], 0)
     assert (processor.counts.transitions, processor.counts.rejections, processor.counts.without_effect) == (1, 1, 0)
-    assert not batch.is_single
+    assert not batch.is_row
     first, last = (codec.decode(message.body) for message in batch.messages)
     assert (first["type"], last["type"]) == ("node.transitioned", "cluster.rejected")
     assert [one["data"]["cause"]["records"] for one in (first, last)] == [2, 2]
