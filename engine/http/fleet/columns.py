@@ -12,7 +12,9 @@ from typing import Any
 
 from phaseline.engine import staleness
 from phaseline.engine.http.fleet.fleet import GONE, NONE, STALE, LiveFleet
+from phaseline.engine.http.fleet.state_index import IndexedState
 from phaseline.machines.language.table import DELETED
+from phaseline.schemas.records import CONTACT
 
 
 def chosen(fleet: LiveFleet, kind: str | None, tree: str | None, *, deleted: bool) -> Sequence[int]:
@@ -82,9 +84,14 @@ def _shown(fleet: LiveFleet, counted: Mapping[int, int], without: str | None) ->
         known = fleet.index.known[number]
         if known.state.phase == without:
             continue
-        facets = kinds.setdefault(known.kind, {})
-        facets.setdefault(known.facet, Counter())[known.state.phase] += count
-        if next(iter(facets)) == known.facet:
+        kinds.setdefault(known.kind, {}).setdefault(known.facet, Counter())[known.state.phase] += count
+        if _is_first(fleet, known):
             total += count
             classes[known.state_class] += count
     return {"total": total, "classes": dict(classes), "kinds": kinds}
+
+
+def _is_first(fleet: LiveFleet, known: IndexedState) -> bool:
+    """Whether a state is one of the first facet of its kind."""
+    kind = fleet.kinds.get(known.kind)
+    return known.facet != CONTACT if kind is None else known.facet == kind.names[0]
