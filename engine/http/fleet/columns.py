@@ -13,7 +13,6 @@ from typing import Any
 from phaseline.engine import staleness
 from phaseline.engine.http.fleet.fleet import GONE, NONE, STALE, LiveFleet
 from phaseline.engine.http.fleet.state_index import IndexedState
-from phaseline.machines.language.table import DELETED
 from phaseline.schemas.records import CONTACT
 
 
@@ -70,20 +69,18 @@ def tally(fleet: LiveFleet, numbers: Sequence[int] | None = None) -> dict[str, A
     numbers: None for all that are not deleted.
     """
     if numbers is None:
-        return _shown(fleet, {one: count for one, count in fleet.in_state.items() if count and one != NONE}, DELETED)
+        return _shown(fleet, {one: count for one, count in fleet.in_state.items() if count})
     counted = Counter(column[number] for column in fleet.states for number in numbers)
     counted.pop(NONE, None)
-    return _shown(fleet, counted, None)
+    return _shown(fleet, counted)
 
 
-def _shown(fleet: LiveFleet, counted: Mapping[int, int], without: str | None) -> dict[str, Any]:
+def _shown(fleet: LiveFleet, counted: Mapping[int, int]) -> dict[str, Any]:
     kinds: dict[str, dict[str, Counter[str]]] = {}
     classes: Counter[str] = Counter()
     total = 0
     for number, count in sorted(counted.items()):
         known = fleet.index.known[number]
-        if known.state.phase == without:
-            continue
         kinds.setdefault(known.kind, {}).setdefault(known.facet, Counter())[known.state.phase] += count
         if _is_first(fleet, known):
             total += count
