@@ -15,7 +15,8 @@ from phaseline.engine.http.live import hub
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.log.as_of import AsOf
 from phaseline.engine.log.installation import Installation
-from phaseline.engine.log.watch import RecordFilter
+from phaseline.engine.log.log_records import records
+from phaseline.engine.log.watch import RecordFilter, chosen
 from phaseline.engine.settings import Feed, Settings
 from tests.support.built_in_kinds import BUILT_IN_KINDS
 from tests.support.http_server import LIMIT, Api, http_server
@@ -118,8 +119,6 @@ def check_whole(events: list[Event]) -> None:
 
 async def logged(installation: Installation, **wanted: Any) -> list[int]:
     """The places of all transitions in the log."""
-    from phaseline.engine.log.log_records import records
-
     filter_ = f"{installation.prefix}.log.*.transition.>"
     return [one.sequence async for one in records(installation, filter_, 0, 2**62)]
 
@@ -356,3 +355,26 @@ async def test_every_format_of_the_feed_reads_the_same(settings: Settings, wire:
         states = await AsOf.at(api.service.installation, await api.place())
         listed = await api.get("/v1/entities", deleted=1)
         assert listed["items"] == [maps.entity_map(KINDS, one) for one in await states.states(deleted=True)]
+
+
+@SHARED
+async def test_what_is_selected_in_memory_is_what_the_server_selects(api: Api) -> None:
+    client, end = api.service.client, await api.place()
+    everything = [
+        one async for one in records(api.service.installation, f"{api.service.installation.prefix}.log.>", 0, end)
+    ]
+    asked: list[dict[str, Any]] = [
+        {}, {"kind": "node"}, {"tree": "c1"}, {"tree": "c1/p"}, {"tree": "c1/p/n1"}, {"state": "Failed"},
+        {"kind": "node", "state": "Running", "tree": "c2"}, {"facet": "phase"}, {"condition": "Balance"},
+        {"kind": "cluster", "tree": "c1", "state": "{Failed,[Unknown,*]}"},
+    ]  # fmt: skip
+    for one in asked:
+        for rejections in (False, True):
+            watch = client.watch(**one, rejections=rejections, start="start", follow=False)
+            expected = [watch.sequence async for _ in watch if watch.sequence <= end]
+            choice = chosen(one.get("state"), one.get("condition", ()))
+            wanted = RecordFilter(
+                kind=one.get("kind"), facet=one.get("facet"), state=choice.phase, below=one.get("tree"),
+                rejections=rejections, choice=choice if choice.looks_at_conditions else None,
+            )  # fmt: skip
+            assert [found.sequence for found in everything if wanted.selects(found.record)] == expected, one
