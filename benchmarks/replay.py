@@ -5,6 +5,8 @@ Belongs here: the contenders, all in one run over the same events. Does not: the
 """
 
 import asyncio
+import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Awaitable, Callable
@@ -28,12 +30,17 @@ from phaseline.engine.replay.recorded_log import Processors, RecordedLog, Span, 
 from phaseline.engine.replay.server_log import ServerLog
 from phaseline.engine.scripts.runner import shared_runner
 from phaseline.engine.settings import Settings
+from phaseline.engine.worker.collecting import collecting_rarely
 from phaseline.machines.built_in import installed
 from phaseline.schemas import codec
 from phaseline.schemas.subjects import Subjects, partition_of
 
 EVENTS = 60_000
 ROUNDS = 5
+LONGER = 5
+"""How many times as many events the log has that several processes replay."""
+JOBS = (1, 2)
+COMMAND = (sys.executable, "-m", "phaseline.engine.cli", "replay")
 PIECE = 1 << 18
 PREFIX = "bench"
 START = 1_700_000_000_000_000_000
@@ -89,6 +96,18 @@ async def audit(path: Path) -> None:
     assert report.holds
 
 
+def together(directory: Path, count: int) -> dict[int, float]:
+    """By the number of processes, the seconds that `phaseline replay` takes for a file, with its start."""
+    path, seconds = directory / "long.plog", {jobs: list[float]() for jobs in JOBS}
+    write(path, count)
+    for _ in range(ROUNDS):
+        for jobs, taken in seconds.items():
+            begun = time.perf_counter()
+            subprocess.run([*COMMAND, "--file", path, "--jobs", str(jobs)], check=True, stdout=subprocess.DEVNULL)
+            taken.append(time.perf_counter() - begun)
+    return {jobs: median(taken) for jobs, taken in seconds.items()}
+
+
 async def run(count: int = EVENTS) -> dict[str, Any]:
     """The CPU seconds of each contender: medians of rounds in which they take turns."""
     with tempfile.TemporaryDirectory() as directory:
@@ -108,17 +127,19 @@ async def run(count: int = EVENTS) -> dict[str, Any]:
                     await export(source, Path(directory) / "exported.plog", records=False, expect=False)
 
             rebuilt = aggregates.stored(count)
-            found = await timed(
-                {
-                    "bare decoding of the file": lambda: decode(events),
-                    "replay from the file": lambda: rebuild_states(FileLog(events)),
-                    "replay from the server": from_server,
-                    "audit of a file with records": lambda: audit(whole),
-                    "export from the server": to_file,
-                    "`eventsourcing`: rebuild every aggregate": rebuilt,
-                }
-            )
-    return {"events": count, "seconds": found}
+            with collecting_rarely():  # as the command does
+                found = await timed(
+                    {
+                        "bare decoding of the file": lambda: decode(events),
+                        "replay from the file": lambda: rebuild_states(FileLog(events)),
+                        "replay from the server": from_server,
+                        "audit of a file with records": lambda: audit(whole),
+                        "export from the server": to_file,
+                        "`eventsourcing`: rebuild every aggregate": rebuilt,
+                    }
+                )
+        jobs = await asyncio.to_thread(together, Path(directory), LONGER * count)
+    return {"events": count, "seconds": found, "jobs": jobs}
 
 
 async def timed(contenders: dict[str, Work]) -> dict[str, float]:
@@ -144,4 +165,7 @@ def page(found: dict[str, Any]) -> str:
     return (
         f"{found['events']:,} events; medians of {ROUNDS} rounds in which the contenders take turns.\n\n{head}\n"
         + "\n".join(lines)
+        + f"\n\n`phaseline replay --file` of {LONGER * found['events']:,} events, from its start to its end: "
+        + ", ".join(f"{seconds:.1f} s with `--jobs {jobs}`" for jobs, seconds in found["jobs"].items())
+        + "."
     )

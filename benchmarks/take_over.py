@@ -15,6 +15,7 @@ from phaseline.engine.log.installation import Installation
 from phaseline.engine.ownership.takeover import take_over
 from phaseline.engine.scripts.runner import shared_runner
 from phaseline.engine.settings import Settings
+from phaseline.engine.worker.collecting import collecting_rarely
 from phaseline.machines.built_in import installed
 from phaseline.schemas import codec
 from phaseline.schemas.subjects import Subjects
@@ -34,7 +35,8 @@ async def run(entities: int = ENTITIES, rounds: int = ROUNDS) -> dict[str, Any]:
             taken, read = [], []
             for _ in range(rounds):
                 begun = time.perf_counter()
-                claim = await take_over(Installation(wire, layout, installed()), 0, "bench")
+                with collecting_rarely():  # as a worker does
+                    claim = await take_over(Installation(wire, layout, installed()), 0, "bench")
                 taken.append(time.perf_counter() - begun)
                 begun = time.perf_counter()
                 count = sum([len(m) async for m in read_all(wire, layout.state, ["pl.state.0.>"])])

@@ -56,5 +56,110 @@ class OtherQuery(InvalidInput):
     what: str
 
 
+class NoToken(InvalidInput):
+    """{problem}: send `Authorization: Bearer TOKEN`, or log in on the page; `phaseline token` makes a token"""
+
+    problem: str
+
+
+class NotAllowed(InvalidInput):
+    """{name} may not do this, it needs the role {needed}: whoever runs the server gives roles (docs/http.md)"""
+
+    name: str
+    needed: str
+
+
+class TreeUnnamed(InvalidInput):
+    """{name} may read the trees {trees}: name one of them by `tree`"""
+
+    name: str
+    trees: str
+
+
+class HostUnknown(InvalidInput):
+    """requests to the host {host!r} are not answered here: if it is this server, start it with --allowed-host {host}"""
+
+    host: str
+
+
+class OtherSite(InvalidInput):
+    """refused, because a page of another site ({site}) sent it: only this server's own page may change something"""
+
+    site: str
+
+
+class BodyTooLarge(InvalidInput):
+    """the body has more than {limit} bytes: send less at once"""
+
+    limit: int
+
+
+class BodyCut(InvalidInput):
+    """the body ended before it was complete"""
+
+
+class MediaTypeUnknown(InvalidInput):
+    """{problem}"""
+
+    problem: str
+
+
+class BadHeader(InvalidInput):
+    """header {name}: {problem}"""
+
+    name: str
+    problem: str
+
+
+class KeysDiffer(InvalidInput):
+    """the header Idempotency-Key says {key!r}, the event has the id {event!r}: leave one of them out"""
+
+    key: str
+    event: str
+
+
+class BadBody(InvalidInput):
+    """the body: {problem}"""
+
+    problem: str
+
+
+class EventRejected(InvalidInput):
+    """event {sequence} was rejected as {reason}: {message}"""
+
+    sequence: int
+    place: int
+    reason: str
+    message: str
+
+
+class NotSent(NoAnswer):
+    """not sent, because event {before!r} of the same tree before it was not stored: send both again"""
+
+    before: str
+
+
+class HookUnknown(NotFound):
+    """there is no hook {name!r}{meant}: the file of --hooks names {known}"""
+
+    name: str
+    known: str
+    meant: str
+
+
+class HookFailed(InvalidInput):
+    """hook {name}: {problem}"""
+
+    name: str
+    problem: str
+
+
+class SignatureWrong(InvalidInput):
+    """hook {name}: {problem}"""
+
+    name: str
+    problem: str
+
+
 class ServerBug(PhaselineError):
     """an error in phaseline: its log has the details, please report it"""

@@ -23,6 +23,7 @@ from phaseline.engine.embedded.server import end_with_parent
 from phaseline.engine.embedded.supervisor import how_it_ended
 from phaseline.engine.replay.log_writer import STANDARD
 from phaseline.engine.setup_errors import ReplayProcessEnded
+from phaseline.engine.worker.collecting import collecting_rarely
 
 EACH = 100_000
 """Events that are worth a process of their own: they take longer than its start."""
@@ -108,7 +109,8 @@ def main() -> None:
         terminal.log_to_stderr(verbose=verbose)
         send = _sender(out)
         try:
-            found = asyncio.run(_alone(task, send))
+            with collecting_rarely():
+                found = asyncio.run(_alone(task, send))
         except Exception:  # noqa: BLE001  # the parent does the work again, and says what is wrong
             found = None
         send(found)

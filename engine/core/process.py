@@ -189,8 +189,8 @@ class Processor:
     def _process_piece(self, batch: Batch, piece: Sequence[InboxEvent], enough: Callable[[InboxEvent], bool]) -> bool:
         """Add some events to the batch; whether it is full.
 
-        Each step is done for all of them before the next step. That takes a quarter less time than one event after the
-        other, because the code and the data of a step stay in the caches of the processor.
+        Each step is done for all of them before the next step. One event after the other takes 1.4 times as long,
+        because the code and the data of each step leave the caches of the processor before it comes again.
         """
         arrivals = [self._read(event) for event in piece]
         decisions: list[Decision] = []

@@ -11,19 +11,20 @@ import zlib
 from collections.abc import Iterable
 from urllib.parse import parse_qsl, unquote_to_bytes
 
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from phaseline.engine import logs
 from phaseline.engine.errors import PhaselineError
 from phaseline.engine.http import openapi, parameters, problems
+from phaseline.engine.http.access import trees
 from phaseline.engine.http.access.access import Access
 from phaseline.engine.http.call import Call, HttpAnswer
 from phaseline.engine.http.routes import ROUTES, Route
 from phaseline.engine.http.service import Service
 from phaseline.engine.log.when import Moment
-from phaseline.engine.request_errors import BadParameter, MethodNotAllowed, PathUnknown
+from phaseline.engine.request_errors import BadParameter, BodyCut, MethodNotAllowed, NoToken, PathUnknown
 from phaseline.schemas import codec
 from phaseline.schemas.records import timestamp
 from phaseline.schemas.similar import did_you_mean
@@ -93,6 +94,8 @@ class HttpApp:
             return await self._answer(request)
         except PhaselineError as error:
             return _problem(request, error)
+        except ClientDisconnect:
+            return _problem(request, BodyCut())
         except Exception as error:
             log.exception("request_failed", path=request.scope["path"], error=repr(error))
             return _problem(request, error)
@@ -101,7 +104,8 @@ class HttpApp:
         path = _decoded(request.scope["raw_path"], "the path")
         route, in_path = self._router.find(request.method, path)
         caller = await self._access.admit(request, route.role)
-        given = _query(request.scope["query_string"])
+        names = [one.name for one in route.parameters]
+        given = trees.narrow(caller, route.name, route.role, names, _query(request.scope["query_string"]), in_path)
         values = parameters.read(route.parameters, given, in_path)
         call = Call(self._service, request, values, caller, tuple(sorted(given)))
         known = request.headers.get("if-none-match", "")
@@ -167,4 +171,6 @@ def _problem(request: Request, error: Exception) -> Response:
         headers["Retry-After"] = problems.RETRY_AFTER
     if isinstance(error, MethodNotAllowed):
         headers["Allow"] = error.allowed
+    if isinstance(error, NoToken):
+        headers["WWW-Authenticate"] = "Bearer"
     return Response(codec.encode_json(body), body["status"], headers, problems.MEDIA_TYPE)

@@ -21,8 +21,24 @@ from phaseline.engine.errors import (
     SetupError,
     Unconfirmed,
     Undecided,
+    Unsendable,
 )
-from phaseline.engine.request_errors import MethodNotAllowed, PlaceTrimmed, ServerBug
+from phaseline.engine.request_errors import (
+    BodyTooLarge,
+    EventRejected,
+    HookFailed,
+    HostUnknown,
+    KeysDiffer,
+    MediaTypeUnknown,
+    MethodNotAllowed,
+    NotAllowed,
+    NoToken,
+    OtherSite,
+    PlaceTrimmed,
+    ServerBug,
+    SignatureWrong,
+    TreeUnnamed,
+)
 
 TYPE = "urn:phaseline:problem:"
 """What the types of problems begin with; the name of the error's class follows, such as `entity-unknown`."""
@@ -38,7 +54,19 @@ STATUSES: dict[type[Exception], int] = {
     PlaceTrimmed:     410,
     InvalidInput:     400,
     MethodNotAllowed: 405,
+    NoToken:          401,
+    SignatureWrong:   401,
+    NotAllowed:       403,
+    TreeUnnamed:      403,
+    OtherSite:        403,
+    BodyTooLarge:     413,
+    MediaTypeUnknown: 415,
+    HostUnknown:      421,
+    Unsendable:       400,
     EventRefused:     422,
+    EventRejected:    422,
+    KeysDiffer:       422,
+    HookFailed:       422,
     NotPermitted:     403,
     PayloadTooLarge:  413,
     SetupError:       500,

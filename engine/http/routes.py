@@ -53,7 +53,7 @@ FROM_TIME = Parameter("from", "where it begins: a place or a time; without it, a
 TO = Parameter("to", "the last place or time", "moment", example="now")
 BUCKETS = Parameter("buckets", "how many parts of equal time", "integer", default=200, least=1, most=2_000, example=10)
 REJECTIONS = Parameter("rejections", "rejections too", "flag", default=False)
-FORM = Parameter("form", "CloudEvents, or rows of place, kind, id, facet, state, conditions, class, flags, since",
+FORM = Parameter("form", "CloudEvents, or rows: place, kind, id, facet, state, conditions, class, flags, since, event",
                  default=RECORDS, options=(RECORDS, COLUMNS))  # fmt: skip
 MOST = Parameter("limit", "the most records of a range, and the rest of the last event", "integer", default=1_000,
                  least=1, most=10_000)  # fmt: skip
@@ -129,6 +129,12 @@ ROUTES: tuple[Route, ...] = (
           "Whether the states are loaded and followed.", (VERBOSE,), role="", problems=(503,)),
     Route("GET", "/openapi.json", "getDescription", about.openapi, "This description.", role=""),
     Route("GET", "/", "getPage", about.index, "The page.", answer=PAGE, role=""),
+    *(Route("GET", f"/{name}", f"get{name.title()}Screen", about.index, f"The page, with the screen {name.title()}.",
+            answer=PAGE, role="") for name in ("now", "tree", "time", "refused", "workers")),
+    Route("GET", "/tree/{id}", "getOneTreeScreen", about.index,
+          "The page, with one tree.", (OF_ID,), answer=PAGE, role=""),
+    Route("GET", "/entity/{kind}/{id}", "getEntityScreen", about.index,
+          "The page, with one entity.", (OF_KIND, OF_ID), answer=PAGE, role=""),
     Route("GET", "/page/{file}", "getPageFile", about.page,
           "A file of the page.", (FILE,), answer="*/*", role="", problems=(404,)),
 )  # fmt: skip

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import uvicorn
 
 from phaseline.engine.errors import BadSetting, PortTaken
-from phaseline.engine.http.access import access
+from phaseline.engine.http.access.access import Access, AccessSettings
 from phaseline.engine.http.app import HttpApp
 from phaseline.engine.http.service import HISTORY, Service, running
 from phaseline.engine.settings import Settings
@@ -67,18 +67,20 @@ def bound(host: str, port: int) -> socket.socket:
 
 @asynccontextmanager
 async def serving(
-    settings: Settings, kinds: Kinds, listen: str = DEFAULT_LISTEN, history: int = HISTORY
-) -> AsyncIterator[Serving]:
+    settings: Settings, kinds: Kinds, listen: str = DEFAULT_LISTEN, history: int = HISTORY,
+    access: AccessSettings | None = None,
+) -> AsyncIterator[Serving]:  # fmt: skip
     """Listen while the block runs, and follow the installation. Port 0 is any free port.
 
-    history: how many transitions are kept in memory.
+    history: how many transitions are kept in memory. access: who is let in.
     """
     host, port = address_of(listen)
-    access.check_reach(host)
+    door = Access(access)
+    door.check_listen(host)
     with bound(host, port) as listening:
         port = listening.getsockname()[1]
         url = f"http://{f'[{host}]' if ':' in host else host}:{port}"
-        async with running(settings, kinds, history) as service, _listening(HttpApp(service), listening):
+        async with running(settings, kinds, history) as service, _listening(HttpApp(service, door), listening):
             try:
                 yield Serving(url, service)
             finally:
@@ -89,7 +91,7 @@ async def serving(
 async def _listening(app: HttpApp, listening: socket.socket) -> AsyncIterator[None]:
     config = uvicorn.Config(
         app, http="httptools", ws="none", lifespan="off", log_config=None, access_log=False, server_header=False,
-        timeout_graceful_shutdown=STOP, timeout_keep_alive=75,
+        timeout_graceful_shutdown=STOP, timeout_keep_alive=75, proxy_headers=False,
     )  # fmt: skip
     server = _Server(config)
     task = asyncio.create_task(server.serve(sockets=[listening]))

@@ -238,13 +238,14 @@ async def test_columns_of_a_stream_and_of_a_range(api: Api) -> None:
     assert answer.json()["rows"] == rows
     assert answer.json()["place"] == end
     assert [row[0] for row in rows] == await logged(api.service.installation)
-    place, kind, entity_id, facet, state, conditions, state_class, flags, since = rows[-1]
+    place, kind, entity_id, facet, state, conditions, state_class, flags, since, event = rows[-1]
     last = await api.get(f"/v1/entities/{kind}/{entity_id}", at=place)
     shown = last["entity"]["facets"][facet]
     assert (shown["state"], shown["conditions"]) == (state, conditions)
     assert state_class in ("bad", "unknown", "busy", "excused", "good", "gone")
     assert flags in range(8)
     assert since > 10**9
+    assert event > 0
 
 
 @SHARED

@@ -1,4 +1,4 @@
-"""The garbage collector of a worker process."""
+"""The garbage collector of workers and commands."""
 
 import gc
 

@@ -1,6 +1,12 @@
 """Who may ask what: every request passes here before it is answered.
 
-Belongs here: `caller` (who asks, and with which roles), `access` (from a request to its caller, or a refusal). Tokens,
-proxies and the checks of where a request comes from belong here too. Does not: which role a request needs
-(`http.routes`).
+| module | holds |
+|---|---|
+| `access` | from a request to its caller, or a refusal; the headers of every answer |
+| `caller` | who asks, and with which roles |
+| `tokens` | the file of tokens |
+| `origin` | to which host a request is addressed, and which page sent it |
+| `trees` | a request of somebody who may read some trees only |
+
+Does not: which role a request needs (`http.routes`).
 """

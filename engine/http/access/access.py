@@ -1,34 +1,121 @@
-"""The step through which each request passes before it is answered.
+"""The step through which each request passes before it is answered: to whom it is addressed, who asks, what he may.
 
-Belongs here: `Access`, and where the server may listen. Does not: what a request needs (`http.routes`), answering it.
+Belongs here: `Access` and its settings, the session of a browser, the headers of every answer. Does not: what a request
+needs (`http.routes`), answering it.
 """
 
+import ipaddress
 from collections.abc import Mapping
-from ipaddress import ip_address
+from dataclasses import dataclass
+from pathlib import Path
 
 from starlette.requests import Request
 
 from phaseline.engine.errors import BadSetting
-from phaseline.engine.http.access.caller import LOCAL, Caller, Role
+from phaseline.engine.http.access import origin
+from phaseline.engine.http.access.caller import LOCAL, READ, BadRole, Caller, Role, with_roles
+from phaseline.engine.http.access.tokens import Tokens
+from phaseline.engine.request_errors import NoToken
+
+COOKIE = "phaseline"
+"""The cookie of a browser that has logged in: its token."""
+PROBES = ("/livez", "/readyz")
+"""Whoever looks after the process asks these by whatever name it has."""
+BEARER = "bearer "
+Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
 
-def check_reach(host: str) -> None:
-    """Raise `BadSetting` for an address that others can reach: nobody is asked who he is."""
-    try:
-        is_local = host == "localhost" or ip_address(host).is_loopback
-    except ValueError:
-        is_local = False
-    if not is_local:
-        problem = f"other machines may reach {host[:128]}, and nobody is asked who he is: listen on 127.0.0.1"
-        raise BadSetting(name="listen", problem=problem)
+@dataclass(frozen=True, slots=True)
+class AccessSettings:
+    """Who is let in. tokens: the file. hosts: names of the server beside `localhost` and its addresses.
+
+    proxies: the addresses of proxies that say in the header `user_header` who asks; user_roles: what such users may.
+    """
+
+    tokens: Path | None = None
+    hosts: tuple[str, ...] = ()
+    proxies: tuple[str, ...] = ()
+    user_header: str | None = None
+    user_roles: tuple[str, ...] = (READ,)
 
 
 class Access:
-    """Lets everybody in who reaches the server."""
+    """Finds out who asks. Without tokens and proxies everybody may do everything who reaches the server."""
 
-    headers: Mapping[str, str] = {"X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer"}
+    headers: Mapping[str, str] = {
+        "X-Content-Type-Options": "nosniff",
+        "Referrer-Policy": "no-referrer",
+        "Content-Security-Policy": "default-src 'self'; img-src 'self' data:; frame-ancestors 'none'; base-uri 'none'",
+        "Cross-Origin-Resource-Policy": "same-origin",
+    }
     """Headers of every answer."""
 
-    async def admit(self, request: Request, role: Role) -> Caller:  # noqa: ARG002  # everybody may
+    def __init__(self, settings: AccessSettings | None = None) -> None:
+        """Raises `BadSetting`."""
+        given = settings or AccessSettings()
+        self._hosts, self._header = given.hosts, given.user_header
+        self._tokens = None if given.tokens is None else Tokens(given.tokens)
+        self._proxies = tuple(map(_network, given.proxies))
+        if bool(given.proxies) != bool(given.user_header):
+            raise BadSetting(name="trusted_proxy", problem="give --trusted-proxy and --user-header, or none of them")
+        try:
+            with_roles("user", given.user_roles)
+        except BadRole as error:
+            raise BadSetting(name="user_role", problem=str(error)) from None
+        self._user_roles = given.user_roles
+
+    @property
+    def is_asked(self) -> bool:
+        """Whether callers must say who they are."""
+        return self._tokens is not None or bool(self._proxies)
+
+    def check_listen(self, host: str) -> None:
+        """Raise `BadSetting` if other machines could reach a server that lets everybody do everything."""
+        if not self.is_asked and not origin.is_loopback(host):
+            ways = "give --tokens FILE (`phaseline token` makes one), or --trusted-proxy and --user-header"
+            raise BadSetting(
+                name="listen", problem=f"other machines can reach {host}, so callers must be known: {ways}"
+            )
+
+    async def admit(self, request: Request, role: Role) -> Caller:
         """Who asks; raises one of our errors if he may not. role: what the request needs."""
-        return LOCAL
+        if request.scope["path"] not in PROBES:
+            origin.check_host(request, self._hosts)
+        origin.check_site(request, self._hosts)
+        if not self.is_asked:
+            return LOCAL
+        caller = self._proxied(request) or self._with_token(request, is_needed=bool(role))
+        caller.check(role)
+        return caller
+
+    def _with_token(self, request: Request, *, is_needed: bool) -> Caller:
+        token = token_of(request)
+        caller = None if self._tokens is None or token is None else self._tokens.caller(token)
+        if caller is None and is_needed:
+            raise NoToken(problem="this server wants a token" if token is None else "this token is not known here")
+        return caller or Caller("nobody", frozenset())
+
+    def _proxied(self, request: Request) -> Caller | None:
+        """The user that a trusted proxy names."""
+        if self._header is None or request.client is None or not origin.is_address(request.client.host):
+            return None
+        address = ipaddress.ip_address(request.client.host)
+        named = request.headers.getlist(self._header)
+        if len(named) != 1 or not named[0] or not any(address in network for network in self._proxies):
+            return None
+        return with_roles(named[0][:128], self._user_roles)
+
+
+def token_of(request: Request) -> str | None:
+    """The token of a request: in its header, or in the cookie of a browser that has logged in."""
+    given = request.headers.get("authorization", "")
+    if given[: len(BEARER)].lower() == BEARER:
+        return given[len(BEARER) :].strip()
+    return request.cookies.get(COOKIE)
+
+
+def _network(text: str) -> Network:
+    try:
+        return ipaddress.ip_network(text, strict=False)
+    except ValueError as error:
+        raise BadSetting(name="trusted_proxy", problem=f"{text[:64]!r} is no address or network: {error}") from None

@@ -1,23 +1,91 @@
-"""Who asks.
+"""Who asks, and what he may.
 
-Belongs here: `Caller`, and the roles. Does not: finding out who asks (`access`).
+Belongs here: `Caller`, the roles, and reading roles. Does not: finding out who asks (`access`).
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
+from urllib.parse import unquote
+
+from phaseline.engine.request_errors import NotAllowed
+from phaseline.schemas.similar import did_you_mean
+from phaseline.schemas.subjects import BadSubject, check_id
 
 Role = Literal["", "read", "publish", "operate"]
 """What a request needs: nothing; reading; publishing events; what operators do."""
+READ: Role = "read"
+PUBLISH: Role = "publish"
+OPERATE: Role = "operate"
+LIMITED: tuple[Role, ...] = (READ, PUBLISH)
+"""The roles that can be limited to a tree: `read:c1`."""
+
+
+class BadRole(ValueError):
+    """A text names no role. The message says why."""
 
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """Somebody who asks. roles: what he may do. trees: what he may read, as ids of roots; empty for everything."""
+    """Somebody who asks. roles: what he may do.
+
+    trees, published: the roots of the trees that he may read, and whose events he may publish; empty: all trees.
+    """
 
     name: str
     roles: frozenset[Role]
     trees: frozenset[str] = frozenset()
+    published: frozenset[str] = frozenset()
+
+    def check(self, role: Role) -> None:
+        """Raise `NotAllowed` unless he has a role."""
+        if role and role not in self.roles:
+            raise NotAllowed(name=self.name, needed=role)
+
+    def may_read(self, entity_id: str) -> bool:
+        """Whether he may read about an entity."""
+        return not self.trees or entity_id.partition("/")[0] in self.trees
+
+    def check_publish(self, entity_id: str) -> None:
+        """Raise `NotAllowed` unless he may publish events about an entity."""
+        root = entity_id.partition("/")[0]
+        if PUBLISH not in self.roles or (self.published and root not in self.published):
+            raise NotAllowed(name=self.name, needed=f"{PUBLISH}:{root}")
 
 
-LOCAL = Caller("local", frozenset({"", "read", "publish", "operate"}))
-"""Whoever reaches a server that listens on this machine only."""
+LOCAL = Caller("local", frozenset({"", READ, PUBLISH, OPERATE}))
+"""Whoever reaches a server that asks for no token."""
+
+
+def with_roles(name: str, words: Iterable[str]) -> Caller:
+    """The caller with roles such as `read`, `read:c1`, `publish:c1`, `operate`; raises `BadRole`.
+
+    A tree may be percent-encoded.
+    """
+    roles = dict[Role, set[str]]()
+    for word in words:
+        role, colon, tree = word.partition(":")
+        known = next((one for one in (READ, PUBLISH, OPERATE) if one == role), None)
+        if known is None:
+            meant = did_you_mean(role, (READ, PUBLISH, OPERATE))
+            raise BadRole(f"{word[:64]!r} is no role{meant}: roles are read, read:TREE, publish:TREE, operate")
+        if colon:
+            tree = unquote(tree)
+            _check_tree(word, known, tree)
+        roles.setdefault(known, set()).add(tree)
+    if not roles:
+        raise BadRole("no role is named: roles are read, read:TREE, publish:TREE, operate")
+    limited = {role: frozenset[str]() if "" in trees else frozenset(trees) for role, trees in roles.items()}
+    return Caller(name, frozenset(limited), limited.get(READ, frozenset()), limited.get(PUBLISH, frozenset()))
+
+
+def _check_tree(word: str, role: Role, tree: str) -> None:
+    if role not in LIMITED:
+        raise BadRole(f"{word[:64]!r}: {role} is for all trees, write {role}")
+    try:
+        check_id(tree)
+    except BadSubject as error:
+        raise BadRole(f"{word[:64]!r}: {error}") from None
+    if "/" in tree:
+        root = tree.partition("/")[0]
+        raise BadRole(f"{word[:64]!r}: a role is limited to whole trees, write {role}:{root}")

@@ -50,13 +50,16 @@ def piece(kinds: Kinds, placed: Placed, form: Form) -> Piece | None:
 
 
 def row(kinds: Kinds, place: int, record: Transition) -> list[Any]:
-    """A transition as a row: place, kind, id, facet, phase, conditions, class, flags, since in seconds."""
+    """A transition as a row: place, kind, id, facet, phase, conditions, class, flags, since in seconds, event.
+
+    event: the sequence of the event that led to it, so that a reader can step event by event.
+    """
     entity, after = record.entity, record.after
     facet = entity.facets[entity.names.index(record.facet)]
     state_class = class_in(kinds, entity.kind, record.facet, after)
     return [
         place, entity.kind, entity.id, record.facet, after.phase, after.conditions, state_class, flags_of(entity),
-        facet.since_ns // SECOND,
+        facet.since_ns // SECOND, record.cause.sequence,
     ]  # fmt: skip
 
 

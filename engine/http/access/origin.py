@@ -1,0 +1,71 @@
+"""To which host a request is addressed, and which page sent it.
+
+A page of another site can send requests to a server on this machine, and with a name of its own that leads here it can
+read the answers. So the host must be one of ours, and what changes something must come from our page or from no page.
+Belongs here: these two checks. Does not: who asks (`access`).
+"""
+
+import ipaddress
+from collections.abc import Collection
+from urllib.parse import urlsplit
+
+from starlette.requests import Request
+
+from phaseline.engine.request_errors import HostUnknown, OtherSite
+
+LOCAL_HOSTS = ("localhost", "*.localhost")
+HARMLESS = ("GET", "HEAD", "OPTIONS")
+"""The methods of requests that change nothing."""
+OWN_SITE = ("same-origin", "none")
+"""What browsers say of requests that our page sends, or that a person has typed."""
+
+
+def check_host(request: Request, allowed: Collection[str]) -> None:
+    """Raise `HostUnknown` unless the request is addressed to one of our names, or to an address.
+
+    No other site can have an address for its name.
+    """
+    given = request.headers.getlist("host")
+    host = _host_of(f"//{given[0]}") if len(given) == 1 else ""
+    if not is_address(host) and not _is_among(host, (*LOCAL_HOSTS, *allowed)):
+        raise HostUnknown(host=host or ", ".join(given)[:128])
+
+
+def check_site(request: Request, allowed: Collection[str]) -> None:
+    """Raise `OtherSite` for a request that changes something and comes from a page of another site."""
+    if request.method in HARMLESS:
+        return
+    site, origin = request.headers.get("sec-fetch-site"), request.headers.get("origin")
+    if site is not None:
+        if site not in OWN_SITE:
+            raise OtherSite(site=(origin or site)[:128])
+    elif origin is not None:
+        own = urlsplit(f"//{request.headers.get('host', '')}").netloc.lower()
+        if urlsplit(origin).netloc.lower() != own and not _is_among(_host_of(origin), allowed):
+            raise OtherSite(site=origin[:128])
+
+
+def is_address(host: str) -> bool:
+    """Whether a host is an IP address."""
+    try:
+        ipaddress.ip_address(host)
+    except ValueError:
+        return False
+    return True
+
+
+def is_loopback(host: str) -> bool:
+    """Whether only this machine can reach a host."""
+    return host == "localhost" or (is_address(host) and ipaddress.ip_address(host).is_loopback)
+
+
+def _host_of(url: str) -> str:
+    try:
+        return (urlsplit(url).hostname or "").rstrip(".")
+    except ValueError:
+        return ""
+
+
+def _is_among(host: str, allowed: Collection[str]) -> bool:
+    """Whether a name is one of these; `*.example.com` is all names below."""
+    return any(host == one.lower() or (one.startswith("*.") and host.endswith(one[1:].lower())) for one in allowed)

@@ -1,0 +1,10 @@
+// The screen Refused.
+
+import { el, fill } from "./dom.js";
+import { t } from "./words.js";
+
+/** The screen in an element. */
+export function open(app, root) {
+  fill(root, el("div", { class: "empty" }, el("h1", {}, t("refused"))));
+  return { draw() {}, close() {} };
+}

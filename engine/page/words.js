@@ -1,0 +1,164 @@
+// The words of the page, in English and Chinese. Labels of states come from the tables.
+
+export const WORDS = {
+  title: ["Phaseline", "Phaseline"],
+  skip: ["Skip to the content", "跳到正文"],
+  now: ["Now", "现在"],
+  tree: ["Tree", "树"],
+  entity: ["Entity", "实体"],
+  time: ["Time", "时间"],
+  refused: ["Refused", "被拒绝"],
+  workers: ["Workers", "工作进程"],
+  screens: ["Screens", "页面"],
+  language: ["Language", "语言"],
+  search: ["Search", "搜索"],
+  searchHint: ["Name of an entity, or of a screen", "实体或页面的名称"],
+  nothingFound: ["Nothing has such a name.", "没有这样的名称。"],
+  live: ["live", "实时"],
+  connecting: ["connecting", "连接中"],
+  away: ["server away; shown: {age} ago", "服务器不可用；显示 {age}前的状态"],
+  loading: ["Loading", "加载中"],
+  past: ["past: place {place}, {time}", "过去：位置 {place}，{time}"],
+  place: ["place", "位置"],
+  backToLive: ["Back to live", "回到实时"],
+  copyLink: ["Copy link", "复制链接"],
+  copied: ["The link to this place is copied.", "已复制此位置的链接。"],
+  help: ["Keyboard", "键盘"],
+  close: ["Close", "关闭"],
+  retry: ["Try again", "重试"],
+  serverAway: ["The server does not answer. The page goes on by itself when it is back.", "服务器没有应答。恢复后页面会自动继续。"],
+  failed: ["That did not work: {problem}", "操作失败：{problem}"],
+  total: ["{n} entities", "{n} 个实体"],
+  good: ["good", "正常"],
+  busy: ["busy", "进行中"],
+  bad: ["bad", "异常"],
+  excused: ["excused", "豁免"],
+  gone: ["gone", "已删除"],
+  unknown: ["unknown", "未知"],
+  silent: ["silent", "静默"],
+  stale: ["nothing heard lately", "最近没有消息"],
+  viewed: ["shown so because of what it belongs to", "因其所属对象而显示"],
+  all: ["all", "全部"],
+  map: ["Map", "地图"],
+  table: ["Table", "表格"],
+  mapLabel: ["Map of all entities: a cell for each, grouped by tree. Arrow keys move, Enter opens.", "所有实体的地图：每格一个，按树分组。方向键移动，回车打开。"],
+  kindsStates: ["Kinds and states", "种类与状态"],
+  kind: ["Kind", "种类"],
+  state: ["State", "状态"],
+  since: ["Since", "自"],
+  count: ["Count", "数量"],
+  name: ["Name", "名称"],
+  below: ["Below", "下级"],
+  facets: ["Also", "其他方面"],
+  lately: ["Changed lately", "最近变化"],
+  cameBad: ["Went bad", "变为异常"],
+  wentBad: ["Well again", "已恢复"],
+  changed: ["Changed", "已变化"],
+  quiet: ["Nothing has changed lately.", "最近没有变化。"],
+  silentPlaces: ["Silent", "静默"],
+  nothingSilent: ["Everything that reports has been heard.", "所有上报者均有消息。"],
+  lastHeard: ["silent since {time}", "自 {time} 起静默"],
+  noEntity: ["No entity yet.", "还没有实体。"],
+  publishOne: ["Publish one:", "发布一个："],
+  noFit: ["Nothing fits these filters.", "没有符合筛选条件的实体。"],
+  clearFilters: ["Clear filters", "清除筛选"],
+  trees: ["Trees", "树"],
+  allTrees: ["All trees", "所有树"],
+  filter: ["Filter", "筛选"],
+  anyKind: ["any kind", "任何种类"],
+  anyState: ["any state", "任何状态"],
+  group: ["{n} × {state}", "{n} × {state}"],
+  rows: ["{n} rows", "{n} 行"],
+  open: ["Open", "打开"],
+  why: ["Why", "原因"],
+  belongsTo: ["Belongs to", "属于"],
+  conditions: ["Conditions", "条件"],
+  notThere: ["{name} does not exist at this place.", "{name} 在此位置不存在。"],
+  choose: ["Choose an entity to see why it is as it is.", "选择一个实体以查看其状态的原因。"],
+  strip: ["Time", "时间"],
+  stripLabel: ["Transitions over time. The handle is the place that is shown; arrow keys step one event.", "随时间的变迁。手柄是所显示的位置；方向键逐事件移动。"],
+  stepBack: ["One event back", "后退一个事件"],
+  stepOn: ["One event on", "前进一个事件"],
+  play: ["Play", "播放"],
+  pause: ["Pause", "暂停"],
+  fold: ["Fold the time bar", "收起时间条"],
+  unfold: ["Show the time bar", "显示时间条"],
+  wholeRange: ["Whole range", "全部范围"],
+  atStart: ["This is the beginning of the log.", "这是日志的开头。"],
+  transitions: ["{n} transitions", "{n} 次变迁"],
+  from: ["From", "从"],
+  to: ["To", "到"],
+  compare: ["Compare", "比较"],
+  lanes: ["Lanes", "泳道"],
+  compareHint: ["Places or times. Empty: the beginning, and now.", "位置或时间。留空：开头与现在。"],
+  created: ["Created", "新建"],
+  deleted: ["Deleted", "已删除"],
+  same: ["Same again", "恢复原状"],
+  cameAndWent: ["Came and went", "出现又消失"],
+  before: ["Before", "之前"],
+  after: ["After", "之后"],
+  noChange: ["Nothing changed between these moments.", "这两个时刻之间没有变化。"],
+  tooMany: ["More than {n} transitions: only the first are shown. Take a shorter range or one tree.", "超过 {n} 次变迁：仅显示最前面的。请缩短范围或选择一棵树。"],
+  keyHelp: ["Keys", "按键"],
+  keySearch: ["search", "搜索"],
+  keyMove: ["move in lists and trees, open and fold", "在列表和树中移动、展开、收起"],
+  keyOpen: ["open the chosen entity", "打开所选实体"],
+  keyEvents: ["one event back, one event on", "后退、前进一个事件"],
+  keyLive: ["live, or stop at this place", "实时，或停在此位置"],
+  keyPlay: ["play", "播放"],
+  keyGo: ["go to a screen", "转到页面"],
+  keyLang: ["other language", "切换语言"],
+  keyHelpItself: ["this list", "此列表"],
+  noScript: ["This page needs JavaScript.", "此页面需要 JavaScript。"],
+  none: ["none", "无"],
+  entities: ["entities", "实体"],
+  details: ["Details", "详情"],
+  "kind.cluster": ["cluster", "集群"],
+  "kind.node_pool": ["node pool", "节点池"],
+  "kind.node": ["node", "节点"],
+  "kind.component": ["component", "组件"],
+  "kind.emco_resource": ["EMCO resource", "EMCO 资源"],
+  "kind.app_context": ["app context", "应用上下文"],
+  "kind.app_cluster": ["app on a cluster", "集群上的应用"],
+  "kind.rsync_resource": ["resource of an app", "应用的资源"],
+  "kind.application_set": ["application set", "应用集"],
+  "kind.application": ["application", "应用"],
+  "kind.resource": ["resource", "资源"],
+  "kind.git_repo": ["Git repository", "Git 仓库"],
+  "kind.bundle": ["bundle", "捆绑包"],
+  "kind.bundle_deployment": ["bundle on a cluster", "集群上的捆绑包"],
+  "kind.bundle_resource": ["resource of a bundle", "捆绑包的资源"],
+};
+export const LANGUAGES = ["en", "zh"];
+export const LANGUAGE_NAMES = { en: "English", zh: "中文" };
+let chosen = "en";
+
+/** The language in use. */
+export function language() {
+  return chosen;
+}
+
+/** Take a language, or the browser's where it is none of ours. */
+export function choose(tag) {
+  const wanted = [tag, ...navigator.languages].map((one) => String(one ?? "").slice(0, 2).toLowerCase());
+  chosen = wanted.find((one) => LANGUAGES.includes(one)) ?? "en";
+  document.documentElement.lang = chosen;
+}
+
+/** A word, with values in place of `{name}`. */
+export function t(word, values = {}) {
+  const found = WORDS[word];
+  if (!found) throw new Error(`no word ${word}`);
+  return found[LANGUAGES.indexOf(chosen)].replace(/\{(\w+)\}/g, (_, name) => values[name] ?? "");
+}
+
+/** The name of a kind. */
+export function kindName(kind) {
+  return WORDS[`kind.${kind}`] ? t(`kind.${kind}`) : kind.replaceAll("_", " ");
+}
+
+/** The label of a state, as /v1/columns describes it. */
+export function stateName(state) {
+  if (!state) return t("unknown");
+  return state.label?.[chosen] ?? state.label?.en ?? [state.state, ...state.conditions].join(" ");
+}

@@ -1,0 +1,98 @@
+"""The modules of the page that need no browser, in Node.js: the address, the store, names.
+
+Belongs here: what they compute. Does not: the page in a browser (`test_page`).
+"""
+
+import json
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+PAGE = Path(__file__).parents[2] / "engine" / "page"
+
+
+@pytest.fixture(scope="module")
+def node() -> str:
+    """Node.js, which runs the modules that need no browser."""
+    found = shutil.which("node")
+    if found is None:
+        pytest.skip("node is not installed")
+    return found
+
+
+def ran(node: str, code: str) -> Any:
+    """What a program with the modules of the page prints, as JSON."""
+    modules = "".join(
+        f"import * as {name} from {json.dumps(str(PAGE / f'{name}.js'))};"
+        for name in ("router", "store", "format", "words")
+    )
+    text = modules + "const say = (value) => console.log(JSON.stringify(value));" + code
+    done = subprocess.run([node, "--input-type=module", "-e", text], capture_output=True, check=True, text=True)
+    return json.loads(done.stdout)
+
+
+def test_an_address_is_a_state_and_back(node: str) -> None:
+    states = [
+        {"screen": "now", "kind": "", "id": "", "query": {"at": "4711", "lang": "zh"}},
+        {"screen": "tree", "kind": "", "id": "c1/pool a", "query": {"sel": "node/c1/<b>&n=1"}},
+        {"screen": "entity", "kind": "node", "id": "c1/100%/?#\u202e中", "query": {}},
+    ]
+    code = f"""say({json.dumps(states)}.map((one) => {{
+      const url = new URL(router.write(one), "http://h");
+      return router.read(url.pathname, url.search);
+    }}))"""
+    assert ran(node, code) == states
+    assert ran(node, 'say([router.read("/", ""), router.read("/nowhere/%ff", "").screen, router.splitName("node/c1/a")])') == [
+        {"screen": "now", "kind": "", "id": "", "query": {}}, "now", ["node", "c1/a"],
+    ]  # fmt: skip
+
+
+STORE = """
+const machines = new Map([
+  ["cluster", {parent: null, id: ["cluster"], facets: [{facet: "phase", labels: [{phase: "Failed", condition: "X", en: "Broken", others: {zh: "坏"}}]}, {facet: "contact", labels: []}]}],
+  ["node", {parent: "cluster", id: ["cluster", "node"], facets: [{facet: "phase", labels: []}]}],
+]);
+const one = new store.Store(machines);
+one.load({place: 10, time: "2026-01-01T00:00:00Z", kinds: ["cluster", "node"], id: ["c1", "c1/n1"], kind: [0, 1], parent: [-1, 0],
+  state: [0, 1], more: [], flags: [0, 0], since: [1, 2], states: [
+    {kind: "cluster", facet: "phase", state: "Running", conditions: [], class: "good", label: {}},
+    {kind: "node", facet: "phase", state: "Running", conditions: [], class: "good", label: {}}]});
+const rows = [
+  [9, "cluster", "c1", "phase", "Old", [], "bad", 0, 1, 1],
+  [11, "cluster", "c1", "phase", "Failed", ["X"], "bad", 0, 5, 2],
+  [12, "node", "c1/n10", "phase", "Creating", [], "busy", 0, 6, 3],
+  [13, "node", "c1/n2", "phase", "Creating", [], "busy", 0, 7, 3],
+  [14, "node", "c1/n1", "phase", "Deleted", [], "gone", 4, 8, 4],
+  [15, "cluster", "c1", "contact", "Silent", [], "unknown", 0, 9, 5],
+];
+const shown = () => [one.place, one.counts().total, one.counts().classes, [...one.children().tops].map((n) => one.ids[n]),
+  [...one.order()].filter((n) => one.isThere(n)).map((n) => one.ids[n]), [...one.rollUp().slice(0, 6)], one.silent().map((n) => one.ids[n])];
+"""
+
+
+def test_a_store_takes_rows_and_takes_them_back(node: str) -> None:
+    before, after, label, back = ran(node, STORE + """
+      const before = shown(), undos = [];
+      one.apply(rows, undos);
+      const after = shown(), label = one.states[one.state[0]].label.zh;
+      while (undos.length) one.undo(undos.pop());
+      say([before, after, label, shown()]);
+    """)  # fmt: skip
+    assert before == [10, 2, [2, 0, 0, 0, 0, 0], ["c1"], ["c1", "c1/n1"], [1, 0, 0, 0, 0, 0], []]
+    assert after == [15, 3, [0, 2, 1, 0, 0, 0], ["c1"], ["c1", "c1/n2", "c1/n10"], [0, 2, 0, 0, 0, 0], ["c1"]]
+    assert label == "坏"
+    assert back == before
+
+
+def test_a_store_grows(node: str) -> None:
+    assert ran(node, STORE + """
+      one.apply(Array.from({length: 5000}, (_, n) => [20 + n, "node", `c1/m${n}`, "phase", "Running", [], "good", 0, 3, n]));
+      say([one.counts().total, one.rollUp()[0], one.children().start[1] - one.children().start[0], one.find("node", "c1/m4999")]);
+    """) == [5002, 5001, 5001, 5001]  # fmt: skip
+
+
+def test_names_cannot_turn_what_stands_around_them(node: str) -> None:
+    assert ran(node, r'say(format.safe("a\u202eb\u0000c\u2066d"))') == "a\ufffdb\ufffdc\ufffdd"
