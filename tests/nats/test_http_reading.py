@@ -224,3 +224,16 @@ async def test_the_server_says_what_it_is(fresh: Api) -> None:
     assert page.headers["content-type"] == "text/html; charset=utf-8"
     assert "Phaseline" in page.text
     assert (await fresh.http.get("/page/index.html")).text == page.text
+
+
+@SHARED
+async def test_a_link_into_the_page_is_the_page_whatever_its_query(api: Api) -> None:
+    page = await api.http.get("/")
+    assert page.headers["content-type"].startswith("text/html")
+    for link in (
+        "/now?at=3&lang=zh&state=Failed",
+        "/tree/c1?sel=node%2Fc1%2Fp%2Fn1&lang=zh",
+        "/entity/node/c1%2Fp%2Fn1?at=7",
+    ):
+        answer = await api.http.get(link)
+        assert (answer.status_code, answer.text) == (200, page.text), link
