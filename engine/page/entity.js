@@ -134,7 +134,7 @@ class Trial {
 		const options = (wanted) => machine.triggers.filter((one) => one.role !== "derived" && may.has(one.trigger) === wanted).map((one) => el("option", one.trigger));
 		this.choice = el("select", { onchange: () => this.#choose() }, el("optgroup", { label: t("legalNow") }, options(true)), el("optgroup", { label: "…" }, options(false)));
 		this.fields = el("div.fields");
-		this.result = el("div", { role: "status" });
+		this.result = el("div", { "aria-live": "polite" });
 		this.element = el("form.fields", { onsubmit: (event) => { event.preventDefault(); this.#send(event.submitter?.value !== "send"); } },
 			el("label", t("trigger"), this.choice), this.fields,
 			el("div.bar", el("button.primary", t("dryRun")), el("button", { value: "send" }, t("send"))), this.result);

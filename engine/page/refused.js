@@ -69,7 +69,7 @@ export function open(app, root) {
 		if (app.query.sel !== place) return;
 		if (problem) return fill(panel, el("p", { role: "alert" }, problem.message));
 		const { kind, id, message, reason, trigger, cause, state, legal } = rejection.data;
-		const said = el("p", { role: "status" });
+		const said = el("p", { "aria-live": "polite" });
 		const again = () => post(`/v1/rejections/${place}/resend`, "").then((done) => fill(said, t("sent", { n: done.sequence })), (failed) => fill(said, failed.message));
 		const states = Object.entries(state ?? {}).map(([facet, now]) => `${facet} ${now.state} ${now.conditions.join(", ")}`);
 		const facts = { reason, trigger, time: moment(seconds(rejection.time)), source: cause?.source, state: states.join("; "), legalThen: legal?.join(", ") };

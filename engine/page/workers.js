@@ -9,7 +9,7 @@ const EVERY = 2000;
 
 export function open(app, root) {
 	const body = el("div.cards");
-	const problem = el("p", { role: "status", class: "bad" });
+	const problem = el("p", { "aria-live": "polite", class: "bad" });
 	fill(root, el("h1.hidden-text", t("workers")), problem, body);
 	let [first, last, language, moves] = [null, null, "", 0];
 	ask();
