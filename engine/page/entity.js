@@ -166,7 +166,7 @@ class Trial {
 			const answer = await post("/v1/events", event, dry ? TYPE : { ...TYPE, prefer: "wait=10" }, dry ? { "dry-run": "true" } : {});
 			const records = answer.records ?? [];
 			fill(this.result, records.length ? t(dry ? "would" : "did") : dry ? t("nothingWould") : t("sent", { n: answer.sequence }),
-				el("ul.changes", records.map((one) => this.#change(one.data))));
+				records.map((one) => this.#change(one.data)));
 		} catch (problem) {
 			fill(this.result, el("p.bad", problem.message));
 		}
@@ -174,7 +174,7 @@ class Trial {
 
 	#change({ kind, id, facet, to, from, message, reason }) {
 		const mark = (one) => stateMark(described(this.app.machines, kind, facet, one));
-		return el("li", entityLink(this.app, kind, id), " ",
+		return el("p", entityLink(this.app, kind, id), " ",
 			to ? [from ? [mark(from), " → "] : null, mark(to)] : el("span.bad", `${reason}: ${safe(message)}`));
 	}
 }

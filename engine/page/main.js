@@ -59,8 +59,9 @@ class App {
 
 	openEntity(number) {
 		const [kind, id] = splitName(this.nameOf(number));
-		this.router.go(this.router.to("entity", { kind, id }));
+		this.goEntity({ kind, id });
 	}
+	goEntity({ kind, id }) { this.router.go(this.router.to("entity", { kind, id })); }
 
 	announce(text) { document.getElementById("announce").textContent = text; }
 

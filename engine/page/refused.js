@@ -64,7 +64,7 @@ export function open(app, root) {
 	}
 
 	async function one(place) {
-		if (!place) return fill(panel, el("p.soft", t("chooseRefused")));
+		if (!place) return fill(panel);
 		const { rejection, event, problem } = await get(`/v1/rejections/${encodeURIComponent(place)}`).catch((failed) => ({ problem: failed }));
 		if (app.query.sel !== place) return;
 		if (problem) return fill(panel, el("p", { role: "alert" }, problem.message));

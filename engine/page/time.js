@@ -6,7 +6,6 @@ import { clock, moment, number as num, safe, seconds } from "./format.js";
 import { Rows } from "./rows.js";
 import { stateMark } from "./side.js";
 import { described } from "./store.js";
-import { entityLink } from "./why.js";
 import { kindName, stateName, t } from "./words.js";
 
 const MOST = 5000;
@@ -60,7 +59,7 @@ export function open(app, root) {
 class Compare {
 	constructor(app) {
 		this.app = app;
-		this.rows = new Rows({ label: t("compare"), draw: (index, row) => this.#row(index, row), choose: (index) => this.rows.update(this.rows.count, index), open: (index) => this.#open(index) });
+		this.rows = new Rows({ label: t("compare"), draw: (index, row) => this.#row(index, row), choose: (index, event) => this.#take(index, event), open: (index) => app.goEntity(this.shown[index]) });
 		this.only = "";
 	}
 
@@ -93,22 +92,22 @@ class Compare {
 		this.element.replaceWith(this.content());
 	}
 
+	#take(index, event) {
+		if (event.type === "click" && index === this.rows.selected) this.app.goEntity(this.shown[index]);
+		else this.rows.update(this.rows.count, index);
+	}
+
 	#row(index, row) {
 		const one = this.shown[index];
 		const [before, after] = [one.from, one.to].map((states) => this.#states(one.kind, states));
 		fill(row, el("span.soft", word(one.what)),
-			el("span", entityLink(this.app, one.kind, one.id), el("span.soft.small", ` ${kindName(one.kind)}`)),
+			el("span", el("bdi", safe(one.id)), el("span.soft.small", ` ${kindName(one.kind)}`)),
 			el("span.wide", before), el("span", after),
 			el("span.wide.end.soft", num(one.transitions)), el("span.wide.end.soft.small", one.last ? clock(seconds(one.last)) : ""));
 	}
 
 	#states(kind, states) {
 		return Object.entries(states ?? {}).map(([facet, one]) => [stateMark(described(this.app.machines, kind, facet, one)), " "]);
-	}
-
-	#open(index) {
-		const { kind, id } = this.shown[index];
-		this.app.router.go(this.app.router.to("entity", { kind, id }));
 	}
 }
 
@@ -135,7 +134,7 @@ export function scale(times) {
 class Lanes {
 	constructor(app) {
 		this.app = app;
-		this.rows = new Rows({ label: t("lanes"), draw: (index, row) => this.#row(index, row), choose: (index) => this.rows.update(this.rows.count, index), open: (index) => this.#open(index) });
+		this.rows = new Rows({ label: t("lanes"), draw: (index, row) => this.#row(index, row), choose: (index) => this.rows.update(this.rows.count, index), open: (index) => app.goEntity(this.lanes[index]) });
 	}
 
 	async ask() {
@@ -217,10 +216,5 @@ class Lanes {
 		}
 		context.fillStyle = style.getPropertyValue("--back");
 		for (const fold of this.scale.folds) context.fillRect(fold * width - 3, 0, 2, 20);
-	}
-
-	#open(index) {
-		const { kind, id } = this.lanes[index];
-		this.app.router.go(this.app.router.to("entity", { kind, id }));
 	}
 }

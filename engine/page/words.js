@@ -131,7 +131,6 @@ export const WORDS = {
 	heard: ["Last heard", "最近消息"],
 	sendAgain: ["Send again", "重新发送"],
 	noneRefused: ["No event was refused.", "没有被拒绝的事件。"],
-	chooseRefused: ["Choose a refused event.", "选择一个被拒绝的事件。"],
 	partitions: ["Partitions", "分区"],
 	partition: ["Partition", "分区"],
 	worker: ["Worker", "工作进程"],
