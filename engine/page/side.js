@@ -13,6 +13,12 @@ export function stateMark(state) {
   return el("span", { class: `state ${cls}` }, glyph(cls), stateName(state));
 }
 
+/** An event as it was sent, as far as it is still stored. */
+export function payload(event) {
+  if (!event) return el("p", { class: "soft" }, t("eventGone"));
+  return el("pre", { tabindex: 0 }, JSON.stringify(event, null, 2).split("\n").map((one) => `${safe(one)}\n`).join(""));
+}
+
 /** How many of each class, as signs and numbers. counts: six numbers, from `first` on. */
 export function badges(counts, first = 0) {
   const found = [2, 1, 5, 3, 0, 4].filter((cls) => counts[first + cls]);
