@@ -28,6 +28,12 @@ class PlaceTrimmed(NotFound):
     first: int
 
 
+class NothingToRead(NotFound):
+    """there is no rejection at place {place} in a tree that you may read"""
+
+    place: int
+
+
 class PathUnknown(NotFound):
     """there is nothing at {path}{meant}: /openapi.json lists what there is"""
 

@@ -5,6 +5,7 @@ Belongs here: its options and messages. Does not: the server (`phaseline.engine.
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from pathlib import Path
 
 import click
 
@@ -24,6 +25,7 @@ NEEDED = ("starlette", "uvicorn", "httptools")
         ("phaseline serve", "the page is at http://127.0.0.1:8223"),
         ("phaseline serve --nats nats://nats.example:4222 --listen 127.0.0.1:9000", ""),
         ("phaseline serve --listen 127.0.0.1:0 -v", "on any free port, with all log lines"),
+        ("phaseline serve --listen 0.0.0.0:8223 --tokens tokens --allowed-host phaseline.example", ""),
     ],
 )
 @click.option("--listen", default="127.0.0.1:8223", metavar="HOST:PORT", envvar="PHASELINE_LISTEN", show_envvar=True,
@@ -31,21 +33,42 @@ NEEDED = ("starlette", "uvicorn", "httptools")
 @click.option("--history", type=click.IntRange(0), default=2_000_000, metavar="N", envvar="PHASELINE_HISTORY",
               show_envvar=True, show_default=True,
               help="Transitions of the past that are kept in memory, 30 bytes each.")  # fmt: skip
+@click.option("--tokens", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE",
+              envvar="PHASELINE_TOKENS", show_envvar=True,
+              help="Who may do what: the digests of tokens, which `phaseline token` makes.")  # fmt: skip
+@click.option("--allowed-host", "hosts", multiple=True, metavar="NAME", envvar="PHASELINE_ALLOWED_HOST",
+              show_envvar=True,
+              help="A host name of this server beside localhost; *.example.com is all below.")  # fmt: skip
+@click.option("--trusted-proxy", "proxies", multiple=True, metavar="ADDRESS", envvar="PHASELINE_TRUSTED_PROXY",
+              show_envvar=True, help="The address or network of a proxy that says who asks.")  # fmt: skip
+@click.option("--user-header", metavar="NAME", envvar="PHASELINE_USER_HEADER", show_envvar=True,
+              help="The header in which that proxy names the user.")  # fmt: skip
+@click.option("--user-role", "user_roles", multiple=True, default=("read",), show_default=True, metavar="ROLE",
+              help="What the users of that proxy may.")  # fmt: skip
 @options.connected
-def serve(settings: Settings, *, listen: str, history: int) -> int | None:
+def serve(
+    settings: Settings, *, listen: str, history: int, tokens: Path | None, hosts: tuple[str, ...],
+    proxies: tuple[str, ...], user_header: str | None, user_roles: tuple[str, ...],
+) -> int | None:  # fmt: skip
     """Serve the page and the API of an installation by HTTP, until Ctrl-C.
 
     The process keeps nothing. It folds the log into memory and follows it; run as many as you like. Without NATS it
     waits, and answers as soon as there is an installation.
+
+    Whoever can reach it may do everything, so it listens on this machine only. To listen elsewhere, say by --tokens or
+    --trusted-proxy who may do what.
     """
     check_libraries()
     from phaseline.engine.http import server  # noqa: PLC0415  # it needs the libraries that were looked for
+    from phaseline.engine.http.access.access import AccessSettings  # noqa: PLC0415  # likewise
+
+    access = AccessSettings(tokens, hosts, proxies, user_header, user_roles)
 
     terminal.log_like_a_server(quiet=True)
 
     async def work() -> None:
         stop = system.stopped_by_signals()
-        async with server.serving(settings, installed(), listen, history) as serving:
+        async with server.serving(settings, installed(), listen, history, access) as serving:
             terminal.say(f"The page and the API are at {serving.url}. Stop with Ctrl-C.")
             await stop.wait()
 

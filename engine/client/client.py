@@ -129,19 +129,13 @@ class Client:
         Raises `Undecided` when no worker has answered after `timeout` seconds; the event stays stored.
         """
         message = self._message(kind, trigger, entity_id, data, check, details)
-        settings = self._session.settings
-        async with outcomes.follow(await self._session.installation(), entity_id.partition("/")[0]) as reader:
-            receipt = await single.publish(self._session.wire, message, settings.request_timeout)
-            if not receipt.duplicate:
-                return await outcomes.outcome(reader, settings.prefix, receipt, timeout)
-        return await self.outcome(receipt, timeout=timeout)
+        installation, root = await self._session.installation(), entity_id.partition("/")[0]
+        patience = self._session.settings.request_timeout
+        return await outcomes.of_message(installation, message, root, patience, timeout)
 
     async def outcome(self, receipt: Receipt, *, timeout: float = WAIT) -> Outcome:
         """The outcome of an event that was stored before; waits as `publish_and_wait` does."""
-        installation = await self._session.installation()
-        root, start = await outcomes.whereabouts(installation, receipt.sequence)
-        async with outcomes.follow(installation, root, start) as reader:
-            return await outcomes.outcome(reader, installation.prefix, receipt, timeout)
+        return await outcomes.of_receipt(await self._session.installation(), receipt, timeout)
 
     async def publish_many(
         self,

@@ -1,17 +1,21 @@
 """The table of all requests. The router, the description (`openapi`) and docs/http.md are made from it.
 
 Belongs here: method and path, parameters, what is answered, the role that a request needs, its handler. Does not: the
-handlers (`reading`, and one room for what changes something), how a request is read (`app`).
+handlers (`reading`, `intake`, `access.session`), how a request is read (`app`).
 """
 
 from typing import NamedTuple
 
 from phaseline.engine.emco_status.query import LISTS, OUTPUTS, SHAPES, STATUSES, TYPES
+from phaseline.engine.http.access import session
 from phaseline.engine.http.access.caller import Role
 from phaseline.engine.http.call import Handler
+from phaseline.engine.http.intake import events
+from phaseline.engine.http.intake.bodies import BATCH_JSON
 from phaseline.engine.http.live.frames import COLUMNS, RECORDS
 from phaseline.engine.http.parameters import Parameter
 from phaseline.engine.http.reading import about, entities, installation, past, rejections, transitions
+from phaseline.schemas.cloudevents.content_types import JSON_EVENT, MSGPACK_EVENT
 
 JSON, PAGE = "application/json", "text/html"
 
@@ -31,6 +35,9 @@ class Route(NamedTuple):
     answer: str = JSON
     role: Role = "read"
     problems: tuple[int, ...] = ()
+    statuses: tuple[int, ...] = (200,)
+    bodies: tuple[str, ...] = ()
+    """The types of the bodies that it takes."""
 
 
 KIND = Parameter("kind", "only this kind", example="node")
@@ -74,6 +81,9 @@ STATUS = (
     Parameter("instance", "the app context, in place of the present one"),
     *(Parameter(name, f"only for the shape `emco`: the names of the {name}", "flag", default=False) for name in LISTS),
 )
+DRY_RUN = Parameter("dry-run", "store nothing: say what the event would do now", "flag", default=False)
+FORCE = Parameter("force", "store an event even if it would be rejected", "flag", default=False)
+SEQUENCE = Parameter("sequence", "the number of the event", "integer", is_path=True, least=1, example=1)
 VERBOSE = Parameter("verbose", "say more", "flag", default=False)
 FILE = Parameter("file", "the name", is_path=True, example="index.html")
 READ = (400, 404, 503)
@@ -114,7 +124,15 @@ ROUTES: tuple[Route, ...] = (
     Route("GET", "/v1/rejections/{place}", "getRejection", rejections.rejection,
           "One rejection with its event.", (PLACE,), problems=READ),
     Route("POST", "/v1/rejections/{place}/resend", "resendRejection", rejections.resend,
-          "Send the event of a rejection again.", (PLACE,), role="operate", problems=READ),
+          "Send the event of a rejection again.", (PLACE,), role="operate", problems=READ, statuses=(202,)),
+    Route("POST", "/v1/events", "publishEvents", events.publish,
+          "Store a CloudEvent (in structured or binary mode), or a batch: 202, and with `Prefer: wait=10` its outcome.",
+          (DRY_RUN, FORCE), role="publish", problems=(400, 413, 415, 422, 503, 504), statuses=(200, 202, 207),
+          bodies=(JSON_EVENT, BATCH_JSON, MSGPACK_EVENT, JSON)),
+    Route("OPTIONS", "/v1/events", "eventOptions", events.options,
+          "Whether a sender of webhooks may send here.", role=""),
+    Route("GET", "/v1/events/{sequence}", "getEvent", events.event,
+          "A stored event, and its outcome if it is decided.", (SEQUENCE,), problems=READ),
     Route("GET", "/v1/status/{kind}/{id}", "getStatus", installation.status,
           "The status of an EMCO resource, in both shapes; of a repository, a bundle or a deployment its counts.",
           (Parameter("kind", "the kind", is_path=True, example="emco_resource"), OF_ID, AT, *STATUS), problems=READ),
@@ -124,6 +142,10 @@ ROUTES: tuple[Route, ...] = (
     Route("GET", "/v1/machines", "listMachines", about.machines, "The tables of all kinds."),
     Route("GET", "/v1/machines/{kind}", "getMachine", about.machine,
           "The table of one kind.", (OF_KIND,), problems=(404,)),
+    Route("GET", "/v1/session", "getSession", session.who, "Who asks, and what he may.", role=""),
+    Route("POST", "/v1/session", "logIn", session.log_in,
+          "Keep the token of the header `Authorization` in a cookie of the browser.", role=""),
+    Route("DELETE", "/v1/session", "logOut", session.log_out, "Forget that cookie.", role=""),
     Route("GET", "/livez", "livez", about.livez, "Whether the process answers.", role=""),
     Route("GET", "/readyz", "readyz", about.readyz,
           "Whether the states are loaded and followed.", (VERBOSE,), role="", problems=(503,)),

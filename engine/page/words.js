@@ -90,7 +90,7 @@ export const WORDS = {
   to: ["To", "到"],
   compare: ["Compare", "比较"],
   lanes: ["Lanes", "泳道"],
-  compareHint: ["Places or times. Empty: the beginning, and now.", "位置或时间。留空：开头与现在。"],
+  compareHint: ["A place, a time, or 15m. Empty: an hour ago, and now.", "位置、时间或 15m。留空：一小时前与现在。"],
   created: ["Created", "新建"],
   deleted: ["Deleted", "已删除"],
   same: ["Same again", "恢复原状"],

@@ -1,6 +1,6 @@
 """Waits for the outcome of an event: reads the log until all its records are there or the checkpoint is past it.
 
-Belongs here: following one event to its end. Does not: sending it (`single`).
+Belongs here: following one event to its end, from before it is sent or afterwards. Does not: how it is sent (`single`).
 """
 
 import asyncio
@@ -13,7 +13,8 @@ from phaseline.engine.log import checkpoint
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.log_records import Logged, event_at, record_in_log
 from phaseline.engine.log.when import NOW
-from phaseline.engine.publish.single import Receipt
+from phaseline.engine.publish.compose import EventMessage
+from phaseline.engine.publish.single import Receipt, publish
 from phaseline.schemas import codec
 from phaseline.schemas.records import Mark, Rejection, Transition
 from phaseline.schemas.subjects import Subjects, quote, unquote
@@ -67,6 +68,27 @@ async def whereabouts(installation: Installation, sequence: int) -> tuple[str, s
         raise EventGone(sequence=sequence, stream=installation.layout.events)
     root = event.subject.removeprefix(f"{installation.prefix}.inbox.").split(".")[1]
     return unquote(root), (datetime.fromisoformat(event.time) - SKEW).isoformat()
+
+
+async def of_message(
+    installation: Installation, message: EventMessage, root: str, patience: float, timeout: float
+) -> Outcome:
+    """Store an event of the tree `root`, and wait for its outcome.
+
+    patience, timeout: the seconds for storing it, and for its outcome. Raises `Undecided`, and what `publish` raises.
+    """
+    async with follow(installation, root) as reader:
+        receipt = await publish(installation.wire, message, patience)
+        if not receipt.duplicate:
+            return await outcome(reader, installation.prefix, receipt, timeout)
+    return await of_receipt(installation, receipt, timeout)
+
+
+async def of_receipt(installation: Installation, receipt: Receipt, timeout: float) -> Outcome:
+    """Wait for the outcome of an event that is stored. Raises `EventGone`, `Undecided`."""
+    root, start = await whereabouts(installation, receipt.sequence)
+    async with follow(installation, root, start) as reader:
+        return await outcome(reader, installation.prefix, receipt, timeout)
 
 
 async def outcome(reader: StreamReader, prefix: str, receipt: Receipt, timeout: float) -> Outcome:

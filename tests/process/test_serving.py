@@ -51,7 +51,7 @@ async def test_serve_refuses_an_address_that_is_none_or_taken() -> None:
 async def _refused(taken: socket.socket) -> None:
     for listen, problem in (
         ("nowhere:nothing", "must be HOST:PORT"),
-        ("0.0.0.0:0", "other machines can reach 0.0.0.0"),
+        ("0.0.0.0:0", "machines can reach 0.0.0.0"),
         (f"127.0.0.1:{taken.getsockname()[1]}", "is in use"),
     ):
         code, _, said = await call("serve", "--listen", listen)

@@ -9,8 +9,9 @@ from typing import Any
 from starlette.responses import Response
 
 from phaseline.engine.errors import NameUnknown, PhaselineError
+from phaseline.engine.http.access.caller import READ
 from phaseline.engine.http.call import Call, HttpAnswer
-from phaseline.engine.page.files import INDEX, files
+from phaseline.engine.page.files import INDEX, LOGIN, files
 from phaseline.engine.request_errors import PathUnknown
 from phaseline.machines.docs import plain
 from phaseline.schemas.similar import did_you_mean
@@ -58,9 +59,9 @@ async def openapi(call: Call) -> HttpAnswer:
     return HttpAnswer(call.service.description)
 
 
-async def index(_: Call) -> Response:
-    """The page."""
-    return _file(INDEX)
+async def index(call: Call) -> Response:
+    """The page; a form to log in for whoever may read nothing."""
+    return _file(INDEX if READ in call.caller.roles else LOGIN)
 
 
 async def page(call: Call) -> Response:

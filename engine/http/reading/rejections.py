@@ -9,12 +9,13 @@ from typing import Any
 
 from phaseline.engine.client import maps
 from phaseline.engine.client.rejection_counts import RejectionCounts
-from phaseline.engine.errors import NotRejected
+from phaseline.engine.errors import NotRejected, RecordNotFound
 from phaseline.engine.http.call import Call, HttpAnswer
 from phaseline.engine.log import log_records
 from phaseline.engine.log.log_records import Logged
 from phaseline.engine.log.watch import RecordFilter
 from phaseline.engine.log.when import START
+from phaseline.engine.request_errors import NothingToRead
 from phaseline.schemas import codec
 from phaseline.schemas.records import Rejection
 
@@ -69,10 +70,24 @@ async def resend(call: Call) -> HttpAnswer:
 
 async def _found(call: Call, place: int) -> tuple[Logged, Rejection]:
     await call.service.fleet()
-    logged = await call.service.client.record(place)
+    logged = await _readable(call, place)
     if not isinstance(logged.record, Rejection):
         raise NotRejected(place=place, actual="a transition")
     return logged, logged.record
+
+
+async def _readable(call: Call, place: int) -> Logged:
+    """The record at a place; nobody can tell what is in a tree that he may not read from what is not there."""
+    try:
+        logged = await call.service.client.record(place)
+    except RecordNotFound:
+        if call.caller.trees:
+            raise NothingToRead(place=place) from None
+        raise
+    record = logged.record
+    if not call.caller.may_read(record.id if isinstance(record, Rejection) else record.entity.id):
+        raise NothingToRead(place=place)
+    return logged
 
 
 def _event(body: bytes | None) -> dict[str, Any] | None:

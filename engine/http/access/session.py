@@ -1,0 +1,44 @@
+"""The session of a browser: its token becomes a cookie that no script can read and no other site can send.
+
+Belongs here: the handlers of `/v1/session`. Does not: whose a token is (`tokens`), which requests need one (`access`).
+The page takes the token from the fragment of its address (`/#token=...`), which no server and no log ever sees.
+"""
+
+from typing import Any
+
+from phaseline.engine.http.access.access import COOKIE, token_of
+from phaseline.engine.http.call import Call, HttpAnswer
+from phaseline.engine.request_errors import NoToken
+
+ATTRIBUTES = "Path=/; HttpOnly; SameSite=Strict"
+MONTH = 30 * 24 * 3600
+"""Seconds for which a browser keeps the token."""
+
+
+async def who(call: Call) -> HttpAnswer:
+    """Who asks, and what he may."""
+    return HttpAnswer(_shown(call), headers={"Cache-Control": "no-store"})
+
+
+async def log_in(call: Call) -> HttpAnswer:
+    """Make a cookie of the token in the header `Authorization`."""
+    token = token_of(call.request)
+    if not call.caller.roles or token is None:
+        raise NoToken(problem="this token is not known here" if token else "there is no token to log in with")
+    secure = "; Secure" if call.request.headers.get("origin", "").startswith("https:") else ""
+    cookie = f"{COOKIE}={token}; {ATTRIBUTES}; Max-Age={MONTH}{secure}"
+    return HttpAnswer(_shown(call), headers={"Set-Cookie": cookie, "Cache-Control": "no-store"})
+
+
+async def log_out(call: Call) -> HttpAnswer:  # noqa: ARG001  # the cookie goes, whoever asks
+    """Let the browser forget its token."""
+    headers = {"Set-Cookie": f"{COOKIE}=; {ATTRIBUTES}; Max-Age=0", "Cache-Control": "no-store"}
+    return HttpAnswer({"name": None, "roles": []}, headers=headers)
+
+
+def _shown(call: Call) -> dict[str, Any]:
+    caller = call.caller
+    return {
+        "name": caller.name if caller.roles else None, "roles": sorted(filter(None, caller.roles)),
+        "trees": sorted(caller.trees), "published": sorted(caller.published),
+    }  # fmt: skip

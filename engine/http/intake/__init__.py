@@ -1,0 +1,10 @@
+"""Events that come by HTTP, as CloudEvents.
+
+| module | holds |
+|---|---|
+| `bodies` | a request's body, and the events in it: structured, binary, batched |
+| `events` | the handlers of `/v1/events` |
+| `sending` | storing events, waiting for their outcomes, one result for each of several |
+
+Does not: judging events (`engine.publish.compose`, the workers), who may publish (`http.access`).
+"""

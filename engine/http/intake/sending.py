@@ -1,0 +1,99 @@
+"""Stores events, and says what became of each.
+
+Belongs here: one event, and several with one result each. Does not: requests (`events`), the rules
+(`publish.compose`), how an event is stored (`publish.single`).
+"""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from phaseline.engine.client import maps
+from phaseline.engine.errors import NoAnswer, PhaselineError, Unsendable
+from phaseline.engine.http import problems
+from phaseline.engine.http.access.caller import Caller
+from phaseline.engine.http.service import Service
+from phaseline.engine.log.log_records import Logged
+from phaseline.engine.publish import compose, outcomes, single
+from phaseline.engine.publish.compose import EventMessage
+from phaseline.engine.publish.outcomes import Outcome
+from phaseline.engine.publish.single import Receipt
+from phaseline.engine.request_errors import EventRejected, NotSent
+from phaseline.machines.compiler.kinds import Kinds
+from phaseline.schemas.records import Rejection
+from phaseline.schemas.subjects import unquote
+
+EVENTS = "/v1/events"
+
+
+class Sender:
+    """Stores events for a caller. check: refuse what a worker would reject whatever the state of its entity."""
+
+    def __init__(self, service: Service, caller: Caller, *, check: bool = True) -> None:
+        """Raises `StillLoading` before there is an installation."""
+        self._service, self._caller = service, caller
+        self._installation = service.installation
+        self._kinds = service.kinds if check else None
+
+    def packed(self, event: Any) -> EventMessage:
+        """The message of an event; raises `Unsendable`, `EventRefused`, `NotAllowed`."""
+        if not isinstance(event, Mapping):
+            raise Unsendable(reason="undecodable", message=f"an event is a map, found {type(event).__name__}")
+        message = compose.pack(self._installation.subjects, event, self._kinds)
+        self._caller.check_publish(self._root(message))
+        return message
+
+    async def store(self, message: EventMessage) -> Receipt:
+        """Store one event."""
+        return await single.publish(self._installation.wire, message, self._service.settings.request_timeout)
+
+    async def store_and_wait(self, message: EventMessage, seconds: float) -> Outcome:
+        """Store one event and wait for its outcome; raises `Undecided`, `EventRejected`."""
+        patience = self._service.settings.request_timeout
+        found = await outcomes.of_message(self._installation, message, self._root(message), patience, seconds)
+        for one in found.records:
+            if isinstance(one.record, Rejection):
+                reason, said = one.record.reason, one.record.message
+                raise EventRejected(
+                    sequence=found.receipt.sequence, place=one.sequence, reason=reason, message=said
+                ) from None
+        return found
+
+    async def store_all(self, events: Sequence[Any]) -> list[dict[str, Any]]:
+        """Store several events, those of one tree in order; the result of each: its receipt, or a problem."""
+        results: list[dict[str, Any]] = [{} for _ in events]
+        trees: dict[str, list[tuple[int, EventMessage]]] = {}
+        for index, event in enumerate(events):
+            try:
+                message = self.packed(event)
+            except PhaselineError as error:
+                results[index] = {"problem": problems.problem(error, EVENTS)}
+            else:
+                trees.setdefault(self._root(message), []).append((index, message))
+        await asyncio.gather(*(self._store_tree(messages, results) for messages in trees.values()))
+        return results
+
+    async def _store_tree(self, messages: list[tuple[int, EventMessage]], results: list[dict[str, Any]]) -> None:
+        failed = None
+        for index, message in messages:
+            try:
+                if failed is not None:
+                    raise NotSent(before=failed)
+                results[index] = (await self.store(message))._asdict()
+            except PhaselineError as error:
+                results[index] = {"problem": problems.problem(error, EVENTS)}
+                failed = failed or (message.event if isinstance(error, NoAnswer) else None)
+
+    def _root(self, message: EventMessage) -> str:
+        """The tree of an event."""
+        return unquote(message.subject.removeprefix(f"{self._installation.prefix}.events.").partition(".")[0])
+
+
+def outcome_map(kinds: Kinds, receipt: Receipt | None, effect: str, records: Sequence[Logged]) -> dict[str, Any]:
+    """An outcome as JSON shows it. `last`: the last place of its records, to read them with `min`."""
+    shown: dict[str, Any] = {} if receipt is None else receipt._asdict()
+    return shown | {
+        "effect": effect,
+        "last": max((one.sequence for one in records), default=None),
+        "records": [maps.record_map(kinds, one.sequence, one.record, one.wire) for one in records],
+    }

@@ -1,0 +1,201 @@
+"""Who may, on a real server: tokens, trees, browsers, other hosts and sites (engine/http/access)."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import httpx2
+import pytest
+import pytest_asyncio
+
+from phaseline.engine.client.client import Client
+from phaseline.engine.errors import BadSetting
+from phaseline.engine.http.access import tokens
+from phaseline.engine.http.access.access import AccessSettings
+from phaseline.engine.http.routes import ROUTES
+from phaseline.engine.http.server import serving
+from phaseline.engine.settings import Settings
+from tests.nats.test_http_events import event
+from tests.support.built_in_kinds import BUILT_IN_KINDS
+from tests.support.http_server import Api, http_server
+
+OTHER = "zebra"
+"""The tree whose name must not show."""
+
+
+class Guarded(NamedTuple):
+    """A server with tokens: those that may read all, read only c1, publish only c1."""
+
+    api: Api
+    everything: str
+    reader: str
+    publisher: str
+    refused: int
+    """The place of a rejection in the other tree."""
+
+
+@pytest_asyncio.fixture
+async def guarded(client: Client, working: Settings, tmp_path: Path) -> AsyncIterator[Guarded]:
+    """A server with tokens, and entities in two trees."""
+    path = tmp_path / "tokens"
+    made = [tokens.add(path, *one) for one in (
+        ("boss", ["read", "publish", "operate"]), ("reader", ["read:c1"]), ("publisher", ["publish:c1"]),
+    )]  # fmt: skip
+    await client.publish_and_wait("cluster", "adopt", "c1", {"phase": "Running"})
+    await client.publish_and_wait("cluster", "adopt", OTHER, {"phase": "Running"})
+    await client.publish_and_wait("node_pool", "adopt", f"{OTHER}/p", {"phase": "Running"})
+    refused = await client.publish_and_wait("cluster", "create", OTHER)
+    async with http_server(working, access=AccessSettings(path)) as api:
+        boss, reader, publisher = made
+        yield Guarded(api, boss, reader, publisher, refused.records[-1].sequence)
+
+
+def bearer(token: str) -> dict[str, str]:
+    return {"authorization": f"Bearer {token}"}
+
+
+async def ask(guarded: Guarded, path: str) -> httpx2.Response:
+    headers = {**bearer(guarded.reader), "accept": "application/json", "accept-encoding": "identity"}
+    return await guarded.api.http.get(path, headers=headers)
+
+
+PATHS = {
+    "kind": ["cluster"], "id": ["c1", OTHER, f"{OTHER}/p"], "place": ["{refused}"], "sequence": ["1", "2", "3", "4"],
+    "file": ["index.html"], "name": ["x"],
+}  # fmt: skip
+
+
+async def test_what_is_in_another_tree_does_not_show(guarded: Guarded) -> None:
+    """Whatever route is asked, with whatever tree: neither ids nor counts."""
+    http, asked = guarded.api.http, 0
+    assert (await ask(guarded, "/v1/summary")).status_code == 403
+    for route in ROUTES:
+        if route.method != "GET":
+            continue
+        paths = [route.path]
+        for one in route.parameters:
+            if one.is_path:
+                values = [value.format(refused=guarded.refused) for value in PATHS[one.name]]
+                paths = [path.replace(f"{{{one.name}}}", value) for path in paths for value in values]
+        for path in paths:
+            for query in (
+                ("", f"?tree={OTHER}", "?tree=c1") if any(p.name == "tree" for p in route.parameters) else ("",)
+            ):
+                own = path + query
+                answer = await ask(guarded, own)
+                asked += 1
+                if OTHER in own:  # the answer is the one for a tree that does not exist
+                    nobody = await ask(guarded, own.replace(OTHER, "nobody"))
+                    assert answer.text.replace(OTHER, "nobody") == nobody.text, own
+                    assert (answer.status_code, nobody.status_code) in ((403, 403), (404, 404)), own
+                else:
+                    assert OTHER not in answer.text, own
+    assert asked > 30
+    counted = (await http.get("/v1/counts", headers=bearer(guarded.reader))).json()
+    assert counted["total"] == 1
+    whole = (await http.get("/v1/counts", headers=bearer(guarded.everything))).json()
+    assert whole["total"] == 3
+    hidden = await http.get(f"/v1/rejections/{guarded.refused}", headers=bearer(guarded.reader))
+    nothing = await http.get("/v1/rejections/999", headers=bearer(guarded.reader))
+    assert (hidden.status_code, hidden.json()["type"]) == (nothing.status_code, nothing.json()["type"])
+
+
+async def test_a_page_kept_for_somebody_else_is_not_shown(guarded: Guarded) -> None:
+    """The columns of all trees were made for another caller: the same request of a reader gets his own."""
+    mine = [bearer(guarded.everything), bearer(guarded.reader), bearer(guarded.everything)]
+    found = [(await guarded.api.http.get("/v1/columns", headers=one)) for one in mine]
+    assert [len(one.json()["id"]) for one in found] == [3, 1, 3]
+    assert found[0].headers["etag"] != found[1].headers["etag"]
+    again = await guarded.api.http.get(
+        "/v1/columns", headers={**bearer(guarded.reader), "if-none-match": found[0].headers["etag"]}
+    )
+    assert again.status_code == 200
+
+
+async def test_a_stream_shows_one_tree(guarded: Guarded) -> None:
+    api = guarded.api
+    heard: list[str] = []
+
+    async def hear() -> None:
+        url = "/v1/transitions?from=1"
+        async with api.http.stream("GET", url, headers=bearer(guarded.reader)) as answer:
+            async for line in answer.aiter_lines():
+                if line.startswith("data: ") and "records" in line:
+                    heard.extend(one["data"]["id"] for one in json.loads(line[6:])["records"])
+                if "c1/p" in heard:
+                    return
+
+    task = asyncio.create_task(hear())
+    for name in (f"{OTHER}/q", "c1/p"):
+        await api.service.client.publish_and_wait("node_pool", "adopt", name, {"phase": "Running"})
+    await asyncio.wait_for(task, 60)
+    assert heard == ["c1", "c1/p"]
+
+
+async def test_who_may_publish_what(guarded: Guarded) -> None:
+    async def send(token: str, subject: str) -> Any:
+        headers = {**bearer(token), "content-type": "application/cloudevents+json"}
+        return await guarded.api.http.post("/v1/events", content=json.dumps(event(subject)).encode(), headers=headers)
+
+    assert (await send(guarded.publisher, "cluster/c1")).status_code == 202
+    for token, subject in ((guarded.publisher, "cluster/c2"), (guarded.reader, "cluster/c1")):
+        answer = await send(token, subject)
+        assert (answer.status_code, answer.json()["type"]) == (403, "urn:phaseline:problem:not-allowed")
+    assert (await send("phl_x", "cluster/c1")).status_code == 401
+    path = f"/v1/rejections/{guarded.refused}/resend"
+    assert (await guarded.api.http.post(path, headers=bearer(guarded.reader))).status_code == 403
+    assert (await guarded.api.http.post(path, headers=bearer(guarded.everything))).status_code == 202
+
+
+async def test_without_a_token(guarded: Guarded) -> None:
+    http = guarded.api.http
+    answer = await http.get("/v1/entities")
+    assert (answer.status_code, answer.headers["www-authenticate"]) == (401, "Bearer")
+    assert "`phaseline token` makes a token" in answer.json()["detail"]
+    for path in ("/livez", "/readyz", "/openapi.json", "/page/login.js"):
+        assert (await http.get(path)).status_code == 200
+    assert "<title>Phaseline: log in" in (await http.get("/")).text
+    assert (await http.get("/v1/session")).json()["name"] is None
+    assert (await http.get("/v1/nothing")).status_code == 404
+
+
+async def test_a_browser_logs_in(guarded: Guarded) -> None:
+    http = guarded.api.http
+    assert (await http.post("/v1/session")).status_code == 401
+    assert (await http.post("/v1/session", headers=bearer("phl_wrong"))).status_code == 401
+    answer = await http.post("/v1/session", headers={**bearer(guarded.reader), "sec-fetch-site": "same-origin"})
+    assert answer.json() == {"name": "reader", "roles": ["read"], "trees": ["c1"], "published": []}
+    cookie = answer.headers["set-cookie"]
+    assert {"HttpOnly", "SameSite=Strict", "Path=/"} <= set(cookie.split("; "))
+    assert (await http.get("/v1/entities")).json()["total"] == 1  # httpx sends the cookie
+    assert "log in" not in (await http.get("/")).text
+    await http.delete("/v1/session")
+    assert (await http.get("/v1/entities")).status_code == 401
+
+
+async def test_other_hosts_and_sites_are_refused(guarded: Guarded) -> None:
+    http, own = guarded.api.http, bearer(guarded.everything)
+    answer = await http.get("/v1/entities", headers={**own, "host": "evil.example"})
+    assert (answer.status_code, "--allowed-host evil.example" in answer.json()["detail"]) == (421, True)
+    assert (await http.get("/", headers={"host": "evil.example"})).status_code == 421
+    assert (await http.get("/livez", headers={"host": "pod.example"})).status_code == 200
+    answer = await http.post("/v1/session", headers={**own, "sec-fetch-site": "cross-site"})
+    assert (answer.status_code, answer.json()["type"]) == (403, "urn:phaseline:problem:other-site")
+
+
+async def test_every_answer_has_the_headers_of_safety(guarded: Guarded) -> None:
+    for path in ("/", "/v1/entities", "/nothing", "/openapi.json"):
+        headers = (await guarded.api.http.get(path)).headers
+        assert (headers["x-content-type-options"], headers["referrer-policy"]) == ("nosniff", "no-referrer")
+        assert "default-src 'self'; img-src 'self' data:; frame-ancestors 'none'" in headers["content-security-policy"]
+
+
+async def test_other_machines_may_ask_only_with_tokens(working: Settings, tmp_path: Path) -> None:
+    with pytest.raises(BadSetting, match="other machines can reach 0"):
+        async with serving(working, BUILT_IN_KINDS, "0.0.0.0:0"):
+            pass
+    tokens.add(tmp_path / "tokens", "a", ["read"])
+    async with serving(working, BUILT_IN_KINDS, "0.0.0.0:0", access=AccessSettings(tmp_path / "tokens")):
+        pass
