@@ -41,6 +41,8 @@ COMMANDS = {
     "rules":    ("dev",  False,  ["python", "-m", "tests.support.rule_corpus"]),
     "generate": ("dev",  False,  ["python", "-m", "phaseline.engine.generate"]),
     "foreign":  ("dev",  False,  ["pytest", "tests/process/test_foreign_clients.py"]),
+    "browser":  ("dev",  False,  ["pytest", "tests/process/test_page.py"]),
+    "screens":  ("dev",  False,  ["python", "-m", "tests.support.pages.screens"]),
     "picture":  ("dev",  False,  ["python", "-m", "tests.support.pages.picture"]),
 }  # fmt: skip
 HELP = {
@@ -56,12 +58,16 @@ HELP = {
     "rules": "record the results of new inputs and of new revisions of rules",
     "generate": "write the generated pages, schemas and modules (--check: only say which are stale)",
     "foreign": "install the clients of other makers from npm and PyPI, and run the tests with them",
+    "browser": "install what drives Chromium from npm and PyPI, and run the tests of the page with it",
+    "screens": "take docs/page-*.png, a picture of each screen of the page",
     "picture": "draw docs/session.svg, the terminal session on the first page",
 }
 ANSWER_HELP = ("demo", "bench", "endure")
 """Commands whose program has options of its own to explain."""
 FOREIGN = ROOT / ".foreign"
 """The clients of other makers, with which `foreign` tests."""
+BROWSER = ROOT / ".browser"
+"""What `browser` checks the page with; its Playwright goes into the environment."""
 MUTATION = ROOT / ".mutation"
 """A copy of the sources, in which `mutation` changes them."""
 
@@ -175,6 +181,20 @@ def install_foreign() -> None:
     need(made and succeeds([*pip, "-r", wanted]), "cannot install the packages of PyPI: is there a way to it?")
 
 
+def install_browser() -> None:
+    """Install axe-core, a package of npm, into `.browser`, and Playwright into the environment."""
+    npm = shutil.which("npm")
+    need(npm, "npm is needed, which comes with Node.js (Debian: apt install npm)")
+    BROWSER.mkdir(exist_ok=True)
+    for name in ("package.json", "package-lock.json"):
+        shutil.copy(str(ROOT / "tests" / "browser" / name), str(BROWSER / name))
+    fetched = subprocess.run([str(npm), "ci", "--silent", "--no-audit", "--no-fund"], cwd=str(BROWSER), check=False)
+    need(fetched.returncode == 0, "npm cannot install the packages: is there a way to its registry?")
+    wanted = str(ROOT / "tests" / "browser" / "requirements.txt")
+    pip = [program("python"), "-m", "pip", "install", "-q", "--disable-pip-version-check"]
+    need(succeeds([*pip, "-r", wanted]), "cannot install Playwright: is there a way to PyPI?")
+
+
 def show_help() -> None:
     """List the commands."""
     print("usage: python3 dev.py COMMAND [WORD ...]\n\nThe first call makes an environment (.venv). Commands:\n")
@@ -228,6 +248,8 @@ def main(arguments: "list[str]") -> None:
         os.chdir(str(MUTATION))
     if arguments[0] == "foreign":
         install_foreign()
+    if arguments[0] in ("browser", "screens"):
+        install_browser()
     if command:
         if extras == "dev":
             say(" ".join([*command, *further]))

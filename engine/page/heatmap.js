@@ -65,7 +65,7 @@ function stamps(size, colours) {
 function inCell(name, x, y, size) {
   if (size < SMALLEST_SIGN - 1) return name !== "excused" || size < 4 || x === 0 || y === 0 || x === size - 1 || y === size - 1;
   const [u, v] = [(x + 0.5) / size, (y + 0.5) / size];
-  const edge = x === 0 || y === 0 || x === size - 1 || y === size - 1;
+  const edge = Math.min(x, y, size - 1 - x, size - 1 - y) < Math.max(1, Math.round(size / 8));
   if (name === "busy") return u + v > 1 || edge;
   if (name === "bad") return !(Math.abs(u - 0.5) < 0.09 && v > 0.2 && v < 0.82 && !(v > 0.6 && v < 0.7));
   if (name === "excused") return edge;

@@ -18,14 +18,13 @@ export class Past {
     const place = /^\d+$/.test(when) ? Number(when) : (await get("/v1/counts", { at: when })).place;
     if (place < this.first || place > this.last) await this.#fetch(place);
     this.#stand(place);
-    return place;
+    return this.store.place;
   }
 
   async #fetch(place) {
-    const base = Math.max(0, place - BEFORE);
-    const [columns, rows] = await Promise.all([
-      get("/v1/columns", { at: base, deleted: 1 }), this.#range(base + 1, place + AFTER, BEFORE + AFTER),
-    ]);
+    const columns = await get("/v1/columns", { at: Math.max(0, place - BEFORE), deleted: 1 });
+    const base = columns.place; // the server stands between two events, as the page does
+    const rows = await this.#range(base + 1, place + AFTER, BEFORE + AFTER);
     this.store.load(columns);
     Object.assign(this, { rows: rows.rows, undos: [], done: 0, first: base, last: Math.max(place, rows.place) });
   }
@@ -35,13 +34,15 @@ export class Past {
   }
 
   #stand(place) {
-    while (this.done > 0 && this.rows[this.done - 1][0] > place) this.store.undo(this.undos[--this.done]);
+    let end = this.rows.findIndex((row) => row[0] > place);
+    if (end < 0) end = this.rows.length;
+    let stood = place;
+    while (end > 0 && end < this.rows.length && this.rows[end][CAUSE] === this.rows[end - 1][CAUSE]) stood = this.rows[--end][0] - 1;
+    while (this.done > end) this.store.undo(this.undos[--this.done]);
     this.undos.length = this.done;
-    let end = this.done;
-    while (end < this.rows.length && this.rows[end][0] <= place) end++;
     if (end > this.done) this.store.apply(this.rows.slice(this.done, end), this.undos);
     this.done = end;
-    this.store.place = place;
+    this.store.place = stood;
   }
 
   /** The place after the next event; null at the end of the log. */

@@ -34,7 +34,7 @@ export class Side {
 
   constructor(app) {
     this.app = app;
-    this.element = el("section", { class: "block", "aria-label": t("details") });
+    this.element = el("div", { class: "block" });
   }
 
   /** Show an entity of the store; -1 is none. wanted: its `kind/id`, for the case that it is not there. */

@@ -255,7 +255,7 @@ function stateKey(kind, facet, state, conditions) {
 /** A state as the table of its kind describes it: class and labels, by its most important condition. */
 export function described(machines, kind, facet, state, conditions) {
   const table = machines.get(kind)?.facets.find((one) => one.facet === facet);
-  const shown = table?.order.find((one) => conditions.includes(one)) ?? conditions[0] ?? null;
+  const shown = table?.order?.find((one) => conditions.includes(one)) ?? conditions[0] ?? null;
   const fitting = (table?.labels ?? []).filter((one) => one.phase === state);
   const found = fitting.find((one) => one.condition === shown) ?? fitting.find((one) => one.condition === null) ?? fitting[0];
   const cls = state === "Deleted" ? "gone" : "unknown";

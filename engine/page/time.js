@@ -60,7 +60,7 @@ export function open(app, root) {
 class Compare {
   constructor(app) {
     this.app = app;
-    this.rows = new Rows({ label: t("compare"), draw: (index, row) => this.#row(index, row), choose: (index) => this.rows.update(this.rows.count, index), open: (index) => this.#open(index) });
+    this.rows = new Rows({ label: t("compare"), draw: (index, row) => this.#row(index, row), choose: (index, event) => this.#take(index, event), open: (index) => this.#open(index) });
     this.only = "";
   }
 
@@ -93,11 +93,16 @@ class Compare {
     this.element.replaceWith(this.content());
   }
 
+  #take(index, event) {
+    if (event.type === "click" && index === this.rows.selected) this.#open(index);
+    else this.rows.update(this.rows.count, index);
+  }
+
   #row(index, row) {
     const one = this.shown[index];
     const [before, after] = [one.from, one.to].map((states) => this.#states(one.kind, states));
     row.replaceChildren(el("span", { class: "soft" }, word(one.what)),
-      el("span", {}, el("a", { href: this.app.router.to("entity", { kind: one.kind, id: one.id }) }, el("bdi", {}, safe(one.id))), el("span", { class: "soft small" }, ` ${kindName(one.kind)}`)),
+      el("span", {}, el("bdi", {}, safe(one.id)), el("span", { class: "soft small" }, ` ${kindName(one.kind)}`)),
       el("span", { class: "wide" }, before), el("span", {}, after),
       el("span", { class: "wide end soft" }, num(one.transitions)), el("span", { class: "wide end soft small" }, one.last ? clock(seconds(one.last)) : ""));
   }

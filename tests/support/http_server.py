@@ -51,11 +51,12 @@ def as_json(value: Any) -> Any:
 
 @asynccontextmanager
 async def http_server(
-    settings: Settings, kinds: Kinds = BUILT_IN_KINDS, access: AccessSettings | None = None, hooks: Hooks | None = None
-) -> AsyncIterator[Api]:
+    settings: Settings, kinds: Kinds = BUILT_IN_KINDS, access: AccessSettings | None = None,
+    hooks: Hooks | None = None, listen: str = "127.0.0.1:0",
+) -> AsyncIterator[Api]:  # fmt: skip
     """A server of the installation, once its fleet is loaded."""
     async with (
-        serving(settings, kinds, "127.0.0.1:0", access=access, hooks=hooks) as served,
+        serving(settings, kinds, listen, access=access, hooks=hooks) as served,
         httpx2.AsyncClient(base_url=served.url, timeout=LIMIT, trust_env=False, verify=False) as http,
     ):
         async with asyncio.timeout(LIMIT):

@@ -1,0 +1,218 @@
+"""The page in Chromium, on a real server with a real history.
+
+Belongs here: what people see and do. Does not: the files (`tests/pure/test_page_files`), the modules that need no
+browser (`test_page_modules`). `python3 dev.py browser` installs what these tests need; without it they are skipped.
+"""
+
+from collections.abc import AsyncIterator
+from typing import Any
+from urllib.parse import quote, urlsplit
+
+import pytest
+import pytest_asyncio
+
+from phaseline.engine.client.client import Client
+from phaseline.engine.jetstream.wire import Wire
+from phaseline.engine.settings import Settings
+from tests.support import browser
+from tests.support.browser import Tab
+from tests.support.http_server import Api, http_server
+from tests.support.installation import installation_with_history
+
+SCREENS = ("now", "now?view=table", "tree", "tree/c1?sel=cluster/c1", "time?from=1", "time?from=1&view=lanes&tree=c1",
+           "entity/cluster/c1", "refused", "workers")  # fmt: skip
+COUNT = "window.phaseline.store.counts().total"
+
+
+@pytest_asyncio.fixture
+async def chromium() -> AsyncIterator[Any]:
+    """A browser."""
+    async with browser.browser() as started:
+        yield started
+
+
+@pytest_asyncio.fixture
+async def api(chromium: Any, settings: Settings, wire: Wire) -> AsyncIterator[Api]:
+    """A server of an installation with a history. It starts only where there is a browser."""
+    async with installation_with_history(settings, wire, events=150, clusters=3), http_server(settings) as served:
+        await served.place()
+        yield served
+
+
+@pytest_asyncio.fixture
+async def client(api: Api, settings: Settings) -> AsyncIterator[Client]:
+    """Somebody who publishes events."""
+    async with Client.open(settings) as opened:
+        yield opened
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+async def test_each_screen_shows_data_and_can_be_used_by_everybody(chromium: Any, api: Api, scheme: str) -> None:
+    total = (await api.get("/v1/counts"))["total"]
+    found = {}
+    async with browser.tab(chromium, scheme=scheme) as tab:
+        for screen in SCREENS:
+            await tab.goto(f"{api.url}/{screen}")
+            assert await tab.page.evaluate(COUNT) == total
+            await tab.page.wait_for_load_state("load")
+            await tab.until("!document.querySelector('main [role=status]')")
+            found[screen] = await tab.violations()
+        assert tab.errors == []
+        assert {urlsplit(address).netloc for address in tab.asked} == {urlsplit(api.url).netloc}
+    assert {screen: wrong for screen, wrong in found.items() if wrong} == {}
+
+
+async def test_what_happens_is_shown_at_once(chromium: Any, api: Api, client: Client) -> None:
+    async with browser.tab(chromium) as tab:
+        await tab.goto(f"{api.url}/tree")
+        before = await tab.page.evaluate(COUNT)
+        await client.publish_and_wait("cluster", "create", "fresh")
+        await tab.until(f"{COUNT} === {before + 1}")
+        await tab.page.locator(".row", has_text="fresh").wait_for()
+        await tab.goto(f"{api.url}/now")
+        await client.publish_and_wait("cluster", "created", "fresh")
+        await tab.page.locator("section", has_text="Changed lately").locator("button", has_text="fresh").wait_for()
+        assert tab.errors == []
+
+
+async def test_the_page_goes_on_after_the_server_was_away(
+    chromium: Any, api: Api, client: Client, settings: Settings
+) -> None:
+    async with browser.tab(chromium) as tab:
+        async with http_server(settings) as served:
+            await tab.goto(f"{served.url}/now")
+            await tab.sees("live")
+            before = await tab.page.evaluate(COUNT)
+        await tab.sees("server away")
+        await client.publish_and_wait("cluster", "create", "meanwhile")
+        async with http_server(settings, listen=urlsplit(served.url).netloc):
+            await tab.until(f"{COUNT} === {before + 1} && phaseline.stream.status === 'live'")
+            await client.publish_and_wait("cluster", "create", "afterwards")
+            await tab.until(f"{COUNT} === {before + 2}")
+
+
+async def test_a_stream_is_shared_between_tabs(chromium: Any, api: Api, client: Client) -> None:
+    async with browser.tab(chromium) as tab:
+        await tab.goto(f"{api.url}/now")
+        await tab.sees("live")
+        others = []
+        for _ in range(8):  # a browser opens six connections to a server
+            others.append(Tab(await tab.page.context.new_page()))
+            await others[-1].goto(f"{api.url}/now")
+        before = await tab.page.evaluate(COUNT)
+        await client.publish_and_wait("cluster", "create", "shared")
+        for one in (tab, *others):
+            await one.until(f"{COUNT} === {before + 1}")
+
+
+async def test_the_past_is_what_it_was(chromium: Any, api: Api) -> None:
+    end = await api.place()
+    async with browser.tab(chromium) as tab:
+        for place in (end // 3, end // 2):
+            await tab.goto(f"{api.url}/now?at={place}")
+            await shown(tab, api, place)
+        stood = await tab.page.evaluate("phaseline.store.place")
+        await tab.press("[")
+        await tab.until(f"phaseline.store.place < {stood}")
+        await shown(tab, api, await tab.page.evaluate("phaseline.store.place"))
+        for _ in range(5):
+            before = await tab.page.evaluate("phaseline.store.place")
+            await tab.press("]")
+            await tab.until(f"phaseline.store.place > {before} && location.search.includes(phaseline.store.place)")
+            await shown(tab, api, await tab.page.evaluate("phaseline.store.place"))
+        await tab.press("Space")
+        await tab.until("!phaseline.past")
+        assert await tab.page.evaluate(COUNT) == (await api.get("/v1/counts"))["total"]
+        assert tab.errors == []
+
+
+async def shown(tab: Tab, api: Api, place: int) -> None:
+    """Check that the page counts what the server counts at a place."""
+    counts = await api.get("/v1/counts", at=place)
+    await tab.until(f"phaseline.store.place === {counts['place']}")
+    assert await tab.page.evaluate(COUNT) == counts["total"]
+    classes = await tab.page.evaluate("phaseline.store.counts().classes")
+    names = ("good", "busy", "bad", "excused", "gone", "unknown")
+    assert {name: count for name, count in zip(names, classes, strict=True) if count} == counts["classes"]
+
+
+async def test_two_languages(chromium: Any, api: Api) -> None:
+    async with browser.tab(chromium) as tab:
+        await tab.goto(f"{api.url}/tree/c1")
+        assert await tab.page.locator("html").get_attribute("lang") == "en"
+        await tab.page.get_by_label("Language").select_option("zh")
+        await tab.sees("所有树")
+        assert await tab.page.locator("html").get_attribute("lang") == "zh"
+        assert "lang=zh" in tab.page.url
+        await tab.page.get_by_role("link", name="现在").click()
+        await tab.sees("种类与状态")
+        assert "lang=zh" in tab.page.url
+
+
+async def test_the_keyboard_is_enough(chromium: Any, api: Api) -> None:
+    async with browser.tab(chromium) as tab:
+        await tab.goto(f"{api.url}/now")
+        await tab.press("g", "t")
+        await tab.until("phaseline.screen === 'tree' && document.querySelector('#tree .row')")
+        await tab.page.locator("#tree").focus()
+        await tab.press("j", "l")
+        await tab.page.locator("#tree .row[aria-expanded=true]").wait_for()
+        await tab.press("j")
+        await tab.until("phaseline.query.sel.includes('/')")
+        chosen = await tab.page.evaluate("phaseline.query.sel")
+        await tab.page.locator(".row[aria-selected=true]").wait_for()
+        await tab.press("Enter")
+        await tab.until("phaseline.screen === 'entity'")
+        kind, _, entity_id = chosen.partition("/")
+        assert urlsplit(tab.page.url).path == f"/entity/{kind}/{quote(entity_id, safe='')}"
+        await tab.press("/")
+        await tab.page.keyboard.type("c2")
+        await tab.press("Enter")
+        await tab.until("phaseline.screen === 'tree' && phaseline.query.sel === 'cluster/c2'")
+        await tab.press("?")
+        await tab.page.get_by_role("dialog", name="Keys").wait_for()
+        await tab.press("Escape")
+        await tab.until("!document.querySelector('dialog')")
+        await tab.press("L")
+        await tab.sees("所有树")
+
+
+async def test_filters_stand_in_the_address(chromium: Any, api: Api) -> None:
+    counts = await api.get("/v1/counts", kind="node")
+    state, count = max(counts["kinds"]["node"]["phase"].items(), key=lambda one: one[1])
+    async with browser.tab(chromium) as tab:
+        await tab.goto(f"{api.url}/tree?kind=node&state={state}")
+        await tab.until("document.querySelectorAll('#tree .row').length")
+        found = await tab.page.evaluate(
+            "[...phaseline.store.order()].filter((n) => phaseline.store.isThere(n) && phaseline.store.kinds[phaseline.store.kind[n]]"
+            f" === 'node' && phaseline.store.states[phaseline.store.state[n]].state === '{state}').length"
+        )
+        assert found == count
+        await tab.page.get_by_label("Filter").last.fill("nothing has this name")
+        await tab.sees("Nothing fits these filters.")
+        await tab.page.get_by_role("button", name="Clear filters").last.click()
+        await tab.until("!location.search.includes('q=')")
+
+
+@pytest.mark.parametrize(("width", "height"), [(390, 844), (1280, 800), (1920, 1080)])
+async def test_nothing_is_wider_than_the_window(chromium: Any, api: Api, width: int, height: int) -> None:
+    async with browser.tab(chromium, width, height, has_touch=width < 500, forced_colors="active") as tab:
+        for screen in SCREENS:
+            await tab.goto(f"{api.url}/{screen}")
+            assert await tab.page.evaluate("document.documentElement.scrollWidth") <= width, screen
+
+
+async def test_a_place_that_is_not_there_is_said_and_left(chromium: Any, api: Api) -> None:
+    async with browser.tab(chromium) as tab:
+        await tab.goto(f"{api.url}/now")
+        await tab.page.goto(f"{api.url}/now?at=99999999")
+        await tab.until("document.getElementById('announce')?.textContent.startsWith('That did not work')")
+        await tab.until("!phaseline.past")
+
+
+async def test_without_entities_the_page_says_what_to_do(chromium: Any, working: Settings) -> None:
+    async with http_server(working) as served, browser.tab(chromium) as tab:
+        for screen in ("now", "tree"):
+            await tab.goto(f"{served.url}/{screen}")
+            await tab.sees("phaseline publish cluster create c1")
+        assert tab.errors == []
