@@ -21,7 +21,7 @@ from phaseline.engine.http import openapi, parameters, problems
 from phaseline.engine.http.access import trees
 from phaseline.engine.http.access.access import Access
 from phaseline.engine.http.call import Call, HttpAnswer
-from phaseline.engine.http.routes import ROUTES, Route
+from phaseline.engine.http.routes import PAGE, ROUTES, Route
 from phaseline.engine.http.service import Service
 from phaseline.engine.log.when import Moment
 from phaseline.engine.request_errors import BadParameter, BodyCut, MethodNotAllowed, NoToken, PathUnknown
@@ -105,7 +105,9 @@ class HttpApp:
         route, in_path = self._router.find(request.method, path)
         caller = await self._access.admit(request, route.role)
         names = [one.name for one in route.parameters]
-        given = trees.narrow(caller, route.name, route.role, names, _query(request.scope["query_string"]), in_path)
+        # The page reads its own query in the browser: it says what is shown.
+        query = [] if route.answer == PAGE else _query(request.scope["query_string"])
+        given = trees.narrow(caller, route.name, route.role, names, query, in_path)
         values = parameters.read(route.parameters, given, in_path)
         call = Call(self._service, request, values, caller, tuple(sorted(given)))
         known = request.headers.get("if-none-match", "")

@@ -43,6 +43,8 @@ RETRY = 0.5
 VIEWS, CHANGED = 16, 20_000
 """How many views of earlier places are kept for the next pages of lists, and how many changes each may hold."""
 LISTS, BODIES = 16, 8
+LOOK = 2.0
+"""Seconds between two looks at what the views hold."""
 HISTORY = 2_000_000
 """Transitions that are kept in memory, at most: about 30 bytes each."""
 
@@ -181,9 +183,14 @@ class Service:
         if isinstance(view.states, FleetMoment):
             self._views[view.moment.place] = view.states
             self._views.move_to_end(view.moment.place)
-        for place, kept in list(self._views.items()):
-            if len(self._views) > VIEWS or kept.kept > CHANGED:
-                del self._views[place]
+        while len(self._views) > VIEWS:
+            self._views.popitem(last=False)
+
+    async def _let_go(self) -> None:
+        """Let views go that hold too many changes, for ever."""
+        while True:
+            await asyncio.sleep(LOOK)
+            self._views = OrderedDict((place, one) for place, one in self._views.items() if one.kept <= CHANGED)
 
     async def check_kept(self, place: int) -> None:
         """Raise `PlaceTrimmed` if the log no longer holds what was at this place."""
@@ -211,7 +218,7 @@ class Service:
             hub, history = Hub(self.kinds, follower), HistoryLoader(follower, self._most)
             follower.takers += [history.take, hub.take]
             self._parts = _Connected(installation, Client(session), follower, hub, history)
-            tasks = [asyncio.create_task(work) for work in (hub.run(), history.run())]
+            tasks = [asyncio.create_task(work) for work in (hub.run(), history.run(), self._let_go())]
             try:
                 await follower.run()
             finally:

@@ -1,5 +1,7 @@
 // Elements from plain values. Data becomes text nodes and attributes, never markup.
 
+import { t } from "./words.js";
+
 const SVG = "http://www.w3.org/2000/svg";
 
 /** An element. props: attributes; `on` holds listeners by event. children: elements, texts, or nothing. */
@@ -33,6 +35,13 @@ export function glyph(name) {
 export function fill(parent, ...children) {
   parent.replaceChildren(...children.flat(Infinity).filter((one) => one !== null && one !== undefined && one !== false));
   return parent;
+}
+
+/** A table. heads: words, those of numbers with `#` before them; from the fourth on they need a wide screen. */
+export function table(heads, rows) {
+  const props = (at) => ({ class: `${heads[at][0] === "#" ? "end" : ""} ${at > 2 ? "wide" : ""}` });
+  return el("table", {}, el("tr", {}, heads.map((word, at) => el("th", { ...props(at), scope: "col" }, t(word.replace("#", ""))))),
+    rows.map((row) => el("tr", {}, row.map((value, at) => el("td", props(at), value)))));
 }
 
 /** A dialog on top of the page; the one that was open before closes. */

@@ -33,9 +33,10 @@ export function moment(at) {
   return new Date(at * 1000).toLocaleString(language(), { dateStyle: "medium", timeStyle: "medium", hour12: false });
 }
 
-/** Seconds since 1970 of an RFC 3339 text; NaN if it is none. */
+/** Seconds since 1970 of an RFC 3339 text, with what is below a millisecond; NaN if it is none. */
 export function seconds(text) {
-  return Date.parse(String(text).replace(/(\.\d{3})\d+/, "$1")) / 1000;
+  const [, head, fraction = "", zone] = /^(.*?)(\.\d+)?(Z|[+-]\d\d:\d\d)$/.exec(String(text)) ?? [];
+  return Date.parse(`${head}${zone}`) / 1000 + Number(`0${fraction}`);
 }
 
 /** A name that cannot turn the direction of what stands around it, nor hide: controls are shown as signs. */

@@ -5,7 +5,7 @@ import { el, fill } from "./dom.js";
 import { Header } from "./header.js";
 import { Past } from "./past.js";
 import { Router, splitName } from "./router.js";
-import { labels, Store } from "./store.js";
+import { described, Store } from "./store.js";
 import { Stream } from "./stream.js";
 import { Strip } from "./strip.js";
 import { choose, language, stateName, t } from "./words.js";
@@ -66,7 +66,7 @@ class App {
 
   /** The label of a row of the stream. */
   label([, kind, , facet, state, conditions]) {
-    return stateName({ state, conditions, label: labels(this.machines.get(kind), facet, state, conditions) });
+    return stateName(described(this.machines, kind, facet, state, conditions));
   }
 
   async start() {

@@ -4,12 +4,19 @@ import { get, name } from "./api.js";
 import { el, fill, glyph } from "./dom.js";
 import { moment, number as num, safe, span } from "./format.js";
 import { CLASSES, STALE, VIEWED } from "./store.js";
+import { whyList } from "./why.js";
 import { kindName, stateName, t } from "./words.js";
 
 /** A state as sign and text. */
 export function stateMark(state) {
   const cls = state?.class ?? "unknown";
   return el("span", { class: `state ${cls}` }, glyph(cls), stateName(state));
+}
+
+/** An event as it was sent, as far as it is still stored. */
+export function payload(event) {
+  if (!event) return el("p", { class: "soft" }, t("eventGone"));
+  return el("pre", { tabindex: 0 }, JSON.stringify(event, null, 2).split("\n").map((one) => `${safe(one)}\n`).join(""));
 }
 
 /** How many of each class, as signs and numbers. counts: six numbers, from `first` on. */
@@ -71,7 +78,7 @@ export class Side {
     const asked = (this.#asked = `${kind}/${id}@${this.app.store.place}`);
     try {
       const found = await get(`/v1/why/${name(kind, id)}`, { at: this.app.at });
-      if (asked === this.#asked) fill(this.#why, el("h3", {}, t("why")), reasons(this.app, found));
+      if (asked === this.#asked) fill(this.#why, el("h3", {}, t("why")), whyList(this.app, found));
     } catch {
       if (asked === this.#asked) fill(this.#why);
     }
@@ -80,8 +87,4 @@ export class Side {
 
 function fact(label, value) {
   return [el("dt", {}, label), el("dd", {}, value)];
-}
-
-function reasons(app, found) {
-  return el("p", { class: "soft" }, found.sentence ?? "");
 }

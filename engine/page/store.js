@@ -69,7 +69,7 @@ export class Store {
   #stateNumber(kind, facet, state, conditions, cls) {
     const known = this.stateNumbers.get(stateKey(kind, facet, state, conditions));
     if (known !== undefined) return known;
-    return this.#addState({ kind, facet, state, conditions, class: cls, label: labels(this.machines.get(kind), facet, state, conditions) });
+    return this.#addState({ ...described(this.machines, kind, facet, state, conditions), class: cls });
   }
 
   /** The number of an entity, or -1. */
@@ -252,10 +252,12 @@ function stateKey(kind, facet, state, conditions) {
   return `${kind}\n${facet}\n${state}\n${conditions.join("\n")}`;
 }
 
-/** The labels of a state, by language, from the table of its kind. */
-export function labels(machine, facet, state, conditions) {
-  const known = machine?.facets.find((one) => one.facet === facet)?.labels ?? [];
-  const first = conditions[0] ?? null;
-  const found = known.find((one) => one.phase === state && one.condition === first) ?? known.find((one) => one.phase === state);
-  return found ? { en: found.en, ...found.others } : {};
+/** A state as the table of its kind describes it: class and labels, by its most important condition. */
+export function described(machines, kind, facet, state, conditions) {
+  const table = machines.get(kind)?.facets.find((one) => one.facet === facet);
+  const shown = table?.order.find((one) => conditions.includes(one)) ?? conditions[0] ?? null;
+  const fitting = (table?.labels ?? []).filter((one) => one.phase === state);
+  const found = fitting.find((one) => one.condition === shown) ?? fitting.find((one) => one.condition === null) ?? fitting[0];
+  const cls = state === "Deleted" ? "gone" : "unknown";
+  return { kind, facet, state, conditions, class: found?.class ?? cls, label: found ? { en: found.en, ...found.others } : {} };
 }

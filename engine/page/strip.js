@@ -31,22 +31,21 @@ export function folded(answers, last) {
         }
         return;
       }
-      found.push({ time, place: places[at], until: places[at + 1] ?? answer.until ?? last, counts, sum });
+      found.push({ time, place: places[at], until: places[at + 1] ?? answer.until ?? last, end: times[at + 1] ?? answer.end, counts, sum });
     });
   }
   return found;
 }
 
 /** The runs of buckets between gaps: the times at their ends, and the place at the last one's end. */
-export function runs(buckets, end) {
+export function runs(buckets) {
   const found = [];
   let run = null;
   for (const one of [...buckets, null]) {
     if (!one) run = null;
-    else if (!run) found.push((run = { from: one.time, to: one.time, until: one.until }));
-    else Object.assign(run, { to: one.time, until: one.until });
+    else if (!run) found.push((run = { from: one.time, to: one.end, until: one.until }));
+    else Object.assign(run, { to: one.end, until: one.until });
   }
-  if (run === null && buckets.at(-1)) found.at(-1).to = end;
   return found;
 }
 
@@ -113,12 +112,13 @@ export class Strip {
     const { begin, end } = this.app.query;
     try {
       const whole = await get("/v1/strip", { buckets: BUCKETS, from: begin, to: end });
+      whole.end = end ?? whole.time;
       let buckets = folded([whole], whole.place);
       const busy = buckets.filter((one) => one?.sum).length;
-      const parts = runs(buckets, end ?? whole.time);
+      const parts = runs(buckets);
       if (busy < FINE / 4 && parts.length <= 6 && parts.length) {
         const finer = await Promise.all(parts.map((part) => get("/v1/strip", { buckets: Math.ceil(FINE / parts.length), from: part.from, to: part.to })));
-        finer.forEach((one, at) => (one.until = parts[at].until));
+        finer.forEach((one, at) => Object.assign(one, { until: parts[at].until, end: parts[at].to }));
         buckets = folded(finer, whole.place);
       }
       [this.#buckets, this.#place] = [buckets, whole.place];

@@ -1,10 +1,18 @@
-"""Fixtures of the tests that need a NATS server with users."""
+"""Fixtures of the tests that need a NATS server with users, or a server of HTTP."""
 
+import itertools
 from collections.abc import AsyncIterator
 
 import pytest_asyncio
 
+from phaseline.engine.embedded.server import EmbeddedServer
+from phaseline.engine.jetstream.wire import Wire
+from phaseline.engine.settings import Settings
 from tests.support.guarded_server import guarded_installation
+from tests.support.http_server import Api, http_server
+from tests.support.installation import installation_with_history
+
+_serial = itertools.count(1)
 
 
 @pytest_asyncio.fixture
@@ -12,3 +20,15 @@ async def guarded() -> AsyncIterator[str]:
     """The URL of a server with users, where a worker works."""
     async with guarded_installation() as url:
         yield url
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def api(server: EmbeddedServer) -> AsyncIterator[Api]:
+    """A server of an installation with a history, and with a worker. The tests of a module share it."""
+    settings = Settings(nats=(server.url,), prefix=f"http{next(_serial)}")
+    async with (
+        Wire.open(settings, name="test") as wire,
+        installation_with_history(settings, wire, events=120, clusters=3),
+        http_server(settings) as served,
+    ):
+        yield served

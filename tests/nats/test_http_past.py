@@ -3,6 +3,7 @@
 from collections.abc import AsyncIterator
 from typing import Any
 
+import pytest
 import pytest_asyncio
 
 from phaseline.engine.client import maps
@@ -13,18 +14,11 @@ from phaseline.engine.log.when import Moment
 from phaseline.engine.settings import Settings
 from tests.support.built_in_kinds import BUILT_IN_KINDS
 from tests.support.http_server import Api, as_json, http_server
-from tests.support.installation import installation_with_history
 from tests.support.random_events import RandomEvents, publish
 
 KINDS = BUILT_IN_KINDS
+SHARED = pytest.mark.asyncio(loop_scope="module")
 GROUP = "p+app+v1+group"
-
-
-@pytest_asyncio.fixture
-async def api(settings: Settings, wire: Wire) -> AsyncIterator[Api]:
-    """A server of an installation with a history."""
-    async with installation_with_history(settings, wire, events=120, clusters=3), http_server(settings) as served:
-        yield served
 
 
 @pytest_asyncio.fixture
@@ -34,6 +28,7 @@ async def fresh(client: Client, working: Settings) -> AsyncIterator[Api]:
         yield served
 
 
+@SHARED
 async def test_why_is_what_the_client_explains(api: Api) -> None:
     end = await api.place()
     for place in (end, end // 2):
@@ -44,6 +39,7 @@ async def test_why_is_what_the_client_explains(api: Api) -> None:
             assert (said["kind"], said["id"], said["place"]) == (item["kind"], item["id"], expected["place"])
 
 
+@SHARED
 async def test_a_history_in_parts(api: Api) -> None:
     [node, *_] = (await api.get("/v1/entities", kind="node", sort="version", deleted=1))["items"][::-1]
     path = f"/v1/history/node/{node['id']}"
@@ -61,6 +57,7 @@ async def test_a_history_in_parts(api: Api) -> None:
     assert (await api.get("/v1/history/node/c1/p/nobody", 404))["detail"].startswith("there is no node")
 
 
+@SHARED
 async def test_a_timeline_is_what_the_client_reads(api: Api) -> None:
     place = await api.place()
     said = await api.get("/v1/timeline/cluster/c1", to=place, depth=1)
@@ -71,6 +68,7 @@ async def test_a_timeline_is_what_the_client_reads(api: Api) -> None:
     assert said["lanes"][0]["intervals"] == as_json(maps.lane_map(KINDS, expected.lanes[0])["intervals"])
 
 
+@SHARED
 async def test_a_tree_is_nested_and_counts_what_it_leaves_out(api: Api) -> None:
     whole = await api.get("/v1/tree/c1")
     [cluster] = whole["trees"]
@@ -83,6 +81,7 @@ async def test_a_tree_is_nested_and_counts_what_it_leaves_out(api: Api) -> None:
     assert (await api.get("/v1/tree/nobody", 404))["detail"].startswith("there is no entity in the tree 'nobody'")
 
 
+@SHARED
 async def test_changes_are_what_the_client_finds(api: Api) -> None:
     end = await api.place()
     start, stop = await api.service.client.moment(end // 3), await api.service.client.moment(2 * end // 3)

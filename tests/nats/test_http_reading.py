@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator
 from typing import Any
 
+import pytest
 import pytest_asyncio
 
 from phaseline.engine.client import maps
@@ -14,17 +15,11 @@ from phaseline.engine.log.installation import Installation
 from phaseline.engine.settings import Settings
 from tests.support.built_in_kinds import BUILT_IN_KINDS
 from tests.support.http_server import Api, http_server
-from tests.support.installation import at_work, installation_with_history
+from tests.support.installation import at_work
 from tests.support.random_events import RandomEvents, publish
 
 KINDS = BUILT_IN_KINDS
-
-
-@pytest_asyncio.fixture
-async def api(settings: Settings, wire: Wire) -> AsyncIterator[Api]:
-    """A server of an installation with a history."""
-    async with installation_with_history(settings, wire, events=120, clusters=3), http_server(settings) as served:
-        yield served
+SHARED = pytest.mark.asyncio(loop_scope="module")
 
 
 @pytest_asyncio.fixture
@@ -41,6 +36,7 @@ async def expected(api: Api, place: int, **wanted: Any) -> list[dict[str, Any]]:
     return [maps.entity_map(KINDS, record) for record in await states.states(**wanted)]
 
 
+@SHARED
 async def test_a_list_is_what_the_log_says_at_its_place(api: Api) -> None:
     place = await api.place()
     answer = await api.get("/v1/entities")
@@ -55,14 +51,15 @@ async def test_a_list_is_what_the_log_says_at_its_place(api: Api) -> None:
     assert by_state["counts"] == {phase: by_state["total"]}
 
 
-async def test_pages_of_a_list_are_of_one_place(api: Api, wire: Wire, settings: Settings) -> None:
+@SHARED
+async def test_pages_of_a_list_are_of_one_place(api: Api) -> None:
     place = await api.place()
     whole = (await api.get("/v1/entities", deleted=1))["items"]
     page = await api.get("/v1/entities", deleted=1, limit=4)
     found = page["items"]
-    later = RandomEvents(settings.prefix)
+    later = RandomEvents(api.service.installation.prefix)
     later.number = 10_000
-    await publish(wire, list(later.cluster("c9", 2)))
+    await publish(api.service.installation.wire, list(later.cluster("c9", 2)))
     await api.service.follower.reach(place + 8, 60)
     while page["continue"]:
         page = await api.get("/v1/entities", deleted=1, limit=4, continue_=page["continue"])
@@ -72,6 +69,7 @@ async def test_pages_of_a_list_are_of_one_place(api: Api, wire: Wire, settings: 
     assert (await api.get("/v1/entities", deleted=1))["total"] > len(whole)
 
 
+@SHARED
 async def test_a_list_of_the_past_is_what_it_was(api: Api) -> None:
     end = await api.place()
     for place in (end // 3, end // 2, end):
@@ -99,6 +97,7 @@ async def test_lists_under_load_are_exact(settings: Settings, wire: Wire) -> Non
             assert answer["items"] == [maps.entity_map(KINDS, one) for one in await states.states(deleted=True)]
 
 
+@SHARED
 async def test_columns_say_the_same_as_a_list(api: Api) -> None:
     listed = (await api.get("/v1/entities", deleted=1))["items"]
     columns = await api.get("/v1/columns", deleted=1)
@@ -120,6 +119,7 @@ async def test_columns_say_the_same_as_a_list(api: Api) -> None:
     assert past["id"] == [one["id"] for one in await expected(api, past["place"])]
 
 
+@SHARED
 async def test_counts(api: Api) -> None:
     listed = (await api.get("/v1/entities"))["items"]
     asked: list[dict[str, Any]] = [{}, {"tree": "c1"}, {"kind": "node"}]
@@ -134,6 +134,7 @@ async def test_counts(api: Api) -> None:
         assert set(counted["kinds"]) == {one["kind"] for one in among}
 
 
+@SHARED
 async def test_one_entity(api: Api) -> None:
     place = await api.place()
     [wanted] = [one for one in await expected(api, place, deleted=True) if one["id"] == "c1/p/n0"]
@@ -143,6 +144,7 @@ async def test_one_entity(api: Api) -> None:
     assert (await api.get("/v1/entities/node/c1/p/n0", lang="zh"))["entity"]["facets"]["phase"]["label"] != ""
 
 
+@SHARED
 async def test_an_answer_that_did_not_change_is_not_sent_again(api: Api) -> None:
     first = await api.http.get("/v1/entities")
     again = await api.http.get("/v1/entities", headers={"If-None-Match": first.headers["etag"]})
@@ -196,6 +198,7 @@ async def test_bad_requests_have_an_answer(fresh: Api) -> None:
         assert says in body["detail"], path
 
 
+@SHARED
 async def test_a_page_token_belongs_to_its_query(api: Api) -> None:
     page = await api.get("/v1/entities", kind="node", limit=1)
     refused = await api.get("/v1/entities", 400, kind="cluster", limit=1, continue_=page["continue"])
@@ -221,3 +224,16 @@ async def test_the_server_says_what_it_is(fresh: Api) -> None:
     assert page.headers["content-type"] == "text/html; charset=utf-8"
     assert "Phaseline" in page.text
     assert (await fresh.http.get("/page/index.html")).text == page.text
+
+
+@SHARED
+async def test_a_link_into_the_page_is_the_page_whatever_its_query(api: Api) -> None:
+    page = await api.http.get("/")
+    assert page.headers["content-type"].startswith("text/html")
+    for link in (
+        "/now?at=3&lang=zh&state=Failed",
+        "/tree/c1?sel=node%2Fc1%2Fp%2Fn1&lang=zh",
+        "/entity/node/c1%2Fp%2Fn1?at=7",
+    ):
+        answer = await api.http.get(link)
+        assert (answer.status_code, answer.text) == (200, page.text), link

@@ -4,24 +4,27 @@ import asyncio
 import json
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 import pytest
-import pytest_asyncio
 
+from phaseline.engine.client import maps
 from phaseline.engine.http.live import hub
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.log.as_of import AsOf
 from phaseline.engine.log.installation import Installation
-from phaseline.engine.log.watch import RecordFilter
-from phaseline.engine.settings import Settings
+from phaseline.engine.log.log_records import records
+from phaseline.engine.log.watch import RecordFilter, chosen
+from phaseline.engine.settings import Feed, Settings
 from tests.support.built_in_kinds import BUILT_IN_KINDS
 from tests.support.http_server import LIMIT, Api, http_server
 from tests.support.installation import at_work, installation_with_history, until_decided
 from tests.support.random_events import RandomEvents, publish
 
 KINDS = BUILT_IN_KINDS
+SHARED = pytest.mark.asyncio(loop_scope="module")
 
 
 class Event(NamedTuple):
@@ -116,17 +119,8 @@ def check_whole(events: list[Event]) -> None:
 
 async def logged(installation: Installation, **wanted: Any) -> list[int]:
     """The places of all transitions in the log."""
-    from phaseline.engine.log.log_records import records
-
     filter_ = f"{installation.prefix}.log.*.transition.>"
     return [one.sequence async for one in records(installation, filter_, 0, 2**62)]
-
-
-@pytest_asyncio.fixture
-async def api(settings: Settings, wire: Wire) -> AsyncIterator[Api]:
-    """A server of an installation with a history, whose worker goes on."""
-    async with installation_with_history(settings, wire, events=120, clusters=3), http_server(settings) as served:
-        yield served
 
 
 async def test_a_stream_goes_on_where_another_server_left_off(settings: Settings, wire: Wire) -> None:
@@ -153,14 +147,15 @@ async def test_a_stream_goes_on_where_another_server_left_off(settings: Settings
         check_whole(events)
 
 
-async def test_a_stream_from_now_begins_with_its_place(api: Api, wire: Wire, settings: Settings) -> None:
+@SHARED
+async def test_a_stream_from_now_begins_with_its_place(api: Api) -> None:
     place = await api.place()
     async with stream(api.url, "/v1/transitions?tree=c9&kind=node") as reader:
         first = await reader.next()
         assert (first.name, first.id) == ("place", place)
-        later = RandomEvents(settings.prefix)
+        later = RandomEvents(api.service.installation.prefix)
         later.number = 10_000
-        await publish(wire, list(later.cluster("c9", 2)))
+        await publish(api.service.installation.wire, list(later.cluster("c9", 2)))
         found = await reader.until(lambda _: len(places(reader.events)) == 4)
     subjects = [record["subject"] for event in found if event.name == "batch" for record in event.data["records"]]
     assert subjects == ["node/c9/p/n0"] * 2 + ["node/c9/p/n1"] * 2
@@ -178,12 +173,11 @@ async def test_a_server_that_stops_says_where_to_go_on(settings: Settings, wire:
         assert found[-1].id == place
 
 
-async def test_a_reader_who_is_too_slow_is_told(
-    api: Api, wire: Wire, settings: Settings, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@SHARED
+async def test_a_reader_who_is_too_slow_is_told(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(hub, "FRAMES", 2)
-    later = RandomEvents(settings.prefix)
-    later.number = 10_000
+    later, wire = RandomEvents(api.service.installation.prefix), api.service.installation.wire
+    later.number = 20_000
     topic = hub.Topic(RecordFilter(), "records")
     gate = asyncio.Event()
     with api.service.hub.reading(topic) as channel:
@@ -232,6 +226,7 @@ async def test_a_cascade_that_takes_several_batches_is_one_frame(settings: Setti
         check_whole(found)
 
 
+@SHARED
 async def test_columns_of_a_stream_and_of_a_range(api: Api) -> None:
     end = await api.place()
     async with stream(api.url, f"/v1/transitions?from=1&form=columns&to={end}") as reader:
@@ -253,6 +248,7 @@ async def test_columns_of_a_stream_and_of_a_range(api: Api) -> None:
     assert event > 0
 
 
+@SHARED
 async def test_a_range_as_lines_and_as_a_batch(api: Api) -> None:
     end = await api.place()
     lines = await api.http.get("/v1/transitions?from=1&rejections=1", headers={"Accept": "application/x-ndjson"})
@@ -266,6 +262,7 @@ async def test_a_range_as_lines_and_as_a_batch(api: Api) -> None:
     assert batch.json() == found
 
 
+@SHARED
 async def test_a_range_in_parts_is_the_whole_range(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
     from phaseline.engine.http.live import replay
 
@@ -281,8 +278,8 @@ async def test_a_range_in_parts_is_the_whole_range(api: Api, monkeypatch: pytest
     assert found == await logged(api.service.installation)
 
 
+@SHARED
 async def test_bad_streams_have_an_answer(api: Api) -> None:
-    end = await api.place()
     cases = [
         ("/v1/transitions?state=Runing", {}, 404, "did you mean Running?"),
         ("/v1/transitions?facet=phas", {}, 404, "did you mean phase?"),
@@ -295,10 +292,13 @@ async def test_bad_streams_have_an_answer(api: Api) -> None:
     for path, headers, status, says in cases:
         answer = await api.http.get(path, headers=headers)
         assert (answer.status_code, says in answer.json()["detail"]) == (status, True), (path, answer.text)
-    installation = api.service.installation
-    await installation.wire.api(f"STREAM.PURGE.{installation.layout.log}", {"seq": end - 5})
-    gone = await api.http.get("/v1/transitions?from=3")
-    assert (gone.status_code, gone.json()["first"] > 3) == (410, True)
+
+
+async def test_a_place_that_the_log_no_longer_holds(settings: Settings, wire: Wire) -> None:
+    async with installation_with_history(settings, wire, events=10, clusters=1) as layout, http_server(settings) as api:
+        await wire.api(f"STREAM.PURGE.{layout.log}", {"seq": await api.place() - 5})
+        gone = await api.http.get("/v1/transitions?from=3")
+        assert (gone.status_code, gone.json()["first"] > 3) == (410, True)
 
 
 async def loaded(api: Api) -> None:
@@ -308,6 +308,7 @@ async def loaded(api: Api) -> None:
             await asyncio.sleep(0.01)
 
 
+@SHARED
 async def test_columns_of_the_past_are_what_they_were(api: Api) -> None:
     """From memory, and the same as the log says."""
     await loaded(api)
@@ -326,6 +327,7 @@ async def test_columns_of_the_past_are_what_they_were(api: Api) -> None:
         assert counted["total"] == len(await states.states())
 
 
+@SHARED
 async def test_the_strip_counts_all_transitions(api: Api) -> None:
     await loaded(api)
     found = await api.get("/v1/strip", buckets=20)
@@ -334,3 +336,46 @@ async def test_the_strip_counts_all_transitions(api: Api) -> None:
     assert found["places"] == sorted(found["places"])
     part = await api.get("/v1/strip", from_=found["places"][10], buckets=5)
     assert sum(map(sum, part["classes"].values())) <= sum(map(sum, found["classes"].values()))
+
+
+@pytest.mark.parametrize("feed", ["json", "both"])
+async def test_every_format_of_the_feed_reads_the_same(settings: Settings, wire: Wire, feed: Feed) -> None:
+    """Copies in JSON are no records of their own."""
+    fleet = RandomEvents(settings.prefix)
+    async with at_work(replace(settings, feed=feed), wire) as layout, http_server(settings) as api:
+        async with stream(api.url, "/v1/transitions?rejections=1") as reader:
+            await reader.next()
+            await publish(wire, [*fleet.built(1, 2), *fleet.life(20, 1, 2)])
+            await until_decided(wire, layout)
+            end = await logged(api.service.installation)
+            found = await reader.upto(end[-1])
+        await loaded(api)
+        records = [record for event in found if event.name == "batch" for record in event.data["records"]]
+        moved = [record["logsequence"] for record in records if record["type"].endswith(".transitioned")]
+        assert moved == end
+        states = await AsOf.at(api.service.installation, await api.place())
+        listed = await api.get("/v1/entities", deleted=1)
+        assert listed["items"] == [maps.entity_map(KINDS, one) for one in await states.states(deleted=True)]
+
+
+@SHARED
+async def test_what_is_selected_in_memory_is_what_the_server_selects(api: Api) -> None:
+    client, end = api.service.client, await api.place()
+    everything = [
+        one async for one in records(api.service.installation, f"{api.service.installation.prefix}.log.>", 0, end)
+    ]
+    asked: list[dict[str, Any]] = [
+        {}, {"kind": "node"}, {"tree": "c1"}, {"tree": "c1/p"}, {"tree": "c1/p/n1"}, {"state": "Failed"},
+        {"kind": "node", "state": "Running", "tree": "c2"}, {"facet": "phase"}, {"condition": "Balance"},
+        {"kind": "cluster", "tree": "c1", "state": "{Failed,[Unknown,*]}"},
+    ]  # fmt: skip
+    for one in asked:
+        for rejections in (False, True):
+            watch = client.watch(**one, rejections=rejections, start="start", follow=False)
+            expected = [watch.sequence async for _ in watch if watch.sequence <= end]
+            choice = chosen(one.get("state"), one.get("condition", ()))
+            wanted = RecordFilter(
+                kind=one.get("kind"), facet=one.get("facet"), state=choice.phase, below=one.get("tree"),
+                rejections=rejections, choice=choice if choice.looks_at_conditions else None,
+            )  # fmt: skip
+            assert [found.sequence for found in everything if wanted.selects(found.record)] == expected, one

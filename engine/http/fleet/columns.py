@@ -12,7 +12,8 @@ from typing import Any
 
 from phaseline.engine import staleness
 from phaseline.engine.http.fleet.fleet import GONE, NONE, STALE, LiveFleet
-from phaseline.machines.language.table import DELETED
+from phaseline.engine.http.fleet.state_index import IndexedState
+from phaseline.schemas.records import CONTACT
 
 
 def chosen(fleet: LiveFleet, kind: str | None, tree: str | None, *, deleted: bool) -> Sequence[int]:
@@ -68,23 +69,26 @@ def tally(fleet: LiveFleet, numbers: Sequence[int] | None = None) -> dict[str, A
     numbers: None for all that are not deleted.
     """
     if numbers is None:
-        return _shown(fleet, {one: count for one, count in fleet.in_state.items() if count and one != NONE}, DELETED)
+        return _shown(fleet, {one: count for one, count in fleet.in_state.items() if count})
     counted = Counter(column[number] for column in fleet.states for number in numbers)
     counted.pop(NONE, None)
-    return _shown(fleet, counted, None)
+    return _shown(fleet, counted)
 
 
-def _shown(fleet: LiveFleet, counted: Mapping[int, int], without: str | None) -> dict[str, Any]:
+def _shown(fleet: LiveFleet, counted: Mapping[int, int]) -> dict[str, Any]:
     kinds: dict[str, dict[str, Counter[str]]] = {}
     classes: Counter[str] = Counter()
     total = 0
     for number, count in sorted(counted.items()):
         known = fleet.index.known[number]
-        if known.state.phase == without:
-            continue
-        facets = kinds.setdefault(known.kind, {})
-        facets.setdefault(known.facet, Counter())[known.state.phase] += count
-        if next(iter(facets)) == known.facet:
+        kinds.setdefault(known.kind, {}).setdefault(known.facet, Counter())[known.state.phase] += count
+        if _is_first(fleet, known):
             total += count
             classes[known.state_class] += count
     return {"total": total, "classes": dict(classes), "kinds": kinds}
+
+
+def _is_first(fleet: LiveFleet, known: IndexedState) -> bool:
+    """Whether a state is one of the first facet of its kind."""
+    kind = fleet.kinds.get(known.kind)
+    return known.facet != CONTACT if kind is None else known.facet == kind.names[0]

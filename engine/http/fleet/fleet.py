@@ -39,7 +39,7 @@ class LiveFleet:
     last: the last record of each. places: its place in the log. parents: the number of the parent. states: for each
     facet a column with the number of the state, `NONE` where the entity has no such facet. since: since when the first
     facet is in its state, in seconds. flags: `VIEWED` and `GONE`.
-    in_state: how many entities have a facet in a state, by the number of the state.
+    in_state: how many entities whose life is not over have a facet in a state, by the number of the state.
     silent: the places that are silent now, each with when it was heard last, ns.
     """
 
@@ -153,23 +153,27 @@ class LiveFleet:
         """Write what the entity shows into the columns and the counts."""
         while len(self.states) < len(entity.facets):
             self.states.append(array("i", [NONE]) * len(self.last))
+        self._count(number, -1)
         shown = dict(facets_of(entity))
         for position, column in enumerate(self.states):
             name = entity.names[position] if position < len(entity.names) else ""
             facet = shown.get(name)
-            after = NONE if facet is None else self.index.number(entity.kind, name, facet.state)
-            before = column[number]
-            if before != after:
-                self.in_state[before] -= 1
-                self.in_state[after] += 1
-                column[number] = after
+            column[number] = NONE if facet is None else self.index.number(entity.kind, name, facet.state)
         self.since[number] = entity.facets[0].since_ns // SECOND
         self.flags[number] = flags_of(entity)
+        self._count(number, 1)
         heard = silent_since(entity)
         if heard is not None:
             self.silent[entity.kind, entity.id] = heard
         elif self.silent:
             self.silent.pop((entity.kind, entity.id), None)
+
+    def _count(self, number: int, change: int) -> None:
+        """Add the states of an entity to the counts, or take them out, unless its life is over."""
+        if not self.flags[number] & GONE:
+            for column in self.states:
+                if column[number] != NONE:
+                    self.in_state[column[number]] += change
 
 
 def flags_of(entity: Entity) -> int:
