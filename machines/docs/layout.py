@@ -13,8 +13,10 @@ from phaseline.machines.compiler.conditions import phases_of
 from phaseline.machines.compiler.machine import FacetMachine, steps_of
 from phaseline.machines.language.table import ABSENT, DELETED, FROM_DATA, SAME, Facet, Live, Row
 
-WIDE, HIGH, PITCH, THIN, GAP, EDGE = 124, 30, 50, 22, 52, 12
+WIDE, HIGH, PITCH, THIN, GAP, EDGE = 116, 30, 50, 22, 78, 12
 """Of a box: its size; from one to the next; of a line that passes boxes; between layers; around everything."""
+AWAY = 10
+"""How far from its end an arrow's name stands."""
 SWEEPS = 8
 """How often layers are sorted by where their neighbours are."""
 
@@ -150,24 +152,25 @@ class _Layout:
         return found
 
     def _line(self, arrow: Arrow, ports: dict[tuple[Arrow, str], float]) -> dict[str, Any]:
-        """The path of an arrow as SVG has it, and where its name may stand."""
+        """The path of an arrow as SVG has it, and where its name may stand: just before its end."""
         chain = self.chains[arrow]
         right = self.spots[chain[0]][0] + WIDE
         if self.layer[arrow[0]] == self.layer[arrow[1]]:
             start, end = ports[arrow, arrow[0]], ports[arrow, arrow[1]]
             bend = right + min(GAP - 12, 24 + abs(end - start) / 8)
-            return {"path": f"M{right} {start}C{bend} {start} {bend} {end} {right} {end}",
-                    "at": [round((right + 3 * bend) / 4, 1), round((start + end) / 2, 1)]}  # fmt: skip
+            path = f"M{right} {start}C{bend} {start} {bend} {end} {right} {end}"
+            return {"path": path, "at": [right + AWAY, end + HIGH / 2], "anchor": "start"}
         points: list[Spot] = [(right, ports[arrow, chain[0]])]
         for point in chain[1:-1]:
             x, y = self.spots[point]
             points += [(x, y), (x + WIDE, y)]
         points.append((self.spots[chain[-1]][0], ports[arrow, chain[-1]]))
-        if chain[0] != arrow[0]:
+        is_back = chain[0] != arrow[0]
+        if is_back:
             points.reverse()
-        text = f"M{points[0][0]} {points[0][1]}"
+        path = f"M{points[0][0]} {points[0][1]}"
         for (x, y), (to_x, to_y) in pairwise(points):
             middle = (x + to_x) / 2
-            text += f"H{to_x}" if y == to_y else f"C{middle} {y} {middle} {to_y} {to_x} {to_y}"
-        (x, y), (to_x, to_y) = points[:2]
-        return {"path": text, "at": [(x + to_x) / 2, (y + to_y) / 2]}
+            path += f"H{to_x}" if y == to_y else f"C{middle} {y} {middle} {to_y} {to_x} {to_y}"
+        x, y = points[-1]
+        return {"path": path, "at": [x + (AWAY if is_back else -AWAY), y], "anchor": "start" if is_back else "end"}

@@ -1,4 +1,4 @@
-"""The modules of the page that need no browser, in Node.js: the address, the store, names.
+"""The modules of the page that need no browser, in Node.js: the address, the store, names, what is legal.
 
 Belongs here: what they compute. Does not: the page in a browser (`test_page`).
 """
@@ -6,10 +6,18 @@ Belongs here: what they compute. Does not: the page in a browser (`test_page`).
 import json
 import shutil
 import subprocess
+from collections.abc import Iterator
+from itertools import product
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+from phaseline.machines.built_in import installed
+from phaseline.machines.compiler.kinds import Kind
+from phaseline.machines.docs import plain
+from phaseline.machines.language.table import ABSENT
+from phaseline.schemas.records import FacetState, State
 
 PAGE = Path(__file__).parents[2] / "engine" / "page"
 
@@ -27,7 +35,7 @@ def ran(node: str, code: str) -> Any:
     """What a program with the modules of the page prints, as JSON."""
     modules = "".join(
         f"import * as {name} from {json.dumps(str(PAGE / f'{name}.js'))};"
-        for name in ("router", "store", "format", "words")
+        for name in ("router", "store", "format", "words", "diagram")
     )
     text = modules + "const say = (value) => console.log(JSON.stringify(value));" + code
     done = subprocess.run([node, "--input-type=module", "-e", text], capture_output=True, check=True, text=True)
@@ -96,3 +104,49 @@ def test_a_store_grows(node: str) -> None:
 
 def test_names_cannot_turn_what_stands_around_them(node: str) -> None:
     assert ran(node, r'say(format.safe("a\u202eb\u0000c\u2066d"))') == "a\ufffdb\ufffdc\ufffdd"
+
+
+def states_of(kind: Kind) -> Iterator[tuple[FacetState, ...]]:
+    """States that entities of a kind can be in, facet by facet: each label as base, shown by itself or by a view."""
+    first = [
+        [State(label.phase, () if label.condition is None else (label.condition,)) for label in machine.facet.labels]
+        for machine in kind.machines
+    ]
+    for at, states in enumerate(first):
+        rest = [one[0] for one in first]
+        for base, shown in product(states, states):
+            if ABSENT not in (base.phase, shown.phase):
+                yield tuple(
+                    FacetState(base, shown, 0, None) if at == place else FacetState(rest[place], rest[place], 0, None)
+                    for place in range(len(first))
+                )
+
+
+@pytest.mark.parametrize("name", ["cluster", "node", "app_context", "resource", "bundle_deployment"])
+def test_the_page_offers_the_triggers_that_the_tables_offer(node: str, name: str) -> None:
+    kind = installed()[name]
+    tried = list(states_of(kind))
+    facets = [
+        {
+            machine.facet.name: {
+                **plain_state(one.state),
+                "base": plain_state(one.base),
+            }
+            for machine, one in zip(kind.machines, states, strict=True)
+        }
+        for states in tried
+    ]
+    table = json.dumps(plain.kind(kind))
+    found = ran(node, f"say({json.dumps(facets)}.map((one) => [...diagram.legal({table}, one).keys()].sort()))")
+    for states, shown in zip(tried, found, strict=True):
+        offered = {
+            trigger
+            for trigger, role in kind.roles.items()
+            if role != "derived" and any(True for _ in kind.offered(trigger, states))
+        }
+        assert set(shown) == offered, states
+
+
+def plain_state(one: State) -> dict[str, Any]:
+    """A state as the API has it."""
+    return {"state": one.phase, "conditions": list(one.conditions)}

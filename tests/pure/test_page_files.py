@@ -14,7 +14,7 @@ from phaseline.machines.language.state_classes import CLASSES
 LIMIT = 150_000
 TEXTS = {name: one.body.decode() for name, one in files().items()}
 SCRIPTS = {name: text for name, text in TEXTS.items() if name.endswith(".js")}
-WORD = re.compile(r'^  "?([\w.]+)"?: \["(.*)", "(.*)"\],$', re.MULTILINE)
+WORD = re.compile(r'^\s+"?([\w.]+)"?: \["(.*)", "(.*)"\],$', re.MULTILINE)
 WORDS = {name: (en, zh) for name, en, zh in WORD.findall(TEXTS["words.js"])}
 OWN_NAMES = ("http://www.w3.org/2000/svg",)
 
