@@ -30,10 +30,11 @@ def main(url: str) -> None:
         if operation.path in STREAMS:
             continue
 
-        @settings(max_examples=6, deadline=None, phases=[Phase.generate], suppress_health_check=list(HealthCheck),
+        @settings(max_examples=10, deadline=None, phases=[Phase.generate], suppress_health_check=list(HealthCheck),
                   database=None, derandomize=True)  # fmt: skip
         def sends(case: schemathesis.Case) -> None:
             nonlocal asked
+            (case.query or {}).pop("min", None)  # it waits for its place
             response = case.call()
             asked += 1
             if response.status_code >= 500 and response.status_code not in (503, 504):

@@ -18,8 +18,8 @@ from phaseline.engine.client.client import Client
 from phaseline.engine.http.server import serving
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.settings import Settings
-from tests.nats.test_http_events import event, send
 from tests.support.built_in_kinds import BUILT_IN_KINDS
+from tests.support.http_events import event, send
 from tests.support.http_server import LIMIT, Api, http_server
 from tests.support.installation import at_work
 

@@ -17,8 +17,8 @@ from phaseline.engine.http.access.access import AccessSettings
 from phaseline.engine.http.routes import ROUTES
 from phaseline.engine.http.server import serving
 from phaseline.engine.settings import Settings
-from tests.nats.test_http_events import event
 from tests.support.built_in_kinds import BUILT_IN_KINDS
+from tests.support.http_events import event
 from tests.support.http_server import Api, http_server
 
 OTHER = "zebra"

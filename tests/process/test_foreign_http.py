@@ -11,10 +11,8 @@ import pytest_asyncio
 
 from phaseline.engine.client.client import Client
 from phaseline.engine.settings import Settings
-from tests.process.test_foreign_clients import FOREIGN, INSTALLED, node, python, run
+from tests.support.foreign_programs import FOREIGN, INSTALLED, run
 from tests.support.http_server import Api, http_server
-
-__all__ = ["node", "python"]  # fixtures
 
 
 @pytest_asyncio.fixture
