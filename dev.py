@@ -40,7 +40,7 @@ COMMANDS = {
     "endure":   ("dev",  False,  ["python", "-m", "benchmarks.endurance"]),
     "rules":    ("dev",  False,  ["python", "-m", "tests.support.rule_corpus"]),
     "generate": ("dev",  False,  ["python", "-m", "phaseline.engine.generate"]),
-    "foreign":  ("dev",  False,  ["pytest", "tests/process/test_foreign_clients.py"]),
+    "foreign":  ("dev",  False,  ["pytest", *(f"tests/process/test_foreign_{one}.py" for one in ("clients", "http"))]),
     "browser":  ("dev",  False,  ["pytest", "tests/process/test_page.py"]),
     "screens":  ("dev",  False,  ["python", "-m", "tests.support.pages.screens"]),
     "picture":  ("dev",  False,  ["python", "-m", "tests.support.pages.picture"]),

@@ -3,7 +3,6 @@
 import asyncio
 import json
 from collections.abc import AsyncIterator
-from typing import Any
 
 import pytest_asyncio
 
@@ -11,9 +10,8 @@ from phaseline.engine.client.client import Client
 from phaseline.engine.http.intake.bodies import BATCH_JSON, LARGEST
 from phaseline.engine.settings import Settings
 from phaseline.schemas import codec
+from tests.support.http_events import JSON_EVENT, event, send
 from tests.support.http_server import Api, http_server
-
-JSON_EVENT = "application/cloudevents+json"
 
 
 @pytest_asyncio.fixture
@@ -21,18 +19,6 @@ async def api(client: Client, working: Settings) -> AsyncIterator[Api]:
     """A server of an installation without entities."""
     async with http_server(working) as served:
         yield served
-
-
-def event(subject: str = "cluster/c1", trigger: str = "adopt", **more: Any) -> dict[str, Any]:
-    kind = subject.partition("/")[0]
-    basis = {"specversion": "1.0", "id": "e1", "source": "/test", "type": f"{kind}.{trigger}", "subject": subject}
-    return {**basis, "data": {"phase": "Running"} if trigger == "adopt" else None, **more}
-
-
-async def send(api: Api, body: Any, type_: str = JSON_EVENT, path: str = "/v1/events", **headers: str) -> Any:
-    content = body if isinstance(body, bytes) else json.dumps(body).encode()
-    given = {"content-type": type_, **{name.replace("_", "-"): value for name, value in headers.items()}}
-    return await api.http.post(path, content=content, headers=given)
 
 
 async def test_a_structured_event_is_stored_and_its_outcome_can_be_read(api: Api) -> None:

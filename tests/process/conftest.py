@@ -7,7 +7,10 @@ import pytest
 import pytest_asyncio
 
 from phaseline.engine.observe import cluster
+from tests.support.foreign_programs import node, python
 from tests.support.kubernetes_server import Kube, serving
+
+__all__ = ["kube", "node", "python"]
 
 
 @pytest_asyncio.fixture

@@ -6,7 +6,6 @@ Belongs here: what each of them gets. Does not: the programs (tests/foreign), ou
 
 import asyncio
 import json
-import shutil
 from collections.abc import AsyncIterator
 from dataclasses import replace
 from pathlib import Path
@@ -21,38 +20,12 @@ from phaseline.engine.settings import Settings
 from phaseline.engine.worker.worker import Worker
 from phaseline.schemas import codec
 from tests.support.built_in_kinds import BUILT_IN_KINDS
+from tests.support.foreign_programs import FOREIGN, INSTALLED, run
 from tests.support.installation import until_decided
 from tests.support.log_check import stored
 from tests.support.random_events import RandomEvents, publish
 
 ROOT = Path(__file__).parents[2]
-FOREIGN = ROOT / "tests" / "foreign"
-INSTALLED = ROOT / ".foreign"
-"""Where `python3 dev.py foreign` installs the packages."""
-LIMIT = 60
-"""Seconds until a test gives up on a client."""
-
-
-@pytest.fixture(scope="module")
-def node() -> str:
-    """Node.js, with the packages of tests/foreign."""
-    found = shutil.which("node")
-    if found is None:
-        pytest.skip("node is not installed")
-    if not (INSTALLED / "node_modules").is_dir():
-        pytest.skip("the packages of npm are not installed: python3 dev.py foreign")
-    for program in FOREIGN.glob("*.mjs"):  # Node.js looks for packages beside the program
-        shutil.copy(program, INSTALLED)
-    return found
-
-
-@pytest.fixture(scope="module")
-def python() -> str:
-    """A Python with the packages of tests/foreign."""
-    found = INSTALLED / "venv" / "bin" / "python"
-    if not found.exists():
-        pytest.skip("the packages of PyPI are not installed: python3 dev.py foreign")
-    return str(found)
 
 
 @pytest_asyncio.fixture
@@ -65,21 +38,6 @@ async def in_json(settings: Settings, wire: Wire) -> AsyncIterator[Settings]:
     yield settings
     stop.set()
     await running
-
-
-async def run(*command: str | Path, given: bytes = b"") -> bytes:
-    """What a program prints."""
-    process = await asyncio.create_subprocess_exec(
-        *command, stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE
-    )
-    try:
-        out, said = await asyncio.wait_for(process.communicate(given), LIMIT)
-    finally:
-        if process.returncode is None:
-            process.kill()
-            await process.wait()
-    assert process.returncode == 0, said.decode()
-    return out
 
 
 def kind_of(event: dict[str, Any]) -> str:

@@ -10,7 +10,8 @@ import pytest
 TESTS = Path(__file__).parents[1]
 TIERS = ("pure", "nats", "process", "laws", "model", "prove")
 FILES = sorted(TESTS.rglob("*.py"))
-MAY_IMPORT_BENCHMARKS = {"process/test_benchmarks.py"}
+MAY_IMPORT_BENCHMARKS = {"process/test_benchmarks.py", "process/test_replay_jobs.py"}
+"""They run benchmarks, or replay the log that one writes."""
 
 
 def imported(source: str) -> Iterator[str]:

@@ -1,0 +1,80 @@
+"""The server keeps what its description says, whatever is asked: every request of the table, with hostile values.
+
+`python3 dev.py foreign` does the same with schemathesis, at length.
+"""
+
+import json
+from urllib.parse import quote
+
+from jsonschema import Draft202012Validator
+
+from phaseline.engine.client.client import Client
+from phaseline.engine.http import openapi
+from phaseline.engine.http.parameters import Parameter
+from phaseline.engine.http.routes import ROUTES, Route
+from phaseline.engine.settings import Settings
+from tests.support.http_server import Api, http_server
+
+VALUES = (
+    "",
+    "0",
+    "-1",
+    "99999999999999999999",
+    "c1",
+    "../..",
+    "<script>",
+    "\u202e",
+    "a b+c",
+    "%",
+    "x" * 5_000,
+    "\0",
+    "1h",
+)
+STREAMS = ("followTransitions",)
+DOCUMENT = openapi.document(ROUTES)
+PROBLEM = Draft202012Validator(DOCUMENT["components"]["schemas"]["Problem"])
+
+
+def example(one: Parameter) -> str:
+    return str(one.example if one.example is not None else "x")
+
+
+def path_of(route: Route, changed: Parameter | None, value: str) -> str:
+    """The path with examples, but for one parameter."""
+    path = route.path
+    for one in route.parameters:
+        if one.is_path:
+            text = value if one is changed else example(one)
+            path = path.replace(f"{{{one.name}}}", quote(text, safe="/" if one.name == "id" else ""))
+    return path
+
+
+async def check(api: Api, route: Route, path: str, query: dict[str, str] | None = None) -> None:
+    body = b"{}" if route.bodies else None
+    headers = {"content-type": route.bodies[0]} if route.bodies else {"accept": "application/json"}
+    answer = await api.http.request(route.method, path, params=query, content=body, headers=headers)
+    shown = f"{route.method} {path[:80]} {str(query)[:80]}: {answer.status_code} {answer.text[:300]}"
+    described = DOCUMENT["paths"][route.path][route.method.lower()]["responses"]
+    if answer.headers.get("content-type") == "application/problem+json":
+        PROBLEM.validate(json.loads(answer.text))
+    if answer.status_code in (404, 405):  # the path itself may have become that of nothing
+        assert answer.headers["content-type"] == "application/problem+json", shown
+        return
+    assert str(answer.status_code) in described, shown
+    assert answer.status_code < 500, shown
+
+
+async def test_every_request_with_hostile_values(client: Client, working: Settings) -> None:
+    await client.publish_and_wait("cluster", "adopt", "c1", {"phase": "Running"})
+    async with http_server(working) as api:
+        for route in ROUTES:
+            if route.name in STREAMS:
+                continue
+            await check(api, route, path_of(route, None, ""))
+            for one in route.parameters:
+                for value in VALUES:
+                    if one.is_path:
+                        await check(api, route, path_of(route, one, value))
+                    elif one.type != "integer" or one.name != "min" or not value.isdecimal():  # `min` waits
+                        await check(api, route, path_of(route, None, ""), {one.name: value})
+        assert (await api.get("/livez"))["status"] == "ok"
