@@ -6,6 +6,7 @@ Belongs here: fixtures of several test files. Does not: helpers that are no fixt
 import gc
 import itertools
 import shutil
+import signal
 import tempfile
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import replace
@@ -32,6 +33,8 @@ logs.through_structlog()  # where `structlog.testing.capture_logs` finds them
 _serial = itertools.count(1)
 MEMORY, ROOM = Path("/dev/shm"), 4 << 30  # files without a disk; the bytes that all test processes need
 
+signal.signal(signal.SIGINT, signal.default_int_handler)
+"""A shell that starts the tests in the background lets them ignore Ctrl-C, and so the programs that they interrupt."""
 
 gc.set_threshold(*COLLECT)  # collecting tests makes a million objects, and nearly all of them stay
 

@@ -81,6 +81,7 @@ SECTIONS: Sections = {
         "worker": ("worker.worker", "Run a worker on an existing NATS server."),
         "serve": ("serve.serve", "Serve the page and the API by HTTP."),
         "token": ("token.token", "Make a token for the HTTP server."),
+        "hook": ("hook.hook", "Try what a webhook becomes."),
         "accounts": ("accounts.accounts", "Print the NATS accounts of an installation: who may do what."),
         "demo": ("demo.demo", "Play the morning of a small fleet on an embedded server."),
     },

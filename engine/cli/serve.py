@@ -45,9 +45,11 @@ NEEDED = ("starlette", "uvicorn", "httptools")
               help="The header in which that proxy names the user.")  # fmt: skip
 @click.option("--user-role", "user_roles", multiple=True, default=("read",), show_default=True, metavar="ROLE",
               help="What the users of that proxy may.")  # fmt: skip
+@click.option("--hooks", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE", envvar="PHASELINE_HOOKS",
+              show_envvar=True, help="Webhooks that are taken, in YAML; see examples/hooks.")  # fmt: skip
 @options.connected
 def serve(
-    settings: Settings, *, listen: str, history: int, tokens: Path | None, hosts: tuple[str, ...],
+    settings: Settings, *, listen: str, history: int, hooks: Path | None, tokens: Path | None, hosts: tuple[str, ...],
     proxies: tuple[str, ...], user_header: str | None, user_roles: tuple[str, ...],
 ) -> int | None:  # fmt: skip
     """Serve the page and the API of an installation by HTTP, until Ctrl-C.
@@ -61,14 +63,16 @@ def serve(
     check_libraries()
     from phaseline.engine.http import server  # noqa: PLC0415  # it needs the libraries that were looked for
     from phaseline.engine.http.access.access import AccessSettings  # noqa: PLC0415  # likewise
+    from phaseline.engine.http.intake.hook_file import Hooks  # noqa: PLC0415  # likewise
 
+    taken = None if hooks is None else Hooks.read(hooks)
     access = AccessSettings(tokens, hosts, proxies, user_header, user_roles)
 
     terminal.log_like_a_server(quiet=True)
 
     async def work() -> None:
         stop = system.stopped_by_signals()
-        async with server.serving(settings, installed(), listen, history, access) as serving:
+        async with server.serving(settings, installed(), listen, history, access, taken) as serving:
             terminal.say(f"The page and the API are at {serving.url}. Stop with Ctrl-C.")
             await stop.wait()
 

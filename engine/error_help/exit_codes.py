@@ -17,6 +17,7 @@ from phaseline.engine.errors import (
     SetupError,
     UserRefused,
 )
+from phaseline.engine.request_errors import ServerBug
 from phaseline.schemas.upcasting import NewerRecord
 
 
@@ -59,6 +60,7 @@ BY_ERROR: dict[type[Exception], Exit] = {
     LogDamaged:    Exit.NOT_SET_UP,
     NewerRecord:   Exit.NOT_SET_UP,
     OSError:       Exit.NOT_SET_UP,
+    ServerBug:     Exit.BUG,
     Exception:     Exit.BUG,
 }  # fmt: skip
 """The code of each error: that of its class, or of the nearest class above."""

@@ -16,6 +16,7 @@ import uvicorn
 from phaseline.engine.errors import BadSetting, PortTaken
 from phaseline.engine.http.access.access import Access, AccessSettings
 from phaseline.engine.http.app import HttpApp
+from phaseline.engine.http.intake.hook_file import Hooks
 from phaseline.engine.http.service import HISTORY, Service, running
 from phaseline.engine.settings import Settings
 from phaseline.machines.compiler.kinds import Kinds
@@ -68,11 +69,12 @@ def bound(host: str, port: int) -> socket.socket:
 @asynccontextmanager
 async def serving(
     settings: Settings, kinds: Kinds, listen: str = DEFAULT_LISTEN, history: int = HISTORY,
-    access: AccessSettings | None = None,
+    access: AccessSettings | None = None, hooks: Hooks | None = None,
 ) -> AsyncIterator[Serving]:  # fmt: skip
     """Listen while the block runs, and follow the installation. Port 0 is any free port.
 
-    history: how many transitions are kept in memory. access: who is let in.
+    history: how many transitions are kept in memory. access: who is let in. hooks: for
+    webhooks.
     """
     host, port = address_of(listen)
     door = Access(access)
@@ -80,7 +82,7 @@ async def serving(
     with bound(host, port) as listening:
         port = listening.getsockname()[1]
         url = f"http://{f'[{host}]' if ':' in host else host}:{port}"
-        async with running(settings, kinds, history) as service, _listening(HttpApp(service, door), listening):
+        async with running(settings, kinds, history, hooks) as service, _listening(HttpApp(service, door), listening):
             try:
                 yield Serving(url, service)
             finally:

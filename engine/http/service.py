@@ -19,6 +19,7 @@ from phaseline.engine.http.fleet.fleet import LiveFleet
 from phaseline.engine.http.fleet.fleet_moment import FleetMoment
 from phaseline.engine.http.fleet.follower import Follower
 from phaseline.engine.http.fleet.history_loader import HistoryLoader
+from phaseline.engine.http.intake.hook_file import Hooks
 from phaseline.engine.http.kept import Kept
 from phaseline.engine.http.live.hub import Hub
 from phaseline.engine.jetstream.wire import Wire
@@ -80,8 +81,11 @@ class _Connected:
 class Service:
     """The parts that answers are made of. `running` starts them."""
 
-    def __init__(self, settings: Settings, kinds: Kinds, history: int = HISTORY) -> None:
+    def __init__(
+        self, settings: Settings, kinds: Kinds, history: int = HISTORY, hooks: Hooks | None = None
+    ) -> None:  # fmt: skip
         """Nothing is connected yet. history: how many transitions are kept in memory."""
+        self.hooks = hooks or Hooks({})
         self.settings, self.kinds, self._most = settings, kinds, history
         self._parts: _Connected | None = None
         self._failure: PhaselineError | None = None
@@ -244,9 +248,11 @@ async def _found(session: Session) -> Installation:
 
 
 @asynccontextmanager
-async def running(settings: Settings, kinds: Kinds, history: int = HISTORY) -> AsyncIterator[Service]:
+async def running(
+    settings: Settings, kinds: Kinds, history: int = HISTORY, hooks: Hooks | None = None
+) -> AsyncIterator[Service]:  # fmt: skip
     """A service that follows the installation while the block runs."""
-    service = Service(settings, kinds, history)
+    service = Service(settings, kinds, history, hooks)
     task = asyncio.create_task(service._run())  # noqa: SLF001  # a part of this module
     try:
         yield service

@@ -1,10 +1,189 @@
-// The screen Entity.
+// The screen Entity: why it is as it is, its machine, its past, and what an event would do.
 
-import { el, fill } from "./dom.js";
-import { t } from "./words.js";
+import { get, name, post } from "./api.js";
+import { drawing, legal } from "./diagram.js";
+import { el, fill, glyph, table } from "./dom.js";
+import { clock, moment, safe, seconds, span } from "./format.js";
+import { payload, stateMark } from "./side.js";
+import { described, STALE } from "./store.js";
+import { scale } from "./time.js";
+import { whyList } from "./why.js";
+import { kindName, stateName, t } from "./words.js";
+
+const PAGE = 50;
+const TYPE = { "content-type": "application/cloudevents+json" };
+const EXTRA = ["reason", "message"].map((name) => ({ name, type: "str", options: [] }));
 
 /** The screen in an element. */
 export function open(app, root) {
-  fill(root, el("div", { class: "empty" }, el("h1", {}, t("entity"))));
-  return { draw() {}, close() {} };
+	const head = el("div", { class: "top" });
+	const cards = Object.fromEntries(["why", "lastEvent", "machine", "timeline", "history", "tryEvent"].map((word) => [word, el("section", { class: `card ${word}` })]));
+	const body = el("div", { class: "cards" }, Object.values(cards));
+	fill(root, head, body);
+	let [asked, tried, found, trial] = ["", "", null, null];
+
+	function draw() {
+		const { kind, id } = app.router.now;
+		const { at, store } = app;
+		if (!app.loaded) return;
+		const last = app.recent().findLast((row) => row[1] === kind && row[2] === id)?.[0];
+		const number = store.find(kind, id);
+		const key = [kind, id, at, app.query.lang, last, store.state[number], store.flags[number]].join("|");
+		if (key === asked) return;
+		asked = key;
+		load(kind, id, at).then((answer) => asked === key && show((found = answer)), (problem) => {
+			if (asked !== key) return;
+			fill(head, el("h1", {}, safe(id)), el("p", { role: "alert" }, problem.message));
+			body.hidden = true;
+		});
+	}
+
+	async function load(kind, id, at) {
+		const place = name(kind, id);
+		const [{ entity }, why, history, timeline, machine] = await Promise.all([
+			get(`/v1/entities/${place}`, { at }), get(`/v1/why/${place}`, { at }), get(`/v1/history/${place}`, { to: at, limit: PAGE }),
+			get(`/v1/timeline/${place}`, { to: at, depth: 0 }), get(`/v1/machines/${encodeURIComponent(kind)}`),
+		]);
+		const mark = (facet, one) => stateMark(described(app.machines, kind, facet, one.state, one.conditions));
+		return { entity, why, timeline, machine, mark, items: history.items.reverse(), may: legal(machine, entity.facets) };
+	}
+
+	function show() {
+		const { kind, id } = found.entity;
+		body.hidden = false;
+		header();
+		card("why", whyList(app, found.why));
+		machine();
+		card("timeline", found.timeline.lanes.map(lane));
+		history();
+		lastEvent();
+		const key = [kind, id, app.past, app.query.lang].join("|");
+		if (key === tried) return;
+		tried = key;
+		trial = app.past ? null : new Trial(app, found);
+		card("tryEvent", trial?.element ?? el("p", { class: "soft" }, t("onlyLive")));
+	}
+
+	function card(word, ...content) {
+		fill(cards[word], el("h2", {}, t(word)), content);
+	}
+
+	function header() {
+		const { kind, id, facets, attributes } = found.entity;
+		const stale = app.store.flags[app.store.find(kind, id)] & STALE;
+		const fact = (label, value) => el("div", {}, el("dt", {}, label), el("dd", {}, value));
+		fill(head,
+			el("div", { class: "bar" }, el("h1", {}, el("bdi", {}, safe(id))), el("span", { class: "soft grow" }, kindName(kind)),
+				stale ? el("span", { class: "badge silent" }, glyph("silent"), t("stale")) : null,
+				el("a", { href: app.router.to("tree", { id: id.split("/")[0], sel: `${kind}/${id}` }) }, t("tree"))),
+			el("dl", { class: "facts bar" }, Object.entries(facets).map(([facet, one]) => [
+				fact(facet, found.mark(facet, one)), one.conditions.length ? fact(t("conditions"), one.conditions.join(", ")) : null,
+				fact(t("since"), `${moment(seconds(one.since))} · ${span(app.clock() - seconds(one.since))}`)]),
+				attributes.heard_at ? fact(t("heard"), moment(attributes.heard_at / 1e9)) : null));
+	}
+
+	function machine() {
+		const { machine: of, entity, may, items } = found;
+		const triggers = [...may].map(([trigger, guards]) => el("button", { class: "chip", on: { click: () => trial?.pick(trigger) } }, trigger, guards ? el("span", { class: "soft small" }, guards) : null));
+		card("machine", of.diagrams.filter((one) => entity.facets[one.facet]).map((one) => {
+			const taken = items.filter(({ data }) => data.facet === one.facet).map(({ data }) => `${data.from?.state ?? "Absent"}>${data.to.state}`);
+			return drawing(of, one, entity.facets[one.facet], may, new Set(taken));
+		}), el("div", { class: "bar" }, el("h3", {}, t("legalNow")), triggers.length ? triggers : t("none")));
+	}
+
+	function lane({ facet, intervals }) {
+		const { kind, id } = found.entity;
+		const bars = intervals.map((one) => [one, seconds(one.from ?? found.timeline.from), seconds(one.to ?? found.timeline.to)]);
+		const { of } = scale(bars.flatMap(([, begin, end]) => [begin, end]));
+		return el("div", { class: "bars" }, bars.map(([one, begin, end]) => {
+			const state = described(app.machines, kind, facet, one.state, one.conditions);
+			const text = `${facet}: ${stateName(state)}, ${clock(begin)}, ${span(end - begin)}`;
+			const made = el("a", { class: state.class, href: app.router.to("entity", { kind, id, at: one.from }), title: text, "aria-label": text }, stateName(state));
+			made.style.flexGrow = 0.02 + of(end) - of(begin);
+			return made;
+		}));
+	}
+
+	function history(more = found.items.length === PAGE) {
+		const { kind, id } = found.entity;
+		card("history", table(["time", "state", "trigger", "source", "message"], found.items.map(({ logsequence: at, time, data: { facet, to, trigger, cause, message } }) => [
+			el("a", { href: app.router.to("entity", { kind, id, at }), title: `${t("place")} ${at}` }, clock(seconds(time))), found.mark(facet, to),
+			[trigger, cause.by === "event" ? null : el("span", { class: "soft" }, ` ${cause.by} ${safe(cause.from ?? "")}`)], safe(cause.source), safe(message ?? "")])),
+			more ? el("button", { on: { click: older } }, t("older")) : null);
+	}
+
+	async function older() {
+		const { items, entity } = found;
+		const answer = await get(`/v1/history/${name(entity.kind, entity.id)}`, { to: items.at(-1).logsequence - 1, limit: PAGE }).catch(() => ({ items: [] }));
+		items.push(...answer.items.reverse());
+		history(answer.items.length === PAGE);
+	}
+
+	async function lastEvent() {
+		const { cause, trigger, time } = found.entity;
+		const { event } = await get(`/v1/events/${cause.sequence}`).catch(() => ({}));
+		card("lastEvent", el("p", {}, el("b", {}, trigger), ` · ${moment(seconds(time))} · ${safe(cause.source)}`, cause.from ? ` · ${cause.by} ${safe(cause.from)}` : ""), payload(event));
+	}
+
+	return { draw, close() {} };
+}
+
+/** A form for one event: what it would change, then sending it. */
+class Trial {
+	constructor(app, { entity, machine, may }) {
+		Object.assign(this, { app, entity, machine });
+		const options = (wanted) => machine.triggers.filter((one) => one.role !== "derived" && may.has(one.trigger) === wanted).map((one) => el("option", {}, one.trigger));
+		this.choice = el("select", { on: { change: () => this.#choose() } }, el("optgroup", { label: t("legalNow") }, options(true)), el("optgroup", { label: "…" }, options(false)));
+		this.fields = el("div", { class: "fields" });
+		this.result = el("div", { role: "status" });
+		this.element = el("form", { class: "fields", on: { submit: (event) => { event.preventDefault(); this.#send(event.submitter?.value !== "send"); } } },
+			el("label", {}, t("trigger"), this.choice), this.fields,
+			el("div", { class: "bar" }, el("button", { class: "primary" }, t("dryRun")), el("button", { value: "send" }, t("send"))), this.result);
+		this.#choose();
+	}
+
+	/** Choose a trigger. */
+	pick(trigger) {
+		this.choice.value = trigger;
+		this.#choose();
+		this.choice.focus();
+	}
+
+	#choose() {
+		const fields = this.machine.triggers.find((one) => one.trigger === this.choice.value)?.fields ?? [];
+		fill(this.fields, [...fields, ...EXTRA].map((one) => el("label", { title: one.doc }, `${one.name}${one.required ? " *" : ""}`, input(one))));
+		fill(this.result);
+	}
+
+	async #send(dry) {
+		const { kind, id } = this.entity;
+		const data = {};
+		try {
+			for (const one of this.fields.querySelectorAll("[name]")) {
+				const value = one.multiple ? [...one.selectedOptions].map((option) => option.value) : one.value;
+				if (value.length) data[one.name] = one.dataset.json ? JSON.parse(value) : value;
+			}
+			const event = { specversion: "1.0", id: `${Date.now()}-${Math.random()}`, source: "/phaseline/page", type: `${kind}.${this.choice.value}`, subject: `${kind}/${id}`, data };
+			const answer = await post("/v1/events", event, dry ? TYPE : { ...TYPE, prefer: "wait=10" }, dry ? { "dry-run": "true" } : {});
+			const records = answer.records ?? [];
+			fill(this.result, records.length ? t(dry ? "would" : "did") : dry ? t("nothingWould") : t("sent", { n: answer.sequence }),
+				el("ul", { class: "changes" }, records.map((one) => this.#change(one.data))));
+		} catch (problem) {
+			fill(this.result, el("p", { class: "bad" }, problem.message));
+		}
+	}
+
+	#change({ kind, id, facet, to, from, message, reason }) {
+		const mark = (one) => stateMark(described(this.app.machines, kind, facet, one.state, one.conditions));
+		return el("li", {}, el("a", { href: this.app.router.to("entity", { kind, id }) }, el("bdi", {}, safe(id))), " ",
+			to ? [from ? [mark(from), " → "] : null, mark(to)] : el("span", { class: "bad" }, `${reason}: ${safe(message)}`));
+	}
+}
+
+function input({ name: field, type, many, options, required }) {
+	const json = many || type !== "str";
+	const values = type === "bool" ? ["true", "false"] : options;
+	if (values.length && many) return el("select", { name: field, multiple: true, size: 3 }, values.map((one) => el("option", {}, one)));
+	if (values.length) return el("select", { name: field, required, "data-json": json }, el("option", { value: "" }), values.map((one) => el("option", {}, one)));
+	return el("input", { name: field, required, "data-json": json, placeholder: json ? "JSON" : null });
 }

@@ -6,40 +6,40 @@ const numbers = new Map();
 
 /** A number with its groups. */
 export function number(value) {
-  const tag = language();
-  if (!numbers.has(tag)) numbers.set(tag, new Intl.NumberFormat(tag));
-  return numbers.get(tag).format(value);
+	const tag = language();
+	if (!numbers.has(tag)) numbers.set(tag, new Intl.NumberFormat(tag));
+	return numbers.get(tag).format(value);
 }
 
 /** How long, in seconds, as a short text: `4 m`, `3 h`. */
 export function span(seconds) {
-  const units = language() === "zh" ? ["秒", "分", "小时", "天"] : [" s", " m", " h", " d"];
-  const whole = Math.max(0, Math.round(seconds));
-  if (whole < 100) return `${whole}${units[0]}`;
-  if (whole < 6000) return `${Math.round(whole / 60)}${units[1]}`;
-  if (whole < 172800) return `${Math.round(whole / 3600)}${units[2]}`;
-  return `${number(Math.round(whole / 86400))}${units[3]}`;
+	const units = language() === "zh" ? ["秒", "分", "小时", "天"] : [" s", " m", " h", " d"];
+	const whole = Math.max(0, Math.round(seconds));
+	if (whole < 100) return `${whole}${units[0]}`;
+	if (whole < 6000) return `${Math.round(whole / 60)}${units[1]}`;
+	if (whole < 172800) return `${Math.round(whole / 3600)}${units[2]}`;
+	return `${number(Math.round(whole / 86400))}${units[3]}`;
 }
 
 /** A time of day, with the day if it is not today's. at: seconds since 1970. */
 export function clock(at) {
-  const time = new Date(at * 1000);
-  const day = time.toDateString() === new Date().toDateString() ? {} : { month: "short", day: "numeric" };
-  return time.toLocaleString(language(), { ...day, hour: "2-digit", minute: "2-digit", second: "2-digit", hour12: false });
+	const time = new Date(at * 1000);
+	const day = time.toDateString() === new Date().toDateString() ? {} : { month: "short", day: "numeric" };
+	return time.toLocaleString(language(), { ...day, hour: "2-digit", minute: "2-digit", second: "2-digit", hour12: false });
 }
 
 /** A whole date and time. */
 export function moment(at) {
-  return new Date(at * 1000).toLocaleString(language(), { dateStyle: "medium", timeStyle: "medium", hour12: false });
+	return new Date(at * 1000).toLocaleString(language(), { dateStyle: "medium", timeStyle: "medium", hour12: false });
 }
 
 /** Seconds since 1970 of an RFC 3339 text, with what is below a millisecond; NaN if it is none. */
 export function seconds(text) {
-  const [, head, fraction = "", zone] = /^(.*?)(\.\d+)?(Z|[+-]\d\d:\d\d)$/.exec(String(text)) ?? [];
-  return Date.parse(`${head}${zone}`) / 1000 + Number(`0${fraction}`);
+	const [, head, fraction = "", zone] = /^(.*?)(\.\d+)?(Z|[+-]\d\d:\d\d)$/.exec(String(text)) ?? [];
+	return Date.parse(`${head}${zone}`) / 1000 + Number(`0${fraction}`);
 }
 
 /** A name that cannot turn the direction of what stands around it, nor hide: controls are shown as signs. */
 export function safe(text) {
-  return String(text).replace(/[\u0000-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g, "\ufffd");
+	return String(text).replace(/[\u0000-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g, "\ufffd");
 }

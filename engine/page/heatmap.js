@@ -10,297 +10,297 @@ const PULSE = 10;
 
 /** Where the cells are. blocks: runs of cells, each a tree or a piece of one, in shelves of equal height. */
 export function layout(sizes, width, height) {
-  const total = sizes.reduce((sum, one) => sum + one, 0);
-  if (!total || width < 20 || height < 20) return { cell: 0, blocks: [], high: 1, label: 0 };
-  const many = sizes.length > 400;
-  for (let cell = LARGEST; cell > 1; cell--) {
-    const label = many || cell < 4 ? 0 : LABEL;
-    const found = shelves(sizes, width, height, cell, label, many);
-    if (found) return found;
-  }
-  return shelves(sizes, width, Infinity, 1, 0, true);
+	const total = sizes.reduce((sum, one) => sum + one, 0);
+	if (!total || width < 20 || height < 20) return { cell: 0, blocks: [], high: 1, label: 0 };
+	const many = sizes.length > 400;
+	for (let cell = LARGEST; cell > 1; cell--) {
+		const label = many || cell < 4 ? 0 : LABEL;
+		const found = shelves(sizes, width, height, cell, label, many);
+		if (found) return found;
+	}
+	return shelves(sizes, width, Infinity, 1, 0, true);
 }
 
 function shelves(sizes, width, height, cell, label, many) {
-  const across = Math.floor(width / cell);
-  const gap = many ? (cell > 3 ? 2 : 0) : Math.max(4, Math.min(12, cell));
-  const mean = sizes.reduce((sum, one) => sum + one, 0) / sizes.length;
-  const high = Math.max(1, Math.min(Math.ceil(Math.sqrt(mean * 0.7)), Math.floor((height - label) / cell) || 1));
-  const shelf = high * cell + label + gap;
-  const blocks = [];
-  let [x, y] = [0, 0];
-  for (let tree = 0; tree < sizes.length; tree++) {
-    let first = 0;
-    while (first < sizes[tree]) {
-      const wide = Math.ceil((sizes[tree] - first) / high);
-      const room = Math.floor((width - x) / cell);
-      if (x > 0 && (room < Math.min(wide, across) || (label && width - x < 44))) {
-        [x, y] = [0, y + shelf];
-        continue;
-      }
-      if (y + shelf - gap > height) return null;
-      const taken = Math.min(wide, room);
-      const count = Math.min(sizes[tree] - first, taken * high);
-      blocks.push({ tree, first, count, x, y: y + label, wide: taken });
-      first += count;
-      x += Math.max(taken * cell, label ? 44 : 0) + gap;
-      if (x >= width) [x, y] = [0, y + shelf];
-    }
-  }
-  return { cell, blocks, high, label };
+	const across = Math.floor(width / cell);
+	const gap = many ? (cell > 3 ? 2 : 0) : Math.max(4, Math.min(12, cell));
+	const mean = sizes.reduce((sum, one) => sum + one, 0) / sizes.length;
+	const high = Math.max(1, Math.min(Math.ceil(Math.sqrt(mean * 0.7)), Math.floor((height - label) / cell) || 1));
+	const shelf = high * cell + label + gap;
+	const blocks = [];
+	let [x, y] = [0, 0];
+	for (let tree = 0; tree < sizes.length; tree++) {
+		let first = 0;
+		while (first < sizes[tree]) {
+			const wide = Math.ceil((sizes[tree] - first) / high);
+			const room = Math.floor((width - x) / cell);
+			if (x > 0 && (room < Math.min(wide, across) || (label && width - x < 44))) {
+				[x, y] = [0, y + shelf];
+				continue;
+			}
+			if (y + shelf - gap > height) return null;
+			const taken = Math.min(wide, room);
+			const count = Math.min(sizes[tree] - first, taken * high);
+			blocks.push({ tree, first, count, x, y: y + label, wide: taken });
+			first += count;
+			x += Math.max(taken * cell, label ? 44 : 0) + gap;
+			if (x >= width) [x, y] = [0, y + shelf];
+		}
+	}
+	return { cell, blocks, high, label };
 }
 
 /** The pixels of one cell of each class: shapes differ, not only colours. */
 function stamps(size, colours) {
-  return CLASSES.map((name) => {
-    const pixels = new Uint32Array(size * size);
-    const inner = size > 3 ? size - 1 : size;
-    for (let y = 0; y < inner; y++) {
-      for (let x = 0; x < inner; x++) pixels[y * size + x] = inCell(name, x, y, inner) ? colours[name] : colours[`${name}-soft`];
-    }
-    return pixels;
-  });
+	return CLASSES.map((name) => {
+		const pixels = new Uint32Array(size * size);
+		const inner = size > 3 ? size - 1 : size;
+		for (let y = 0; y < inner; y++) {
+			for (let x = 0; x < inner; x++) pixels[y * size + x] = inCell(name, x, y, inner) ? colours[name] : colours[`${name}-soft`];
+		}
+		return pixels;
+	});
 }
 
 function inCell(name, x, y, size) {
-  if (size < SMALLEST_SIGN - 1) return name !== "excused" || size < 4 || x === 0 || y === 0 || x === size - 1 || y === size - 1;
-  const [u, v] = [(x + 0.5) / size, (y + 0.5) / size];
-  const edge = Math.min(x, y, size - 1 - x, size - 1 - y) < Math.max(1, Math.round(size / 8));
-  if (name === "busy") return u + v > 1 || edge;
-  if (name === "bad") return !(Math.abs(u - 0.5) < 0.09 && v > 0.2 && v < 0.82 && !(v > 0.6 && v < 0.7));
-  if (name === "excused") return edge;
-  if (name === "gone") return Math.abs(u - v) < 0.12 || Math.abs(u + v - 1) < 0.12;
-  if (name === "unknown") return edge || (Math.abs(u - 0.5) < 0.15 && Math.abs(v - 0.5) < 0.15);
-  return true;
+	if (size < SMALLEST_SIGN - 1) return name !== "excused" || size < 4 || x === 0 || y === 0 || x === size - 1 || y === size - 1;
+	const [u, v] = [(x + 0.5) / size, (y + 0.5) / size];
+	const edge = Math.min(x, y, size - 1 - x, size - 1 - y) < Math.max(1, Math.round(size / 8));
+	if (name === "busy") return u + v > 1 || edge;
+	if (name === "bad") return !(Math.abs(u - 0.5) < 0.09 && v > 0.2 && v < 0.82 && !(v > 0.6 && v < 0.7));
+	if (name === "excused") return edge;
+	if (name === "gone") return Math.abs(u - v) < 0.12 || Math.abs(u + v - 1) < 0.12;
+	if (name === "unknown") return edge || (Math.abs(u - 0.5) < 0.15 && Math.abs(v - 0.5) < 0.15);
+	return true;
 }
 
 /** The map. choose(number): a cell was clicked. describe(number): the text of its tip. */
 export class HeatMap {
-  #cells = [];
-  #trees = [];
-  #plan = null;
-  #size = [0, 0];
-  #structure = "";
-  #offsets = [];
-  #positions = null;
+	#cells = [];
+	#trees = [];
+	#plan = null;
+	#size = [0, 0];
+	#structure = "";
+	#offsets = [];
+	#positions = null;
 
-  constructor({ label, choose, open, describe }) {
-    Object.assign(this, { choose, open, describe, selected: -1, only: -1, recent: new Map() });
-    this.canvas = el("canvas", { tabindex: 0, role: "application", "aria-label": label });
-    this.tip = el("div", { class: "tip", hidden: true });
-    this.element = el("div", { class: "map" }, this.canvas, this.tip);
-    this.canvas.addEventListener("pointermove", (event) => this.#hover(event));
-    this.canvas.addEventListener("pointerleave", () => (this.tip.hidden = true));
-    this.canvas.addEventListener("click", (event) => this.#click(event));
-    this.canvas.addEventListener("keydown", (event) => this.#key(event));
-    this.watcher = new ResizeObserver(() => this.store && this.draw(this.store));
-    this.watcher.observe(this.element);
-  }
+	constructor({ label, choose, open, describe }) {
+		Object.assign(this, { choose, open, describe, selected: -1, only: -1, recent: new Map() });
+		this.canvas = el("canvas", { tabindex: 0, role: "application", "aria-label": label });
+		this.tip = el("div", { class: "tip", hidden: true });
+		this.element = el("div", { class: "map" }, this.canvas, this.tip);
+		this.canvas.addEventListener("pointermove", (event) => this.#hover(event));
+		this.canvas.addEventListener("pointerleave", () => (this.tip.hidden = true));
+		this.canvas.addEventListener("click", (event) => this.#click(event));
+		this.canvas.addEventListener("keydown", (event) => this.#key(event));
+		this.watcher = new ResizeObserver(() => this.store && this.draw(this.store));
+		this.watcher.observe(this.element);
+	}
 
-  close() {
-    this.watcher.disconnect();
-  }
+	close() {
+		this.watcher.disconnect();
+	}
 
-  #ratio() {
-    return Math.min(2, devicePixelRatio || 1);
-  }
+	#ratio() {
+		return Math.min(2, devicePixelRatio || 1);
+	}
 
-  /** Draw the entities of a store. kind: only those of one kind. */
-  draw(store, kind = "") {
-    const { clientWidth: width, clientHeight: height } = this.element;
-    if (!width || !height) return;
-    const changed = this.store !== store || this.kind !== kind;
-    Object.assign(this, { store, kind });
-    const structure = `${store.structure} ${width} ${height} ${this.#ratio()}`;
-    if (changed || structure !== this.#structure) this.#arrange(width, height);
-    this.#structure = structure;
-    this.#paint();
-  }
+	/** Draw the entities of a store. kind: only those of one kind. */
+	draw(store, kind = "") {
+		const { clientWidth: width, clientHeight: height } = this.element;
+		if (!width || !height) return;
+		const changed = this.store !== store || this.kind !== kind;
+		Object.assign(this, { store, kind });
+		const structure = `${store.structure} ${width} ${height} ${this.#ratio()}`;
+		if (changed || structure !== this.#structure) this.#arrange(width, height);
+		this.#structure = structure;
+		this.#paint();
+	}
 
-  #arrange(width, height) {
-    const { store } = this;
-    const wanted = this.kind ? store.kinds.indexOf(this.kind) : -1;
-    const trees = new Map();
-    for (const number of store.order()) {
-      if (!store.isThere(number) || (wanted >= 0 && store.kind[number] !== wanted)) continue;
-      const root = store.root(number);
-      if (!trees.has(root)) trees.set(root, []);
-      trees.get(root).push(number);
-    }
-    this.#trees = [...trees.keys()];
-    const lists = [...trees.values()];
-    this.#cells = Int32Array.from(lists.flat());
-    this.#offsets = [];
-    lists.reduce((sum, one) => (this.#offsets.push(sum), sum + one.length), 0);
-    const ratio = this.#ratio();
-    this.#size = [Math.floor(width * ratio), Math.floor(height * ratio)];
-    const sizes = lists.map((one) => one.length);
-    this.#plan = layout(sizes, width, height);
-    [this.canvas.width, this.canvas.height] = this.#size;
-    this.#positions = null;
-    this.image = null;
-  }
+	#arrange(width, height) {
+		const { store } = this;
+		const wanted = this.kind ? store.kinds.indexOf(this.kind) : -1;
+		const trees = new Map();
+		for (const number of store.order()) {
+			if (!store.isThere(number) || (wanted >= 0 && store.kind[number] !== wanted)) continue;
+			const root = store.root(number);
+			if (!trees.has(root)) trees.set(root, []);
+			trees.get(root).push(number);
+		}
+		this.#trees = [...trees.keys()];
+		const lists = [...trees.values()];
+		this.#cells = Int32Array.from(lists.flat());
+		this.#offsets = [];
+		lists.reduce((sum, one) => (this.#offsets.push(sum), sum + one.length), 0);
+		const ratio = this.#ratio();
+		this.#size = [Math.floor(width * ratio), Math.floor(height * ratio)];
+		const sizes = lists.map((one) => one.length);
+		this.#plan = layout(sizes, width, height);
+		[this.canvas.width, this.canvas.height] = this.#size;
+		this.#positions = null;
+		this.image = null;
+	}
 
-  #colours() {
-    const style = getComputedStyle(this.canvas);
-    const read = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
-    const found = {};
-    const pixel = (value) => {
-      read.clearRect(0, 0, 1, 1);
-      read.fillStyle = value;
-      read.fillRect(0, 0, 1, 1);
-      return new Uint32Array(read.getImageData(0, 0, 1, 1).data.buffer)[0];
-    };
-    const back = style.getPropertyValue("--back").trim();
-    for (const name of CLASSES) {
-      found[name] = pixel(style.getPropertyValue(`--cell-${name}`).trim());
-      found[`${name}-soft`] = name === "bad" ? pixel("#ffffff") : name === "busy" ? pixel(style.getPropertyValue("--cell-busy-soft").trim()) : pixel(back);
-    }
-    return found;
-  }
+	#colours() {
+		const style = getComputedStyle(this.canvas);
+		const read = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
+		const found = {};
+		const pixel = (value) => {
+			read.clearRect(0, 0, 1, 1);
+			read.fillStyle = value;
+			read.fillRect(0, 0, 1, 1);
+			return new Uint32Array(read.getImageData(0, 0, 1, 1).data.buffer)[0];
+		};
+		const back = style.getPropertyValue("--back").trim();
+		for (const name of CLASSES) {
+			found[name] = pixel(style.getPropertyValue(`--cell-${name}`).trim());
+			found[`${name}-soft`] = name === "bad" ? pixel("#ffffff") : name === "busy" ? pixel(style.getPropertyValue("--cell-busy-soft").trim()) : pixel(back);
+		}
+		return found;
+	}
 
-  #paint() {
-    const { store } = this;
-    const plan = this.#plan;
-    const context = this.canvas.getContext("2d");
-    const [width, height] = this.#size;
-    context.clearRect(0, 0, width, height);
-    if (!plan.cell) return;
-    const ratio = this.#ratio();
-    const size = Math.max(1, Math.floor(plan.cell * ratio));
-    const scheme = getComputedStyle(this.canvas).getPropertyValue("--back");
-    if (this.scheme !== scheme || this.stampSize !== size) {
-      this.stamps = stamps(size, this.#colours());
-      this.faint = this.stamps.map((one) => one.map((pixel) => (pixel ? (pixel & 0x00ffffff) | 0x30000000 : 0)));
-      Object.assign(this, { scheme, stampSize: size });
-    }
-    this.image ??= context.createImageData(width, height);
-    const pixels = new Uint32Array(this.image.data.buffer);
-    pixels.fill(0);
-    for (const block of plan.blocks) {
-      const first = this.#offsets[block.tree] + block.first;
-      for (let at = 0; at < block.count; at++) {
-        const cls = store.classAt(this.#cells[first + at]);
-        const stamp = this.only >= 0 && cls !== this.only ? this.faint[cls] : this.stamps[cls];
-        const x = Math.round((block.x + Math.floor(at / plan.high) * plan.cell) * ratio);
-        const y = Math.round((block.y + (at % plan.high) * plan.cell) * ratio);
-        blit(pixels, width, height, stamp, size, x, y);
-      }
-    }
-    context.putImageData(this.image, 0, 0);
-    this.#overlay(context, ratio);
-  }
+	#paint() {
+		const { store } = this;
+		const plan = this.#plan;
+		const context = this.canvas.getContext("2d");
+		const [width, height] = this.#size;
+		context.clearRect(0, 0, width, height);
+		if (!plan.cell) return;
+		const ratio = this.#ratio();
+		const size = Math.max(1, Math.floor(plan.cell * ratio));
+		const scheme = getComputedStyle(this.canvas).getPropertyValue("--back");
+		if (this.scheme !== scheme || this.stampSize !== size) {
+			this.stamps = stamps(size, this.#colours());
+			this.faint = this.stamps.map((one) => one.map((pixel) => (pixel ? (pixel & 0x00ffffff) | 0x30000000 : 0)));
+			Object.assign(this, { scheme, stampSize: size });
+		}
+		this.image ??= context.createImageData(width, height);
+		const pixels = new Uint32Array(this.image.data.buffer);
+		pixels.fill(0);
+		for (const block of plan.blocks) {
+			const first = this.#offsets[block.tree] + block.first;
+			for (let at = 0; at < block.count; at++) {
+				const cls = store.classAt(this.#cells[first + at]);
+				const stamp = this.only >= 0 && cls !== this.only ? this.faint[cls] : this.stamps[cls];
+				const x = Math.round((block.x + Math.floor(at / plan.high) * plan.cell) * ratio);
+				const y = Math.round((block.y + (at % plan.high) * plan.cell) * ratio);
+				blit(pixels, width, height, stamp, size, x, y);
+			}
+		}
+		context.putImageData(this.image, 0, 0);
+		this.#overlay(context, ratio);
+	}
 
-  #overlay(context, ratio) {
-    const plan = this.#plan;
-    const style = getComputedStyle(this.canvas);
-    context.save();
-    context.scale(ratio, ratio);
-    if (plan.label) {
-      context.font = "11px system-ui, sans-serif";
-      context.fillStyle = style.getPropertyValue("--soft");
-      let [x, y] = [-1, -1];
-      for (const block of plan.blocks) {
-        if (block.first && block.y === y && block.x > x) continue;
-        [x, y] = [block.x, block.y];
-        context.save();
-        context.beginPath();
-        context.rect(block.x, block.y - plan.label, Math.max(block.wide * plan.cell, 44), plan.label);
-        context.clip();
-        context.fillText(this.#trees[block.tree], block.x, block.y - 4);
-        context.restore();
-      }
-    }
-    const now = Date.now() / 1000;
-    context.lineWidth = 1.5;
-    context.strokeStyle = style.getPropertyValue("--text");
-    if (plan.cell >= 4 && this.recent.size < 500) {
-      for (const [number, at] of this.recent) if (now - at < PULSE) this.#frame(context, number, 0);
-    }
-    context.strokeStyle = style.getPropertyValue("--accent");
-    context.lineWidth = 2.5;
-    if (this.selected >= 0) this.#frame(context, this.selected, 1.5);
-    context.restore();
-  }
+	#overlay(context, ratio) {
+		const plan = this.#plan;
+		const style = getComputedStyle(this.canvas);
+		context.save();
+		context.scale(ratio, ratio);
+		if (plan.label) {
+			context.font = "11px system-ui, sans-serif";
+			context.fillStyle = style.getPropertyValue("--soft");
+			let [x, y] = [-1, -1];
+			for (const block of plan.blocks) {
+				if (block.first && block.y === y && block.x > x) continue;
+				[x, y] = [block.x, block.y];
+				context.save();
+				context.beginPath();
+				context.rect(block.x, block.y - plan.label, Math.max(block.wide * plan.cell, 44), plan.label);
+				context.clip();
+				context.fillText(this.#trees[block.tree], block.x, block.y - 4);
+				context.restore();
+			}
+		}
+		const now = Date.now() / 1000;
+		context.lineWidth = 1.5;
+		context.strokeStyle = style.getPropertyValue("--text");
+		if (plan.cell >= 4 && this.recent.size < 500) {
+			for (const [number, at] of this.recent) if (now - at < PULSE) this.#frame(context, number, 0);
+		}
+		context.strokeStyle = style.getPropertyValue("--accent");
+		context.lineWidth = 2.5;
+		if (this.selected >= 0) this.#frame(context, this.selected, 1.5);
+		context.restore();
+	}
 
-  #frame(context, number, out) {
-    const at = this.#place(number);
-    if (!at) return;
-    const size = Math.max(this.#plan.cell - 1, 3);
-    context.strokeRect(at[0] - out, at[1] - out, size + 2 * out, size + 2 * out);
-  }
+	#frame(context, number, out) {
+		const at = this.#place(number);
+		if (!at) return;
+		const size = Math.max(this.#plan.cell - 1, 3);
+		context.strokeRect(at[0] - out, at[1] - out, size + 2 * out, size + 2 * out);
+	}
 
-  #position(number) {
-    if (!this.#positions) {
-      this.#positions = new Int32Array(this.store.size).fill(-1);
-      this.#cells.forEach((one, at) => (this.#positions[one] = at));
-    }
-    return this.#positions[number] ?? -1;
-  }
+	#position(number) {
+		if (!this.#positions) {
+			this.#positions = new Int32Array(this.store.size).fill(-1);
+			this.#cells.forEach((one, at) => (this.#positions[one] = at));
+		}
+		return this.#positions[number] ?? -1;
+	}
 
-  #place(number) {
-    const at = this.#position(number);
-    if (at < 0) return null;
-    const plan = this.#plan;
-    const block = plan.blocks.findLast((one) => this.#offsets[one.tree] + one.first <= at);
-    const within = at - this.#offsets[block.tree] - block.first;
-    return [block.x + Math.floor(within / plan.high) * plan.cell, block.y + (within % plan.high) * plan.cell];
-  }
+	#place(number) {
+		const at = this.#position(number);
+		if (at < 0) return null;
+		const plan = this.#plan;
+		const block = plan.blocks.findLast((one) => this.#offsets[one.tree] + one.first <= at);
+		const within = at - this.#offsets[block.tree] - block.first;
+		return [block.x + Math.floor(within / plan.high) * plan.cell, block.y + (within % plan.high) * plan.cell];
+	}
 
-  /** The entity at a point of the canvas, or -1. */
-  hit(x, y) {
-    const plan = this.#plan;
-    if (!plan?.cell) return -1;
-    for (const block of plan.blocks) {
-      const column = Math.floor((x - block.x) / plan.cell);
-      const row = Math.floor((y - block.y) / plan.cell);
-      if (column < 0 || row < 0 || column >= block.wide || row >= plan.high) continue;
-      const at = column * plan.high + row;
-      return at < block.count ? this.#cells[this.#offsets[block.tree] + block.first + at] : -1;
-    }
-    return -1;
-  }
+	/** The entity at a point of the canvas, or -1. */
+	hit(x, y) {
+		const plan = this.#plan;
+		if (!plan?.cell) return -1;
+		for (const block of plan.blocks) {
+			const column = Math.floor((x - block.x) / plan.cell);
+			const row = Math.floor((y - block.y) / plan.cell);
+			if (column < 0 || row < 0 || column >= block.wide || row >= plan.high) continue;
+			const at = column * plan.high + row;
+			return at < block.count ? this.#cells[this.#offsets[block.tree] + block.first + at] : -1;
+		}
+		return -1;
+	}
 
-  #hover(event) {
-    const number = this.hit(event.offsetX, event.offsetY);
-    this.tip.hidden = number < 0;
-    this.canvas.classList.toggle("over", number >= 0);
-    if (number < 0) return;
-    this.tip.replaceChildren(...this.describe(number));
-    const { clientWidth, clientHeight } = this.element;
-    const left = Math.min(event.offsetX + 14, clientWidth - this.tip.offsetWidth - 4);
-    const low = event.offsetY + 18 + this.tip.offsetHeight > clientHeight;
-    this.tip.style.translate = `${Math.max(4, left)}px ${low ? event.offsetY - this.tip.offsetHeight - 8 : event.offsetY + 16}px`;
-  }
+	#hover(event) {
+		const number = this.hit(event.offsetX, event.offsetY);
+		this.tip.hidden = number < 0;
+		this.canvas.classList.toggle("over", number >= 0);
+		if (number < 0) return;
+		this.tip.replaceChildren(...this.describe(number));
+		const { clientWidth, clientHeight } = this.element;
+		const left = Math.min(event.offsetX + 14, clientWidth - this.tip.offsetWidth - 4);
+		const low = event.offsetY + 18 + this.tip.offsetHeight > clientHeight;
+		this.tip.style.translate = `${Math.max(4, left)}px ${low ? event.offsetY - this.tip.offsetHeight - 8 : event.offsetY + 16}px`;
+	}
 
-  #click(event) {
-    const number = this.hit(event.offsetX, event.offsetY);
-    if (number < 0) return this.choose(-1);
-    if (number === this.selected) this.open(number);
-    else this.choose(number);
-  }
+	#click(event) {
+		const number = this.hit(event.offsetX, event.offsetY);
+		if (number < 0) return this.choose(-1);
+		if (number === this.selected) this.open(number);
+		else this.choose(number);
+	}
 
-  #key(event) {
-    const steps = { ArrowRight: this.#plan?.high, ArrowLeft: -this.#plan?.high, ArrowDown: 1, ArrowUp: -1 };
-    if (event.key === "Enter" && this.selected >= 0) this.open(this.selected);
-    else if (event.key in steps && this.#cells.length) {
-      const from = this.selected < 0 ? -1 : this.#position(this.selected);
-      const to = from < 0 ? 0 : from + steps[event.key];
-      this.choose(this.#cells[Math.min(this.#cells.length - 1, Math.max(0, to))]);
-    } else return;
-    event.preventDefault();
-  }
+	#key(event) {
+		const steps = { ArrowRight: this.#plan?.high, ArrowLeft: -this.#plan?.high, ArrowDown: 1, ArrowUp: -1 };
+		if (event.key === "Enter" && this.selected >= 0) this.open(this.selected);
+		else if (event.key in steps && this.#cells.length) {
+			const from = this.selected < 0 ? -1 : this.#position(this.selected);
+			const to = from < 0 ? 0 : from + steps[event.key];
+			this.choose(this.#cells[Math.min(this.#cells.length - 1, Math.max(0, to))]);
+		} else return;
+		event.preventDefault();
+	}
 }
 
 function blit(pixels, width, height, stamp, size, x, y) {
-  if (size === 1) {
-    if (x < width && y < height) pixels[y * width + x] = stamp[0];
-    return;
-  }
-  if (x + size > width) return;
-  const rows = Math.min(size, height - y);
-  for (let row = 0; row < rows; row++) {
-    const [from, to] = [row * size, (y + row) * width + x];
-    for (let column = 0; column < size; column++) pixels[to + column] = stamp[from + column];
-  }
+	if (size === 1) {
+		if (x < width && y < height) pixels[y * width + x] = stamp[0];
+		return;
+	}
+	if (x + size > width) return;
+	const rows = Math.min(size, height - y);
+	for (let row = 0; row < rows; row++) {
+		const [from, to] = [row * size, (y + row) * width + x];
+		for (let column = 0; column < size; column++) pixels[to + column] = stamp[from + column];
+	}
 }

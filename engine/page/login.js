@@ -4,24 +4,24 @@ const form = document.querySelector("form");
 const said = document.querySelector("[role=alert]");
 
 async function logIn(token, rest) {
-  const answer = await fetch("/v1/session", { method: "POST", headers: { authorization: `Bearer ${token}` } });
-  if (answer.ok) {
-    location.replace(`${location.pathname}${location.search}${rest ? `#${rest}` : ""}`);
-    if (rest || location.hash) location.reload();
-    return;
-  }
-  said.textContent = (await answer.json()).detail;
+	const answer = await fetch("/v1/session", { method: "POST", headers: { authorization: `Bearer ${token}` } });
+	if (answer.ok) {
+		location.replace(`${location.pathname}${location.search}${rest ? `#${rest}` : ""}`);
+		if (rest || location.hash) location.reload();
+		return;
+	}
+	said.textContent = (await answer.json()).detail;
 }
 
 form.addEventListener("submit", (event) => {
-  event.preventDefault();
-  logIn(document.querySelector("#token").value.trim(), location.hash.slice(1));
+	event.preventDefault();
+	logIn(document.querySelector("#token").value.trim(), location.hash.slice(1));
 });
 
 const given = new URLSearchParams(location.hash.slice(1));
 const token = given.get("token");
 if (token) {
-  given.delete("token");
-  history.replaceState(null, "", `${location.pathname}${location.search}`);
-  logIn(token, given.toString());
+	given.delete("token");
+	history.replaceState(null, "", `${location.pathname}${location.search}`);
+	logIn(token, given.toString());
 }

@@ -11,8 +11,8 @@ import { Strip } from "./strip.js";
 import { choose, language, stateName, t } from "./words.js";
 
 const MODULES = {
-  now: () => import("./now.js"), tree: () => import("./tree.js"), entity: () => import("./entity.js"),
-  time: () => import("./time.js"), refused: () => import("./refused.js"), workers: () => import("./workers.js"),
+	now: () => import("./now.js"), tree: () => import("./tree.js"), entity: () => import("./entity.js"),
+	time: () => import("./time.js"), refused: () => import("./refused.js"), workers: () => import("./workers.js"),
 };
 const PLAYED = 600;
 const BEFORE = 400;
@@ -20,182 +20,182 @@ const SECOND = 1000;
 
 /** What screens see. store: the entities at the moment that is shown. machines: the tables, by kind. */
 class App {
-  constructor() {
-    this.machines = new Map();
-    this.live = new Store(this.machines);
-    this.behind = new Past(this.machines);
-    this.at = "";
-    this.earlier = [];
-    this.stream = new Stream(this.live, (structure) => this.touch(structure));
-    this.router = new Router(() => this.moved());
-    choose(this.query.lang);
-    this.header = new Header(this, document.getElementById("header"));
-    this.strip = new Strip(this, document.getElementById("strip"));
-    this.main = document.getElementById("main");
-  }
+	constructor() {
+		this.machines = new Map();
+		this.live = new Store(this.machines);
+		this.behind = new Past(this.machines);
+		this.at = "";
+		this.earlier = [];
+		this.stream = new Stream(this.live, (structure) => this.touch(structure));
+		this.router = new Router(() => this.moved());
+		choose(this.query.lang);
+		this.header = new Header(this, document.getElementById("header"));
+		this.strip = new Strip(this, document.getElementById("strip"));
+		this.main = document.getElementById("main");
+	}
 
-  get query() { return this.router.now.query; }
-  get past() { return Boolean(this.query.at); }
-  get store() { return this.past ? this.behind.store : this.live; }
-  get loaded() { return this.past ? this.behind.last >= 0 : this.live.structure > 0; }
+	get query() { return this.router.now.query; }
+	get past() { return Boolean(this.query.at); }
+	get store() { return this.past ? this.behind.store : this.live; }
+	get loaded() { return this.past ? this.behind.last >= 0 : this.live.structure > 0; }
 
-  /** Now, or the moment that is shown, in seconds. */
-  clock() { return this.past ? this.store.time : Date.now() / SECOND; }
+	/** Now, or the moment that is shown, in seconds. */
+	clock() { return this.past ? this.store.time : Date.now() / SECOND; }
 
-  /** The rows of what happened just before what is shown. */
-  recent() {
-    return this.past ? this.behind.rows.slice(0, this.behind.done) : [...this.earlier, ...this.stream.recent];
-  }
+	/** The rows of what happened just before what is shown. */
+	recent() {
+		return this.past ? this.behind.rows.slice(0, this.behind.done) : [...this.earlier, ...this.stream.recent];
+	}
 
-  nameOf(number) { return `${this.store.kinds[this.store.kind[number]]}/${this.store.ids[number]}`; }
+	nameOf(number) { return `${this.store.kinds[this.store.kind[number]]}/${this.store.ids[number]}`; }
 
-  /** The number of the entity that the address chooses, or -1. */
-  selected() { return this.query.sel ? this.store.find(...splitName(this.query.sel)) : -1; }
+	/** The number of the entity that the address chooses, or -1. */
+	selected() { return this.query.sel ? this.store.find(...splitName(this.query.sel)) : -1; }
 
-  choose(number) {
-    this.router.set({ sel: number < 0 ? null : this.nameOf(number) });
-    if (number >= 0) this.announce(`${this.nameOf(number)}: ${stateName(this.store.states[this.store.state[number]])}`);
-  }
+	choose(number) {
+		this.router.set({ sel: number < 0 ? null : this.nameOf(number) });
+		if (number >= 0) this.announce(`${this.nameOf(number)}: ${stateName(this.store.states[this.store.state[number]])}`);
+	}
 
-  openEntity(number) {
-    const [kind, id] = splitName(this.nameOf(number));
-    this.router.go(this.router.to("entity", { kind, id }));
-  }
+	openEntity(number) {
+		const [kind, id] = splitName(this.nameOf(number));
+		this.router.go(this.router.to("entity", { kind, id }));
+	}
 
-  announce(text) { document.getElementById("announce").textContent = text; }
+	announce(text) { document.getElementById("announce").textContent = text; }
 
-  /** The label of a row of the stream. */
-  label([, kind, , facet, state, conditions]) {
-    return stateName(described(this.machines, kind, facet, state, conditions));
-  }
+	/** The label of a row of the stream. */
+	label([, kind, , facet, state, conditions]) {
+		return stateName(described(this.machines, kind, facet, state, conditions));
+	}
 
-  async start() {
-    this.header.draw();
-    this.#show();
-    const tables = this.#tables();
-    await Promise.all([this.stream.load(), tables]);
-    this.#earlier();
-    this.moved();
-    setInterval(() => this.touch(false), SECOND);
-  }
+	async start() {
+		this.header.draw();
+		this.#show();
+		const tables = this.#tables();
+		await Promise.all([this.stream.load(), tables]);
+		this.#earlier();
+		this.moved();
+		setInterval(() => this.touch(false), SECOND);
+	}
 
-  async #tables() {
-    for (;;) {
-      try {
-        for (const one of (await get("/v1/machines")).machines) this.machines.set(one.kind, one);
-        return;
-      } catch {
-        await new Promise((done) => setTimeout(done, SECOND));
-      }
-    }
-  }
+	async #tables() {
+		for (;;) {
+			try {
+				for (const one of (await get("/v1/machines")).machines) this.machines.set(one.kind, one);
+				return;
+			} catch {
+				await new Promise((done) => setTimeout(done, SECOND));
+			}
+		}
+	}
 
-  async #earlier() {
-    const { place } = this.live;
-    const found = await get("/v1/transitions", { form: "columns", from: Math.max(1, place - BEFORE), to: place, limit: BEFORE }).catch(() => null);
-    this.earlier = found?.rows ?? [];
-    this.touch();
-  }
+	async #earlier() {
+		const { place } = this.live;
+		const found = await get("/v1/transitions", { form: "columns", from: Math.max(1, place - BEFORE), to: place, limit: BEFORE }).catch(() => null);
+		this.earlier = found?.rows ?? [];
+		this.touch();
+	}
 
-  /** The address changed. */
-  async moved() {
-    const before = language();
-    choose(this.query.lang);
-    if (language() !== before) {
-      this.header.draw();
-      this.strip.close();
-      this.screen = "";
-    }
-    const wanted = this.query.at ?? "";
-    if (wanted !== this.at) await this.#stand(wanted);
-    this.#show();
-    this.touch();
-  }
+	/** The address changed. */
+	async moved() {
+		const before = language();
+		choose(this.query.lang);
+		if (language() !== before) {
+			this.header.draw();
+			this.strip.close();
+			this.screen = "";
+		}
+		const wanted = this.query.at ?? "";
+		if (wanted !== this.at) await this.#stand(wanted);
+		this.#show();
+		this.touch();
+	}
 
-  async #stand(wanted) {
-    this.at = wanted;
-    if (!wanted) return;
-    this.seeking = (this.seeking ?? Promise.resolve()).then(async () => {
-      if (this.query.at !== wanted) return;
-      try {
-        const place = await this.behind.seek(wanted);
-        if (String(place) !== wanted) {
-          this.at = String(place);
-          this.router.set({ at: place });
-        }
-      } catch (problem) {
-        this.announce(t("failed", { problem: problem.message }));
-        this.goLive();
-      }
-    });
-    await this.seeking;
-  }
+	async #stand(wanted) {
+		this.at = wanted;
+		if (!wanted) return;
+		this.seeking = (this.seeking ?? Promise.resolve()).then(async () => {
+			if (this.query.at !== wanted) return;
+			try {
+				const place = await this.behind.seek(wanted);
+				if (String(place) !== wanted) {
+					this.at = String(place);
+					this.router.set({ at: place });
+				}
+			} catch (problem) {
+				this.announce(t("failed", { problem: problem.message }));
+				this.goLive();
+			}
+		});
+		await this.seeking;
+	}
 
-  /** Show a place; null is live. */
-  goLive() { this.goTo(null); }
-  goTo(place) {
-    this.playing = place === null ? false : this.playing;
-    this.router.set({ at: place }, !this.past && place !== null);
-  }
-  toggleLive() { this.goTo(this.past ? null : this.live.place); }
+	/** Show a place; null is live. */
+	goLive() { this.goTo(null); }
+	goTo(place) {
+		this.playing = place === null ? false : this.playing;
+		this.router.set({ at: place }, !this.past && place !== null);
+	}
+	toggleLive() { this.goTo(this.past ? null : this.live.place); }
 
-  /** One event on or back; whether there was one. */
-  async step(direction) {
-    if (!this.past) {
-      if (direction > 0) return false;
-      await this.behind.seek(String(this.live.place));
-    }
-    const place = direction > 0 ? await this.behind.next() : await this.behind.previous();
-    if (place === null) {
-      if (direction < 0) this.announce(t("atStart"));
-      return false;
-    }
-    this.goTo(place);
-    return true;
-  }
+	/** One event on or back; whether there was one. */
+	async step(direction) {
+		if (!this.past) {
+			if (direction > 0) return false;
+			await this.behind.seek(String(this.live.place));
+		}
+		const place = direction > 0 ? await this.behind.next() : await this.behind.previous();
+		if (place === null) {
+			if (direction < 0) this.announce(t("atStart"));
+			return false;
+		}
+		this.goTo(place);
+		return true;
+	}
 
-  /** Step on, event by event, until it is stopped or live. */
-  async play() {
-    this.playing = !this.playing && this.past;
-    this.touch();
-    while (this.playing && this.past) {
-      if (!(await this.step(1).catch(() => false))) break;
-      await new Promise((done) => setTimeout(done, PLAYED));
-    }
-    this.playing = false;
-    this.touch();
-  }
+	/** Step on, event by event, until it is stopped or live. */
+	async play() {
+		this.playing = !this.playing && this.past;
+		this.touch();
+		while (this.playing && this.past) {
+			if (!(await this.step(1).catch(() => false))) break;
+			await new Promise((done) => setTimeout(done, PLAYED));
+		}
+		this.playing = false;
+		this.touch();
+	}
 
-  async #show() {
-    const { screen } = this.router.now;
-    if (this.screen === screen) return;
-    this.screen = screen;
-    const module = await MODULES[screen]();
-    if (this.screen !== screen) return;
-    this.shown?.close?.();
-    this.main.className = screen;
-    this.shown = module.open(this, fill(this.main));
-    this.touch();
-  }
+	async #show() {
+		const { screen } = this.router.now;
+		if (this.screen === screen) return;
+		this.screen = screen;
+		const module = await MODULES[screen]();
+		if (this.screen !== screen) return;
+		this.shown?.close?.();
+		this.main.className = screen;
+		this.shown = module.open(this, fill(this.main));
+		this.touch();
+	}
 
-  /** Draw before the next frame. */
-  touch() {
-    if (this.waiting) return;
-    this.waiting = true;
-    const draw = () => {
-      this.waiting = false;
-      this.header.update();
-      this.strip.draw();
-      this.shown?.draw();
-    };
-    if (document.hidden) setTimeout(draw, SECOND);
-    else requestAnimationFrame(draw);
-  }
+	/** Draw before the next frame. */
+	touch() {
+		if (this.waiting) return;
+		this.waiting = true;
+		const draw = () => {
+			this.waiting = false;
+			this.header.update();
+			this.strip.draw();
+			this.shown?.draw();
+		};
+		if (document.hidden) setTimeout(draw, SECOND);
+		else requestAnimationFrame(draw);
+	}
 }
 
 const app = new App();
 app.start();
 window.phaseline = app;
 addEventListener("unhandledrejection", (event) => {
-  fill(document.getElementById("announce"), el("span", {}, String(event.reason?.message ?? event.reason)));
+	fill(document.getElementById("announce"), el("span", {}, String(event.reason?.message ?? event.reason)));
 });

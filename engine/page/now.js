@@ -13,160 +13,160 @@ const LISTED = 2000;
 
 /** The screen in an element. `draw` shows what the address and the store say. */
 export function open(app, root) {
-  const top = el("div", { class: "top bar" });
-  const body = el("div", { class: "left" });
-  const [counts, lately, silent] = ["kindsStates", "lately", "silentPlaces"].map((word) => el("section", { class: "block", "aria-label": t(word) }));
-  const side = new Side(app);
-  const map = new HeatMap({
-    label: t("mapLabel"), describe: (number) => tip(app.store, number),
-    choose: (number) => app.choose(number), open: (number) => app.openEntity(number),
-  });
-  const panel = el("div", { class: "panel", tabindex: 0, role: "region", "aria-label": t("details") }, side.element, counts, lately, silent);
-  fill(root, el("h1", { class: "hidden-text" }, t("now")), top, el("div", { class: "columns" }, body, panel));
-  let shown = "";
+	const top = el("div", { class: "top bar" });
+	const body = el("div", { class: "left" });
+	const [counts, lately, silent] = ["kindsStates", "lately", "silentPlaces"].map((word) => el("section", { class: "block", "aria-label": t(word) }));
+	const side = new Side(app);
+	const map = new HeatMap({
+		label: t("mapLabel"), describe: (number) => tip(app.store, number),
+		choose: (number) => app.choose(number), open: (number) => app.openEntity(number),
+	});
+	const panel = el("div", { class: "panel", tabindex: 0, role: "region", "aria-label": t("details") }, side.element, counts, lately, silent);
+	fill(root, el("h1", { class: "hidden-text" }, t("now")), top, el("div", { class: "columns" }, body, panel));
+	let shown = "";
 
-  function draw() {
-    const { store, query } = app;
-    const tally = store.counts();
-    fill(top, ...head(app, tally));
-    const selected = app.selected();
-    side.element.hidden = !query.sel;
-    if (query.sel) side.show(selected, query.sel);
-    const view = !tally.total ? "empty" : query.view === "table" ? "table" : "map";
-    if (view === "empty") fill(body, empty(app));
-    else if (view === "table") fill(body, table(app));
-    else if (shown !== "map") fill(body, map.element);
-    shown = view;
-    if (view === "map") {
-      Object.assign(map, { selected, only: CLASSES.indexOf(query.class), recent: fresh(app) });
-      map.draw(store, query.kind ?? "");
-    }
-    fill(counts, ...kinds(app, tally));
-    fill(lately, ...changes(app));
-    fill(silent, ...quiet(app));
-  }
+	function draw() {
+		const { store, query } = app;
+		const tally = store.counts();
+		fill(top, ...head(app, tally));
+		const selected = app.selected();
+		side.element.hidden = !query.sel;
+		if (query.sel) side.show(selected, query.sel);
+		const view = !tally.total ? "empty" : query.view === "table" ? "table" : "map";
+		if (view === "empty") fill(body, empty(app));
+		else if (view === "table") fill(body, table(app));
+		else if (shown !== "map") fill(body, map.element);
+		shown = view;
+		if (view === "map") {
+			Object.assign(map, { selected, only: CLASSES.indexOf(query.class), recent: fresh(app) });
+			map.draw(store, query.kind ?? "");
+		}
+		fill(counts, ...kinds(app, tally));
+		fill(lately, ...changes(app));
+		fill(silent, ...quiet(app));
+	}
 
-  return { draw, close: () => map.close() };
+	return { draw, close: () => map.close() };
 }
 
 function tip(store, number) {
-  const state = store.states[store.state[number]];
-  return [el("b", {}, kindName(store.kinds[store.kind[number]]), " ", el("bdi", {}, safe(store.ids[number]))),
-    el("div", {}, `${stateName(state)}${state?.conditions.length ? ` [${state.conditions.join(", ")}]` : ""} · ${t("since")} ${clock(store.since[number])}`)];
+	const state = store.states[store.state[number]];
+	return [el("b", {}, kindName(store.kinds[store.kind[number]]), " ", el("bdi", {}, safe(store.ids[number]))),
+		el("div", {}, `${stateName(state)}${state?.conditions.length ? ` [${state.conditions.join(", ")}]` : ""} · ${t("since")} ${clock(store.since[number])}`)];
 }
 
 function head(app, tally) {
-  const { query, router } = app;
-  const chips = CLASSES.map((name, cls) => (tally.classes[cls] ? el("button", {
-    class: "chip", "aria-pressed": String(query.class === name),
-    on: { click: () => router.set({ class: query.class === name ? null : name }) },
-  }, el("span", { class: `state ${name}` }, glyph(name), el("b", {}, num(tally.classes[cls])), t(name))) : null));
-  return [
-    el("b", {}, t("total", { n: num(tally.total) })), ...chips,
-    tally.stale ? el("span", { class: "badge silent" }, glyph("silent"), `${num(tally.stale)} ${t("stale")}`) : null,
-    el("span", { class: "grow" }),
-    ["map", "table"].map((view) => el("button", { class: "chip", "aria-pressed": String((query.view ?? "map") === view), on: { click: () => router.set({ view: view === "map" ? null : view }) } }, t(view))),
-  ];
+	const { query, router } = app;
+	const chips = CLASSES.map((name, cls) => (tally.classes[cls] ? el("button", {
+		class: "chip", "aria-pressed": String(query.class === name),
+		on: { click: () => router.set({ class: query.class === name ? null : name }) },
+	}, el("span", { class: `state ${name}` }, glyph(name), el("b", {}, num(tally.classes[cls])), t(name))) : null));
+	return [
+		el("b", {}, t("total", { n: num(tally.total) })), ...chips,
+		tally.stale ? el("span", { class: "badge silent" }, glyph("silent"), `${num(tally.stale)} ${t("stale")}`) : null,
+		el("span", { class: "grow" }),
+		["map", "table"].map((view) => el("button", { class: "chip", "aria-pressed": String((query.view ?? "map") === view), on: { click: () => router.set({ view: view === "map" ? null : view }) } }, t(view))),
+	];
 }
 
 function empty(app) {
-  if (!app.loaded) return el("div", { class: "empty", role: "status" }, app.past ? t("loading") : t(app.stream.status === "away" ? "serverAway" : "loading"));
-  return el("div", { class: "empty" }, el("h2", {}, t("noEntity")), t("publishOne"), el("code", {}, "phaseline publish cluster create c1"));
+	if (!app.loaded) return el("div", { class: "empty", role: "status" }, app.past ? t("loading") : t(app.stream.status === "away" ? "serverAway" : "loading"));
+	return el("div", { class: "empty" }, el("h2", {}, t("noEntity")), t("publishOne"), el("code", {}, "phaseline publish cluster create c1"));
 }
 
 /** The same as the map, for who does not see it: each tree with its counts. */
 function table(app) {
-  const { store } = app;
-  const counts = store.rollUp();
-  const { tops } = store.children();
-  const rows = tops.slice(0, LISTED).map((number) => el("tr", {},
-    el("td", {}, el("a", { href: app.router.to("tree", { id: store.root(number) }) }, el("bdi", {}, safe(store.ids[number])))),
-    el("td", {}, kindName(store.kinds[store.kind[number]])), el("td", {}, stateMark(store.states[store.state[number]])),
-    el("td", {}, badges(counts, number * 6)), el("td", { class: "end" }, clock(store.since[number]))));
-  return el("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": t("table") }, el("table", {},
-    el("thead", {}, el("tr", {}, ["name", "kind", "state", "below"].map((word) => el("th", { scope: "col" }, t(word))), el("th", { scope: "col", class: "end" }, t("since")))),
-    el("tbody", {}, rows)));
+	const { store } = app;
+	const counts = store.rollUp();
+	const { tops } = store.children();
+	const rows = tops.slice(0, LISTED).map((number) => el("tr", {},
+		el("td", {}, el("a", { href: app.router.to("tree", { id: store.root(number) }) }, el("bdi", {}, safe(store.ids[number])))),
+		el("td", {}, kindName(store.kinds[store.kind[number]])), el("td", {}, stateMark(store.states[store.state[number]])),
+		el("td", {}, badges(counts, number * 6)), el("td", { class: "end" }, clock(store.since[number]))));
+	return el("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": t("table") }, el("table", {},
+		el("thead", {}, el("tr", {}, ["name", "kind", "state", "below"].map((word) => el("th", { scope: "col" }, t(word))), el("th", { scope: "col", class: "end" }, t("since")))),
+		el("tbody", {}, rows)));
 }
 
 function kinds(app, tally) {
-  const { store, query, router } = app;
-  const found = new Map();
-  store.states.forEach((state, at) => {
-    if (tally.byState[at]) found.set(state.kind, [...(found.get(state.kind) ?? []), [state, tally.byState[at], state.class]]);
-  });
-  const lists = store.kinds.filter((kind) => found.has(kind)).map((kind) => {
-    const states = found.get(kind);
-    const total = states.reduce((sum, one) => sum + one[1], 0);
-    return [
-      el("li", {}, el("button", { "aria-pressed": String(query.kind === kind), on: { click: () => router.set({ kind: query.kind === kind ? null : kind }) } },
-        el("span"), el("b", {}, kindName(kind)), el("b", {}, num(total)))),
-      merged(states).map(([state, count]) => el("li", {}, el("a", { href: router.to("tree", { kind, state: state.state, class: state.class }) },
-        el("span", { class: state.class }, glyph(state.class)), el("span", { class: "cut" }, stateName(state)), num(count)))),
-    ];
-  });
-  return [el("h2", {}, t("kindsStates")), el("ul", { class: "list" }, lists)];
+	const { store, query, router } = app;
+	const found = new Map();
+	store.states.forEach((state, at) => {
+		if (tally.byState[at]) found.set(state.kind, [...(found.get(state.kind) ?? []), [state, tally.byState[at], state.class]]);
+	});
+	const lists = store.kinds.filter((kind) => found.has(kind)).map((kind) => {
+		const states = found.get(kind);
+		const total = states.reduce((sum, one) => sum + one[1], 0);
+		return [
+			el("li", {}, el("button", { "aria-pressed": String(query.kind === kind), on: { click: () => router.set({ kind: query.kind === kind ? null : kind }) } },
+				el("span"), el("b", {}, kindName(kind)), el("b", {}, num(total)))),
+			merged(states).map(([state, count]) => el("li", {}, el("a", { href: router.to("tree", { kind, state: state.state, class: state.class }) },
+				el("span", { class: state.class }, glyph(state.class)), el("span", { class: "cut" }, stateName(state)), num(count)))),
+		];
+	});
+	return [el("h2", {}, t("kindsStates")), el("ul", { class: "list" }, lists)];
 }
 
 /** States with the same label and class are one line. */
 function merged(states) {
-  const found = new Map();
-  for (const [state, count] of states) {
-    const key = `${state.class} ${stateName(state)}`;
-    found.set(key, [state, (found.get(key)?.[1] ?? 0) + count]);
-  }
-  return [...found.values()].sort((a, b) => CLASSES.indexOf(a[0].class) - CLASSES.indexOf(b[0].class) || b[1] - a[1]);
+	const found = new Map();
+	for (const [state, count] of states) {
+		const key = `${state.class} ${stateName(state)}`;
+		found.set(key, [state, (found.get(key)?.[1] ?? 0) + count]);
+	}
+	return [...found.values()].sort((a, b) => CLASSES.indexOf(a[0].class) - CLASSES.indexOf(b[0].class) || b[1] - a[1]);
 }
 
 /** What changed in the last minutes: what went bad and is so still, what is well again, and the rest; newest first. */
 export function latest(rows, until) {
-  const seen = new Map();
-  for (const row of rows) {
-    if (row[8] < until - LATELY) continue;
-    const key = `${row[1]}/${row[2]}`;
-    const was = seen.get(key);
-    seen.delete(key);
-    seen.set(key, { row, wasBad: was ? was.wasBad || was.row[6] === "bad" : false, times: (was?.times ?? 0) + 1 });
-  }
-  const found = { cameBad: [], wentBad: [], changed: [] };
-  for (const one of [...seen.values()].reverse()) found[one.row[6] === "bad" ? "cameBad" : one.wasBad ? "wentBad" : "changed"].push(one);
-  return found;
+	const seen = new Map();
+	for (const row of rows) {
+		if (row[8] < until - LATELY) continue;
+		const key = `${row[1]}/${row[2]}`;
+		const was = seen.get(key);
+		seen.delete(key);
+		seen.set(key, { row, wasBad: was ? was.wasBad || was.row[6] === "bad" : false, times: (was?.times ?? 0) + 1 });
+	}
+	const found = { cameBad: [], wentBad: [], changed: [] };
+	for (const one of [...seen.values()].reverse()) found[one.row[6] === "bad" ? "cameBad" : one.wasBad ? "wentBad" : "changed"].push(one);
+	return found;
 }
 
 function changes(app) {
-  const until = app.clock();
-  const found = latest(app.recent(), until);
-  const parts = Object.entries(found).filter(([, list]) => list.length).map(([word, list]) => [
-    el("h3", {}, `${t(word)} · ${num(list.length)}`),
-    el("ul", { class: "list" }, list.slice(0, SHOWN).map(({ row }) => el("li", {}, el("button", { on: { click: () => app.router.set({ sel: `${row[1]}/${row[2]}` }) } },
-      el("span", { class: row[6] }, glyph(row[6])),
-      el("span", { class: "cut" }, el("bdi", {}, safe(row[2])), el("span", { class: "soft" }, ` ${app.label(row)}`)),
-      el("span", { class: "soft small" }, span(until - row[8])))))),
-  ]);
-  return [el("h2", {}, t("lately")), ...(parts.length ? parts.flat() : [el("p", { class: "soft" }, t("quiet"))])];
+	const until = app.clock();
+	const found = latest(app.recent(), until);
+	const parts = Object.entries(found).filter(([, list]) => list.length).map(([word, list]) => [
+		el("h3", {}, `${t(word)} · ${num(list.length)}`),
+		el("ul", { class: "list" }, list.slice(0, SHOWN).map(({ row }) => el("li", {}, el("button", { on: { click: () => app.router.set({ sel: `${row[1]}/${row[2]}` }) } },
+			el("span", { class: row[6] }, glyph(row[6])),
+			el("span", { class: "cut" }, el("bdi", {}, safe(row[2])), el("span", { class: "soft" }, ` ${app.label(row)}`)),
+			el("span", { class: "soft small" }, span(until - row[8])))))),
+	]);
+	return [el("h2", {}, t("lately")), ...(parts.length ? parts.flat() : [el("p", { class: "soft" }, t("quiet"))])];
 }
 
 function quiet(app) {
-  const { store, router } = app;
-  const found = store.silent();
-  const stale = store.counts().stale;
-  if (!found.length) return [el("h2", {}, t("silentPlaces")), el("p", { class: "soft" }, t("nothingSilent"))];
-  return [
-    el("h2", {}, t("silentPlaces"), el("span", { class: "soft" }, stale ? `${num(stale)} ${t("stale")}` : "")),
-    el("ul", { class: "list" }, found.slice(0, SHOWN).map((number) => el("li", {}, el("a", { href: router.to("tree", { id: store.root(number), sel: app.nameOf(number) }) },
-      el("span", { class: "silent" }, glyph("silent")), el("bdi", { class: "cut" }, safe(store.ids[number])), el("span", { class: "soft small" }, kindName(store.kinds[store.kind[number]])))))),
-  ];
+	const { store, router } = app;
+	const found = store.silent();
+	const stale = store.counts().stale;
+	if (!found.length) return [el("h2", {}, t("silentPlaces")), el("p", { class: "soft" }, t("nothingSilent"))];
+	return [
+		el("h2", {}, t("silentPlaces"), el("span", { class: "soft" }, stale ? `${num(stale)} ${t("stale")}` : "")),
+		el("ul", { class: "list" }, found.slice(0, SHOWN).map((number) => el("li", {}, el("a", { href: router.to("tree", { id: store.root(number), sel: app.nameOf(number) }) },
+			el("span", { class: "silent" }, glyph("silent")), el("bdi", { class: "cut" }, safe(store.ids[number])), el("span", { class: "soft small" }, kindName(store.kinds[store.kind[number]])))))),
+	];
 }
 
 /** The entities that changed just now, with when. */
 function fresh(app) {
-  const found = new Map();
-  const since = app.clock() - 10;
-  const rows = app.recent();
-  for (let at = rows.length - 1; at >= 0 && found.size < 500 && rows[at][8] > since - 60; at--) {
-    if (rows[at][8] < since) continue;
-    const number = app.store.find(rows[at][1], rows[at][2]);
-    if (number >= 0) found.set(number, rows[at][8]);
-  }
-  return found;
+	const found = new Map();
+	const since = app.clock() - 10;
+	const rows = app.recent();
+	for (let at = rows.length - 1; at >= 0 && found.size < 500 && rows[at][8] > since - 60; at--) {
+		if (rows[at][8] < since) continue;
+		const number = app.store.find(rows[at][1], rows[at][2]);
+		if (number >= 0) found.set(number, rows[at][8]);
+	}
+	return found;
 }
 

@@ -11,75 +11,75 @@ const MOST = 200;
 
 /** The entities whose id or kind has these words: first those that begin so. */
 export function found(store, text) {
-  const words = text.toLowerCase().split(/\s+/).filter(Boolean);
-  if (!words.length) return [];
-  const [begin, inside] = [[], []];
-  for (const number of store.order()) {
-    if (!store.isThere(number)) continue;
-    const id = store.ids[number].toLowerCase();
-    const whole = `${store.kinds[store.kind[number]]}/${id}`;
-    if (!words.every((word) => whole.includes(word))) continue;
-    if (id.startsWith(words[0]) || id.slice(id.lastIndexOf("/") + 1).startsWith(words[0])) begin.push(number);
-    else inside.push(number);
-    if (begin.length >= MOST) break;
-  }
-  return [...begin, ...inside].slice(0, MOST);
+	const words = text.toLowerCase().split(/\s+/).filter(Boolean);
+	if (!words.length) return [];
+	const [begin, inside] = [[], []];
+	for (const number of store.order()) {
+		if (!store.isThere(number)) continue;
+		const id = store.ids[number].toLowerCase();
+		const whole = `${store.kinds[store.kind[number]]}/${id}`;
+		if (!words.every((word) => whole.includes(word))) continue;
+		if (id.startsWith(words[0]) || id.slice(id.lastIndexOf("/") + 1).startsWith(words[0])) begin.push(number);
+		else inside.push(number);
+		if (begin.length >= MOST) break;
+	}
+	return [...begin, ...inside].slice(0, MOST);
 }
 
 /** Open the search. */
 export function openPalette(app) {
-  let items = [];
-  const { store, router } = app;
-  const input = el("input", { type: "search", role: "combobox", "aria-expanded": "true", "aria-controls": "found", "aria-autocomplete": "list", placeholder: t("searchHint"), "aria-label": t("search"), autocomplete: "off", spellcheck: "false" });
-  const rows = new Rows({ label: t("search"), draw, choose: take });
-  rows.element.id = "found";
-  rows.element.tabIndex = -1;
-  const nothing = el("p", { class: "soft", role: "status" });
+	let items = [];
+	const { store, router } = app;
+	const input = el("input", { type: "search", role: "combobox", "aria-expanded": "true", "aria-controls": "found", "aria-autocomplete": "list", placeholder: t("searchHint"), "aria-label": t("search"), autocomplete: "off", spellcheck: "false" });
+	const rows = new Rows({ label: t("search"), draw, choose: take });
+	rows.element.id = "found";
+	rows.element.tabIndex = -1;
+	const nothing = el("p", { class: "soft", role: "status" });
 
-  function draw(index, row) {
-    const item = items[index];
-    if (typeof item === "string") return row.replaceChildren(el("span"), el("span", {}, t(item)), el("span", { class: "soft small" }, t("open")));
-    const cls = CLASSES[store.classAt(item)];
-    row.replaceChildren(el("span", { class: cls }, glyph(cls)), el("bdi", { class: "cut" }, safe(store.ids[item])), el("span", { class: "soft small" }, kindName(store.kinds[store.kind[item]])));
-  }
+	function draw(index, row) {
+		const item = items[index];
+		if (typeof item === "string") return row.replaceChildren(el("span"), el("span", {}, t(item)), el("span", { class: "soft small" }, t("open")));
+		const cls = CLASSES[store.classAt(item)];
+		row.replaceChildren(el("span", { class: cls }, glyph(cls)), el("bdi", { class: "cut" }, safe(store.ids[item])), el("span", { class: "soft small" }, kindName(store.kinds[store.kind[item]])));
+	}
 
-  function search() {
-    const text = input.value.trim().toLowerCase();
-    const screens = SCREENS.filter((one) => one !== "entity" && (one.includes(text) || t(one).toLowerCase().includes(text)));
-    items = [...screens, ...found(store, text)];
-    nothing.textContent = items.length ? "" : t("nothingFound");
-    rows.element.scrollTop = 0;
-    rows.update(items.length, items.length ? 0 : -1);
-    point();
-  }
+	function search() {
+		const text = input.value.trim().toLowerCase();
+		const screens = SCREENS.filter((one) => one !== "entity" && (one.includes(text) || t(one).toLowerCase().includes(text)));
+		items = [...screens, ...found(store, text)];
+		nothing.textContent = items.length ? "" : t("nothingFound");
+		rows.element.scrollTop = 0;
+		rows.update(items.length, items.length ? 0 : -1);
+		point();
+	}
 
-  function point() {
-    const active = rows.element.getAttribute("aria-activedescendant");
-    if (active) input.setAttribute("aria-activedescendant", active);
-    else input.removeAttribute("aria-activedescendant");
-  }
+	function point() {
+		const active = rows.element.getAttribute("aria-activedescendant");
+		if (active) input.setAttribute("aria-activedescendant", active);
+		else input.removeAttribute("aria-activedescendant");
+	}
 
-  function take(index) {
-    const item = items[index];
-    box.close();
-    if (typeof item === "string") router.go(router.to(item));
-    else if (item !== undefined) router.go(router.to("tree", { id: store.root(item), sel: app.nameOf(item) }));
-  }
+	function take(index) {
+		const item = items[index];
+		box.close();
+		if (typeof item === "string") router.go(router.to(item));
+		else if (item !== undefined) router.go(router.to("tree", { id: store.root(item), sel: app.nameOf(item) }));
+	}
 
-  input.addEventListener("input", search);
-  input.addEventListener("keydown", (event) => {
-    const step = { ArrowDown: 1, ArrowUp: -1, PageDown: 10, PageUp: -10 }[event.key];
-    if (step && items.length) {
-      const index = Math.min(items.length - 1, Math.max(0, rows.selected + step));
-      rows.reveal(index);
-      rows.update(items.length, index);
-      point();
-    } else if (event.key === "Enter") take(rows.selected);
-    else return;
-    event.preventDefault();
-  });
-  const box = dialog(t("search"), input, nothing, rows.element);
-  box.addEventListener("close", () => rows.close());
-  input.focus();
-  search();
+	input.addEventListener("input", search);
+	input.addEventListener("keydown", (event) => {
+		const step = { ArrowDown: 1, ArrowUp: -1, PageDown: 10, PageUp: -10 }[event.key];
+		if (step && items.length) {
+			const index = Math.min(items.length - 1, Math.max(0, rows.selected + step));
+			rows.reveal(index);
+			rows.update(items.length, index);
+			point();
+		} else if (event.key === "Enter") take(rows.selected);
+		else return;
+		event.preventDefault();
+	});
+	const box = dialog(t("search"), input, nothing, rows.element);
+	box.addEventListener("close", () => rows.close());
+	input.focus();
+	search();
 }

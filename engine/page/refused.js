@@ -1,10 +1,84 @@
-// The screen Refused.
+// The screen Refused: rejected events by reason, kind and source; one of them, and sending it again.
 
+import { get, post } from "./api.js";
 import { el, fill } from "./dom.js";
-import { t } from "./words.js";
+import { clock, moment, number as num, safe, seconds } from "./format.js";
+import { Rows } from "./rows.js";
+import { payload } from "./side.js";
+import { kindName, t } from "./words.js";
+
+const EVERY = 10_000;
+const MOST = 1000;
+const BY = ["reason", "kind", "source"];
 
 /** The screen in an element. */
 export function open(app, root) {
-  fill(root, el("div", { class: "empty" }, el("h1", {}, t("refused"))));
-  return { draw() {}, close() {} };
+	const groups = el("div", { class: "top bar" });
+	const rows = new Rows({ label: t("refused"), draw: drawRow, choose: (index) => app.router.set({ sel: items[index].logsequence }), open: () => panel.focus() });
+	const nothing = el("div", { class: "empty" });
+	const panel = el("div", { class: "panel", tabindex: 0, role: "region", "aria-label": t("details") });
+	fill(root, el("h1", { class: "hidden-text" }, t("refused")), groups, el("div", { class: "columns" },
+		el("div", { class: "left refusals" }, el("div", { class: "heads", "aria-hidden": "true" }, ["time", "reason", "name", "trigger", "message"].map((word, at) => el("span", { class: at > 2 ? "wide" : "" }, t(word)))), rows.element, nothing), panel));
+	let [items, asked, shown] = [[], "", null];
+	const timer = setInterval(() => app.past || document.hidden || ask(), EVERY);
+
+	function draw() {
+		const { query, at } = app;
+		const key = [at, query.lang, ...BY.map((one) => query[one])].join("|");
+		if (key !== asked) {
+			asked = key;
+			ask();
+		}
+		const wanted = `${query.sel} ${query.lang}`;
+		if (wanted === shown) return;
+		shown = wanted;
+		rows.update(items.length, chosen());
+		one(query.sel);
+	}
+
+	function chosen() {
+		return items.findIndex((item) => String(item.logsequence) === app.query.sel);
+	}
+
+	async function ask() {
+		const { query, at } = app;
+		const [key, filters] = [asked, BY.map((one) => [one, query[one]])];
+		const found = await get("/v1/rejections", { ...Object.fromEntries(filters), to: at, limit: MOST }).catch((problem) => ({ problem }));
+		if (key !== asked) return;
+		items = found.items ?? [];
+		fill(groups, el("b", {}, num(found.total ?? 0)), (found.counts ?? []).slice(0, 30).map((group) => {
+			const pressed = filters.every(([by, value]) => value === group[by]);
+			return el("button", { class: "chip", "aria-pressed": String(pressed), on: { click: () => app.router.set(Object.fromEntries(BY.map((by) => [by, pressed ? null : group[by]]))) } },
+				el("b", {}, num(group.count)), group.reason, el("span", { class: "soft" }, group.kind ? kindName(group.kind) : "", " ", safe(group.source)));
+		}));
+		fill(nothing, found.problem?.message ?? t("noneRefused"));
+		nothing.hidden = items.length > 0;
+		rows.element.hidden = !items.length;
+		rows.update(items.length, chosen());
+	}
+
+	function drawRow(index, row) {
+		const { time, data } = items[index];
+		fill(row, el("span", { class: "soft" }, clock(seconds(time))), el("span", { class: "bad" }, data.reason),
+			el("bdi", {}, safe(data.id ?? "")), el("span", { class: "wide" }, data.trigger ?? ""), el("span", { class: "wide soft" }, safe(data.message ?? "")));
+	}
+
+	async function one(place) {
+		if (!place) return fill(panel, el("p", { class: "soft" }, t("chooseRefused")));
+		const { rejection, event, problem } = await get(`/v1/rejections/${encodeURIComponent(place)}`).catch((failed) => ({ problem: failed }));
+		if (app.query.sel !== place) return;
+		if (problem) return fill(panel, el("p", { role: "alert" }, problem.message));
+		const { kind, id, message, reason, trigger, cause, state, legal } = rejection.data;
+		const said = el("p", { role: "status" });
+		const again = () => post(`/v1/rejections/${place}/resend`, "").then((done) => fill(said, t("sent", { n: done.sequence })), (failed) => fill(said, failed.message));
+		const states = Object.entries(state ?? {}).map(([facet, now]) => `${facet} ${now.state} ${now.conditions.join(", ")}`);
+		const facts = { reason, trigger, time: moment(seconds(rejection.time)), source: cause?.source, state: states.join("; "), legalThen: legal?.join(", ") };
+		fill(panel, el("h2", {}, kind && id ? el("a", { href: app.router.to("entity", { kind, id, at: place }) }, el("bdi", {}, safe(id))) : safe(id ?? "")),
+			el("p", {}, safe(message ?? "")),
+			el("dl", { class: "facts" }, Object.entries(facts).map(([word, value]) => (value ? [el("dt", {}, t(word)), el("dd", {}, safe(value))] : null))),
+			el("h2", {}, t("event")), payload(event?.decoded ?? event),
+			el("button", { class: "primary", disabled: app.past || !event, on: { click: again } }, t("sendAgain")), said);
+	}
+
+	return { draw, close: () => { clearInterval(timer); rows.close(); } };
 }

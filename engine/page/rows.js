@@ -6,84 +6,84 @@ const MORE = 4;
 
 /** options: role (`tree`, `listbox`), label, height of a row, draw(index, element), choose(index), open(index), key(event). */
 export class Rows {
-  #rows = [];
-  #first = -1;
+	#rows = [];
+	#first = -1;
 
-  constructor({ role = "listbox", label, height = 24, draw, choose, open, key }) {
-    Object.assign(this, { role, height, drawRow: draw, choose, open, key, count: 0, selected: -1 });
-    this.space = el("div", { class: "space", role: "presentation" });
-    this.element = el("div", { class: "rows", role, tabindex: 0, "aria-label": label }, this.space);
-    this.element.addEventListener("scroll", () => this.draw(), { passive: true });
-    this.element.addEventListener("keydown", (event) => this.#pressed(event));
-    this.element.addEventListener("click", (event) => this.#clicked(event));
-    this.element.addEventListener("dblclick", () => this.selected >= 0 && this.open?.(this.selected));
-    this.watcher = new ResizeObserver(() => this.draw());
-    this.watcher.observe(this.element);
-  }
+	constructor({ role = "listbox", label, height = 24, draw, choose, open, key }) {
+		Object.assign(this, { role, height, drawRow: draw, choose, open, key, count: 0, selected: -1 });
+		this.space = el("div", { class: "space", role: "presentation" });
+		this.element = el("div", { class: "rows", role, tabindex: 0, "aria-label": label }, this.space);
+		this.element.addEventListener("scroll", () => this.draw(), { passive: true });
+		this.element.addEventListener("keydown", (event) => this.#pressed(event));
+		this.element.addEventListener("click", (event) => this.#clicked(event));
+		this.element.addEventListener("dblclick", () => this.selected >= 0 && this.open?.(this.selected));
+		this.watcher = new ResizeObserver(() => this.draw());
+		this.watcher.observe(this.element);
+	}
 
-  close() {
-    this.watcher.disconnect();
-  }
+	close() {
+		this.watcher.disconnect();
+	}
 
-  /** Show so many rows, one of them chosen. */
-  update(count, selected = this.selected) {
-    Object.assign(this, { count, selected });
-    this.space.style.height = `${count * this.height}px`;
-    this.draw();
-  }
+	/** Show so many rows, one of them chosen. */
+	update(count, selected = this.selected) {
+		Object.assign(this, { count, selected });
+		this.space.style.height = `${count * this.height}px`;
+		this.draw();
+	}
 
-  /** Draw the rows in view. */
-  draw() {
-    const { scrollTop, clientHeight } = this.element;
-    const first = Math.max(0, Math.floor(scrollTop / this.height) - MORE);
-    const wanted = Math.min(this.count - first, Math.ceil(clientHeight / this.height) + 2 * MORE);
-    while (this.#rows.length < wanted) this.#rows.push(this.#made());
-    this.#rows.forEach((row, at) => {
-      row.hidden = at >= wanted;
-      if (row.hidden) return;
-      const index = first + at;
-      row.dataset.index = index;
-      row.style.translate = `0 ${index * this.height}px`;
-      row.setAttribute("aria-selected", String(index === this.selected));
-      row.id = `${this.element.id || "row"}-${index}`;
-      this.drawRow(index, row);
-    });
-    this.#first = first;
-    const chosen = this.selected - first;
-    if (chosen >= 0 && chosen < wanted) this.element.setAttribute("aria-activedescendant", this.#rows[chosen].id);
-    else this.element.removeAttribute("aria-activedescendant");
-  }
+	/** Draw the rows in view. */
+	draw() {
+		const { scrollTop, clientHeight } = this.element;
+		const first = Math.max(0, Math.floor(scrollTop / this.height) - MORE);
+		const wanted = Math.min(this.count - first, Math.ceil(clientHeight / this.height) + 2 * MORE);
+		while (this.#rows.length < wanted) this.#rows.push(this.#made());
+		this.#rows.forEach((row, at) => {
+			row.hidden = at >= wanted;
+			if (row.hidden) return;
+			const index = first + at;
+			row.dataset.index = index;
+			row.style.translate = `0 ${index * this.height}px`;
+			row.setAttribute("aria-selected", String(index === this.selected));
+			row.id = `${this.element.id || "row"}-${index}`;
+			this.drawRow(index, row);
+		});
+		this.#first = first;
+		const chosen = this.selected - first;
+		if (chosen >= 0 && chosen < wanted) this.element.setAttribute("aria-activedescendant", this.#rows[chosen].id);
+		else this.element.removeAttribute("aria-activedescendant");
+	}
 
-  #made() {
-    const made = el("div", { class: "row", role: this.role === "tree" ? "treeitem" : "option" });
-    this.space.append(made);
-    return made;
-  }
+	#made() {
+		const made = el("div", { class: "row", role: this.role === "tree" ? "treeitem" : "option" });
+		this.space.append(made);
+		return made;
+	}
 
-  /** Scroll so far that a row is in view. */
-  reveal(index) {
-    const top = index * this.height;
-    const { scrollTop, clientHeight } = this.element;
-    if (top < scrollTop) this.element.scrollTop = top;
-    else if (top + this.height > scrollTop + clientHeight) this.element.scrollTop = top + this.height - clientHeight;
-  }
+	/** Scroll so far that a row is in view. */
+	reveal(index) {
+		const top = index * this.height;
+		const { scrollTop, clientHeight } = this.element;
+		if (top < scrollTop) this.element.scrollTop = top;
+		else if (top + this.height > scrollTop + clientHeight) this.element.scrollTop = top + this.height - clientHeight;
+	}
 
-  #clicked(event) {
-    const row = event.target.closest(".row");
-    if (row) this.choose(Number(row.dataset.index), event);
-  }
+	#clicked(event) {
+		const row = event.target.closest(".row");
+		if (row) this.choose(Number(row.dataset.index), event);
+	}
 
-  #pressed(event) {
-    if (event.ctrlKey || event.metaKey || event.altKey || this.key?.(event)) return;
-    const page = Math.max(1, Math.floor(this.element.clientHeight / this.height) - 1);
-    const steps = { ArrowDown: 1, j: 1, ArrowUp: -1, k: -1, PageDown: page, PageUp: -page, Home: -this.count, End: this.count };
-    if (event.key === "Enter" && this.selected >= 0) this.open?.(this.selected);
-    else if (event.key in steps && this.count) {
-      const index = Math.min(this.count - 1, Math.max(0, this.selected + steps[event.key]));
-      this.reveal(index);
-      this.choose(index, event);
-    } else return;
-    event.preventDefault();
-    event.stopPropagation();
-  }
+	#pressed(event) {
+		if (event.ctrlKey || event.metaKey || event.altKey || this.key?.(event)) return;
+		const page = Math.max(1, Math.floor(this.element.clientHeight / this.height) - 1);
+		const steps = { ArrowDown: 1, j: 1, ArrowUp: -1, k: -1, PageDown: page, PageUp: -page, Home: -this.count, End: this.count };
+		if (event.key === "Enter" && this.selected >= 0) this.open?.(this.selected);
+		else if (event.key in steps && this.count) {
+			const index = Math.min(this.count - 1, Math.max(0, this.selected + steps[event.key]));
+			this.reveal(index);
+			this.choose(index, event);
+		} else return;
+		event.preventDefault();
+		event.stopPropagation();
+	}
 }

@@ -9,76 +9,82 @@ import { kindName, stateName, t } from "./words.js";
 
 /** A state as sign and text. */
 export function stateMark(state) {
-  const cls = state?.class ?? "unknown";
-  return el("span", { class: `state ${cls}` }, glyph(cls), stateName(state));
+	const cls = state?.class ?? "unknown";
+	return el("span", { class: `state ${cls}` }, glyph(cls), stateName(state));
+}
+
+/** An event as it was sent, as far as it is still stored. */
+export function payload(event) {
+	if (!event) return el("p", { class: "soft" }, t("eventGone"));
+	return el("pre", { tabindex: 0 }, JSON.stringify(event, null, 2).split("\n").map((one) => `${safe(one)}\n`).join(""));
 }
 
 /** How many of each class, as signs and numbers. counts: six numbers, from `first` on. */
 export function badges(counts, first = 0) {
-  const found = [2, 1, 5, 3, 0, 4].filter((cls) => counts[first + cls]);
-  return el("span", { class: "badges" }, found.map((cls) =>
-    el("span", { class: `badge ${CLASSES[cls]}`, title: t(CLASSES[cls]) }, glyph(CLASSES[cls]), num(counts[first + cls]))));
+	const found = [2, 1, 5, 3, 0, 4].filter((cls) => counts[first + cls]);
+	return el("span", { class: "badges" }, found.map((cls) =>
+		el("span", { class: `badge ${CLASSES[cls]}`, title: t(CLASSES[cls]) }, glyph(CLASSES[cls]), num(counts[first + cls]))));
 }
 
 /** The panel. It draws again only when something of its entity changed. */
 export class Side {
-  #shown = "";
-  #why = el("div", { class: "why" });
-  #asked = "";
+	#shown = "";
+	#why = el("div", { class: "why" });
+	#asked = "";
 
-  constructor(app) {
-    this.app = app;
-    this.element = el("div", { class: "block" });
-  }
+	constructor(app) {
+		this.app = app;
+		this.element = el("div", { class: "block" });
+	}
 
-  /** Show an entity of the store; -1 is none. wanted: its `kind/id`, for the case that it is not there. */
-  show(number, wanted = "") {
-    const { store } = this.app;
-    const key = number < 0 ? wanted : [number, store.state[number], store.flags[number], store.facets(number).map((one) => one.state), this.app.at].join();
-    if (key === this.#shown) return;
-    this.#shown = key;
-    if (number < 0) {
-      fill(this.element, el("p", { class: "soft" }, wanted ? t("notThere", { name: safe(wanted) }) : t("choose")));
-      return;
-    }
-    const [kind, id] = [store.kinds[store.kind[number]], store.ids[number]];
-    const state = store.states[store.state[number]];
-    const others = store.facets(number);
-    fill(
-      this.element,
-      el("h2", {}, el("a", { href: this.app.router.to("entity", { kind, id }) }, el("bdi", { class: "cut" }, safe(id))), el("span", { class: "soft" }, kindName(kind))),
-      el("div", { class: "bar" }, stateMark(state), store.flags[number] & STALE ? el("span", { class: "badge silent" }, glyph("silent"), t("stale")) : null),
-      el("dl", { class: "facts" },
-        fact(t("since"), `${moment(store.since[number])} · ${span(this.app.clock() - store.since[number])}`),
-        state?.conditions.length ? fact(t("conditions"), state.conditions.join(", ")) : null,
-        others.map((one) => [el("dt", {}, one.facet), el("dd", {}, stateMark(one))]),
-        store.flags[number] & VIEWED ? fact("", t("viewed")) : null,
-        store.parent[number] >= 0 ? [el("dt", {}, t("belongsTo")), el("dd", {}, this.#parents(number))] : null,
-      ),
-      this.#why,
-    );
-    this.#explain(kind, id);
-  }
+	/** Show an entity of the store; -1 is none. wanted: its `kind/id`, for the case that it is not there. */
+	show(number, wanted = "") {
+		const { store } = this.app;
+		const key = number < 0 ? wanted : [number, store.state[number], store.flags[number], store.facets(number).map((one) => one.state), this.app.at].join();
+		if (key === this.#shown) return;
+		this.#shown = key;
+		if (number < 0) {
+			fill(this.element, el("p", { class: "soft" }, wanted ? t("notThere", { name: safe(wanted) }) : t("choose")));
+			return;
+		}
+		const [kind, id] = [store.kinds[store.kind[number]], store.ids[number]];
+		const state = store.states[store.state[number]];
+		const others = store.facets(number);
+		fill(
+			this.element,
+			el("h2", {}, el("a", { href: this.app.router.to("entity", { kind, id }) }, el("bdi", { class: "cut" }, safe(id))), el("span", { class: "soft" }, kindName(kind))),
+			el("div", { class: "bar" }, stateMark(state), store.flags[number] & STALE ? el("span", { class: "badge silent" }, glyph("silent"), t("stale")) : null),
+			el("dl", { class: "facts" },
+				fact(t("since"), `${moment(store.since[number])} · ${span(this.app.clock() - store.since[number])}`),
+				state?.conditions.length ? fact(t("conditions"), state.conditions.join(", ")) : null,
+				others.map((one) => [el("dt", {}, one.facet), el("dd", {}, stateMark(one))]),
+				store.flags[number] & VIEWED ? fact("", t("viewed")) : null,
+				store.parent[number] >= 0 ? [el("dt", {}, t("belongsTo")), el("dd", {}, this.#parents(number))] : null,
+			),
+			this.#why,
+		);
+		this.#explain(kind, id);
+	}
 
-  #parents(number) {
-    const { store } = this.app;
-    const found = [];
-    for (let at = store.parent[number]; at >= 0; at = store.parent[at]) found.unshift(at);
-    return found.map((one) => el("div", {}, el("button", { class: "state plain", on: { click: () => this.app.choose(one) } },
-      glyph(CLASSES[store.classAt(one)]), el("bdi", {}, safe(store.ids[one])))));
-  }
+	#parents(number) {
+		const { store } = this.app;
+		const found = [];
+		for (let at = store.parent[number]; at >= 0; at = store.parent[at]) found.unshift(at);
+		return found.map((one) => el("div", {}, el("button", { class: "state plain", on: { click: () => this.app.choose(one) } },
+			glyph(CLASSES[store.classAt(one)]), el("bdi", {}, safe(store.ids[one])))));
+	}
 
-  async #explain(kind, id) {
-    const asked = (this.#asked = `${kind}/${id}@${this.app.store.place}`);
-    try {
-      const found = await get(`/v1/why/${name(kind, id)}`, { at: this.app.at });
-      if (asked === this.#asked) fill(this.#why, el("h3", {}, t("why")), whyList(this.app, found));
-    } catch {
-      if (asked === this.#asked) fill(this.#why);
-    }
-  }
+	async #explain(kind, id) {
+		const asked = (this.#asked = `${kind}/${id}@${this.app.store.place}`);
+		try {
+			const found = await get(`/v1/why/${name(kind, id)}`, { at: this.app.at });
+			if (asked === this.#asked) fill(this.#why, el("h3", {}, t("why")), whyList(this.app, found));
+		} catch {
+			if (asked === this.#asked) fill(this.#why);
+		}
+	}
 }
 
 function fact(label, value) {
-  return [el("dt", {}, label), el("dd", {}, value)];
+	return [el("dt", {}, label), el("dd", {}, value)];
 }

@@ -1,7 +1,7 @@
 // The entities at one place of the log, in columns; what changes them, and what undoes it.
 
 export const CLASSES = ["good", "busy", "bad", "excused", "gone", "unknown"];
-export const [GOOD, BUSY, BAD, EXCUSED, OVER, UNKNOWN] = CLASSES.keys();
+const UNKNOWN = CLASSES.indexOf("unknown");
 export const VIEWED = 1;
 export const STALE = 2;
 export const GONE = 4;
@@ -12,252 +12,252 @@ const collator = new Intl.Collator("en", { numeric: true });
 
 /** Entities by number. `version` counts changes; `structure` those of which entities there are. */
 export class Store {
-  constructor(machines = new Map()) {
-    this.machines = machines;
-    this.clear();
-  }
+	constructor(machines = new Map()) {
+		this.machines = machines;
+		this.clear();
+	}
 
-  clear() {
-    Object.assign(this, { place: 0, time: 0, size: 0, version: 0, structure: 0, ids: [], kinds: [], states: [], more: [] });
-    Object.assign(this, { numbers: [], stateNumbers: new Map(), classOf: [], ordered: null, below: null });
-    this.#columns(0);
-  }
+	clear() {
+		Object.assign(this, { place: 0, time: 0, size: 0, version: 0, structure: 0, ids: [], kinds: [], states: [], more: [] });
+		Object.assign(this, { numbers: [], stateNumbers: new Map(), classOf: [], ordered: null, below: null });
+		this.#columns(0);
+	}
 
-  #columns(capacity) {
-    const grown = (Type, old, value = 0) => {
-      const made = new Type(capacity);
-      if (value) made.fill(value);
-      if (old) made.set(old.subarray(0, this.size));
-      return made;
-    };
-    this.kind = grown(Uint16Array, this.kind);
-    this.parent = grown(Int32Array, this.parent, NONE);
-    this.state = grown(Int32Array, this.state, NONE);
-    this.flags = grown(Uint8Array, this.flags);
-    this.since = grown(Float64Array, this.since);
-    this.more = this.more.map((column) => grown(Int32Array, column, NONE));
-  }
+	#columns(capacity) {
+		const grown = (Type, old, value = 0) => {
+			const made = new Type(capacity);
+			if (value) made.fill(value);
+			if (old) made.set(old.subarray(0, this.size));
+			return made;
+		};
+		this.kind = grown(Uint16Array, this.kind);
+		this.parent = grown(Int32Array, this.parent, NONE);
+		this.state = grown(Int32Array, this.state, NONE);
+		this.flags = grown(Uint8Array, this.flags);
+		this.since = grown(Float64Array, this.since);
+		this.more = this.more.map((column) => grown(Int32Array, column, NONE));
+	}
 
-  /** Take the answer of /v1/columns in place of everything. */
-  load(columns) {
-    const { version, structure } = this;
-    this.clear();
-    Object.assign(this, { version: version + 1, structure: structure + 1, place: columns.place, time: Date.parse(columns.time) / 1000 });
-    this.kinds = columns.kinds.slice();
-    this.ids = columns.id;
-    this.size = columns.id.length;
-    columns.states.forEach((one) => this.#addState(one));
-    this.kind = Uint16Array.from(columns.kind);
-    this.parent = Int32Array.from(columns.parent);
-    this.state = Int32Array.from(columns.state);
-    this.flags = Uint8Array.from(columns.flags);
-    this.since = Float64Array.from(columns.since);
-    this.more = columns.more.map((column) => Int32Array.from(column));
-    this.ordered = Int32Array.from({ length: this.size }, (_, number) => number);
-    return this;
-  }
+	/** Take the answer of /v1/columns in place of everything. */
+	load(columns) {
+		const { version, structure } = this;
+		this.clear();
+		Object.assign(this, { version: version + 1, structure: structure + 1, place: columns.place, time: Date.parse(columns.time) / 1000 });
+		this.kinds = columns.kinds.slice();
+		this.ids = columns.id;
+		this.size = columns.id.length;
+		columns.states.forEach((one) => this.#addState(one));
+		this.kind = Uint16Array.from(columns.kind);
+		this.parent = Int32Array.from(columns.parent);
+		this.state = Int32Array.from(columns.state);
+		this.flags = Uint8Array.from(columns.flags);
+		this.since = Float64Array.from(columns.since);
+		this.more = columns.more.map((column) => Int32Array.from(column));
+		this.ordered = Int32Array.from({ length: this.size }, (_, number) => number);
+		return this;
+	}
 
-  #addState(one) {
-    const number = this.states.length;
-    this.states.push(one);
-    const cls = CLASSES.indexOf(one.class);
-    this.classOf.push(cls < 0 ? UNKNOWN : cls);
-    this.stateNumbers.set(stateKey(one.kind, one.facet, one.state, one.conditions), number);
-    return number;
-  }
+	#addState(one) {
+		const number = this.states.length;
+		this.states.push(one);
+		const cls = CLASSES.indexOf(one.class);
+		this.classOf.push(cls < 0 ? UNKNOWN : cls);
+		this.stateNumbers.set(stateKey(one.kind, one.facet, one.state, one.conditions), number);
+		return number;
+	}
 
-  #stateNumber(kind, facet, state, conditions, cls) {
-    const known = this.stateNumbers.get(stateKey(kind, facet, state, conditions));
-    if (known !== undefined) return known;
-    return this.#addState({ ...described(this.machines, kind, facet, state, conditions), class: cls });
-  }
+	#stateNumber(kind, facet, state, conditions, cls) {
+		const known = this.stateNumbers.get(stateKey(kind, facet, state, conditions));
+		if (known !== undefined) return known;
+		return this.#addState({ ...described(this.machines, kind, facet, state, conditions), class: cls });
+	}
 
-  /** The number of an entity, or -1. */
-  find(kind, id) {
-    const at = this.kinds.indexOf(kind);
-    if (at < 0) return NONE;
-    if (!this.numbers.length) {
-      for (let number = 0; number < this.size; number++) this.#index(number);
-    }
-    return this.numbers[at]?.get(id) ?? NONE;
-  }
+	/** The number of an entity, or -1. */
+	find(kind, id) {
+		const at = this.kinds.indexOf(kind);
+		if (at < 0) return NONE;
+		if (!this.numbers.length) {
+			for (let number = 0; number < this.size; number++) this.#index(number);
+		}
+		return this.numbers[at]?.get(id) ?? NONE;
+	}
 
-  #index(number) {
-    (this.numbers[this.kind[number]] ??= new Map()).set(this.ids[number], number);
-  }
+	#index(number) {
+		(this.numbers[this.kind[number]] ??= new Map()).set(this.ids[number], number);
+	}
 
-  /** Apply rows of /v1/transitions?form=columns. undo: takes what `undo` needs, a list for each row. */
-  apply(rows, undo = null) {
-    for (const row of rows) if (row[0] > this.place) this.#applyRow(row, undo);
-    this.version++;
-  }
+	/** Apply rows of /v1/transitions?form=columns. undo: takes what `undo` needs, a list for each row. */
+	apply(rows, undo = null) {
+		for (const row of rows) if (row[0] > this.place) this.#applyRow(row, undo);
+		this.version++;
+	}
 
-  #applyRow([place, kind, id, facet, state, conditions, cls, flags, since], undo) {
-    const was = this.place;
-    let number = this.find(kind, id);
-    const added = number === NONE;
-    if (added) number = this.#add(kind, id);
-    const after = this.#stateNumber(kind, facet, state, conditions, cls);
-    const position = this.#positionOf(kind, facet);
-    const column = this.#column(position);
-    undo?.push([number, position, column[number], this.flags[number] | (added ? ABSENT : 0), this.since[number], was]);
-    const wasThere = this.isThere(number) && !added;
-    column[number] = after;
-    this.flags[number] = flags | (this.flags[number] & STALE);
-    if (column === this.state) this.since[number] = since;
-    if (wasThere !== this.isThere(number)) this.structure++;
-    this.place = place;
-    this.time = Math.max(this.time, since);
-  }
+	#applyRow([place, kind, id, facet, state, conditions, cls, flags, since], undo) {
+		const was = this.place;
+		let number = this.find(kind, id);
+		const added = number === NONE;
+		if (added) number = this.#add(kind, id);
+		const after = this.#stateNumber(kind, facet, state, conditions, cls);
+		const position = this.#positionOf(kind, facet);
+		const column = this.#column(position);
+		undo?.push([number, position, column[number], this.flags[number] | (added ? ABSENT : 0), this.since[number], was]);
+		const wasThere = this.isThere(number) && !added;
+		column[number] = after;
+		this.flags[number] = flags | (this.flags[number] & STALE);
+		if (column === this.state) this.since[number] = since;
+		if (wasThere !== this.isThere(number)) this.structure++;
+		this.place = place;
+		this.time = Math.max(this.time, since);
+	}
 
-  #positionOf(kind, facet) {
-    return Math.max(0, this.machines.get(kind)?.facets.findIndex((one) => one.facet === facet) ?? 0);
-  }
+	#positionOf(kind, facet) {
+		return Math.max(0, this.machines.get(kind)?.facets.findIndex((one) => one.facet === facet) ?? 0);
+	}
 
-  #column(position) {
-    if (!position) return this.state;
-    while (this.more.length < position) this.more.push(new Int32Array(this.kind.length).fill(NONE));
-    return this.more[position - 1];
-  }
+	#column(position) {
+		if (!position) return this.state;
+		while (this.more.length < position) this.more.push(new Int32Array(this.kind.length).fill(NONE));
+		return this.more[position - 1];
+	}
 
-  /** Take back a row, the last one that was applied. */
-  undo([number, position, state, flags, since, place]) {
-    const wasThere = this.isThere(number);
-    this.#column(position)[number] = state;
-    this.flags[number] = flags;
-    this.since[number] = since;
-    if (wasThere !== this.isThere(number)) this.structure++;
-    this.place = place;
-    this.version++;
-  }
+	/** Take back a row, the last one that was applied. */
+	undo([number, position, state, flags, since, place]) {
+		const wasThere = this.isThere(number);
+		this.#column(position)[number] = state;
+		this.flags[number] = flags;
+		this.since[number] = since;
+		if (wasThere !== this.isThere(number)) this.structure++;
+		this.place = place;
+		this.version++;
+	}
 
-  #add(kind, id) {
-    const number = this.size;
-    if (number === this.kind.length) this.#columns(Math.max(64, number * 2));
-    let at = this.kinds.indexOf(kind);
-    if (at < 0) at = this.kinds.push(kind) - 1;
-    this.size++;
-    this.ids.push(id);
-    this.kind[number] = at;
-    this.state[number] = NONE;
-    this.flags[number] = 0;
-    this.#index(number);
-    this.parent[number] = this.#parentOf(kind, id);
-    this.ordered = null;
-    this.structure++;
-    return number;
-  }
+	#add(kind, id) {
+		const number = this.size;
+		if (number === this.kind.length) this.#columns(Math.max(64, number * 2));
+		let at = this.kinds.indexOf(kind);
+		if (at < 0) at = this.kinds.push(kind) - 1;
+		this.size++;
+		this.ids.push(id);
+		this.kind[number] = at;
+		this.state[number] = NONE;
+		this.flags[number] = 0;
+		this.#index(number);
+		this.parent[number] = this.#parentOf(kind, id);
+		this.ordered = null;
+		this.structure++;
+		return number;
+	}
 
-  #parentOf(kind, id) {
-    const parent = this.machines.get(kind)?.parent;
-    const depth = this.machines.get(parent)?.id.length ?? 0;
-    return depth ? this.find(parent, id.split("/").slice(0, depth).join("/")) : NONE;
-  }
+	#parentOf(kind, id) {
+		const parent = this.machines.get(kind)?.parent;
+		const depth = this.machines.get(parent)?.id.length ?? 0;
+		return depth ? this.find(parent, id.split("/").slice(0, depth).join("/")) : NONE;
+	}
 
-  /** Whether an entity exists at this place. */
-  isThere(number) {
-    return (this.flags[number] & (GONE | ABSENT)) === 0;
-  }
+	/** Whether an entity exists at this place. */
+	isThere(number) {
+		return (this.flags[number] & (GONE | ABSENT)) === 0;
+	}
 
-  /** The class of an entity's first facet, as a position in CLASSES. */
-  classAt(number) {
-    const state = this.state[number];
-    return state < 0 ? UNKNOWN : this.classOf[state];
-  }
+	/** The class of an entity's first facet, as a position in CLASSES. */
+	classAt(number) {
+		const state = this.state[number];
+		return state < 0 ? UNKNOWN : this.classOf[state];
+	}
 
-  /** The states of the other facets of an entity. */
-  facets(number) {
-    return this.more.map((column) => column[number]).filter((state) => state >= 0).map((state) => this.states[state]);
-  }
+	/** The states of the other facets of an entity. */
+	facets(number) {
+		return this.more.map((column) => column[number]).filter((state) => state >= 0).map((state) => this.states[state]);
+	}
 
-  /** The root of the tree that an entity is in: the first part of its id. */
-  root(number) {
-    const id = this.ids[number];
-    const at = id.indexOf("/");
-    return at < 0 ? id : id.slice(0, at);
-  }
+	/** The root of the tree that an entity is in: the first part of its id. */
+	root(number) {
+		const id = this.ids[number];
+		const at = id.indexOf("/");
+		return at < 0 ? id : id.slice(0, at);
+	}
 
-  /** All numbers, parents before their children, in the natural order of ids. */
-  order() {
-    this.ordered ??= Int32Array.from({ length: this.size }, (_, number) => number)
-      .sort((a, b) => collator.compare(this.ids[a], this.ids[b]) || this.kind[a] - this.kind[b]);
-    return this.ordered;
-  }
+	/** All numbers, parents before their children, in the natural order of ids. */
+	order() {
+		this.ordered ??= Int32Array.from({ length: this.size }, (_, number) => number)
+			.sort((a, b) => collator.compare(this.ids[a], this.ids[b]) || this.kind[a] - this.kind[b]);
+		return this.ordered;
+	}
 
-  /** The numbers of the children of each entity that exists: `list` from `start[n]` to `start[n + 1]`. Tops: the rest. */
-  children() {
-    if (this.below?.structure === this.structure) return this.below;
-    const order = this.order();
-    const start = new Int32Array(this.size + 2);
-    const tops = [];
-    for (const number of order) {
-      if (!this.isThere(number)) continue;
-      const parent = this.parent[number];
-      if (parent < 0) tops.push(number);
-      else start[parent + 2]++;
-    }
-    for (let at = 2; at < start.length; at++) start[at] += start[at - 1];
-    const list = new Int32Array(this.size);
-    for (const number of order) {
-      const parent = this.parent[number];
-      if (parent >= 0 && this.isThere(number)) list[start[parent + 1]++] = number;
-    }
-    this.below = { structure: this.structure, list, start, tops };
-    return this.below;
-  }
+	/** The numbers of the children of each entity that exists: `list` from `start[n]` to `start[n + 1]`. Tops: the rest. */
+	children() {
+		if (this.below?.structure === this.structure) return this.below;
+		const order = this.order();
+		const start = new Int32Array(this.size + 2);
+		const tops = [];
+		for (const number of order) {
+			if (!this.isThere(number)) continue;
+			const parent = this.parent[number];
+			if (parent < 0) tops.push(number);
+			else start[parent + 2]++;
+		}
+		for (let at = 2; at < start.length; at++) start[at] += start[at - 1];
+		const list = new Int32Array(this.size);
+		for (const number of order) {
+			const parent = this.parent[number];
+			if (parent >= 0 && this.isThere(number)) list[start[parent + 1]++] = number;
+		}
+		this.below = { structure: this.structure, list, start, tops };
+		return this.below;
+	}
 
-  /** How many entities of each class stand below each entity: six numbers an entity. */
-  rollUp() {
-    const order = this.order();
-    const found = new Int32Array(this.size * 6);
-    for (let at = order.length - 1; at >= 0; at--) {
-      const number = order[at];
-      const parent = this.parent[number];
-      if (parent < 0 || !this.isThere(number)) continue;
-      found[parent * 6 + this.classAt(number)]++;
-      for (let cls = 0; cls < 6; cls++) found[parent * 6 + cls] += found[number * 6 + cls];
-    }
-    return found;
-  }
+	/** How many entities of each class stand below each entity: six numbers an entity. */
+	rollUp() {
+		const order = this.order();
+		const found = new Int32Array(this.size * 6);
+		for (let at = order.length - 1; at >= 0; at--) {
+			const number = order[at];
+			const parent = this.parent[number];
+			if (parent < 0 || !this.isThere(number)) continue;
+			found[parent * 6 + this.classAt(number)]++;
+			for (let cls = 0; cls < 6; cls++) found[parent * 6 + cls] += found[number * 6 + cls];
+		}
+		return found;
+	}
 
-  /** How many entities there are: in all, by class, and by state. stale: of how many nothing is heard. */
-  counts() {
-    const byState = new Int32Array(this.states.length);
-    const classes = new Array(6).fill(0);
-    let [total, stale] = [0, 0];
-    for (let number = 0; number < this.size; number++) {
-      if (!this.isThere(number)) continue;
-      total++;
-      if (this.state[number] >= 0) byState[this.state[number]]++;
-      classes[this.classAt(number)]++;
-      if (this.flags[number] & STALE) stale++;
-    }
-    return { total, classes, byState, stale };
-  }
+	/** How many entities there are: in all, by class, and by state. stale: of how many nothing is heard. */
+	counts() {
+		const byState = new Int32Array(this.states.length);
+		const classes = new Array(6).fill(0);
+		let [total, stale] = [0, 0];
+		for (let number = 0; number < this.size; number++) {
+			if (!this.isThere(number)) continue;
+			total++;
+			if (this.state[number] >= 0) byState[this.state[number]]++;
+			classes[this.classAt(number)]++;
+			if (this.flags[number] & STALE) stale++;
+		}
+		return { total, classes, byState, stale };
+	}
 
-  /** The places of which nothing was heard lately. */
-  silent() {
-    const found = [];
-    this.more.forEach((column) => {
-      for (let number = 0; number < this.size; number++) {
-        const state = column[number];
-        if (state >= 0 && this.states[state].state === "Silent" && this.isThere(number)) found.push(number);
-      }
-    });
-    return found;
-  }
+	/** The places of which nothing was heard lately. */
+	silent() {
+		const found = [];
+		this.more.forEach((column) => {
+			for (let number = 0; number < this.size; number++) {
+				const state = column[number];
+				if (state >= 0 && this.states[state].state === "Silent" && this.isThere(number)) found.push(number);
+			}
+		});
+		return found;
+	}
 }
 
 function stateKey(kind, facet, state, conditions) {
-  return `${kind}\n${facet}\n${state}\n${conditions.join("\n")}`;
+	return `${kind}\n${facet}\n${state}\n${conditions.join("\n")}`;
 }
 
 /** A state as the table of its kind describes it: class and labels, by its most important condition. */
 export function described(machines, kind, facet, state, conditions) {
-  const table = machines.get(kind)?.facets.find((one) => one.facet === facet);
-  const shown = table?.order?.find((one) => conditions.includes(one)) ?? conditions[0] ?? null;
-  const fitting = (table?.labels ?? []).filter((one) => one.phase === state);
-  const found = fitting.find((one) => one.condition === shown) ?? fitting.find((one) => one.condition === null) ?? fitting[0];
-  const cls = state === "Deleted" ? "gone" : "unknown";
-  return { kind, facet, state, conditions, class: found?.class ?? cls, label: found ? { en: found.en, ...found.others } : {} };
+	const table = machines.get(kind)?.facets.find((one) => one.facet === facet);
+	const shown = table?.order?.find((one) => conditions.includes(one)) ?? conditions[0] ?? null;
+	const fitting = (table?.labels ?? []).filter((one) => one.phase === state);
+	const found = fitting.find((one) => one.condition === shown) ?? fitting.find((one) => one.condition === null) ?? fitting[0];
+	const cls = state === "Deleted" ? "gone" : "unknown";
+	return { kind, facet, state, conditions, class: found?.class ?? cls, label: found ? { en: found.en, ...found.others } : {} };
 }

@@ -9,83 +9,83 @@ const STALE_CHECK = 10_000;
 
 /** status: `connecting`, `live`, `away`. heard: when the server spoke last, ms. */
 export class Stream {
-  #feed;
-  #timer = 0;
-  #stale = 0;
-  #wanted = true;
+	#feed;
+	#timer = 0;
+	#stale = 0;
+	#wanted = true;
 
-  constructor(store, changed) {
-    Object.assign(this, { store, changed, status: "connecting", heard: Date.now(), problem: null, recent: [] });
-    this.#feed = shared((message) => this.#take(message));
-    document.addEventListener("visibilitychange", () => this.#seen());
-    addEventListener("pagehide", () => this.#feed.leave());
-    addEventListener("pageshow", (event) => event.persisted && this.#feed.join(this.store.place));
-    addEventListener("online", () => this.status === "away" && this.load());
-  }
+	constructor(store, changed) {
+		Object.assign(this, { store, changed, status: "connecting", heard: Date.now(), problem: null, recent: [] });
+		this.#feed = shared((message) => this.#take(message));
+		document.addEventListener("visibilitychange", () => this.#seen());
+		addEventListener("pagehide", () => this.#feed.leave());
+		addEventListener("pageshow", (event) => event.persisted && this.#feed.join(this.store.place));
+		addEventListener("online", () => this.status === "away" && this.load());
+	}
 
-  /** Load everything, then follow. Tries again until it works. */
-  async load() {
-    clearTimeout(this.#stale);
-    this.#stale = 0;
-    try {
-      const columns = await get("/v1/columns");
-      this.store.load(columns);
-      Object.assign(this, { heard: Date.now(), problem: null });
-      this.changed(true);
-      if (this.#wanted) this.#feed.join(this.store.place);
-    } catch (problem) {
-      Object.assign(this, { status: "away", problem });
-      this.changed(false);
-      setTimeout(() => this.load(), AGAIN + Math.random() * AGAIN);
-    }
-  }
+	/** Load everything, then follow. Tries again until it works. */
+	async load() {
+		clearTimeout(this.#stale);
+		this.#stale = 0;
+		try {
+			const columns = await get("/v1/columns");
+			this.store.load(columns);
+			Object.assign(this, { heard: Date.now(), problem: null });
+			this.changed(true);
+			if (this.#wanted) this.#feed.join(this.store.place);
+		} catch (problem) {
+			Object.assign(this, { status: "away", problem });
+			this.changed(false);
+			setTimeout(() => this.load(), AGAIN + Math.random() * AGAIN);
+		}
+	}
 
-  #take(message) {
-    if (message.type === "away") this.status = "away";
-    else {
-      this.heard = Date.now();
-      if (message.type !== "resync") this.status = "live";
-    }
-    if (message.type === "resync") this.load();
-    if (message.place > this.store.place) {
-      this.store.apply(message.rows);
-      this.store.place = message.place;
-      this.#remember(message.rows);
-    }
-    this.changed(Boolean(message.rows?.length));
-  }
+	#take(message) {
+		if (message.type === "away") this.status = "away";
+		else {
+			this.heard = Date.now();
+			if (message.type !== "resync") this.status = "live";
+		}
+		if (message.type === "resync") this.load();
+		if (message.place > this.store.place) {
+			this.store.apply(message.rows);
+			this.store.place = message.place;
+			this.#remember(message.rows);
+		}
+		this.changed(Boolean(message.rows?.length));
+	}
 
-  #remember(rows) {
-    this.recent.push(...rows);
-    if (this.recent.length > 4000) this.recent.splice(0, this.recent.length - 2000);
-    if (!this.#stale && rows.some((row) => row[3] === "contact")) this.#stale = setTimeout(() => this.load(), STALE_CHECK);
-  }
+	#remember(rows) {
+		this.recent.push(...rows);
+		if (this.recent.length > 4000) this.recent.splice(0, this.recent.length - 2000);
+		if (!this.#stale && rows.some((row) => row[3] === "contact")) this.#stale = setTimeout(() => this.load(), STALE_CHECK);
+	}
 
-  #seen() {
-    clearTimeout(this.#timer);
-    if (document.hidden) {
-      this.#timer = setTimeout(() => {
-        this.#wanted = false;
-        this.#feed.leave();
-      }, HIDDEN);
-    } else if (!this.#wanted) {
-      this.#wanted = true;
-      this.status = "connecting";
-      this.#feed.join(this.store.place);
-    }
-  }
+	#seen() {
+		clearTimeout(this.#timer);
+		if (document.hidden) {
+			this.#timer = setTimeout(() => {
+				this.#wanted = false;
+				this.#feed.leave();
+			}, HIDDEN);
+		} else if (!this.#wanted) {
+			this.#wanted = true;
+			this.status = "connecting";
+			this.#feed.join(this.store.place);
+		}
+	}
 }
 
 function shared(take) {
-  if (typeof SharedWorker !== "undefined") {
-    try {
-      const { port } = new SharedWorker("/page/feed.js", { type: "module", name: "phaseline" });
-      port.onmessage = ({ data }) => take(data);
-      return { join: (place) => port.postMessage({ type: "join", place }), leave: () => port.postMessage({ type: "leave" }) };
-    } catch {
-      // A browser may forbid it; the tab has its own stream then.
-    }
-  }
-  const feed = new Feed();
-  return { join: (place) => { feed.leave(take); feed.join(take, place); }, leave: () => feed.leave(take) };
+	if (typeof SharedWorker !== "undefined") {
+		try {
+			const { port } = new SharedWorker("/page/feed.js", { type: "module", name: "phaseline" });
+			port.onmessage = ({ data }) => take(data);
+			return { join: (place) => port.postMessage({ type: "join", place }), leave: () => port.postMessage({ type: "leave" }) };
+		} catch {
+			// A browser may forbid it; the tab has its own stream then.
+		}
+	}
+	const feed = new Feed();
+	return { join: (place) => { feed.leave(take); feed.join(take, place); }, leave: () => feed.leave(take) };
 }

@@ -13,219 +13,219 @@ const WHATS = { created: "created", deleted: "deleted", gone: "deleted", changed
 
 /** The screen in an element. */
 export function open(app, root) {
-  const top = el("form", { class: "top bar", on: { submit } });
-  const body = el("div", { class: "left" });
-  const views = { compare: new Compare(app), lanes: new Lanes(app) };
-  let [drawn, asked, shown] = ["", "", null];
-  fill(root, el("h1", { class: "hidden-text" }, t("time")), top, body);
+	const top = el("form", { class: "top bar", on: { submit } });
+	const body = el("div", { class: "left" });
+	const views = { compare: new Compare(app), lanes: new Lanes(app) };
+	let [drawn, asked, shown] = ["", "", null];
+	fill(root, el("h1", { class: "hidden-text" }, t("time")), top, body);
 
-  function submit(event) {
-    event.preventDefault();
-    const { from, to, tree } = Object.fromEntries(new FormData(top));
-    app.router.set({ from, to, tree }, true);
-  }
+	function submit(event) {
+		event.preventDefault();
+		const { from, to, tree } = Object.fromEntries(new FormData(top));
+		app.router.set({ from, to, tree }, true);
+	}
 
-  function draw() {
-    const { query } = app;
-    const view = query.view === "lanes" ? "lanes" : "compare";
-    const key = [view, query.from, query.to, query.tree, query.lang].join("|");
-    if (key !== drawn) head(view);
-    drawn = key;
-    if (key !== asked && app.live.structure) {
-      asked = key;
-      shown = views[view];
-      shown.ask().then(() => asked === key && fill(body, shown.content()), (problem) => asked === key && fill(body, failed(problem)));
-      if (!body.childElementCount) fill(body, el("div", { class: "empty", role: "status" }, t("loading")));
-    }
-  }
+	function draw() {
+		const { query } = app;
+		const view = query.view === "lanes" ? "lanes" : "compare";
+		const key = [view, query.from, query.to, query.tree, query.lang].join("|");
+		if (key !== drawn) head(view);
+		drawn = key;
+		if (key !== asked && app.live.structure) {
+			asked = key;
+			shown = views[view];
+			shown.ask().then(() => asked === key && fill(body, shown.content()), (problem) => asked === key && fill(body, failed(problem)));
+			if (!body.childElementCount) fill(body, el("div", { class: "empty", role: "status" }, t("loading")));
+		}
+	}
 
-  function failed(problem) {
-    return el("div", { class: "empty", role: "alert" }, t("failed", { problem: problem.message }), el("button", { on: { click: () => { asked = ""; app.touch(); } } }, t("retry")));
-  }
+	function failed(problem) {
+		return el("div", { class: "empty", role: "alert" }, t("failed", { problem: problem.message }), el("button", { on: { click: () => { asked = ""; app.touch(); } } }, t("retry")));
+	}
 
-  function head(view) {
-    const { query, router } = app;
-    const field = (label, given, hint) => el("label", { class: "bar" }, el("span", { class: "soft" }, t(label === "tree" ? "tree" : label)),
-      el("input", { name: label, value: given ?? "", placeholder: hint, size: 14, autocomplete: "off" }));
-    fill(top,
-      field("from", query.from, "1h"), field("to", query.to, "now"), field("tree", query.tree, t("allTrees")),
-      el("button", { class: "primary" }, t("compare")), el("span", { class: "soft small wide" }, t("compareHint")), el("span", { class: "grow" }),
-      ["compare", "lanes"].map((one) => el("button", { type: "button", class: "chip", "aria-pressed": String(view === one), on: { click: () => router.set({ view: one === "compare" ? null : one }) } }, t(one))));
-  }
+	function head(view) {
+		const { query, router } = app;
+		const field = (label, given, hint) => el("label", { class: "bar" }, el("span", { class: "soft" }, t(label === "tree" ? "tree" : label)),
+			el("input", { name: label, value: given ?? "", placeholder: hint, size: 14, autocomplete: "off" }));
+		fill(top,
+			field("from", query.from, "1h"), field("to", query.to, "now"), field("tree", query.tree, t("allTrees")),
+			el("button", { class: "primary" }, t("compare")), el("span", { class: "soft small wide" }, t("compareHint")), el("span", { class: "grow" }),
+			["compare", "lanes"].map((one) => el("button", { type: "button", class: "chip", "aria-pressed": String(view === one), on: { click: () => router.set({ view: one === "compare" ? null : one }) } }, t(one))));
+	}
 
-  return { draw, close: () => Object.values(views).forEach((one) => one.rows.close()) };
+	return { draw, close: () => Object.values(views).forEach((one) => one.rows.close()) };
 }
 
 /** What differs between two moments. */
 class Compare {
-  constructor(app) {
-    this.app = app;
-    this.rows = new Rows({ label: t("compare"), draw: (index, row) => this.#row(index, row), choose: (index, event) => this.#take(index, event), open: (index) => this.#open(index) });
-    this.only = "";
-  }
+	constructor(app) {
+		this.app = app;
+		this.rows = new Rows({ label: t("compare"), draw: (index, row) => this.#row(index, row), choose: (index, event) => this.#take(index, event), open: (index) => this.#open(index) });
+		this.only = "";
+	}
 
-  async ask() {
-    const { from, to, tree } = this.app.query;
-    this.found = await get("/v1/changes", { from, to, tree, limit: MOST });
-    this.only = "";
-  }
+	async ask() {
+		const { from, to, tree } = this.app.query;
+		this.found = await get("/v1/changes", { from, to, tree, limit: MOST });
+		this.only = "";
+	}
 
-  content() {
-    const { counts, total, items } = this.found;
-    const shown = items.filter((one) => !this.only || one.what === this.only);
-    if (!total) return el("div", { class: "empty" }, t("noChange"));
-    const list = [
-      el("div", { class: "top bar" },
-        Object.entries(counts).map(([what, count]) => el("button", { class: "chip", "aria-pressed": String(this.only === what), on: { click: () => this.#choose(what) } }, el("b", {}, num(count)), word(what))),
-        el("span", { class: "soft small" }, `${t("place")} ${num(this.found.from.place)} → ${num(this.found.place)}, ${moment(seconds(this.found.time))}`),
-        total > items.length ? el("span", { class: "soft small" }, t("tooMany", { n: num(items.length) })) : null),
-      el("div", { class: "heads", "aria-hidden": "true" }, el("span", {}, t("changed")), el("span", {}, t("name")), el("span", { class: "wide" }, t("before")), el("span", {}, t("after")), el("span", { class: "wide end" }, t("count")), el("span", { class: "wide end" }, t("time"))),
-      this.rows.element,
-    ];
-    this.shown = shown;
-    this.element = el("div", { class: "left compare" }, list);
-    this.rows.update(shown.length, -1);
-    return this.element;
-  }
+	content() {
+		const { counts, total, items } = this.found;
+		const shown = items.filter((one) => !this.only || one.what === this.only);
+		if (!total) return el("div", { class: "empty" }, t("noChange"));
+		const list = [
+			el("div", { class: "top bar" },
+				Object.entries(counts).map(([what, count]) => el("button", { class: "chip", "aria-pressed": String(this.only === what), on: { click: () => this.#choose(what) } }, el("b", {}, num(count)), word(what))),
+				el("span", { class: "soft small" }, `${t("place")} ${num(this.found.from.place)} → ${num(this.found.place)}, ${moment(seconds(this.found.time))}`),
+				total > items.length ? el("span", { class: "soft small" }, t("tooMany", { n: num(items.length) })) : null),
+			el("div", { class: "heads", "aria-hidden": "true" }, el("span", {}, t("changed")), el("span", {}, t("name")), el("span", { class: "wide" }, t("before")), el("span", {}, t("after")), el("span", { class: "wide end" }, t("count")), el("span", { class: "wide end" }, t("time"))),
+			this.rows.element,
+		];
+		this.shown = shown;
+		this.element = el("div", { class: "left compare" }, list);
+		this.rows.update(shown.length, -1);
+		return this.element;
+	}
 
-  #choose(what) {
-    this.only = this.only === what ? "" : what;
-    this.element.replaceWith(this.content());
-  }
+	#choose(what) {
+		this.only = this.only === what ? "" : what;
+		this.element.replaceWith(this.content());
+	}
 
-  #take(index, event) {
-    if (event.type === "click" && index === this.rows.selected) this.#open(index);
-    else this.rows.update(this.rows.count, index);
-  }
+	#take(index, event) {
+		if (event.type === "click" && index === this.rows.selected) this.#open(index);
+		else this.rows.update(this.rows.count, index);
+	}
 
-  #row(index, row) {
-    const one = this.shown[index];
-    const [before, after] = [one.from, one.to].map((states) => this.#states(one.kind, states));
-    row.replaceChildren(el("span", { class: "soft" }, word(one.what)),
-      el("span", {}, el("bdi", {}, safe(one.id)), el("span", { class: "soft small" }, ` ${kindName(one.kind)}`)),
-      el("span", { class: "wide" }, before), el("span", {}, after),
-      el("span", { class: "wide end soft" }, num(one.transitions)), el("span", { class: "wide end soft small" }, one.last ? clock(seconds(one.last)) : ""));
-  }
+	#row(index, row) {
+		const one = this.shown[index];
+		const [before, after] = [one.from, one.to].map((states) => this.#states(one.kind, states));
+		row.replaceChildren(el("span", { class: "soft" }, word(one.what)),
+			el("span", {}, el("bdi", {}, safe(one.id)), el("span", { class: "soft small" }, ` ${kindName(one.kind)}`)),
+			el("span", { class: "wide" }, before), el("span", {}, after),
+			el("span", { class: "wide end soft" }, num(one.transitions)), el("span", { class: "wide end soft small" }, one.last ? clock(seconds(one.last)) : ""));
+	}
 
-  #states(kind, states) {
-    return Object.entries(states ?? {}).map(([facet, { state, conditions }]) => [stateMark(described(this.app.machines, kind, facet, state, conditions)), " "]);
-  }
+	#states(kind, states) {
+		return Object.entries(states ?? {}).map(([facet, { state, conditions }]) => [stateMark(described(this.app.machines, kind, facet, state, conditions)), " "]);
+	}
 
-  #open(index) {
-    const { kind, id } = this.shown[index];
-    this.app.router.go(this.app.router.to("entity", { kind, id }));
-  }
+	#open(index) {
+		const { kind, id } = this.shown[index];
+		this.app.router.go(this.app.router.to("entity", { kind, id }));
+	}
 }
 
 function word(what) {
-  return WHATS[what] ? t(WHATS[what]) : what;
+	return WHATS[what] ? t(WHATS[what]) : what;
 }
 
 /** Positions of times on a line from 0 to 1. Long quiet times are folded. */
 export function scale(times) {
-  const sorted = [...new Set(times)].sort((a, b) => a - b);
-  const gaps = sorted.slice(1).map((one, at) => one - sorted[at]);
-  let most = Infinity;
-  for (let round = 0; round < 12 && gaps.length > 16; round++) {
-    most = gaps.reduce((sum, gap) => sum + Math.min(gap, most), 0) / 12;
-  }
-  const positions = new Map([[sorted[0], 0]]);
-  const total = gaps.reduce((sum, gap) => sum + Math.min(gap, most), 0) || 1;
-  let at = 0;
-  gaps.forEach((gap, index) => positions.set(sorted[index + 1], (at += Math.min(gap, most) / total)));
-  return { of: (time) => positions.get(time) ?? 0, folds: gaps.flatMap((gap, index) => (gap > most * 1.01 ? [positions.get(sorted[index + 1])] : [])), sorted };
+	const sorted = [...new Set(times)].sort((a, b) => a - b);
+	const gaps = sorted.slice(1).map((one, at) => one - sorted[at]);
+	let most = Infinity;
+	for (let round = 0; round < 12 && gaps.length > 16; round++) {
+		most = gaps.reduce((sum, gap) => sum + Math.min(gap, most), 0) / 12;
+	}
+	const positions = new Map([[sorted[0], 0]]);
+	const total = gaps.reduce((sum, gap) => sum + Math.min(gap, most), 0) || 1;
+	let at = 0;
+	gaps.forEach((gap, index) => positions.set(sorted[index + 1], (at += Math.min(gap, most) / total)));
+	return { of: (time) => positions.get(time) ?? 0, folds: gaps.flatMap((gap, index) => (gap > most * 1.01 ? [positions.get(sorted[index + 1])] : [])), sorted };
 }
 
 /** A lane for each facet of each entity of a tree. */
 class Lanes {
-  constructor(app) {
-    this.app = app;
-    this.rows = new Rows({ label: t("lanes"), draw: (index, row) => this.#row(index, row), choose: (index) => this.rows.update(this.rows.count, index), open: (index) => this.#open(index) });
-  }
+	constructor(app) {
+		this.app = app;
+		this.rows = new Rows({ label: t("lanes"), draw: (index, row) => this.#row(index, row), choose: (index) => this.rows.update(this.rows.count, index), open: (index) => this.#open(index) });
+	}
 
-  async ask() {
-    const { store, query } = this.app;
-    const { from, to, tree } = query;
-    this.found = null;
-    if (!tree) return;
-    const top = store.children().tops.find((one) => store.ids[one] === tree) ?? store.ids.indexOf(tree);
-    const kind = top >= 0 ? store.kinds[store.kind[top]] : "cluster";
-    this.found = await get(`/v1/timeline/${name(kind, tree)}`, { from, to });
-    const lanes = this.found.lanes.map((lane) => ({ ...lane, bars: lane.intervals.map((one) => this.#bar(lane, one)) }));
-    const times = lanes.flatMap((lane) => lane.bars.flatMap((bar) => [bar.from, bar.to]));
-    Object.assign(this, { lanes, scale: scale(times) });
-  }
+	async ask() {
+		const { store, query } = this.app;
+		const { from, to, tree } = query;
+		this.found = null;
+		if (!tree) return;
+		const top = store.children().tops.find((one) => store.ids[one] === tree) ?? store.ids.indexOf(tree);
+		const kind = top >= 0 ? store.kinds[store.kind[top]] : "cluster";
+		this.found = await get(`/v1/timeline/${name(kind, tree)}`, { from, to });
+		const lanes = this.found.lanes.map((lane) => ({ ...lane, bars: lane.intervals.map((one) => this.#bar(lane, one)) }));
+		const times = lanes.flatMap((lane) => lane.bars.flatMap((bar) => [bar.from, bar.to]));
+		Object.assign(this, { lanes, scale: scale(times) });
+	}
 
-  #bar(lane, one) {
-    const state = described(this.app.machines, lane.kind, lane.facet, one.state, one.conditions);
-    return { from: seconds(one.from ?? this.found.from), to: seconds(one.to ?? this.found.to), state };
-  }
+	#bar(lane, one) {
+		const state = described(this.app.machines, lane.kind, lane.facet, one.state, one.conditions);
+		return { from: seconds(one.from ?? this.found.from), to: seconds(one.to ?? this.found.to), state };
+	}
 
-  content() {
-    const { app } = this;
-    if (!this.found) {
-      const { store } = app;
-      return el("div", { class: "empty" }, t("trees"), el("div", { class: "bar" }, store.children().tops.slice(0, 60).map((one) =>
-        el("button", { class: "chip", on: { click: () => app.router.set({ tree: store.ids[one] }) } }, el("bdi", {}, safe(store.ids[one]))))));
-    }
-    if (!this.lanes.length) return el("div", { class: "empty" }, t("noChange"));
-    const axis = el("canvas", { "aria-hidden": "true" });
-    const element = el("div", { class: "left lanes" }, el("div", { class: "heads" }, el("span", {}, t("name")), axis), this.rows.element);
-    this.rows.update(this.lanes.length, -1);
-    requestAnimationFrame(() => this.#axis(axis));
-    return element;
-  }
+	content() {
+		const { app } = this;
+		if (!this.found) {
+			const { store } = app;
+			return el("div", { class: "empty" }, t("trees"), el("div", { class: "bar" }, store.children().tops.slice(0, 60).map((one) =>
+				el("button", { class: "chip", on: { click: () => app.router.set({ tree: store.ids[one] }) } }, el("bdi", {}, safe(store.ids[one]))))));
+		}
+		if (!this.lanes.length) return el("div", { class: "empty" }, t("noChange"));
+		const axis = el("canvas", { "aria-hidden": "true" });
+		const element = el("div", { class: "left lanes" }, el("div", { class: "heads" }, el("span", {}, t("name")), axis), this.rows.element);
+		this.rows.update(this.lanes.length, -1);
+		requestAnimationFrame(() => this.#axis(axis));
+		return element;
+	}
 
-  #canvas(canvas, height) {
-    const ratio = Math.min(2, devicePixelRatio || 1);
-    const width = canvas.clientWidth;
-    [canvas.width, canvas.height] = [width * ratio, height * ratio];
-    const context = canvas.getContext("2d");
-    context.scale(ratio, ratio);
-    return [context, width, getComputedStyle(canvas)];
-  }
+	#canvas(canvas, height) {
+		const ratio = Math.min(2, devicePixelRatio || 1);
+		const width = canvas.clientWidth;
+		[canvas.width, canvas.height] = [width * ratio, height * ratio];
+		const context = canvas.getContext("2d");
+		context.scale(ratio, ratio);
+		return [context, width, getComputedStyle(canvas)];
+	}
 
-  #axis(canvas) {
-    const [context, width, style] = this.#canvas(canvas, 18);
-    context.font = "11px system-ui, sans-serif";
-    context.fillStyle = style.getPropertyValue("--soft");
-    let free = 0;
-    for (const time of this.scale.sorted) {
-      const x = this.scale.of(time) * width;
-      const text = clock(time);
-      const wide = context.measureText(text).width;
-      if (x < free || x + wide > width) continue;
-      context.fillRect(x, 12, 1, 6);
-      context.fillText(text, x + 3, 11);
-      free = x + wide + 40;
-    }
-  }
+	#axis(canvas) {
+		const [context, width, style] = this.#canvas(canvas, 18);
+		context.font = "11px system-ui, sans-serif";
+		context.fillStyle = style.getPropertyValue("--soft");
+		let free = 0;
+		for (const time of this.scale.sorted) {
+			const x = this.scale.of(time) * width;
+			const text = clock(time);
+			const wide = context.measureText(text).width;
+			if (x < free || x + wide > width) continue;
+			context.fillRect(x, 12, 1, 6);
+			context.fillText(text, x + 3, 11);
+			free = x + wide + 40;
+		}
+	}
 
-  #row(index, row) {
-    const lane = this.lanes[index];
-    const canvas = row.querySelector("canvas") ?? el("canvas", { role: "img" });
-    canvas.setAttribute("aria-label", lane.bars.map((bar) => `${stateName(bar.state)} ${clock(bar.from)}`).slice(-8).join(", "));
-    row.replaceChildren(el("span", { class: "cut" }, el("bdi", {}, safe(lane.id)), el("span", { class: "soft small" }, ` ${kindName(lane.kind)} ${lane.facet}`)), canvas);
-    const [context, width, style] = this.#canvas(canvas, 20);
-    if (!width) return;
-    for (const bar of lane.bars) {
-      const x = this.scale.of(bar.from) * width;
-      const wide = Math.max(1, this.scale.of(bar.to) * width - x - 0.6);
-      context.fillStyle = style.getPropertyValue(`--cell-${bar.state.class}`);
-      context.fillRect(x, bar.state.class === "good" ? 8 : 3, wide, bar.state.class === "good" ? 6 : 15);
-      const text = stateName(bar.state);
-      context.font = "11px system-ui, sans-serif";
-      if (bar.state.class !== "good" && context.measureText(text).width < wide - 8) {
-        context.fillStyle = style.getPropertyValue("--back");
-        context.fillText(text, x + 4, 14);
-      }
-    }
-    context.fillStyle = style.getPropertyValue("--back");
-    for (const fold of this.scale.folds) context.fillRect(fold * width - 3, 0, 2, 20);
-  }
+	#row(index, row) {
+		const lane = this.lanes[index];
+		const canvas = row.querySelector("canvas") ?? el("canvas", { role: "img" });
+		canvas.setAttribute("aria-label", lane.bars.map((bar) => `${stateName(bar.state)} ${clock(bar.from)}`).slice(-8).join(", "));
+		row.replaceChildren(el("span", { class: "cut" }, el("bdi", {}, safe(lane.id)), el("span", { class: "soft small" }, ` ${kindName(lane.kind)} ${lane.facet}`)), canvas);
+		const [context, width, style] = this.#canvas(canvas, 20);
+		if (!width) return;
+		for (const bar of lane.bars) {
+			const x = this.scale.of(bar.from) * width;
+			const wide = Math.max(1, this.scale.of(bar.to) * width - x - 0.6);
+			context.fillStyle = style.getPropertyValue(`--cell-${bar.state.class}`);
+			context.fillRect(x, bar.state.class === "good" ? 8 : 3, wide, bar.state.class === "good" ? 6 : 15);
+			const text = stateName(bar.state);
+			context.font = "11px system-ui, sans-serif";
+			if (bar.state.class !== "good" && context.measureText(text).width < wide - 8) {
+				context.fillStyle = style.getPropertyValue("--back");
+				context.fillText(text, x + 4, 14);
+			}
+		}
+		context.fillStyle = style.getPropertyValue("--back");
+		for (const fold of this.scale.folds) context.fillRect(fold * width - 3, 0, 2, 20);
+	}
 
-  #open(index) {
-    const { kind, id } = this.lanes[index];
-    this.app.router.go(this.app.router.to("entity", { kind, id }));
-  }
+	#open(index) {
+		const { kind, id } = this.lanes[index];
+		this.app.router.go(this.app.router.to("entity", { kind, id }));
+	}
 }

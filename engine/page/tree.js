@@ -11,303 +11,303 @@ const GROUPED = 200;
 
 /** Rows of what is open. A row: number, level, and for a group of children its state and members. */
 export class Outline {
-  constructor(store) {
-    this.store = store;
-    this.open = new Set();
-    this.rows = [];
-    this.fits = null;
-  }
+	constructor(store) {
+		this.store = store;
+		this.open = new Set();
+		this.rows = [];
+		this.fits = null;
+	}
 
-  /** Make the rows. root: the id of a tree, or empty. fits(number): which entities are wanted; null is all. */
-  update(root, fits) {
-    const { store } = this;
-    this.below = store.children();
-    this.rows = [];
-    this.shown = fits ? this.#wanted(fits) : null;
-    const tops = root ? this.below.tops.filter((one) => store.root(one) === root) : this.below.tops;
-    this.#add(tops, 1, "top");
-  }
+	/** Make the rows. root: the id of a tree, or empty. fits(number): which entities are wanted; null is all. */
+	update(root, fits) {
+		const { store } = this;
+		this.below = store.children();
+		this.rows = [];
+		this.shown = fits ? this.#wanted(fits) : null;
+		const tops = root ? this.below.tops.filter((one) => store.root(one) === root) : this.below.tops;
+		this.#add(tops, 1, "top");
+	}
 
-  /** For each entity: 0 hide, 1 show since something below fits, 2 fits. */
-  #wanted(fits) {
-    const { store } = this;
-    const found = new Uint8Array(store.size);
-    const order = store.order();
-    for (let at = order.length - 1; at >= 0; at--) {
-      const number = order[at];
-      if (!store.isThere(number)) continue;
-      if (fits(number)) found[number] = 2;
-      if (found[number] && store.parent[number] >= 0) found[store.parent[number]] ||= 1;
-    }
-    return found;
-  }
+	/** For each entity: 0 hide, 1 show since something below fits, 2 fits. */
+	#wanted(fits) {
+		const { store } = this;
+		const found = new Uint8Array(store.size);
+		const order = store.order();
+		for (let at = order.length - 1; at >= 0; at--) {
+			const number = order[at];
+			if (!store.isThere(number)) continue;
+			if (fits(number)) found[number] = 2;
+			if (found[number] && store.parent[number] >= 0) found[store.parent[number]] ||= 1;
+		}
+		return found;
+	}
 
-  #add(numbers, level, key) {
-    const shown = this.shown ? numbers.filter((one) => this.shown[one]) : numbers;
-    if (shown.length > GROUPED && level > 1) this.#addGroups(shown, level, key);
-    else this.#addAll(shown, level);
-  }
+	#add(numbers, level, key) {
+		const shown = this.shown ? numbers.filter((one) => this.shown[one]) : numbers;
+		if (shown.length > GROUPED && level > 1) this.#addGroups(shown, level, key);
+		else this.#addAll(shown, level);
+	}
 
-  #addAll(shown, level) {
-    const size = shown.length;
-    for (let at = 0; at < size; at++) {
-      const number = shown[at];
-      const children = this.#children(number);
-      const open = children.length > 0 && this.isOpen(number);
-      this.rows.push({ number, level, at: at + 1, size, has: children.length > 0, open });
-      if (open) this.#add(children, level + 1, number);
-    }
-  }
+	#addAll(shown, level) {
+		const size = shown.length;
+		for (let at = 0; at < size; at++) {
+			const number = shown[at];
+			const children = this.#children(number);
+			const open = children.length > 0 && this.isOpen(number);
+			this.rows.push({ number, level, at: at + 1, size, has: children.length > 0, open });
+			if (open) this.#add(children, level + 1, number);
+		}
+	}
 
-  #addGroups(shown, level, key) {
-    const groups = new Map();
-    for (const number of shown) {
-      const state = this.store.state[number];
-      if (!groups.has(state)) groups.set(state, []);
-      groups.get(state).push(number);
-    }
-    const list = [...groups].sort((a, b) => rank(this.store.classOf[a[0]]) - rank(this.store.classOf[b[0]]) || b[1].length - a[1].length);
-    list.forEach(([state, members], at) => {
-      const name = `${key} ${state}`;
-      const open = this.open.has(name);
-      this.rows.push({ number: -1, group: name, state, members, level, at: at + 1, size: list.length, has: true, open });
-      if (open) this.#addAll(members, level + 1);
-    });
-  }
+	#addGroups(shown, level, key) {
+		const groups = new Map();
+		for (const number of shown) {
+			const state = this.store.state[number];
+			if (!groups.has(state)) groups.set(state, []);
+			groups.get(state).push(number);
+		}
+		const list = [...groups].sort((a, b) => rank(this.store.classOf[a[0]]) - rank(this.store.classOf[b[0]]) || b[1].length - a[1].length);
+		list.forEach(([state, members], at) => {
+			const name = `${key} ${state}`;
+			const open = this.open.has(name);
+			this.rows.push({ number: -1, group: name, state, members, level, at: at + 1, size: list.length, has: true, open });
+			if (open) this.#addAll(members, level + 1);
+		});
+	}
 
-  #children(number) {
-    const { list, start } = this.below;
-    const found = list.subarray(start[number], start[number + 1]);
-    return this.shown ? found.filter((one) => this.shown[one]) : found;
-  }
+	#children(number) {
+		const { list, start } = this.below;
+		const found = list.subarray(start[number], start[number + 1]);
+		return this.shown ? found.filter((one) => this.shown[one]) : found;
+	}
 
-  /** Whether the children of an entity are shown. With a filter, everything that leads to what fits is open. */
-  isOpen(number) {
-    return this.open.has(number) || (this.shown !== null && this.shown[number] === 1 && !this.open.has(`closed ${number}`));
-  }
+	/** Whether the children of an entity are shown. With a filter, everything that leads to what fits is open. */
+	isOpen(number) {
+		return this.open.has(number) || (this.shown !== null && this.shown[number] === 1 && !this.open.has(`closed ${number}`));
+	}
 
-  /** Open or fold a row. */
-  toggle(row, open = !row.open) {
-    const key = row.group ?? row.number;
-    if (open) this.open.add(key);
-    else this.open.delete(key);
-    if (row.number >= 0) this.open[open ? "delete" : "add"](`closed ${row.number}`);
-  }
+	/** Open or fold a row. */
+	toggle(row, open = !row.open) {
+		const key = row.group ?? row.number;
+		if (open) this.open.add(key);
+		else this.open.delete(key);
+		if (row.number >= 0) this.open[open ? "delete" : "add"](`closed ${row.number}`);
+	}
 
-  /** Open everything above an entity. */
-  reveal(number) {
-    const { store } = this;
-    for (let at = store.parent[number], child = number; at >= 0; child = at, at = store.parent[at]) {
-      this.open.add(at);
-      this.open.add(`${at} ${store.state[child]}`);
-    }
-  }
+	/** Open everything above an entity. */
+	reveal(number) {
+		const { store } = this;
+		for (let at = store.parent[number], child = number; at >= 0; child = at, at = store.parent[at]) {
+			this.open.add(at);
+			this.open.add(`${at} ${store.state[child]}`);
+		}
+	}
 }
 
 const ORDER = [4, 3, 0, 2, 5, 1];
 function rank(cls) {
-  return ORDER[cls];
+	return ORDER[cls];
 }
 
 /** The screen in an element. */
 export function open(app, root) {
-  let outline = new Outline(app.store);
-  let [made, revealed, counts] = ["", "", null];
-  const side = new Side(app);
-  const rows = new Rows({ role: "tree", label: t("tree"), draw: drawRow, choose: chooseRow, open: openRow, key });
-  rows.element.id = "tree";
-  const body = el("div", { class: "grow left" });
-  const heads = el("div", { class: "heads", "aria-hidden": "true" }, ["name", "state", "facets", "below", "since"].map((word, at) => el("span", { class: at === 2 || at === 3 ? "wide" : at === 4 ? "end" : "" }, t(word))));
-  const filters = new Filters(app);
-  const panel = el("div", { class: "panel", tabindex: 0, role: "region", "aria-label": t("details") }, side.element);
-  const nothing = el("div", { class: "empty" });
-  fill(root, el("h1", { class: "hidden-text" }, t("tree")), filters.element, el("div", { class: "columns" }, body, panel));
-  fill(body, heads, rows.element, nothing);
+	let outline = new Outline(app.store);
+	let [made, revealed, counts] = ["", "", null];
+	const side = new Side(app);
+	const rows = new Rows({ role: "tree", label: t("tree"), draw: drawRow, choose: chooseRow, open: openRow, key });
+	rows.element.id = "tree";
+	const body = el("div", { class: "grow left" });
+	const heads = el("div", { class: "heads", "aria-hidden": "true" }, ["name", "state", "facets", "below", "since"].map((word, at) => el("span", { class: at === 2 || at === 3 ? "wide" : at === 4 ? "end" : "" }, t(word))));
+	const filters = new Filters(app);
+	const panel = el("div", { class: "panel", tabindex: 0, role: "region", "aria-label": t("details") }, side.element);
+	const nothing = el("div", { class: "empty" });
+	fill(root, el("h1", { class: "hidden-text" }, t("tree")), filters.element, el("div", { class: "columns" }, body, panel));
+	fill(body, heads, rows.element, nothing);
 
-  function draw() {
-    const { store, query, router } = app;
-    if (outline.store !== store) {
-      outline = new Outline(store);
-      made = revealed = "";
-    }
-    const { id } = router.now;
-    filters.draw();
-    const selected = app.selected();
-    if (query.sel && selected >= 0 && revealed !== query.sel) {
-      outline.reveal(selected);
-      made = "";
-    }
-    const wanted = [store.structure, filters.key(), id, filters.fits ? store.version : 0].join();
-    if (!made && id) for (const top of store.children().tops) if (store.root(top) === id) outline.open.add(top);
-    if (wanted !== made) outline.update(id, filters.fits);
-    made = wanted;
-    counts = store.rollUp();
-    const at = selected < 0 ? -1 : outline.rows.findIndex((row) => row.number === selected);
-    rows.update(outline.rows.length, at);
-    if (query.sel && revealed !== query.sel && at >= 0) {
-      revealed = query.sel;
-      rows.reveal(at);
-    }
-    nothing.hidden = rows.element.hidden = heads.hidden = false;
-    if (outline.rows.length) nothing.hidden = true;
-    else empty();
-    side.show(selected, query.sel);
-  }
+	function draw() {
+		const { store, query, router } = app;
+		if (outline.store !== store) {
+			outline = new Outline(store);
+			made = revealed = "";
+		}
+		const { id } = router.now;
+		filters.draw();
+		const selected = app.selected();
+		if (query.sel && selected >= 0 && revealed !== query.sel) {
+			outline.reveal(selected);
+			made = "";
+		}
+		const wanted = [store.structure, filters.key(), id, filters.fits ? store.version : 0].join();
+		if (!made && id) for (const top of store.children().tops) if (store.root(top) === id) outline.open.add(top);
+		if (wanted !== made) outline.update(id, filters.fits);
+		made = wanted;
+		counts = store.rollUp();
+		const at = selected < 0 ? -1 : outline.rows.findIndex((row) => row.number === selected);
+		rows.update(outline.rows.length, at);
+		if (query.sel && revealed !== query.sel && at >= 0) {
+			revealed = query.sel;
+			rows.reveal(at);
+		}
+		nothing.hidden = rows.element.hidden = heads.hidden = false;
+		if (outline.rows.length) nothing.hidden = true;
+		else empty();
+		side.show(selected, query.sel);
+	}
 
-  function empty() {
-    rows.element.hidden = heads.hidden = true;
-    if (!app.loaded) fill(nothing, t("loading"));
-    else if (filters.fits) fill(nothing, t("noFit"), el("button", { on: { click: () => filters.clear() } }, t("clearFilters")));
-    else if (app.router.now.id) fill(nothing, t("notThere", { name: safe(app.router.now.id) }), el("a", { href: app.router.to("tree") }, t("allTrees")));
-    else fill(nothing, el("h2", {}, t("noEntity")), t("publishOne"), el("code", {}, "phaseline publish cluster create c1"));
-  }
+	function empty() {
+		rows.element.hidden = heads.hidden = true;
+		if (!app.loaded) fill(nothing, t("loading"));
+		else if (filters.fits) fill(nothing, t("noFit"), el("button", { on: { click: () => filters.clear() } }, t("clearFilters")));
+		else if (app.router.now.id) fill(nothing, t("notThere", { name: safe(app.router.now.id) }), el("a", { href: app.router.to("tree") }, t("allTrees")));
+		else fill(nothing, el("h2", {}, t("noEntity")), t("publishOne"), el("code", {}, "phaseline publish cluster create c1"));
+	}
 
-  function drawRow(index, element) {
-    const row = outline.rows[index];
-    const { store } = app;
-    element.setAttribute("aria-level", row.level);
-    element.setAttribute("aria-setsize", row.size);
-    element.setAttribute("aria-posinset", row.at);
-    if (row.has) element.setAttribute("aria-expanded", String(row.open));
-    else element.removeAttribute("aria-expanded");
-    const twist = el("span", { class: "twist", "aria-hidden": "true" }, row.has ? (row.open ? "▼" : "▶") : "");
-    const name = el("span", { class: "name" }, twist);
-    name.style.paddingInlineStart = `${(row.level - 1) * 16}px`;
-    if (row.number < 0) {
-      const state = store.states[row.state];
-      name.append(el("span", { class: `cut state ${state.class}` }, glyph(state.class), t("group", { n: num(row.members.length), state: stateName(state) })));
-      element.replaceChildren(name);
-      return;
-    }
-    const { number } = row;
-    const parent = store.parent[number];
-    const id = store.ids[number];
-    name.append(el("bdi", { class: "cut" }, safe(parent >= 0 && id.startsWith(`${store.ids[parent]}/`) ? id.slice(store.ids[parent].length + 1) : id)),
-      el("span", { class: "soft small" }, kindName(store.kinds[store.kind[number]])));
-    const state = el("span", { class: "cut" }, stateMark(store.states[store.state[number]]));
-    if (store.flags[number] & STALE) state.append(" ", el("span", { class: "silent", title: t("stale") }, glyph("silent")));
-    const others = el("span", { class: "badges wide" }, store.facets(number).map((one) => el("span", { class: `badge ${one.class}`, title: one.facet }, glyph(one.class), stateName(one))));
-    element.replaceChildren(name, state, others, el("span", { class: "wide" }, badges(counts, number * 6)),
-      el("span", { class: "soft small end", title: moment(store.since[number]) }, span(app.clock() - store.since[number])));
-  }
+	function drawRow(index, element) {
+		const row = outline.rows[index];
+		const { store } = app;
+		element.setAttribute("aria-level", row.level);
+		element.setAttribute("aria-setsize", row.size);
+		element.setAttribute("aria-posinset", row.at);
+		if (row.has) element.setAttribute("aria-expanded", String(row.open));
+		else element.removeAttribute("aria-expanded");
+		const twist = el("span", { class: "twist", "aria-hidden": "true" }, row.has ? (row.open ? "▼" : "▶") : "");
+		const name = el("span", { class: "name" }, twist);
+		name.style.paddingInlineStart = `${(row.level - 1) * 16}px`;
+		if (row.number < 0) {
+			const state = store.states[row.state];
+			name.append(el("span", { class: `cut state ${state.class}` }, glyph(state.class), t("group", { n: num(row.members.length), state: stateName(state) })));
+			element.replaceChildren(name);
+			return;
+		}
+		const { number } = row;
+		const parent = store.parent[number];
+		const id = store.ids[number];
+		name.append(el("bdi", { class: "cut" }, safe(parent >= 0 && id.startsWith(`${store.ids[parent]}/`) ? id.slice(store.ids[parent].length + 1) : id)),
+			el("span", { class: "soft small" }, kindName(store.kinds[store.kind[number]])));
+		const state = el("span", { class: "cut" }, stateMark(store.states[store.state[number]]));
+		if (store.flags[number] & STALE) state.append(" ", el("span", { class: "silent", title: t("stale") }, glyph("silent")));
+		const others = el("span", { class: "badges wide" }, store.facets(number).map((one) => el("span", { class: `badge ${one.class}`, title: one.facet }, glyph(one.class), stateName(one))));
+		element.replaceChildren(name, state, others, el("span", { class: "wide" }, badges(counts, number * 6)),
+			el("span", { class: "soft small end", title: moment(store.since[number]) }, span(app.clock() - store.since[number])));
+	}
 
-  function chooseRow(index, event) {
-    const row = outline.rows[index];
-    const twisted = event.target.closest?.(".twist") && row.has;
-    if (row.number < 0 || twisted) {
-      if (event.type === "click") fold(row);
-      rows.update(rows.count, index);
-      return;
-    }
-    revealed = app.nameOf(row.number);
-    app.choose(row.number);
-  }
+	function chooseRow(index, event) {
+		const row = outline.rows[index];
+		const twisted = event.target.closest?.(".twist") && row.has;
+		if (row.number < 0 || twisted) {
+			if (event.type === "click") fold(row);
+			rows.update(rows.count, index);
+			return;
+		}
+		revealed = app.nameOf(row.number);
+		app.choose(row.number);
+	}
 
-  function openRow(index) {
-    const row = outline.rows[index];
-    if (row.number < 0) fold(row);
-    else app.openEntity(row.number);
-  }
+	function openRow(index) {
+		const row = outline.rows[index];
+		if (row.number < 0) fold(row);
+		else app.openEntity(row.number);
+	}
 
-  function fold(row, open) {
-    outline.toggle(row, open);
-    made = "";
-    app.touch();
-  }
+	function fold(row, open) {
+		outline.toggle(row, open);
+		made = "";
+		app.touch();
+	}
 
-  function key(event) {
-    const index = rows.selected;
-    const row = outline.rows[index];
-    if (!row) return false;
-    const [right, left] = [["ArrowRight", "l"], ["ArrowLeft", "h"]].map((one) => one.includes(event.key));
-    if (right && row.has && !row.open) fold(row, true);
-    else if (right && row.open) moveTo(index + 1, event);
-    else if (left && row.open) fold(row, false);
-    else if (left && row.level > 1) moveTo(outline.rows.findLastIndex((one, at) => at < index && one.level < row.level), event);
-    else return false;
-    event.preventDefault();
-    event.stopPropagation();
-    return true;
-  }
+	function key(event) {
+		const index = rows.selected;
+		const row = outline.rows[index];
+		if (!row) return false;
+		const [right, left] = [["ArrowRight", "l"], ["ArrowLeft", "h"]].map((one) => one.includes(event.key));
+		if (right && row.has && !row.open) fold(row, true);
+		else if (right && row.open) moveTo(index + 1, event);
+		else if (left && row.open) fold(row, false);
+		else if (left && row.level > 1) moveTo(outline.rows.findLastIndex((one, at) => at < index && one.level < row.level), event);
+		else return false;
+		event.preventDefault();
+		event.stopPropagation();
+		return true;
+	}
 
-  function moveTo(index, event) {
-    rows.reveal(index);
-    chooseRow(index, event);
-  }
+	function moveTo(index, event) {
+		rows.reveal(index);
+		chooseRow(index, event);
+	}
 
-  return { draw, close: () => rows.close() };
+	return { draw, close: () => rows.close() };
 }
 
 /** The filters above the rows. `fits` is null if none is set. */
 class Filters {
-  #drawn = "";
+	#drawn = "";
 
-  constructor(app) {
-    this.app = app;
-    this.element = el("div", { class: "top bar", role: "search", "aria-label": t("filter") });
-    this.fits = null;
-  }
+	constructor(app) {
+		this.app = app;
+		this.element = el("div", { class: "top bar", role: "search", "aria-label": t("filter") });
+		this.fits = null;
+	}
 
-  key() {
-    const { kind, state, class: cls, q } = this.app.query;
-    return [kind, state, cls, q].join("|");
-  }
+	key() {
+		const { kind, state, class: cls, q } = this.app.query;
+		return [kind, state, cls, q].join("|");
+	}
 
-  clear() {
-    this.app.router.set({ kind: null, state: null, class: null, q: null });
-    this.#drawn = "";
-  }
+	clear() {
+		this.app.router.set({ kind: null, state: null, class: null, q: null });
+		this.#drawn = "";
+	}
 
-  draw() {
-    const { store, query } = this.app;
-    this.#choose(store, query);
-    const drawn = [this.key(), this.app.router.now.id, store.kinds.length, store.states.length, location.search].join();
-    if (drawn === this.#drawn || this.element.contains(document.activeElement) && document.activeElement.type === "search") return;
-    this.#drawn = drawn;
-    this.#build();
-  }
+	draw() {
+		const { store, query } = this.app;
+		this.#choose(store, query);
+		const drawn = [this.key(), this.app.router.now.id, store.kinds.length, store.states.length, location.search].join();
+		if (drawn === this.#drawn || this.element.contains(document.activeElement) && document.activeElement.type === "search") return;
+		this.#drawn = drawn;
+		this.#build();
+	}
 
-  #choose(store, query) {
-    const { kind = "", state = "", class: cls = "", q = "" } = query;
-    const text = q.toLowerCase();
-    const kindAt = store.kinds.indexOf(kind);
-    const classAt = CLASSES.indexOf(cls);
-    if (!kind && !state && classAt < 0 && !text) {
-      this.fits = null;
-      return;
-    }
-    const inState = new Uint8Array(store.states.length);
-    store.states.forEach((one, at) => (inState[at] = Number(one.state === state || one.conditions.includes(state))));
-    this.fits = (number) =>
-      (!kind || store.kind[number] === kindAt) && (classAt < 0 || store.classAt(number) === classAt) &&
-      (!text || store.ids[number].toLowerCase().includes(text)) &&
-      (!state || inState[store.state[number]] === 1 || store.more.some((column) => inState[column[number]] === 1));
-  }
+	#choose(store, query) {
+		const { kind = "", state = "", class: cls = "", q = "" } = query;
+		const text = q.toLowerCase();
+		const kindAt = store.kinds.indexOf(kind);
+		const classAt = CLASSES.indexOf(cls);
+		if (!kind && !state && classAt < 0 && !text) {
+			this.fits = null;
+			return;
+		}
+		const inState = new Uint8Array(store.states.length);
+		store.states.forEach((one, at) => (inState[at] = Number(one.state === state || one.conditions.includes(state))));
+		this.fits = (number) =>
+			(!kind || store.kind[number] === kindAt) && (classAt < 0 || store.classAt(number) === classAt) &&
+			(!text || store.ids[number].toLowerCase().includes(text)) &&
+			(!state || inState[store.state[number]] === 1 || store.more.some((column) => inState[column[number]] === 1));
+	}
 
-  #build() {
-    const { store, query, router } = this.app;
-    const { id } = router.now;
-    const focused = this.element.contains(document.activeElement) ? document.activeElement.name : "";
-    const states = new Map();
-    store.states.filter((one) => !query.kind || one.kind === query.kind).forEach((one) => {
-      states.set(one.state, one.state);
-      for (const condition of one.conditions) states.set(condition, condition);
-    });
-    fill(this.element,
-      id ? el("span", { class: "bar" }, el("a", { href: router.to("tree") }, t("allTrees")), "›", el("b", {}, el("bdi", {}, safe(id)))) : el("b", {}, t("allTrees")),
-      el("span", { class: "grow" }),
-      CLASSES.map((name) => el("button", { class: "chip", title: t(name), "aria-label": t(name), "aria-pressed": String(query.class === name), on: { click: () => router.set({ class: query.class === name ? null : name }) } }, el("span", { class: name }, glyph(name)))),
-      this.#options("kind", t("anyKind"), store.kinds.map((one) => [one, kindName(one)])),
-      this.#options("state", t("anyState"), [...states.keys()].sort().map((one) => [one, one])),
-      el("input", { type: "search", name: "q", placeholder: t("filter"), "aria-label": t("filter"), value: query.q ?? "", on: { input: (event) => router.set({ q: event.target.value }) } }),
-      this.fits ? el("button", { on: { click: () => this.clear() } }, t("clearFilters")) : null);
-    if (focused) this.element.querySelector(`[name="${CSS.escape(focused)}"]`)?.focus();
-  }
+	#build() {
+		const { store, query, router } = this.app;
+		const { id } = router.now;
+		const focused = this.element.contains(document.activeElement) ? document.activeElement.name : "";
+		const states = new Map();
+		store.states.filter((one) => !query.kind || one.kind === query.kind).forEach((one) => {
+			states.set(one.state, one.state);
+			for (const condition of one.conditions) states.set(condition, condition);
+		});
+		fill(this.element,
+			id ? el("span", { class: "bar" }, el("a", { href: router.to("tree") }, t("allTrees")), "›", el("b", {}, el("bdi", {}, safe(id)))) : el("b", {}, t("allTrees")),
+			el("span", { class: "grow" }),
+			CLASSES.map((name) => el("button", { class: "chip", title: t(name), "aria-label": t(name), "aria-pressed": String(query.class === name), on: { click: () => router.set({ class: query.class === name ? null : name }) } }, el("span", { class: name }, glyph(name)))),
+			this.#options("kind", t("anyKind"), store.kinds.map((one) => [one, kindName(one)])),
+			this.#options("state", t("anyState"), [...states.keys()].sort().map((one) => [one, one])),
+			el("input", { type: "search", name: "q", placeholder: t("filter"), "aria-label": t("filter"), value: query.q ?? "", on: { input: (event) => router.set({ q: event.target.value }) } }),
+			this.fits ? el("button", { on: { click: () => this.clear() } }, t("clearFilters")) : null);
+		if (focused) this.element.querySelector(`[name="${CSS.escape(focused)}"]`)?.focus();
+	}
 
-  #options(name, any, list) {
-    const { query, router } = this.app;
-    const known = list.some(([value]) => value === query[name]) || !query[name] ? list : [...list, [query[name], query[name]]];
-    return el("select", { name, "aria-label": t(name), on: { change: (event) => router.set({ [name]: event.target.value }) } },
-      [["", any], ...known].map(([value, text]) => el("option", { value, selected: value === (query[name] ?? "") }, text)));
-  }
+	#options(name, any, list) {
+		const { query, router } = this.app;
+		const known = list.some(([value]) => value === query[name]) || !query[name] ? list : [...list, [query[name], query[name]]];
+		return el("select", { name, "aria-label": t(name), on: { change: (event) => router.set({ [name]: event.target.value }) } },
+			[["", any], ...known].map(([value, text]) => el("option", { value, selected: value === (query[name] ?? "") }, text)));
+	}
 }

@@ -56,6 +56,9 @@ SET_HERE = (
     "managed_namespace", "prune", "retry_policy",
 )  # fmt: skip
 
+MOST_RETRIES = 2**63 - 1
+"""Where the count of retries stops: a controller may report any number, and records hold no larger one."""
+
 
 def next_try(attributes: Attributes) -> int:
     """Seconds of being OutOfSync before the next automatic operation; 0 for never."""
@@ -81,7 +84,7 @@ def schedule_sync(attributes: Attributes, _: RuleEvent) -> Attributes:
     return timed(attributes)
 
 
-@rule("gitops.begin_sync", revision=2)
+@rule("gitops.begin_sync", revision=3)
 def begin_sync(attributes: Attributes, event: RuleEvent) -> Attributes:
     """Notes that an operation began, or goes on after it failed."""
     automatic = bool(event.data.get("automatic"))
@@ -89,7 +92,8 @@ def begin_sync(attributes: Attributes, event: RuleEvent) -> Attributes:
         kept = {name: value for name, value in attributes.items() if name != "operation_message"}
         revision = event.data.get("revision") or attributes.get("revision")
         known = {"revision": revision} if revision else {}
-        return timed({**kept, **known, "operation": RUNNING, "retries": attributes.get("retries", 0) + 1})
+        retries = min(attributes.get("retries", 0) + 1, MOST_RETRIES)
+        return timed({**kept, **known, "operation": RUNNING, "retries": retries})
     revision = event.data.get("revision") or attributes.get("target_revision")
     attempts = attributes.get("attempts", 0) if revision == attributes.get("revision") else 0
     kept = {name: value for name, value in attributes.items() if name not in OF_ONE}
@@ -124,7 +128,7 @@ def _windows(scene: Scene, entity_id: str, attributes: Attributes) -> tuple[Wind
     return windows_for(app, *levels(scene, entity_id))
 
 
-@rule("gitops.may_sync", revision=2, uses=(WINDOWS,))
+@rule("gitops.may_sync", revision=3, uses=(WINDOWS,))
 def may_sync(scene: Scene, entity_id: str, attributes: Attributes, event: RuleEvent) -> Mapping[str, Any] | Refusal:
     """Refuses a sync while the windows of the application and its set do not allow it, saying which and until when."""
     manual, retries = not event.data.get("automatic", False), bool(event.data.get("retry"))
@@ -132,7 +136,8 @@ def may_sync(scene: Scene, entity_id: str, attributes: Attributes, event: RuleEv
         now = attributes.get("operation") or "there was none"
         return Refusal(f"retry goes on with an operation that failed, and the last one did not: {now}")
     windows, at = _windows(scene, entity_id, attributes), datetime.fromtimestamp(event.time / SECOND, UTC)
-    began = datetime.fromtimestamp(attributes["operation_began"] / SECOND, UTC) if retries else None
+    begun = attributes.get("operation_began") if retries else None  # unknown if only its result was reported
+    began = None if begun is None else datetime.fromtimestamp(begun / SECOND, UTC)
     found = decide(windows, at, manual=manual, began=began)
     if found.allowed:
         return {}

@@ -17,6 +17,7 @@ from phaseline.engine.jetstream.streams import provision
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.settings import Settings
 from phaseline.machines.compiler.kinds import Kinds
+from tests.support import closed_port
 from tests.support.accounts_server import accounts_installation
 from tests.support.built_in_kinds import BUILT_IN_KINDS
 from tests.support.changed_tables import DEGRADED
@@ -142,7 +143,7 @@ async def test_a_server_without_jetstream_is_named() -> None:
 async def test_a_wrong_key_and_a_closed_port_are_told_apart(own_server: EmbeddedServer) -> None:
     async with Guarded() as server:
         refused = (await findings(Settings(nats=(server.url,), connect_timeout=2.0)))["server"]
-    closed = (await findings(Settings(nats=("nats://127.0.0.1:1",))))["server"]
+    closed = (await findings(Settings(nats=(closed_port.NATS,))))["server"]
     no_tls = (await findings(Settings(nats=(own_server.url.replace("nats://", "tls://"),))))["server"]
     assert [one.verdict for one in (refused, closed, no_tls)] == ["problem"] * 3
     assert "--creds" in refused.advice
@@ -174,4 +175,4 @@ async def test_the_command_prints_each_check_and_ends_with_a_code(owned: Setting
     wrong = await shell("doctor", "--prefix", "nowhere")
     assert wrong.code == 6
     assert "run `phaseline up`" in wrong.out
-    assert (await shell("doctor", "--nats", "nats://127.0.0.1:1")).code == 3
+    assert (await shell("doctor", "--nats", closed_port.NATS)).code == 3

@@ -6,10 +6,13 @@ See docs/spec/gitops.md, Auto-sync, Sync windows.
 import asyncio
 from typing import Any
 
+import pytest
+
 from phaseline.engine.client.client import Client
 from phaseline.engine.jetstream.streams import inspect
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.settings import Settings
+from phaseline.machines.language.table import Attributes
 from tests.support.gitops_history import APP, KINDS, SET, resource_id
 from tests.support.installation import until_decided
 from tests.support.log_check import assert_log_is_the_fold
@@ -81,6 +84,27 @@ def test_an_operation_that_failed_goes_on_where_windows_let_it_run_over() -> Non
     assert apps.app["operation"] == "Succeeded"
     apps.say(at(34.8), "application", "sync", APP)
     assert "retries" not in apps.app
+
+
+@pytest.mark.parametrize(
+    ("trigger", "told"),
+    [
+        ("sync_finished", {"result": "Failed"}),
+        ("observed", {"operation": "Failed"}),
+        ("observed", {"operation": "Error", "retries": 2**64 - 1}),
+        ("observed", {"operation": "Error", "operation_began": 2**64 - 1, "retries": -(2**63)}),
+    ],
+)
+def test_an_operation_of_which_only_the_end_is_known_is_tried_again(trigger: str, told: Attributes) -> None:
+    """Nobody knows that it began in a window that is over, so it needs a window that is open now."""
+    window = {"kind": "allow", "schedule": "0 10 * * *", "duration": "1h", "applications": ["*"], "syncOverrun": True}
+    apps = Apps(KINDS).configure(9, sync_windows=[window])
+    apps.say(at(10.2), "application", trigger, APP, **told)
+    apps.say(at(11.2), "application", "sync", APP, retry=True)
+    assert apps.app["operation"] in ("Failed", "Error")
+    apps.say(at(34.2), "application", "sync", APP, retry=True)
+    assert apps.app["operation"] == "Running"
+    assert apps.processor.counts.faults == 0
 
 
 def test_what_comes_right_before_that_is_left_alone() -> None:

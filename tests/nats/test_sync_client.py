@@ -19,6 +19,7 @@ import phaseline
 from phaseline.engine.client import sync_client, sync_views
 from phaseline.engine.client.client import Client
 from phaseline.engine.settings import Settings
+from tests.support import closed_port
 from tests.support.command import ROOT
 
 PAIRS: list[tuple[type, type]] = [
@@ -177,7 +178,7 @@ async def test_closing_ends_the_thread_and_what_still_runs(working: Settings) ->
 def test_nobody_there() -> None:
     before = threading.active_count()
     with pytest.raises(phaseline.errors.NatsUnreachable):
-        phaseline.sync.connect("nats://127.0.0.1:1", connect_timeout=0.5)
+        phaseline.sync.connect(closed_port.NATS, connect_timeout=0.5)
     assert threading.active_count() == before
 
 

@@ -23,6 +23,7 @@ from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.publish.pipeline import PublishResult
 from phaseline.engine.settings import Settings
 from phaseline.engine.worker import system
+from tests.support import closed_port
 from tests.support.built_in_kinds import BUILT_IN_KINDS
 from tests.support.cloud_events import event
 from tests.support.command import LIMIT, call, line_with, process
@@ -193,9 +194,9 @@ async def test_a_grown_disk_raises_the_limit(small_disk: Path, monkeypatch: pyte
 
 @asynccontextmanager
 async def worker_without_nats() -> AsyncIterator[asyncio.subprocess.Process]:
-    async with process("worker", "--nats", "nats://127.0.0.1:9", "--timeout", PATIENT) as started:
+    async with process("worker", "--nats", closed_port.NATS, "--timeout", PATIENT) as started:
         said = await asyncio.wait_for(line_with(started.stderr, "nats_unreachable"), LIMIT)
-        assert "127.0.0.1:9" in said
+        assert closed_port.ADDRESS in said
         yield started
 
 

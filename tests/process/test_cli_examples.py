@@ -25,6 +25,7 @@ PARSED = {
     "phaseline doctor --nats nats://a:4222": "needs servers of that name",
     "PHASELINE_NKEY=keys/tree-c1.nk": "a sketch of a command",
     "phaseline COMMAND": "a sketch of a command",
+    "phaseline serve --listen 0.0.0.0": "needs a file of tokens",
     "phaseline observe --cluster": "needs a Kubernetes cluster",
     "phaseline assess --desired ./shop --server-side": "needs a Kubernetes cluster",
     "phaseline replay --with acme.tables:KINDS": "needs a package of the reader's",

@@ -14,6 +14,7 @@ from click.testing import CliRunner
 from phaseline.engine.cli import cli
 from phaseline.engine.client.client import Client
 from phaseline.schemas import codec
+from tests.support import closed_port
 from tests.support.command import Shell
 
 MORNING = Path("examples/morning.jsonl")
@@ -208,7 +209,7 @@ async def test_ctrl_c_ends_a_pipe_that_is_waiting(shell: Shell, client: Client) 
 
 
 async def test_nobody_there(shell: Shell) -> None:
-    lost = Shell(PHASELINE_NATS="nats://127.0.0.1:1", PHASELINE_TIMEOUT="2")
+    lost = Shell(PHASELINE_NATS=closed_port.NATS, PHASELINE_TIMEOUT="2")
     for words in (
         ("publish", "cluster", "create", "c1"),
         ("publish", "--file", str(MORNING)),
@@ -217,7 +218,7 @@ async def test_nobody_there(shell: Shell) -> None:
         said = await lost(*words)
         assert (said.code, said.out) == (3, "")
         first, hint, _ = said.err.splitlines()
-        assert first.startswith("error: cannot reach NATS at nats://127.0.0.1:1: ")
+        assert first.startswith(f"error: cannot reach NATS at {closed_port.NATS}: ")
         assert "phaseline up" in hint
     for words in (("publish", "cluster", "create", "c1"), ("publish", "--file", str(MORNING))):
         said = await shell(*words, "--prefix", "elsewhere")

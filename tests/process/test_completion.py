@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from phaseline.engine.client.client import Client
+from tests.support import closed_port
 from tests.support.command import COMMAND, Shell
 
 
@@ -34,7 +35,7 @@ async def test_a_shell_is_offered_the_ids_of_the_installation(shell: Shell, clie
 
 
 async def test_without_a_server_a_shell_is_offered_no_ids() -> None:
-    assert await offered(Shell(PHASELINE_NATS="nats://127.0.0.1:1"), "get", "cluster", "c") == []
+    assert await offered(Shell(PHASELINE_NATS=closed_port.NATS), "get", "cluster", "c") == []
 
 
 @pytest.mark.parametrize("name", ["bash", "zsh", "fish"])

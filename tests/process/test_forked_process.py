@@ -8,19 +8,18 @@ import sys
 from pathlib import Path
 
 from phaseline.engine.settings import Settings
-from tests.support import forked_process
+from tests.support import closed_port, forked_process
 from tests.support.command import ROOT, Shell, line_with
 from tests.support.killable_worker import WorkerProcess
 from tests.support.processes import is_there, until
 
-NEVER = "nats://127.0.0.1:9"
-"""Where nobody listens, so that a worker waits."""
 FAILS = """
-import os, signal
+import os, signal, pytest
+from tests.support import closed_port
 from tests.support.command import Shell, line_with
 
 async def started():
-    worker = await Shell().start("worker", "--nats", "nats://127.0.0.1:9")
+    worker = await Shell().start("worker", "--nats", closed_port.NATS)
     await line_with(worker.stderr, "nats_unreachable")
     print("pid", worker.pid, flush=True)
 
@@ -28,22 +27,29 @@ async def test_that_fails():
     await started()
     raise AssertionError
 
+def test_that_is_interrupted():
+    with pytest.raises(KeyboardInterrupt):
+        os.kill(os.getpid(), signal.SIGINT)
+    print("heard", flush=True)
+
 async def test_that_ends_the_test_process():
     await started()
     os.kill(os.getpid(), signal.SIGKILL)
 """
+DEAF = ("sh", "-c", 'trap "" INT; exec "$@"', "sh")
+"""Starts a program as a script starts one in the background: it ignores Ctrl-C."""
 
 
 async def test_streams_arguments_environment_and_exit_codes() -> None:
-    said = await Shell(PHASELINE_PREFIX="from.here")("list", "--nats", NEVER)
+    said = await Shell(PHASELINE_PREFIX="from.here")("list", "--nats", closed_port.NATS)
     assert (said.code > 0, said.out) == (True, "")
-    assert "127.0.0.1:9" in said.err
+    assert closed_port.ADDRESS in said.err
     assert (await Shell()("no-such-command")).code == 2
     assert (await Shell()("assess", "-", stdin=b"kind: A")).code > 0
 
 
 async def test_signals_and_the_code_that_says_so() -> None:
-    process = await Shell().start("worker", "--nats", NEVER)
+    process = await Shell().start("worker", "--nats", closed_port.NATS)
     await line_with(process.stderr, "nats_unreachable")
     process.kill()
     await process.communicate()
@@ -59,21 +65,22 @@ async def test_what_a_test_leaves_is_killed(settings: Settings) -> None:
 
 
 def test_a_failed_test_leaves_no_process(tmp_path: Path) -> None:
-    """Nor does a test process that is killed."""
+    """Nor does a test process that is killed. Its tests can press Ctrl-C even if its shell ignores that."""
     (tmp_path / "test_it.py").write_text(FAILS)
     options = ["-p", "tests.conftest", "-p", "no:cacheprovider", "-o", "asyncio_mode=auto", "-n", "0", "-q", "-s"]
     done = subprocess.run(
-        [sys.executable, "-m", "pytest", *options, f"--rootdir={tmp_path}", str(tmp_path)],
+        [*DEAF, sys.executable, "-m", "pytest", *options, f"--rootdir={tmp_path}", str(tmp_path)],
         capture_output=True, text=True, check=False, cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(ROOT)},
     )  # fmt: skip
     assert done.returncode == -signal.SIGKILL, done.stdout
     pids = [int(line.split()[-1]) for line in done.stdout.splitlines() if "pid " in line]
     assert len(pids) == 2
+    assert "heard" in done.stdout
     until(lambda: not any(map(is_there, pids)))
 
 
 async def test_it_ends_when_its_caller_lets_go_of_it() -> None:
-    process = await Shell().start("worker", "--nats", NEVER)
+    process = await Shell().start("worker", "--nats", closed_port.NATS)
     await line_with(process.stderr, "nats_unreachable")
     process._transport.close()  # type: ignore[attr-defined]  # as its end does
     await asyncio.to_thread(until, lambda: not is_there(process.pid))

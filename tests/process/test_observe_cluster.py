@@ -15,6 +15,7 @@ from phaseline.engine.jetstream.streams import inspect
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.observe import cluster, discovery, kubernetes_api
 from phaseline.engine.settings import Settings
+from tests.support import closed_port
 from tests.support.command import Shell
 from tests.support.gitops_history import APP
 from tests.support.installation import until_decided
@@ -122,7 +123,7 @@ async def test_what_the_server_refuses(kube: tuple[Kube, Path], tmp_path: Path) 
         with pytest.raises(ClusterUnusable, match=r"401 Unauthorized.*who are you"):
             await anext(cluster.changes(api, [found], "shop"))
     away = yaml.safe_load(path.read_text())
-    away["clusters"][0]["cluster"]["server"] = "http://127.0.0.1:1"
+    away["clusters"][0]["cluster"]["server"] = f"http://{closed_port.ADDRESS}"
     path.write_text(yaml.safe_dump(away))
     async with kubernetes_api.connected(path, None) as api:
         with pytest.raises(ClusterUnusable, match="API server does not answer: Cannot connect"):

@@ -13,6 +13,7 @@ PROGRAM = """
 import asyncio, logging, sys
 import phaseline
 from phaseline.errors import NoAnswer, NotProvisioned, PhaselineError
+from tests.support import closed_port
 from tests.support.tcp_proxy import proxy_to
 
 port, prefix, words = sys.argv[1:]
@@ -56,7 +57,7 @@ def without_asyncio(url):
     with phaseline.sync.connect(url, prefix=prefix) as client:
         assert client.get("cluster", words).id == words
     try:
-        phaseline.sync.connect("nats://127.0.0.1:1")
+        phaseline.sync.connect(closed_port.NATS)
     except PhaselineError:
         return
     sys.exit("connected to nothing")

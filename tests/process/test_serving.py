@@ -6,6 +6,7 @@ import socket
 
 import httpx2
 
+from tests.support import closed_port
 from tests.support.command import call, line_with, process
 from tests.support.http_server import LIMIT
 
@@ -29,7 +30,7 @@ async def test_up_serves_the_page_and_the_api() -> None:
 
 
 async def test_serve_waits_for_nats_and_says_so() -> None:
-    async with process("serve", "--nats", "nats://127.0.0.1:9", "--listen", "127.0.0.1:0") as started:
+    async with process("serve", "--nats", closed_port.NATS, "--listen", "127.0.0.1:0") as started:
         found = re.search(r"http://127\.0\.0\.1:\d+", await line_with(started.stderr, "Ctrl-C"))
         assert found
         assert (await ask(found[0], "/livez")).status_code == 200

@@ -11,10 +11,10 @@ from phaseline.engine.page.files import INDEX, files
 from phaseline.machines.built_in import installed
 from phaseline.machines.language.state_classes import CLASSES
 
-LIMIT = 150_000
+LIMIT = 150 * 1024
 TEXTS = {name: one.body.decode() for name, one in files().items()}
 SCRIPTS = {name: text for name, text in TEXTS.items() if name.endswith(".js")}
-WORD = re.compile(r'^  "?([\w.]+)"?: \["(.*)", "(.*)"\],$', re.MULTILINE)
+WORD = re.compile(r'^\t"?([\w.]+)"?: \["(.*)", "(.*)"\],$', re.MULTILINE)
 WORDS = {name: (en, zh) for name, en, zh in WORD.findall(TEXTS["words.js"])}
 OWN_NAMES = ("http://www.w3.org/2000/svg",)
 

@@ -38,7 +38,8 @@ SETTINGS = [one["data"] for one in inputs("gitops.check_settings")]
 
 READ_BY_CODE = [
     ("resource", "observed"), ("application", "configure"), ("application_set", "configure"), ("application", "sync"),
-    ("bundle_resource", "observed"), ("app_cluster", "bundle_state"),
+    ("application", "observed"), ("application", "sync_finished"), ("bundle_resource", "observed"),
+    ("app_cluster", "bundle_state"),
 ]  # fmt: skip
 """The triggers whose data rules read, by kind."""
 

@@ -26,6 +26,8 @@ from phaseline.schemas.subjects import unquote
 
 LONGEST = 60.0
 """The most seconds that a request waits for an outcome."""
+LOOK = 0.3
+"""Seconds for which the records of an event are looked for that the checkpoint has not reached yet."""
 _WAIT = re.compile(r"\s*wait\s*=\s*\"?(\d{1,9}(?:\.\d{1,9})?)\"?\s*(?:;.*)?\Z", re.IGNORECASE)
 
 
@@ -99,14 +101,16 @@ async def event(call: Call) -> HttpAnswer:
     partition, token = found.subject.removeprefix(f"{installation.prefix}.inbox.").split(".")[:2]
     if not call.caller.may_read(unquote(token)):
         raise gone
-    if not await _is_decided(installation, int(partition), sequence):
-        return HttpAnswer({"sequence": sequence, "decided": False}, headers={"Cache-Control": "no-store"})
     try:
         shown: dict[str, Any] | None = codec.decode(found.body)
     except codec.Undecodable:
         shown = None
     receipt = Receipt(sequence, duplicate=False, event="", source="")
-    outcome = await of_receipt(installation, receipt, LONGEST)
+    is_over = await _is_decided(installation, int(partition), sequence)
+    try:
+        outcome = await of_receipt(installation, receipt, LONGEST if is_over else LOOK)
+    except Undecided:
+        return HttpAnswer({"sequence": sequence, "decided": False}, headers={"Cache-Control": "no-store"})
     hidden = any(isinstance(one.record, Rejection) and one.record.reason == "secret" for one in outcome.records)
     body = {
         "sequence": sequence, "decided": True, "event": None if hidden else shown,
@@ -116,7 +120,7 @@ async def event(call: Call) -> HttpAnswer:
 
 
 async def _is_decided(installation: Installation, partition: int, sequence: int) -> bool:
-    """Whether the partition's checkpoint has reached an event."""
+    """Whether the partition's checkpoint has reached an event. It may be a little behind the records."""
     subject = installation.subjects.checkpoint(partition)
     last = await checkpoint.last(installation.wire, installation.layout.log, subject)
     return last is not None and last.position >= sequence

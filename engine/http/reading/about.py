@@ -13,7 +13,7 @@ from phaseline.engine.http.access.caller import READ
 from phaseline.engine.http.call import Call, HttpAnswer
 from phaseline.engine.page.files import INDEX, LOGIN, files
 from phaseline.engine.request_errors import PathUnknown
-from phaseline.machines.docs import plain
+from phaseline.machines.docs import layout, plain
 from phaseline.schemas.similar import did_you_mean
 from phaseline.schemas.version import __version__
 
@@ -25,11 +25,12 @@ async def machines(call: Call) -> HttpAnswer:
 
 
 async def machine(call: Call) -> HttpAnswer:
-    """The table of one kind."""
+    """The table of one kind, and the diagrams of its facets."""
     kinds, name = call.service.kinds, call.values["kind"]
     if name not in kinds:
         raise NameUnknown.among("kind", name, kinds)
-    return HttpAnswer(plain.kind(kinds[name]))
+    found = kinds[name]
+    return HttpAnswer({**plain.kind(found), "diagrams": [layout.diagram(one) for one in found.machines]})
 
 
 async def livez(_: Call) -> HttpAnswer:

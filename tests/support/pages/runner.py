@@ -25,6 +25,7 @@ from phaseline.engine.embedded.server_key import with_key
 from phaseline.engine.jetstream.streams import inspect
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.settings import Settings
+from tests.support import closed_port
 from tests.support.installation import until_decided
 from tests.support.pages import outputs
 from tests.support.pages.blocks import Block, Command, blocks, commands
@@ -34,6 +35,8 @@ from tests.support.why_output import known
 PUBLISHES = re.compile(r"publish|snapshot|observe|import|resend|heartbeat|nats pub|\.py\b")
 URL = "nats://127.0.0.1:4222"
 """The URL that the pages write for the system that `phaseline up` runs."""
+NOBODY = "nats://127.0.0.1:1"
+"""The URL that the pages write for a server that is not there."""
 
 
 class PageRun:
@@ -61,7 +64,8 @@ class PageRun:
         """Exit code and output of a command, which sees all that was published before."""
         await self._settle()
         self._unsettled = PUBLISHES.search(command) is not None
-        return await self.shell.run(self._meant(command))
+        code, printed = await self.shell.run(self._meant(command).replace(NOBODY, closed_port.NATS))
+        return code, [line.replace(closed_port.NATS, NOBODY) for line in printed]
 
     async def remember(self, word: str) -> None:
         """From here on, this word of the page means the present moment."""

@@ -72,7 +72,7 @@ async def test_what_is_in_another_tree_does_not_show(guarded: Guarded) -> None:
     http, asked = guarded.api.http, 0
     assert (await ask(guarded, "/v1/summary")).status_code == 403
     for route in ROUTES:
-        if route.method != "GET":
+        if route.method != "GET" or route.role != "read":
             continue
         paths = [route.path]
         for one in route.parameters:

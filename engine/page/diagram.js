@@ -1,0 +1,47 @@
+// The machine of a facet as a diagram, and what is legal in a state. The server says where everything stands.
+
+import { el, svg } from "./dom.js";
+import { t } from "./words.js";
+
+/** The triggers that publishers may send in these states, each with the guards that must hold too. */
+export function legal(machine, facets) {
+	const found = new Map();
+	for (const { facet, rows } of machine.facets) {
+		const one = facets[facet];
+		for (const { role, source, trigger, text } of one ? rows : []) {
+			if (role === "derived" || !source.some((start) => starts(start, role === "intent" ? one : one.base, one.base))) continue;
+			if (found.get(trigger) !== "") found.set(trigger, text.while ?? "");
+		}
+	}
+	return found;
+}
+
+function starts({ live, but, phase, has, lacks, base }, judged, under) {
+	if (has && !judged.conditions.includes(has)) return false;
+	if (live) return !["Absent", "Deleted", ...but].includes(judged.state);
+	return phase === judged.state && (!base || base === under.state) && !lacks.some((one) => judged.conditions.includes(one));
+}
+
+/** The drawing of one facet. now: its state. may: what is legal. taken: the steps of its past, `from>to`. */
+export function drawing(machine, { facet, width, height, box: [wide, high], boxes, arrows }, now, may, taken) {
+	const { labels } = machine.facets.find((one) => one.facet === facet);
+	const label = `${facet}: ${now.state}`;
+	const been = new Set([...taken].flatMap((one) => one.split(">")));
+	const names = [];
+	const title = (text) => svg("title", {}, text);
+	const lines = arrows.map(({ from, to, triggers, path, at }) => {
+		const lit = now.state === from || now.base.state === from ? triggers.filter((one) => may.has(one)) : [];
+		if (lit.length) names.push(svg("text", { class: "trigger", x: at[0], y: at[1] + 4 }, lit.length > 1 ? `${lit[0]} +${lit.length - 1}` : lit[0]));
+		const rank = lit.length ? 2 : Number(taken.has(`${from}>${to}`));
+		return [rank, svg("path", { class: ["", "taken", "may"][rank], d: path, "marker-end": "url(#tip)" }, title(`${from} → ${to}: ${triggers.join(", ")}`))];
+	});
+	const states = boxes.map(({ phase, x, y, anywhere }) => {
+		const classes = [phase === now.state && "now", phase === now.base.state && "base", been.has(phase) && "been", labels.find((one) => one.phase === phase)?.class ?? "gone"];
+		return svg("g", { class: classes.filter(Boolean).join(" ") }, title(anywhere.length ? `${phase}; ${t("anywhere")}: ${anywhere.join(", ")}` : phase),
+			svg("rect", { x, y, width: wide, height: high, rx: 6 }), svg("text", { x: x + wide / 2, y: y + high / 2 + 4 }, phase));
+	});
+	return el("div", { class: "diagram", tabindex: 0, role: "region", "aria-label": label }, machine.facets.length > 1 ? el("h3", {}, facet) : null,
+		svg("svg", { viewBox: `0 0 ${width} ${height}`, width, height, role: "img", "aria-label": label },
+			svg("marker", { id: "tip", viewBox: "0 0 8 8", refX: 8, refY: 4, markerWidth: 7, markerHeight: 7, orient: "auto" }, svg("path", { d: "M0 0 8 4 0 8z" })),
+			...lines.sort((a, b) => a[0] - b[0]).map(([, line]) => line), ...states, ...names));
+}
