@@ -88,7 +88,7 @@ class Tab:
         await self.page.get_by_text(text).first.wait_for()
 
     async def violations(self) -> list[str]:
-        """What axe-core finds: the rule, and where. Bars of a timeline may be thin: a table beside them says the same."""
+        """What axe-core finds: the rule, and where. Thin bars of a timeline are left out: a table says the same."""
         if not AXE.exists():
             pytest.skip("axe-core is not installed: python3 dev.py browser")
         if not await self.page.evaluate("Boolean(window.axe)"):
