@@ -1,7 +1,7 @@
 // The entities at one place of the log, in columns; what changes them, and what undoes it.
 
 export const CLASSES = ["good", "busy", "bad", "excused", "gone", "unknown"];
-export const [GOOD, BUSY, BAD, EXCUSED, OVER, UNKNOWN] = CLASSES.keys();
+const UNKNOWN = CLASSES.indexOf("unknown");
 export const VIEWED = 1;
 export const STALE = 2;
 export const GONE = 4;
