@@ -41,7 +41,7 @@ COMMANDS = {
     "rules":    ("dev",  False,  ["python", "-m", "tests.support.rule_corpus"]),
     "generate": ("dev",  False,  ["python", "-m", "phaseline.engine.generate"]),
     "foreign":  ("dev",  False,  ["pytest", *(f"tests/process/test_foreign_{one}.py" for one in ("clients", "http"))]),
-    "browser":  ("dev",  False,  ["pytest", "tests/process/test_page.py"]),
+    "browser":  ("dev",  False,  ["pytest", *(f"tests/process/test_page{one}.py" for one in ("", "_entity"))]),
     "screens":  ("dev",  False,  ["python", "-m", "tests.support.pages.screens"]),
     "picture":  ("dev",  False,  ["python", "-m", "tests.support.pages.picture"]),
 }  # fmt: skip
