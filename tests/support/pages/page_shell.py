@@ -31,6 +31,11 @@ LASTING = re.compile(
     r"phaseline (get|list|tree)\b.* (--watch|-w)\b|observe --cluster|nats sub\b"
 )
 """Commands that run until Ctrl-C."""
+FREE_PORTS = (
+    (r"(?<=--listen 127\.0\.0\.1:)\d+", "0"),
+    (r"--http(?! \d)", "--http 0"),
+)
+"""What pages write as ports of the HTTP server, and what runs instead: other programs may have these ports."""
 READY = {
     "phaseline up": re.compile(r"(nats://[\w.]+:\d+).*Ctrl-C", re.DOTALL),
     "phaseline serve": re.compile(r"Ctrl-C"),
@@ -74,6 +79,8 @@ class PageShell:
     async def _start(self, command: str) -> None:
         file = self.folder.parent / f"lasting-{len(self.lasting)}"
         file.touch()
+        for fixed, free in FREE_PORTS:
+            command = re.sub(fixed, free, command)
         _, text = await self._do(f"{command} </dev/null >{file} 2>&1 & echo $!")
         self.lasting.append(Lasting(command, int(text), file, self.folder))
         for start, ready in READY.items():
