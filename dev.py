@@ -166,15 +166,20 @@ def copy_for_mutation() -> None:
         shutil.copy(str(page), str(MUTATION / page.name))
 
 
-def install_foreign() -> None:
-    """Install the clients of other makers, which tests use, into `.foreign`: packages of npm and of PyPI."""
+def install_npm(listed: Path, folder: Path) -> None:
+    """Install the packages of npm that the files in `listed` name into a folder."""
     npm = shutil.which("npm")
     need(npm, "npm is needed, which comes with Node.js (Debian: apt install npm)")
-    FOREIGN.mkdir(exist_ok=True)
+    folder.mkdir(exist_ok=True)
     for name in ("package.json", "package-lock.json"):
-        shutil.copy(str(ROOT / "tests" / "foreign" / name), str(FOREIGN / name))
-    fetched = subprocess.run([str(npm), "ci", "--silent", "--no-audit", "--no-fund"], cwd=str(FOREIGN), check=False)
+        shutil.copy(str(listed / name), str(folder / name))
+    fetched = subprocess.run([str(npm), "ci", "--silent", "--no-audit", "--no-fund"], cwd=str(folder), check=False)
     need(fetched.returncode == 0, "npm cannot install the packages: is there a way to its registry?")
+
+
+def install_foreign() -> None:
+    """Install the clients of other makers, which tests use, into `.foreign`: packages of npm and of PyPI."""
+    install_npm(ROOT / "tests" / "foreign", FOREIGN)
     made = succeeds([sys.executable, "-m", "venv", str(FOREIGN / "venv")])
     wanted = str(ROOT / "tests" / "foreign" / "requirements.txt")
     pip = [str(FOREIGN / "venv" / "bin" / "python"), "-m", "pip", "install", "-q", "--disable-pip-version-check"]
@@ -183,13 +188,7 @@ def install_foreign() -> None:
 
 def install_browser() -> None:
     """Install axe-core, a package of npm, into `.browser`, and Playwright into the environment."""
-    npm = shutil.which("npm")
-    need(npm, "npm is needed, which comes with Node.js (Debian: apt install npm)")
-    BROWSER.mkdir(exist_ok=True)
-    for name in ("package.json", "package-lock.json"):
-        shutil.copy(str(ROOT / "tests" / "browser" / name), str(BROWSER / name))
-    fetched = subprocess.run([str(npm), "ci", "--silent", "--no-audit", "--no-fund"], cwd=str(BROWSER), check=False)
-    need(fetched.returncode == 0, "npm cannot install the packages: is there a way to its registry?")
+    install_npm(ROOT / "tests" / "browser", BROWSER)
     wanted = str(ROOT / "tests" / "browser" / "requirements.txt")
     pip = [program("python"), "-m", "pip", "install", "-q", "--disable-pip-version-check"]
     need(succeeds([*pip, "-r", wanted]), "cannot install Playwright: is there a way to PyPI?")

@@ -3,13 +3,12 @@
 Belongs here: writing or checking them. Does not: the rest of that page, which people write.
 """
 
-import argparse
-import sys
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from phaseline.engine.accounts import roles
 from phaseline.engine.accounts.users import AccountPlan
+from phaseline.machines.docs.written_part import keep
 
 COMMAND = "python -m phaseline.engine.generate"
 PAGE = Path("docs/security.md")
@@ -56,15 +55,4 @@ def wanted(page: str) -> str:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Write or check the tables; 1 if `--check` finds them stale."""
-    parser = argparse.ArgumentParser(prog=COMMAND, description=f"Write the tables in {PAGE}.")
-    parser.add_argument("--check", action="store_true", help="write nothing; exit with 1 if the tables are stale")
-    parser.add_argument("--to", type=Path, default=Path(), metavar="DIR", help="the project's root (default: here)")
-    chosen = parser.parse_args(arguments)
-    path = chosen.to / PAGE
-    found = path.read_text(encoding="utf-8")
-    if found == wanted(found):
-        return 0
-    if not chosen.check:
-        path.write_text(wanted(found), encoding="utf-8")
-    sys.stdout.write(f"{'stale' if chosen.check else 'written'}: {PAGE}\n")
-    return 1 if chosen.check else 0
+    return keep(arguments, COMMAND, PAGE, wanted)

@@ -3,14 +3,13 @@
 Belongs here: that part of the page. Does not: the rest of the page, which people write.
 """
 
-import argparse
-import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from phaseline.engine.http import problems
 from phaseline.engine.http.parameters import Parameter
 from phaseline.engine.http.routes import ROUTES, Route
+from phaseline.machines.docs.written_part import keep
 
 PAGE = Path("docs/http.md")
 COMMAND = "python3 dev.py generate"
@@ -54,15 +53,4 @@ def wanted(page: str) -> str:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Write or check the reference; 1 if `--check` finds it stale."""
-    parser = argparse.ArgumentParser(prog=COMMAND, description=f"Write the reference in {PAGE}.")
-    parser.add_argument("--check", action="store_true", help="write nothing; exit with 1 if the page is stale")
-    parser.add_argument("--to", type=Path, default=Path(), metavar="DIR", help="the project's root (default: here)")
-    chosen = parser.parse_args(arguments)
-    path = chosen.to / PAGE
-    found = path.read_text(encoding="utf-8")
-    if found == wanted(found):
-        return 0
-    if not chosen.check:
-        path.write_text(wanted(found), encoding="utf-8")
-    sys.stdout.write(f"{'stale' if chosen.check else 'written'}: {PAGE}\n")
-    return 1 if chosen.check else 0
+    return keep(arguments, COMMAND, PAGE, wanted)

@@ -2,15 +2,24 @@
 
 from collections.abc import AsyncIterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 import pytest_asyncio
 
 from phaseline.engine.observe import cluster
+from tests.support import browser
 from tests.support.foreign_programs import node, python
 from tests.support.kubernetes_server import Kube, serving
 
-__all__ = ["kube", "node", "python"]
+__all__ = ["chromium", "kube", "node", "python"]
+
+
+@pytest_asyncio.fixture
+async def chromium() -> AsyncIterator[Any]:
+    """A browser."""
+    async with browser.browser() as started:
+        yield started
 
 
 @pytest_asyncio.fixture

@@ -25,13 +25,6 @@ COUNT = "window.phaseline.store.counts().total"
 
 
 @pytest_asyncio.fixture
-async def chromium() -> AsyncIterator[Any]:
-    """A browser."""
-    async with browser.browser() as started:
-        yield started
-
-
-@pytest_asyncio.fixture
 async def api(chromium: Any, settings: Settings, wire: Wire) -> AsyncIterator[Api]:
     """A server of an installation with a history. It starts only where there is a browser."""
     async with installation_with_history(settings, wire, events=150, clusters=3), http_server(settings) as served:

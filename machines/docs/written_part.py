@@ -1,0 +1,30 @@
+"""Keeps the generated part of a page that people write otherwise.
+
+Belongs here: the options of such a generator, checking and writing the page. Does not: what the part says
+(`engine.accounts.page`, `engine.http.reference`), pages that are generated whole (`pages`).
+"""
+
+import argparse
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+
+def keep(arguments: Sequence[str] | None, command: str, page: Path, wanted: Callable[[str], str]) -> int:
+    """Write or check the generated part of a page; 1 if `--check` finds it stale.
+
+    command: how people call the generator. page: from the project's root. wanted: the page as it should be, made from
+    the page as it is.
+    """
+    parser = argparse.ArgumentParser(prog=command, description=f"Write the generated part of {page}.")
+    parser.add_argument("--check", action="store_true", help="write nothing; exit with 1 if the page is stale")
+    parser.add_argument("--to", type=Path, default=Path(), metavar="DIR", help="the project's root (default: here)")
+    chosen = parser.parse_args(arguments)
+    path = chosen.to / page
+    found = path.read_text(encoding="utf-8")
+    if found == wanted(found):
+        return 0
+    if not chosen.check:
+        path.write_text(wanted(found), encoding="utf-8")
+    sys.stdout.write(f"{'stale' if chosen.check else 'written'}: {page}\n")
+    return 1 if chosen.check else 0
