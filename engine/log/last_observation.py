@@ -3,6 +3,7 @@
 Belongs here: reading both, assessing. Does not: the rules (`kubernetes.assess`), texts for people (`engine.cli`).
 """
 
+import asyncio
 from collections.abc import Mapping
 from datetime import datetime
 from typing import Any, NamedTuple
@@ -20,6 +21,8 @@ from phaseline.schemas.cloudevents import binary_mode
 from phaseline.schemas.records import nanoseconds, utc
 
 KIND = "resource"
+COPIED = (0.0, 0.05, 0.2, 0.5)
+"""Seconds to wait before each look for an observation that LIVE has not copied yet."""
 
 
 class Observation(NamedTuple):
@@ -50,11 +53,18 @@ class ObjectDiff(NamedTuple):
 
 
 async def last(installation: Installation, resource_id: str) -> Observation:
-    """The last observation of a resource; raises `NotObserved`, `InvalidId`."""
+    """The last observation of a resource; raises `NotObserved`, `InvalidId`.
+
+    LIVE copies events a moment after they are stored. So a missing observation is asked for again.
+    """
     check_name(installation.kinds, KIND, resource_id)
     subject = installation.subjects.live(installation.partition_of(resource_id), resource_id)
-    reply = await direct(installation.wire, f"{installation.layout.live}.{subject}")
-    if reply is None:
+    for pause in COPIED:
+        await asyncio.sleep(pause)
+        reply = await direct(installation.wire, f"{installation.layout.live}.{subject}")
+        if reply is not None:
+            break
+    else:
         raise NotObserved(id=resource_id)
     event = codec.decode(binary_mode.structured(reply.data, reply.block))
     data = event.get("data") or {}

@@ -260,16 +260,23 @@ class Partition:
         if self.tree is None:
             raise NotOwned(partition=self.number)
         found, position = ask(self.tree), self.position
-        if self.decided > self.committed:
-            waiting: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-            self._waiting.append((self.decided, waiting))
-            await asyncio.wait({waiting})
-            if waiting.cancelled():
+        committed = self.commit_under_way()
+        if committed is not None:
+            await asyncio.wait({committed})
+            if committed.cancelled():
                 raise NotOwned(partition=self.number)
         return found, position
 
+    def commit_under_way(self) -> asyncio.Future[None] | None:
+        """A future that ends once all that is decided is committed; None if it is. Cancelled with the partition."""
+        if self.decided == self.committed:
+            return None
+        waiting: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._waiting.append((self.decided, waiting))
+        return waiting
+
     def _wake(self) -> None:
-        """Wake the calls of `look` whose batch is committed."""
+        """Wake those who wait for a batch that is committed."""
         for decided, waiting in self._waiting:
             if decided <= self.committed and not waiting.done():
                 waiting.set_result(None)

@@ -1,7 +1,7 @@
 """Reading commands say where events are not decided yet, and where nobody decides them; else they say nothing."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
 
@@ -108,6 +108,27 @@ async def test_events_on_the_way_are_counted(wire: Wire, two: Settings, monkeypa
         assert "not decided yet: 1 event is on the way" in said.err
         assert "on the way" not in (await shell("get", "cluster", SOME)).err
         committed.set()
+
+
+async def test_an_event_whose_outcome_was_seen_is_not_called_undecided(
+    wire: Wire, two: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked, commit_under_way, append_row = asyncio.Event(), Partition.commit_under_way, Claim.append_row
+
+    async def stored_but_not_heard(self: Claim, messages: Sequence[Message], position: int) -> None:
+        await append_row(self, messages, position)
+        await asked.wait()
+
+    def question(self: Partition) -> asyncio.Future[None] | None:
+        asyncio.get_running_loop().call_soon(asked.set)
+        return commit_under_way(self)
+
+    async with worker(wire, two), Client.open(two, kinds=BUILT_IN_KINDS) as client:
+        monkeypatch.setattr(Claim, "append_row", stored_but_not_heard)
+        monkeypatch.setattr(Partition, "commit_under_way", question)
+        await client.publish_and_wait("cluster", "create", OTHER)
+        assert not asked.is_set()
+        assert await backlog(Installation(wire, layout_of(two, 2), BUILT_IN_KINDS), (1,)) == Backlog(0)
 
 
 async def test_readers_in_an_account_of_their_own_are_told_the_truth() -> None:
