@@ -12,14 +12,14 @@ from phaseline.engine.worker.partition import Partition
 from phaseline.schemas import codec
 
 PATIENCE = 0.5
-"""Seconds for which an answer waits for the commit under way. A commit takes that long only where NATS is in trouble."""
+"""Seconds for which an answer waits for the commit under way. A commit takes longer only where NATS is in trouble."""
 
 
 async def listen(installation: Installation, partition: Partition) -> int:
     """Answer for a partition that this worker owns; returns the subscription.
 
-    An answer waits for the commit under way, at most `PATIENCE`. Readers see records before this worker knows that they are stored. Without
-    the wait, an answer would call events undecided whose outcome the asker has seen.
+    An answer waits for the commit under way, at most `PATIENCE`. Readers see records before this worker knows that
+    they are stored. Without the wait, an answer would call events undecided whose outcome the asker has seen.
     """
     wire = installation.wire
 

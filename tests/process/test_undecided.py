@@ -9,6 +9,7 @@ import pytest
 
 from phaseline.engine.cli.undecided import lines
 from phaseline.engine.client.client import Client
+from phaseline.engine.core.message import Message
 from phaseline.engine.core.process import Batch
 from phaseline.engine.jetstream.streams import layout_of, provision
 from phaseline.engine.jetstream.wire import Wire
