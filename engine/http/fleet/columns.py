@@ -7,7 +7,7 @@ Columns of 100,000 entities take an eighth of the bytes of their records, and a 
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from phaseline.engine import staleness
@@ -16,9 +16,9 @@ from phaseline.engine.http.fleet.state_index import IndexedState
 from phaseline.schemas.records import CONTACT
 
 
-def chosen(fleet: LiveFleet, kind: str | None, tree: str | None, *, deleted: bool) -> Sequence[int]:
-    """The numbers of the entities of a kind and of a tree, in order."""
-    numbers: Iterable[int] = fleet.order() if tree is None else fleet.below(tree)
+def chosen(fleet: LiveFleet, kind: str | None, trees: Sequence[str], *, deleted: bool) -> Sequence[int]:
+    """The numbers of the entities of a kind and of some trees (none: all), in order."""
+    numbers = fleet.order() if not trees else fleet.within(trees)
     if kind is not None:
         numbers = [number for number in numbers if fleet.last[number].entity.kind == kind]
     flags = fleet.flags

@@ -119,6 +119,13 @@ class LiveFleet:
             if found.startswith(prefix) or found == entity_id:
                 yield number
 
+    def within(self, ids: Sequence[str]) -> Sequence[int]:
+        """The same of several ids, none of which is below another."""
+        if len(ids) == 1:
+            return list(self.below(ids[0]))
+        wanted = {number for one in ids for number in self.below(one)}
+        return [number for number in self.order() if number in wanted]
+
     def _sorted(self, numbers: Iterable[int]) -> list[int]:
         return sorted(numbers, key=self._keys.__getitem__)
 
