@@ -150,10 +150,21 @@ async def all_columns(call: Call) -> HttpAnswer:
     body = service.bodies.get(key)
     if body is None:
         fleet = await _fleet_of(call, view)
-        numbers = columns.chosen(fleet, values["kind"], call.trees, deleted=values["deleted"])
-        body = codec.encode_json(columns.columns(fleet, numbers))
+        body = codec.encode_json(columns.columns(fleet, _shape(call, fleet)))
         service.bodies.put(key, body)
     return HttpAnswer(body, view.moment, is_past=view.is_past)
+
+
+def _shape(call: Call, fleet: LiveFleet) -> columns.Shape:
+    """The shape of what is asked for. That of the present fleet is kept."""
+    values, service = call.values, call.service
+    key, is_present = (fleet.shape, call.query), fleet is service.follower.fleet
+    found = service.shapes.get(key) if is_present else None
+    if found is None:
+        found = columns.shape(fleet, columns.chosen(fleet, values["kind"], call.trees, deleted=values["deleted"]))
+        if is_present:
+            service.shapes.put(key, found)
+    return found
 
 
 async def strip(call: Call) -> HttpAnswer:
