@@ -248,7 +248,7 @@ def main(arguments: "list[str]") -> None:
         os.chdir(str(MUTATION))
     if arguments[0] == "foreign":
         install_foreign()
-    if arguments[0] in ("browser", "screens"):
+    if arguments[0] in ("browser", "screens") or (arguments[0] == "bench" and "page" in further):
         install_browser()
     if command:
         if extras == "dev":
