@@ -12,6 +12,7 @@ from phaseline.engine.http.call import Call, HttpAnswer
 from phaseline.engine.http.fleet import columns
 from phaseline.engine.jetstream.direct_get import gather
 from phaseline.engine.log import table_eras
+from phaseline.engine.log.division import notes
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.when import Moment
 from phaseline.engine.publish.backlog import owner_of
@@ -26,14 +27,14 @@ async def summary(call: Call) -> HttpAnswer:
     """Counts, silent places, workers, partitions with owner and backlog, streams, tables."""
     service = call.service
     fleet = await service.fleet()
-    installation = service.installation
+    installation = await notes.known(service.installation)
     moment = Moment(fleet.place, fleet.time_ns)
     counted = columns.tally(fleet)
     silent = [
         {"kind": kind, "id": entity_id, "since": timestamp(since)}
         for (kind, entity_id), since in sorted(fleet.silent.items())
     ]
-    partitions = range(installation.layout.partitions)
+    partitions = installation.layout.division.numbers
     owned, streams, workers, eras = await asyncio.gather(
         asyncio.gather(*(_partition(installation, one) for one in partitions)),
         asyncio.gather(*(_stream(installation, name) for name in installation.layout.streams)),
