@@ -34,6 +34,8 @@ class Claim:
     pending: int = 0
     feed: Feed = "msgpack"
     prefix: str = "pl"
+    former: str = ""
+    """The worker that owned the partition before; empty if there was none."""
     opening: Beginning | None = None
     """Where it begins, if partitions of the former division have decided some of the events that it reads."""
 

@@ -63,7 +63,8 @@ async def take_over(
     position = max(last.position, highest) if last.plan is None and opening is None else last.position
     log.info("partition_taken", partition=partition, epoch=own.epoch, entities=len(tree), position=position)
     pending = last.pending if position == last.position else 0
-    claim = Claim(partition, tree, fence, own, position, pending, installation.layout.feed, installation.prefix)
+    layout = installation.layout
+    claim = Claim(partition, tree, fence, own, position, pending, layout.feed, layout.prefix, last.worker)
     claim.opening = opening
     if last.attempts and last.plan is None and position > last.position:
         # Lone records do not write the checkpoint: the former owner did get on.

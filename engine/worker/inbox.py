@@ -33,6 +33,11 @@ class Inbox(Reader):
         self.left_out = len(own) < len(taken)
         return own
 
+    @property
+    def oldest(self) -> Stored | None:
+        """The first event of the partition that came and was not taken; None if there is none."""
+        return next((event for event in self._buffer if not self._selects or self._is_own(event)), None)
+
     def following(self, event: Stored) -> int:
         """How many events of the partition followed an event when it was read, at least."""
         return 0 if self._selects else event.pending

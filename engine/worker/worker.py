@@ -9,10 +9,12 @@ import os
 import secrets
 import socket
 import time
+from collections import Counter
 from dataclasses import asdict
 
 from phaseline.engine import logs
-from phaseline.engine.core.process import EventCounts
+from phaseline.engine.core.counts import outcomes
+from phaseline.engine.core.counts.outcomes import EventCounts, Outcomes
 from phaseline.engine.emco_status.server import StatusService
 from phaseline.engine.errors import (
     ApiFailed,
@@ -38,6 +40,7 @@ from phaseline.engine.settings import Settings
 from phaseline.engine.worker import backlog_answers
 from phaseline.engine.worker.closing import DivisionWatch, close_former
 from phaseline.engine.worker.lease import Leases
+from phaseline.engine.worker.measures import Measures
 from phaseline.engine.worker.partition import Partition
 from phaseline.engine.worker.stopping import unless_stopped
 from phaseline.machines import built_in, libraries
@@ -78,7 +81,10 @@ class Worker:
         self.owned: dict[int, tuple[Partition, asyncio.Event, asyncio.Task[None]]] = {}
         self.loaded: dict[int, Partition] = {}
         """The partitions that status queries may read."""
-        self.done = EventCounts()
+        self._done = Outcomes()
+        self.measures = Measures()
+        self.installation: Installation | None = None
+        """None until its streams are found."""
         self.ready = ready or asyncio.Event()
         self._batches = AtomicBatches(wire)
         self._leases: Leases | None = None
@@ -118,7 +124,8 @@ class Worker:
 
     async def _work(self, installation: Installation, stop: asyncio.Event) -> None:
         """Own a share of the partitions of one division, until `stop` or until another division is noted."""
-        self._leases = leases = Leases(installation, self.name, self.settings.lease)
+        self.installation = installation
+        self._leases = leases = Leases(installation, self.name, self.settings.lease, self.measures)
         status = StatusService(installation, self.loaded, self.name, __version__)
         announced = await status.start()
         over = DivisionWatch(installation, self.settings.lease / LOOKS)
@@ -163,8 +170,21 @@ class Worker:
 
     def counts(self) -> EventCounts:
         """The counts of all events that this worker has decided."""
-        parts = [self.done, *(partition.counts for partition, _, _ in self.owned.values())]
-        return EventCounts(*(sum(getattr(part, name) for part in parts) for name in EventCounts.__dataclass_fields__))
+        return self.outcomes().counts()
+
+    def outcomes(self) -> Outcomes:
+        """What became of all events that this worker has decided."""
+        return outcomes.sum_of([self._done, *(partition.outcomes for partition, _, _ in self.owned.values())])
+
+    @property
+    def commit_failures(self) -> Counter[str]:
+        """By reason, the tries of commits without success."""
+        return self._batches.failures
+
+    @property
+    def has_share(self) -> bool:
+        """Whether this worker has asked for the partitions that are its share."""
+        return self._leases is not None and self._leases.has_share
 
     async def _start(self, installation: Installation, leases: Leases, status: StatusService, number: int) -> None:
         stop = asyncio.Event()
@@ -172,7 +192,7 @@ class Worker:
         partition = Partition(
             installation, number, self.name, settings.accept_tables,
             accept_loss=settings.accept_loss, living=leases.workers, silence_after=settings.silence_after,
-            batches=self._batches,
+            batches=self._batches, measures=self.measures,
         )  # fmt: skip
         self.loaded[number] = partition
         listening = (await status.listen(number), await backlog_answers.listen(installation, partition))
@@ -195,31 +215,38 @@ class Worker:
 
     async def _own(self, partition: Partition, stop: asyncio.Event, leases: Leases, listening: tuple[int, ...]) -> None:
         """Run a partition, log the error that ends it, and give up its lease."""
-        number = partition.number
+        number, losses = partition.number, self.measures.losses
         try:
             await partition.run(stop)
         except PartitionClosed:
             await asyncio.sleep(PAUSE)  # until this worker has seen the new division
         except Fenced as error:
+            losses["fenced"] += 1
             log.warning("partition_lost", partition=number, worker=self.name, error=str(error))
         except DecisionStuck as error:
+            losses["stuck"] += 1
             self._stuck = error
             self._stop.set()
         except TablesDiffer as error:
+            losses["tables"] += 1
             log.warning("partition_refused", partition=number, worker=self.name, error=str(error))
             await asyncio.sleep(LONG_PAUSE)
         except LogEmptied as error:
+            losses["log_emptied"] += 1
             # The error says all, so there is no traceback.
             log.error("log_emptied", partition=number, worker=self.name, error=str(error))  # noqa: TRY400
             await asyncio.sleep(LONG_PAUSE)
         except KindMissing as error:
+            losses["unreadable"] += 1
             log.exception("partition_unreadable", partition=number, worker=self.name, error=str(error))
             await asyncio.sleep(LONG_PAUSE)
         except PhaselineError as error:
+            losses["failed"] += 1
             # The error says all, so there is no traceback.
             log.error("partition_failed", partition=number, worker=self.name, error=str(error))  # noqa: TRY400
             await asyncio.sleep(PAUSE)
         except Exception as error:
+            losses["broken"] += 1
             log.exception("partition_broken", partition=number, worker=self.name, error=repr(error))
             await asyncio.sleep(PAUSE)
         finally:
@@ -227,12 +254,8 @@ class Worker:
             self.loaded.pop(number, None)
             for sid in listening:
                 await self.wire.unsubscribe(sid)
-            self._add(partition.counts)
+            self._done.take_in(partition.outcomes)
             await leases.give_up(number)
-
-    def _add(self, counts: EventCounts) -> None:
-        for name in EventCounts.__dataclass_fields__:
-            setattr(self.done, name, getattr(self.done, name) + getattr(counts, name))
 
     async def _report(self) -> None:
         last = self.counts()
