@@ -160,10 +160,11 @@ def lint() -> None:
 
 def copy_for_mutation() -> None:
     """Copy the sources and tests to `.mutation`, with folders in place of the links: the tool does not follow links."""
-    for name in ("src", "tests", "examples", "docs", "benchmarks", "machines", "engine", "schemas"):
+    for name in ("src", "tests", "examples", "docs", "benchmarks", "machines", "engine", "schemas", "deploy"):
         shutil.rmtree(str(MUTATION / name), ignore_errors=True)
         shutil.copytree(str(ROOT / name), str(MUTATION / name), ignore=shutil.ignore_patterns("__pycache__"))
-    for page in [*ROOT.glob("*.md"), *ROOT.glob("*.toml"), *ROOT.glob("*.yaml"), ROOT / "LICENSE", ROOT / "dev.py"]:
+    others = [ROOT / "LICENSE", ROOT / "Dockerfile", ROOT / "dev.py"]
+    for page in [*ROOT.glob("*.md"), *ROOT.glob("*.toml"), *ROOT.glob("*.yaml"), *others]:
         shutil.copy(str(page), str(MUTATION / page.name))
 
 
@@ -263,7 +264,7 @@ def main(arguments: "list[str]") -> None:
         os.chdir(str(MUTATION))
     if arguments[0] == "foreign":
         install_foreign()
-    if arguments[0] in ("browser", "screens"):
+    if arguments[0] in ("browser", "screens") or (arguments[0] == "bench" and "page" in further):
         install_browser()
     if command:
         if extras == "dev":
