@@ -125,10 +125,12 @@ def natural(entity_id: str) -> str:
     Each part ends in a character below all that an id holds. A number begins with one that is below those of a text,
     then comes how many digits it has.
     """
-    return "\0".join(
-        "".join([_as_number(piece) if piece.isdecimal() else f"\2{piece}" for piece in _NUMBER.split(part) if piece])
-        for part in entity_id.split("/")
-    )
+    return "\0".join(map(_natural_part, entity_id.split("/")))
+
+
+@lru_cache(maxsize=4096)
+def _natural_part(part: str) -> str:
+    return "".join([_as_number(piece) if piece.isdecimal() else f"\2{piece}" for piece in _NUMBER.split(part) if piece])
 
 
 def _as_number(digits: str) -> str:

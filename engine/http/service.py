@@ -22,6 +22,7 @@ from phaseline.engine.http.fleet.history_loader import HistoryLoader
 from phaseline.engine.http.intake.hook_file import Hooks
 from phaseline.engine.http.kept import Kept
 from phaseline.engine.http.live.hub import Hub
+from phaseline.engine.http.traffic import Traffic
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.log import as_of
 from phaseline.engine.log.as_of import AsOf
@@ -88,6 +89,7 @@ class Service:
         self.hooks = hooks or Hooks({})
         self.settings, self.kinds, self._most = settings, kinds, history
         self._parts: _Connected | None = None
+        self.traffic = Traffic()
         self._failure: PhaselineError | None = None
         self.description = b"{}"
         """The description of the API, as JSON."""
@@ -121,6 +123,11 @@ class Service:
     def history(self) -> HistoryLoader:
         """The transitions in memory."""
         return self._connected().history
+
+    @property
+    def is_found(self) -> bool:
+        """Whether the installation is found, so that there is a fleet."""
+        return self._parts is not None
 
     @property
     def is_connected(self) -> bool:

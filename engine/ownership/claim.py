@@ -33,6 +33,8 @@ class Claim:
     pending: int = 0
     feed: Feed = "msgpack"
     prefix: str = "pl"
+    former: str = ""
+    """The worker that owned the partition before; empty if there was none."""
 
     @property
     def limit(self) -> int:

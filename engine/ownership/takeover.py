@@ -50,7 +50,8 @@ async def take_over(
     position = max(last.position, highest) if last.plan is None else last.position
     log.info("partition_taken", partition=partition, epoch=own.epoch, entities=len(tree), position=position)
     pending = last.pending if position == last.position else 0
-    claim = Claim(partition, tree, fence, own, position, pending, installation.layout.feed, installation.prefix)
+    layout = installation.layout
+    claim = Claim(partition, tree, fence, own, position, pending, layout.feed, layout.prefix, last.worker)
     if last.attempts and last.plan is None and position > last.position:
         # Lone records do not write the checkpoint: the former owner did get on.
         claim.checkpoint = replace(own, position=position, attempts=1, trying=0, triers=())

@@ -9,10 +9,12 @@ import os
 import secrets
 import socket
 import time
+from collections import Counter
 from dataclasses import asdict
 
 from phaseline.engine import logs
-from phaseline.engine.core.process import EventCounts
+from phaseline.engine.core.counts import outcomes
+from phaseline.engine.core.counts.outcomes import EventCounts, Outcomes
 from phaseline.engine.emco_status.server import StatusService
 from phaseline.engine.errors import (
     ApiFailed,
@@ -35,6 +37,7 @@ from phaseline.engine.ownership.atomic_batches import AtomicBatches
 from phaseline.engine.settings import Settings
 from phaseline.engine.worker import backlog_answers
 from phaseline.engine.worker.lease import Leases
+from phaseline.engine.worker.measures import Measures
 from phaseline.engine.worker.partition import Partition
 from phaseline.engine.worker.stopping import unless_stopped
 from phaseline.machines import built_in, libraries
@@ -73,7 +76,10 @@ class Worker:
         self.owned: dict[int, tuple[Partition, asyncio.Event, asyncio.Task[None]]] = {}
         self.loaded: dict[int, Partition] = {}
         """The partitions that status queries may read."""
-        self.done = EventCounts()
+        self._done = Outcomes()
+        self.measures = Measures()
+        self.installation: Installation | None = None
+        """None until its streams are found."""
         self.ready = ready or asyncio.Event()
         self._batches = AtomicBatches(wire)
         self._leases: Leases | None = None
@@ -95,9 +101,9 @@ class Worker:
         installation = await self._provisioned(stop)
         if installation is None:
             return
-        layout = installation.layout
+        self.installation, layout = installation, installation.layout
         log.info("worker_started", worker=self.name, partitions=layout.partitions, prefix=layout.prefix)
-        self._leases = leases = Leases(installation, self.name, self.settings.lease)
+        self._leases = leases = Leases(installation, self.name, self.settings.lease, self.measures)
         status = StatusService(installation, self.loaded, self.name, __version__)
         announced = await status.start()
         reporting = asyncio.create_task(self._report())
@@ -140,8 +146,21 @@ class Worker:
 
     def counts(self) -> EventCounts:
         """The counts of all events that this worker has decided."""
-        parts = [self.done, *(partition.counts for partition, _, _ in self.owned.values())]
-        return EventCounts(*(sum(getattr(part, name) for part in parts) for name in EventCounts.__dataclass_fields__))
+        return self.outcomes().counts()
+
+    def outcomes(self) -> Outcomes:
+        """What became of all events that this worker has decided."""
+        return outcomes.sum_of([self._done, *(partition.outcomes for partition, _, _ in self.owned.values())])
+
+    @property
+    def commit_failures(self) -> Counter[str]:
+        """By reason, the tries of commits without success."""
+        return self._batches.failures
+
+    @property
+    def has_share(self) -> bool:
+        """Whether this worker has asked for the partitions that are its share."""
+        return self._leases is not None and self._leases.has_share
 
     async def _start(self, installation: Installation, leases: Leases, status: StatusService, number: int) -> None:
         stop = asyncio.Event()
@@ -149,7 +168,7 @@ class Worker:
         partition = Partition(
             installation, number, self.name, settings.accept_tables,
             accept_loss=settings.accept_loss, living=leases.workers, silence_after=settings.silence_after,
-            batches=self._batches,
+            batches=self._batches, measures=self.measures,
         )  # fmt: skip
         self.loaded[number] = partition
         listening = (await status.listen(number), await backlog_answers.listen(installation, partition))
@@ -172,29 +191,36 @@ class Worker:
 
     async def _own(self, partition: Partition, stop: asyncio.Event, leases: Leases, listening: tuple[int, ...]) -> None:
         """Run a partition, log the error that ends it, and give up its lease."""
-        number = partition.number
+        number, losses = partition.number, self.measures.losses
         try:
             await partition.run(stop)
         except Fenced as error:
+            losses["fenced"] += 1
             log.warning("partition_lost", partition=number, worker=self.name, error=str(error))
         except DecisionStuck as error:
+            losses["stuck"] += 1
             self._stuck = error
             self._stop.set()
         except TablesDiffer as error:
+            losses["tables"] += 1
             log.warning("partition_refused", partition=number, worker=self.name, error=str(error))
             await asyncio.sleep(LONG_PAUSE)
         except LogEmptied as error:
+            losses["log_emptied"] += 1
             # The error says all, so there is no traceback.
             log.error("log_emptied", partition=number, worker=self.name, error=str(error))  # noqa: TRY400
             await asyncio.sleep(LONG_PAUSE)
         except KindMissing as error:
+            losses["unreadable"] += 1
             log.exception("partition_unreadable", partition=number, worker=self.name, error=str(error))
             await asyncio.sleep(LONG_PAUSE)
         except PhaselineError as error:
+            losses["failed"] += 1
             # The error says all, so there is no traceback.
             log.error("partition_failed", partition=number, worker=self.name, error=str(error))  # noqa: TRY400
             await asyncio.sleep(PAUSE)
         except Exception as error:
+            losses["broken"] += 1
             log.exception("partition_broken", partition=number, worker=self.name, error=repr(error))
             await asyncio.sleep(PAUSE)
         finally:
@@ -202,12 +228,8 @@ class Worker:
             self.loaded.pop(number, None)
             for sid in listening:
                 await self.wire.unsubscribe(sid)
-            self._add(partition.counts)
+            self._done.take_in(partition.outcomes)
             await leases.give_up(number)
-
-    def _add(self, counts: EventCounts) -> None:
-        for name in EventCounts.__dataclass_fields__:
-            setattr(self.done, name, getattr(self.done, name) + getattr(counts, name))
 
     async def _report(self) -> None:
         last = self.counts()
