@@ -71,6 +71,29 @@ async def test_the_command_takes_what_is_rendered(helm: str, path: Path, monkeyp
             parsed(container["args"])
 
 
+async def test_the_monitor_finds_what_it_scrapes(helm: str) -> None:
+    found = await rendered(helm, FOREIGN / "charts" / "all.yaml")
+    monitor = one(found, "ServiceMonitor", "phaseline")["spec"]
+    services = [one for one in found if one["kind"] == "Service"]
+    assert {one["metadata"]["name"] for one in services} == {"phaseline-gateway", "phaseline-worker"}
+    for service in services:
+        assert monitor["selector"]["matchLabels"].items() <= service["metadata"]["labels"].items()
+    named = [{port["name"] for port in service["spec"]["ports"]} for service in services]
+    assert {endpoint["port"] for endpoint in monitor["endpoints"]} == set().union(*named)
+    [gateway] = [endpoint for endpoint in monitor["endpoints"] if endpoint["port"] == "http"]
+    assert gateway["authorization"]["credentials"] == {"name": "phaseline-scraper", "key": "token"}
+
+
+async def test_workers_are_scaled_by_the_events_that_wait(helm: str) -> None:
+    found = await rendered(helm, FOREIGN / "charts" / "all.yaml")
+    worker = one(found, "Deployment", "phaseline-worker")
+    assert "replicas" not in worker["spec"]  # the autoscaler sets them
+    scaled = one(found, "ScaledObject", "phaseline-worker")["spec"]
+    assert scaled["scaleTargetRef"]["name"] == worker["metadata"]["name"]
+    assert (scaled["minReplicaCount"], scaled["maxReplicaCount"]) == (2, 32)
+    assert 'phaseline_partition_lag_events{namespace="phaseline"}' in scaled["triggers"][0]["metadata"]["query"]
+
+
 def one(found: list[Manifest], kind: str, name: str) -> Manifest:
     [manifest] = [one for one in found if (one["kind"], one["metadata"]["name"]) == (kind, name)]
     return manifest
@@ -80,6 +103,8 @@ def one(found: list[Manifest], kind: str, name: str) -> Manifest:
     ("settings", "problem"),
     [
         ({"gateway__tokens__secret": ""}, "whoever reaches it could do everything"),
+        ({"worker__autoscaling__enabled": "true", "worker__autoscaling__maxReplicas": "9"}, "there are 8 partitions"),
+        ({"worker__autoscaling__enabled": "true", "worker__autoscaling__minReplicas": "9"}, "more than maxReplicas"),
         ({"worker__replica": "3"}, "replica"),
         ({"image__digest": "latest"}, "digest"),
     ],

@@ -14,6 +14,7 @@ import jsonschema
 import pytest
 import yaml
 
+from phaseline.engine.telemetry.metric_table import METRICS
 from tests.support.command_line import parsed, unread
 from tests.support.deploy_files import (
     BASE,
@@ -71,6 +72,8 @@ def test_the_schema_names_the_values_that_there_are() -> None:
         ("worker.replicas", 0),
         ("worker.user.secret", "Not A Name"),
         ("worker.terminationGracePeriodSeconds", 5),
+        ("worker.autoscaling.prometheus", "prometheus:9090"),
+        ("metrics.serviceMonitor.interval", "often"),
         ("image.digest", "latest"),
         ("nats.urls", []),
         ("nats.urls", ["nats://user:secret@nats:4222"]),
@@ -145,12 +148,18 @@ def test_every_variable_of_the_chart_is_read_by_a_command() -> None:
     assert unread("worker", found) & unread("serve", found) == set()
 
 
+def test_every_metric_of_the_chart_exists() -> None:
+    found = {name for text in TEMPLATES.values() for name in re.findall(r"phaseline_[a-z_]+", text)}
+    assert found
+    assert found <= {metric.name for metric in METRICS}
+
+
 @pytest.mark.parametrize("name", CONTAINERS)
 def test_probes_and_mounts_name_what_is_there(name: str) -> None:
     container = CONTAINERS[name]
-    ports = {port["name"] for port in container.get("ports", [])}
+    ports = {port["name"] for port in container["ports"]}
     probes = [found["httpGet"] for key, found in container.items() if key.endswith("Probe")]
-    assert {probe["path"] for probe in probes} == ({"/livez", "/readyz"} if ports else set())
+    assert {probe["path"] for probe in probes} == {"/livez", "/readyz"}
     assert {probe["port"] for probe in probes} <= ports
     [pod] = [pod for pod in pods(OBJECTS.values()) if container in pod["containers"]]
     mounts = {mount["name"]: mount["mountPath"] for mount in container["volumeMounts"]}

@@ -43,13 +43,14 @@ SCALING = closed(
     ),
 )
 DURATION = {"type": "string", "pattern": "^(([0-9]+)d)?(([0-9]+)h)?(([0-9]+)m)?(([0-9]+)s)?$"}
+AUTHORIZATION = closed("credentials", credentials=closed("name key", name=TEXT, key=TEXT))
 CUSTOM: dict[tuple[str, str], dict[str, Any]] = {
     ("monitoring.coreos.com/v1", "ServiceMonitor"): closed(
         "selector endpoints",
         jobLabel=TEXT,
         podTargetLabels=listed(TEXT),
         selector=closed("matchLabels", matchLabels=TEXTS),
-        endpoints=listed(closed("port", port=TEXT, path=TEXT, interval=DURATION)),
+        endpoints=listed(closed("port", port=TEXT, path=TEXT, interval=DURATION, authorization=AUTHORIZATION)),
     ),
     ("monitoring.coreos.com/v1", "PrometheusRule"): closed(
         "groups",
