@@ -81,7 +81,18 @@ async def test_the_monitor_finds_what_it_scrapes(helm: str) -> None:
     named = [{port["name"] for port in service["spec"]["ports"]} for service in services]
     assert {endpoint["port"] for endpoint in monitor["endpoints"]} == set().union(*named)
     [gateway] = [endpoint for endpoint in monitor["endpoints"] if endpoint["port"] == "http"]
+    assert {service["metadata"]["labels"][monitor["jobLabel"]] for service in services} == {"phaseline"}
     assert gateway["authorization"]["credentials"] == {"name": "phaseline-scraper", "key": "token"}
+
+
+async def test_an_upgrade_is_checked_by_the_new_image(helm: str) -> None:
+    found = await rendered(helm, FOREIGN / "charts" / "all.yaml")
+    job = one(found, "Job", "phaseline-upgrade-check")
+    assert job["metadata"]["annotations"]["helm.sh/hook"] == "pre-upgrade"
+    [replay] = job["spec"]["template"]["spec"]["containers"]
+    given = parsed(replay["args"])
+    assert (given["changed"], given["fail"]) == ("installed", True)
+    assert environment(replay)["PHASELINE_INBOX_PREFIX"] == "_INBOX_operator"
 
 
 async def test_workers_are_scaled_by_the_events_that_wait(helm: str) -> None:
@@ -91,7 +102,10 @@ async def test_workers_are_scaled_by_the_events_that_wait(helm: str) -> None:
     scaled = one(found, "ScaledObject", "phaseline-worker")["spec"]
     assert scaled["scaleTargetRef"]["name"] == worker["metadata"]["name"]
     assert (scaled["minReplicaCount"], scaled["maxReplicaCount"]) == (2, 32)
-    assert 'phaseline_partition_lag_events{namespace="phaseline"}' in scaled["triggers"][0]["metadata"]["query"]
+    assert (
+        'phaseline_partition_lag_events{namespace="phaseline", job="phaseline"}'
+        in scaled["triggers"][0]["metadata"]["query"]
+    )
 
 
 def one(found: list[Manifest], kind: str, name: str) -> Manifest:
@@ -135,7 +149,9 @@ def plain(manifest: Manifest) -> Manifest:
 
 async def test_the_kustomize_base_is_the_chart(helm: str) -> None:
     component = "app.kubernetes.io/component"
-    made = [plain(one) for one in await rendered(helm, KUSTOMIZED) if one["metadata"]["labels"][component] != "test"]
+    made = [
+        plain(one) for one in await rendered(helm, KUSTOMIZED) if one["metadata"]["labels"][component] != "operator"
+    ]
     if os.environ.get("PHASELINE_GOLDEN") == "write":
         write(made)
     assert {name_of(one): one for one in base()} == {name_of(one): one for one in made}

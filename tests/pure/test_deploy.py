@@ -222,7 +222,7 @@ def test_the_page_names_the_secrets_of_the_chart() -> None:
     made = set(re.findall(r"create secret generic (\S+) --from-file=(\S+)", PAGE))
     keys = {(name, path.rpartition("/")[2]) for name, path in made}
     chart = values()
-    users = [chart[part]["user"] for part in ("worker", "gateway", "test")]
+    users = [chart[part]["user"] for part in ("worker", "gateway", "operator")]
     wanted = {(user["secret"], user["nkey"]) for user in users} | {tuple(chart["gateway"]["tokens"].values())}
     assert wanted <= keys
     assert {name for name, _ in keys} - {name for name, _ in wanted} == {"nats-ca"}
