@@ -48,6 +48,7 @@ COLUMNS = (
 @options.clock
 @options.language
 @options.connected
+@options.archived
 @options.output("json", "yaml", "wide")
 @entity_name.argument()
 def history(

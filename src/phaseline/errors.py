@@ -3,6 +3,7 @@
 Belongs here: the public names of the errors. Does not: their messages (`phaseline.engine.errors`).
 """
 
+from phaseline.engine.archive_errors import BadArchive, CopyBehind, NotInLog
 from phaseline.engine.errors import (
     AmbiguousId,
     ApiFailed,
@@ -86,6 +87,7 @@ from phaseline.engine.errors import (
 __all__ = [
     "AmbiguousId",
     "ApiFailed",
+    "BadArchive",
     "BadEventFile",
     "BadLogFile",
     "BadManifest",
@@ -95,6 +97,7 @@ __all__ = [
     "BadUserName",
     "ClusterUnusable",
     "ConnectionLost",
+    "CopyBehind",
     "DataDirInUse",
     "DataDirUnusable",
     "DecisionStuck",
@@ -128,6 +131,7 @@ __all__ = [
     "NoSuchStream",
     "NotDecidedYet",
     "NotFound",
+    "NotInLog",
     "NotInstalled",
     "NotObserved",
     "NotOwned",
