@@ -109,7 +109,8 @@ class Reading:
             self._begin(part, begins)
         if positions != sorted(set(positions)) or not all(part.first <= one <= part.last for one in positions):
             raise self.bad(part, "its events are not in order")
-        self.missing += missing_ranges(part.first, part.last, sorted(explained.union(positions)))
+        known = (one for one in sorted(explained.union(positions)) if part.first <= one <= part.last)
+        self.missing = joined([*self.missing, *missing_ranges(part.first, part.last, known)])
 
     def _take(self, item: RecordItem, explained: set[int]) -> None:
         assert self.states is not None
@@ -139,6 +140,17 @@ def missing_ranges(first: int, last: int, positions: Iterable[int]) -> Iterator[
         following = position + 1
     if following <= last:
         yield following, last
+
+
+def joined(ranges: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Ranges in order, those as one that follow each other."""
+    found: list[tuple[int, int]] = []
+    for first, last in ranges:
+        if found and found[-1][1] + 1 == first:
+            found[-1] = (found[-1][0], last)
+        else:
+            found.append((first, last))
+    return found
 
 
 def read_back(folder: Folder, parts: Sequence[PartEntry], progress: Callable[[int], None] = lambda _: None) -> Reading:
@@ -182,7 +194,7 @@ async def read_streams(
         async for _ in found.before():
             pass
         async for event in found.events():
-            take(event.items)
+            take(await found.items(event))
             progress(1)
         take(await found.left(last))
     return held

@@ -7,7 +7,7 @@ All events of the slice must be decided. An event with a raw Secret is left out,
 
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
-from typing import NamedTuple, Self
+from typing import Self
 
 from phaseline.engine.core.message import Message
 from phaseline.engine.jetstream import frames
@@ -23,13 +23,6 @@ from phaseline.engine.replay.server_log import LogCursor, up_to
 
 OBSERVED = ".resource.observed."
 """A part of the subjects of the events that LIVE copies."""
-
-
-class EventItems(NamedTuple):
-    """An event with its records as items of a file; before it the records of erased events."""
-
-    position: int
-    items: list[Item]
 
 
 def records_of(subject: str, prefix: str) -> bool:
@@ -86,15 +79,13 @@ class LogSlice:
                 if found is not None:
                     yield found
 
-    async def events(self) -> AsyncIterator[EventItems]:
-        """Each event with its records, in the order of positions."""
-        wire, stream, prefix = self.installation.wire, self.installation.layout.events, self.installation.prefix
-        async with reader_of(wire, stream, [], self.first) as reader:
+    async def events(self) -> AsyncIterator[Stored]:
+        """The events in the order of positions."""
+        async with reader_of(self.installation.wire, self.installation.layout.events, [], self.first) as reader:
             async for slice_ in up_to(reader, self.last):
                 for event in slice_:
-                    partition = int(event.subject[len(prefix) + 1 :].split(".", 2)[1])
                     self._notice(event)
-                    yield await self._with_records(self._cursors[partition], event)
+                    yield event
 
     def _notice(self, event: Stored) -> None:
         if OBSERVED in event.subject:
@@ -103,14 +94,16 @@ class LogSlice:
             name = frames.read_headers(event.block)[SOURCE].partition(" ")[0]
             self.sources[name] = event.sequence
 
-    async def _with_records(self, cursor: LogCursor, event: Stored) -> EventItems:
+    async def items(self, event: Stored) -> list[Item]:
+        """An event with its records; before it the records of erased events. Ask for each event, in their order."""
+        partition = int(event.subject[len(self.installation.prefix) + 1 :].split(".", 2)[1])
+        cursor = self._cursors[partition]
         found = await cursor.take_up_to(event.sequence)
         early, own = found[: cursor.earlier], found[cursor.earlier :]
         gone, others = self._part(early)
         if any(is_of_secret(Message(one.subject, one.data)) for one in own):
-            return EventItems(event.sequence, [*gone, *map(self._record, own), *others])
-        item = event_item(self.installation.prefix, event)
-        return EventItems(event.sequence, [*gone, item, *others, *map(self._record, own)])
+            return [*gone, *map(self._record, own), *others]
+        return [*gone, event_item(self.installation.prefix, event), *others, *map(self._record, own)]
 
     async def left(self, last: int) -> list[Item]:
         """The records up to the event `last` that were not read with an event, because theirs was erased."""

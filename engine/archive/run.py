@@ -116,7 +116,7 @@ class Archiver:
         await cut.wait_for_copies(installation, writer.state_place, found.observed, COPIED)
         manifest = manifest.extended(
             parts, position=last, place=place, time_ns=max(manifest.time_ns, held.time_ns), sources=sources,
-            missing=[*manifest.missing, *reading.missing],
+            missing=check.joined([*manifest.missing, *reading.missing]),
         )  # fmt: skip
         self.begin("storing the manifest", 0)
         self.folder.write(manifest)

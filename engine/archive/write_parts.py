@@ -51,8 +51,8 @@ class PartWriter:
                 log = stack.enter_context(LogWriter(self.folder.part(part.name), header))
                 for body in self.states.values():
                     log.write(StateItem(body))
-                while following is not None and following.position <= last:
-                    self._put(log, part, following.items)
+                while following is not None and following.sequence <= last:
+                    self._put(log, part, await self.slice.items(following))
                     progress(1)
                     following = await anext(events, None)
                 self._put(log, part, await self.slice.left(last))

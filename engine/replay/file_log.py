@@ -72,8 +72,10 @@ class FileLog:
     def read_initial(self) -> Iterator[Record]:
         """The states at the beginning of the file, and the records before `span`."""
         for item in self._before_events():
-            record = read(Message("state", item.body))
+            message = Message(item.subject if isinstance(item, RecordItem) else "state", item.body)
+            record = read(message)
             if self._has_state_of(record):
+                self.erased += is_of_secret(message) and record.cause.sequence >= self.span.first
                 yield record
 
     def read_gone(self) -> Iterator[RecordedStep]:

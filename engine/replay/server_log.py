@@ -140,9 +140,13 @@ class ServerLog:
             self.eras[partition] = await table_eras.eras(self.installation, partition)
             for told in await purge.notes(self.installation, partition):
                 if self.span.root in (None, told.id.partition("/")[0]):
-                    first = max(self.span.first, self._archived + 1)
-                    self.purged_positions.update(one for one in told.positions if first <= one <= self.ends)
+                    self.purged_positions.update(one for one in told.positions if self._least <= one <= self.ends)
         self.purged = len(self.purged_positions)
+
+    @property
+    def _least(self) -> int:
+        """The first event that may belong to the log, also if EVENTS no longer holds it."""
+        return max(self.span.first, self._archived + 1)
 
     @property
     def foreign(self) -> list[Foreign]:
@@ -182,7 +186,7 @@ class ServerLog:
         """See `RecordedLog.initial`."""
         async for message in self.initial_messages():
             record = read(message)
-            if isinstance(record, Rejection) and record.reason == "secret" and record.cause.sequence >= self.span.first:
+            if isinstance(record, Rejection) and record.reason == "secret" and record.cause.sequence >= self._least:
                 self.erased += 1
             yield record
 

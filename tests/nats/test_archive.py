@@ -10,30 +10,26 @@ import pytest
 import pytest_asyncio
 
 from phaseline.engine.archive import check
-from phaseline.engine.archive.archived_log import ArchivedLog
 from phaseline.engine.archive.folder import Folder
-from phaseline.engine.archive.open_archive import Archive
-from phaseline.engine.archive.run import Archiver, ArchiveRun
+from phaseline.engine.archive.run import Archiver
 from phaseline.engine.archive_errors import NotInLog
 from phaseline.engine.jetstream.streams import Layout
 from phaseline.engine.jetstream.wire import Wire
-from phaseline.engine.log import as_of, log_records
+from phaseline.engine.log import as_of
 from phaseline.engine.log.as_of import AsOf
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.latest import Latest
-from phaseline.engine.log.when import END, Moment
-from phaseline.engine.replay.audit import Audit
+from phaseline.engine.log.when import Moment
 from phaseline.engine.replay.recorded_log import Span
 from phaseline.engine.settings import Settings
-from phaseline.schemas.records import Transition, timestamp
+from phaseline.schemas.records import timestamp
+from tests.support.archives import SMALL, audit_of_both, messages, run_archive, states, whole_log, with_archive
 from tests.support.built_in_kinds import BUILT_IN_KINDS
 from tests.support.installation import at_work, until_decided, working
 from tests.support.log_check import audited, stored
 from tests.support.random_events import RandomEvents, publish
 
 KINDS = BUILT_IN_KINDS
-SMALL = 40
-"""Positions in a part, at least: as many as there are entities."""
 
 
 async def end_of_log(wire: Wire, layout: Layout) -> int:
@@ -59,29 +55,6 @@ async def lived(wire: Wire, layout: Layout, phases: int = 4, events: int = 120) 
 
 def installation(wire: Wire, layout: Layout) -> Installation:
     return Installation(wire, layout, KINDS)
-
-
-async def with_archive(found: Installation, folder: Path) -> Installation:
-    return replace(found, archive=await Archive.of(folder, found))
-
-
-async def run_archive(found: Installation, folder: Path, before: int | str) -> ArchiveRun:
-    with Folder(folder).locked():
-        return await Archiver(found, Folder(folder), "/test", least=SMALL).run(before)
-
-
-async def messages(wire: Wire, stream: str) -> int:
-    return int((await wire.api(f"STREAM.INFO.{stream}"))["state"]["messages"])
-
-
-async def states(found: Installation, moment: Moment) -> dict[tuple[str, str], Transition]:
-    everything = await AsOf(found, moment).states(deleted=True)
-    return {(one.entity.kind, one.entity.id): one for one in everything}
-
-
-async def whole_log(found: Installation) -> list[tuple[int, object]]:
-    filter_ = f"{found.prefix}.log.*.*.*.>"
-    return [(one.sequence, one.record) async for one in log_records.records(found, filter_, 0, END)]
 
 
 async def test_everything_is_as_before(wire: Wire, layout: Layout, tmp_path: Path) -> None:
@@ -117,7 +90,7 @@ async def test_everything_is_as_before(wire: Wire, layout: Layout, tmp_path: Pat
         await as_of.resolve(live, places[0])
     with pytest.raises(NotInLog, match="--archive"):
         await AsOf(live, Moment(min(places), 0)).states()
-    again = await run_archive(live, tmp_path, "now")
+    again = await run_archive(live, tmp_path)
     assert (again.parts, again.trimmed.events, again.trimmed.log) == ([], 0, 0)
 
 
@@ -158,7 +131,7 @@ async def test_a_run_that_ends_at_any_step_is_continued(wire: Wire, layout: Layo
     else:
         assert await whole_log(await with_archive(live, tmp_path)) == records
     (tmp_path / "part-000001.plog.zst.part").write_bytes(b"left")
-    done = await run_archive(live, tmp_path, "now")
+    done = await run_archive(live, tmp_path)
     both = await with_archive(live, tmp_path)
     assert await whole_log(both) == records
     assert await states(both, Moment(ends[0], 0)) == last
@@ -176,19 +149,17 @@ async def test_events_and_records_go_on(wire: Wire, layout: Layout, tmp_path: Pa
     for _ in range(3):
         await until_decided(wire, layout)
         busy = asyncio.create_task(publish(wire, list(fleet.life(200, 4, 4))))
-        await run_archive(live, tmp_path, "now")
+        await run_archive(live, tmp_path)
         await busy
         report = await audited(wire, layout)
         assert report.holds, report.divergences
         assert report.losses == []
     await until_decided(wire, layout)
-    async with ArchivedLog.open(live, await Archive.of(tmp_path, live), Span()) as source:
-        whole = await Audit(source, KINDS, None, None).run()
+    whole = await audit_of_both(live, tmp_path)
     assert whole.holds, whole.divergences
     assert whole.events == (await wire.api(f"STREAM.INFO.{layout.events}"))["state"]["last_seq"]
     for first, last in ((1, 90), (50, 90), (60, None)):
-        async with ArchivedLog.open(live, await Archive.of(tmp_path, live), Span("c2", first, last)) as source:
-            part = await Audit(source, KINDS, "c2", None).run()
+        part = await audit_of_both(live, tmp_path, Span("c2", first, last))
         assert part.holds, part.divergences
 
 
@@ -200,7 +171,7 @@ async def test_what_is_not_decided_stays(wire: Wire, settings: Settings, tmp_pat
         await until_decided(wire, layout)
     decided = int((await wire.api(f"STREAM.INFO.{layout.events}"))["state"]["last_seq"])
     await publish(wire, list(fleet.life(50, 4, 4)))
-    done = await run_archive(live, tmp_path, "now")
+    done = await run_archive(live, tmp_path)
     assert done.manifest.position == decided
     async with at_work(settings, wire):
         await until_decided(wire, layout)
