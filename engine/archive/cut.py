@@ -13,17 +13,21 @@ from phaseline.engine.jetstream.direct_get import NO_MESSAGE, last_message_from_
 from phaseline.engine.jetstream.stream_reader import reader_of
 from phaseline.engine.log import checkpoint, log_records
 from phaseline.engine.log.installation import Installation
-from phaseline.engine.replay.server_log import LogCursor
+from phaseline.engine.log.when import Moment
+from phaseline.engine.replay.server_log import LogCursor, first_event_after
+from phaseline.schemas.records import utc
 
+MICROSECOND = 1_000
 POLL = 0.1
 """Seconds between two looks at a copy."""
 
 
-async def last_finished(installation: Installation, place: int) -> int:
-    """The last position so that its event and all before it are decided, with all records up to a place of the log."""
+async def last_finished(installation: Installation, moment: Moment) -> int:
+    """The last position so that its event and all before it were stored and decided by then, with all their records."""
     decided = await _decided(installation)
-    later = [await _first_cause_after(installation, partition, place) for partition in _partitions(installation)]
-    return min([decided, *(cause - 1 for cause in later if cause is not None)])
+    stored = await first_event_after(installation, utc(moment.time_ns + MICROSECOND)) - 1
+    later = [await _first_cause_after(installation, partition, moment.place) for partition in _partitions(installation)]
+    return min([decided, stored, *(cause - 1 for cause in later if cause is not None)])
 
 
 def _partitions(installation: Installation) -> range:

@@ -66,13 +66,13 @@ class Archiver:
         if manifest.parts:
             await self._finish(done, standing)
         try:
-            place = (await as_of.resolve(self.installation, before)).place
+            moment = await as_of.resolve(self.installation, before)
         except NotInLog:  # all before it is archived already
             return done
         if standing.note is not None and not manifest.parts:
             manifest = replace(manifest, begins=standing.note.place, begins_ns=standing.note.time_ns)
         first = 1 + max(manifest.position, 0 if standing.note is None else standing.note.position)
-        last = await cut.last_finished(self.installation, place)
+        last = await cut.last_finished(self.installation, moment)
         if last >= first:
             done.manifest, done.parts = await self._write(manifest, first, last)
             await self._finish(done, await notes.standing(self.installation))
