@@ -82,6 +82,14 @@ def verbose(function: Function) -> Function:
     return add(call)
 
 
+def connection(function: Function) -> Function:
+    """Add all options of the connection, as they are, and those of `verbose`."""
+    wrapped = verbose(function)
+    for name in reversed(CONNECTION):
+        wrapped = connection_option(name)(wrapped)
+    return wrapped
+
+
 def connected(function: Function) -> Function:
     """Add all options of the connection; `function` gets them as `settings`."""
 
@@ -93,22 +101,24 @@ def connected(function: Function) -> Function:
         broken_kinds.warn()
         return function(settings=settings, **values)
 
-    wrapped = verbose(call)
-    for name in reversed(CONNECTION):
-        wrapped = connection_option(name)(wrapped)
-    return wrapped
+    return connection(call)
 
 
 def settings_of(values: dict[str, Any]) -> Settings:
     """Take the options of the connection out of `values`; a wrong one is a wrong command line."""
     chosen = {name: values.pop(name) for name in CONNECTION if name in values}
-    if "timeout" in chosen:
-        chosen["connect_timeout"] = chosen["request_timeout"] = chosen.pop("timeout")
     try:
-        return with_key(from_options(**with_context(chosen, {name: entry[2] for name, entry in CONNECTION.items()})))
+        return settings_from(with_context(chosen, {name: entry[2] for name, entry in CONNECTION.items()}))
     except BadSetting as error:
         name = {"connect_timeout": "timeout", "request_timeout": "timeout"}.get(error.name, error.name)
         raise click.BadParameter(error.problem, param_hint=flag(name)) from error
+
+
+def settings_from(chosen: dict[str, Any]) -> Settings:
+    """The settings of these options, with the key of our own server; raises `BadSetting`."""
+    if "timeout" in chosen:
+        chosen["connect_timeout"] = chosen["request_timeout"] = chosen.pop("timeout")
+    return with_key(from_options(**chosen))
 
 
 class FormType(click.ParamType):  # type: ignore[type-arg]  # click 8.1 has no types for its values
