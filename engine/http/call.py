@@ -1,11 +1,11 @@
 """A request with all that answers need, and an answer before it becomes bytes.
 
-Belongs here: `Call`, `HttpAnswer`. Does not: handlers (`reading`), sending (`app`).
+Belongs here: `CallOf`, `HttpAnswer`. Does not: handlers (`reading`), sending (`app`).
 """
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Generic, Protocol, TypeVar
 from urllib.parse import urlencode
 
 from starlette.requests import Request
@@ -14,18 +14,40 @@ from starlette.responses import Response
 from phaseline.engine.http.access.caller import Caller
 from phaseline.engine.http.service import Service
 from phaseline.engine.log.when import Moment
+from phaseline.machines.compiler.kinds import Kinds
+
+
+class Served(Protocol):
+    """What an application answers about: one installation (`Service`), or several."""
+
+    description: bytes
+
+    @property
+    def kinds(self) -> Kinds:
+        """The tables."""
+
+    async def present(self) -> int | None:
+        """The place at which answers about the present are true; None where there is no single one."""
+
+
+S = TypeVar("S", bound=Served)
 
 
 @dataclass(slots=True)
-class Call:
+class CallOf(Generic[S]):
     """One request. values: of its parameters, by name. caller: who asks, and what he may."""
 
-    service: Service
+    service: S
     request: Request
     values: dict[str, Any]
     caller: Caller
     given: tuple[tuple[str, str], ...]
     """The parameters of the query as they were sent, sorted."""
+
+    @property
+    def base(self) -> str:
+        """What the paths of the API begin with: `/v1`, or that of a cell."""
+        return self.request.scope.get("root_path") or "/v1"
 
     @property
     def query(self) -> str:
@@ -36,6 +58,10 @@ class Call:
         """The same, without some parameters."""
         kept = [pair for pair in self.given if pair[0] not in names]
         return f"{self.request.scope['path']}?{urlencode(kept)}"
+
+
+Call = CallOf[Service]
+"""A request about one installation."""
 
 
 @dataclass(slots=True)
@@ -52,5 +78,5 @@ class HttpAnswer:
     headers: Mapping[str, str] = field(default_factory=dict)
 
 
-Handler = Callable[[Call], Awaitable[HttpAnswer | Response]]
+Handler = Callable[[CallOf[Any]], Awaitable[HttpAnswer | Response]]
 """Answers a call, or raises one of our errors."""

@@ -24,6 +24,7 @@ PARSED = {
     "PHASELINE_NATS=tls://nats.example:4222": "needs servers of that name",
     "phaseline doctor --nats nats://a:4222": "needs servers of that name",
     "phaseline list --cell": "needs servers of that name",
+    "phaseline serve --cell": "needs servers of that name",
     "phaseline watch --cell": "needs servers of that name",
     "PHASELINE_NKEY=keys/tree-c1.nk": "a sketch of a command",
     "phaseline COMMAND": "a sketch of a command",

@@ -8,7 +8,8 @@ import base64
 import json
 import zlib
 from collections import Counter
-from typing import NamedTuple
+from collections.abc import Mapping
+from typing import Any, NamedTuple
 
 from phaseline.engine.client import maps
 from phaseline.engine.client.selection import EVERYTHING, Selector, in_order
@@ -17,7 +18,7 @@ from phaseline.engine.http.fleet import columns
 from phaseline.engine.http.fleet.fleet import LiveFleet
 from phaseline.engine.http.fleet.fleet_moment import FleetMoment
 from phaseline.engine.http.fleet.history import PastFleet
-from phaseline.engine.http.service import ViewAt
+from phaseline.engine.http.service import Service, ViewAt
 from phaseline.engine.log import latest
 from phaseline.engine.log.watch import RecordFilter, chosen
 from phaseline.engine.log.when import NOW, START, Moment
@@ -56,7 +57,7 @@ async def entities(call: Call) -> HttpAnswer:
     token = None if values["continue"] is None else PageToken.read(values["continue"], query)
     at = values["at"] if token is None else str(token.place)
     view = await call.service.view(at, values["min"])
-    found = await _listed(call, view, query)
+    found = await listed(call.service, values, view, query)
     offset, limit = 0 if token is None else token.offset, values["limit"]
     page = found[offset : offset + limit]
     stale = await view.entities.stale_since_ns([record.entity for record in page])
@@ -75,9 +76,8 @@ async def entities(call: Call) -> HttpAnswer:
     return HttpAnswer(body, view.moment, is_past=view.is_past)
 
 
-async def _listed(call: Call, view: ViewAt, query: int) -> list[Transition]:
-    """All entities that fit, in order. A list of several pages is made once."""
-    service, values = call.service, call.values
+async def listed(service: Service, values: Mapping[str, Any], view: ViewAt, query: int) -> list[Transition]:
+    """All entities that fit, in order. A list of several pages is made once. values: what the request says."""
     key = (view.moment.place, query)
     if (known := service.lists.get(key)) is not None:
         return known
@@ -124,7 +124,7 @@ async def counts(call: Call) -> HttpAnswer:
     view = await call.service.view(values["at"], values["min"])
     kind, tree = values["kind"], values["tree"]
     RecordFilter(kind=kind, below=tree).check(call.service.kinds)
-    fleet = await _fleet_of(call, view, kind, tree)
+    fleet = await fleet_of(call.service, view, kind, tree)
     everything = kind is tree is None and not values["deleted"] and not isinstance(fleet, PastFleet)
     numbers = None if everything else columns.chosen(fleet, kind, tree, deleted=values["deleted"])
     return HttpAnswer(columns.tally(fleet, numbers), view.moment, is_past=view.is_past)
@@ -139,7 +139,7 @@ async def all_columns(call: Call) -> HttpAnswer:
     if body is None:
         kind, tree = values["kind"], values["tree"]
         RecordFilter(kind=kind, below=tree).check(service.kinds)
-        fleet = await _fleet_of(call, view, kind, tree)
+        fleet = await fleet_of(service, view, kind, tree)
         numbers = columns.chosen(fleet, kind, tree, deleted=values["deleted"])
         body = codec.encode_json(columns.columns(fleet, numbers))
         service.bodies.put(key, body)
@@ -165,16 +165,16 @@ async def strip(call: Call) -> HttpAnswer:
     return HttpAnswer(body, Moment(fleet.place, fleet.time_ns))
 
 
-async def _fleet_of(call: Call, view: ViewAt, kind: str | None, tree: str | None) -> LiveFleet:
+async def fleet_of(service: Service, view: ViewAt, kind: str | None, tree: str | None) -> LiveFleet:
     """The fleet itself, if it stands at the moment; else one of what was there at the moment."""
-    fleet = await call.service.fleet()
+    fleet = await service.fleet()
     if fleet.place == view.moment.place:
         return fleet
-    place, history = view.moment.place, call.service.history
+    place, history = view.moment.place, service.history
     if history.history is not None and history.covers(place):
         return PastFleet(fleet, history.history.columns_at(place, len(fleet)), place)
-    past = LiveFleet(call.service.kinds)
-    latest.patterns(call.service.installation, kind, tree)
+    past = LiveFleet(service.kinds)
+    latest.patterns(service.installation, kind, tree)
     for place, record in enumerate(await view.states.states(kind, tree, deleted=True)):
         past.apply(place + 1, record)
     return past
