@@ -4,6 +4,7 @@ Belongs here: the option, opening one installation or several, saying which cell
 following them (`phaseline.engine.cells`), what a command prints of each.
 """
 
+import asyncio
 import functools
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine, Mapping, Sequence
 from contextlib import asynccontextmanager
@@ -20,14 +21,14 @@ from phaseline.engine.cells.cells_watch import CellRecord
 from phaseline.engine.cells.merging import Make, Merged
 from phaseline.engine.cells.one_cell import InCell
 from phaseline.engine.cells.places import Places
-from phaseline.engine.cli import broken_kinds, options, terminal, undecided
+from phaseline.engine.cli import broken_kinds, entity_name, options, terminal, undecided
 from phaseline.engine.cli.options import Function
 from phaseline.engine.cli.output import NAME, Output
 from phaseline.engine.client.client import Client
 from phaseline.engine.client.connecting import Connecting
 from phaseline.engine.client.session import Session
 from phaseline.engine.error_help.exit_codes import Exit, code_of
-from phaseline.engine.errors import BadSetting, NameUnknown, NotInCells, PhaselineError
+from phaseline.engine.errors import BadSetting, NameUnknown, NotInCells, PhaselineError, TreeUnknown
 from phaseline.engine.log.watch import Watch
 from phaseline.engine.log.when import When
 from phaseline.engine.settings import Settings
@@ -69,11 +70,18 @@ class CellType(click.ParamType):  # type: ignore[type-arg]  # click 8.1 has no t
         return Where(name, place, "", prefix)
 
 
-option = click.option(
-    "--cell", "cells", type=CellType(), multiple=True, metavar="NAME=URL", envvar="PHASELINE_CELL", show_envvar=True,
-    help="Read several installations as one: name each, and give the URL of its servers, or @ and the name of a "
-    "context of the nats command. #PREFIX may follow. Repeat the option for each.",
-)  # fmt: skip
+def _option(help_: str) -> Callable[[Function], Function]:
+    return click.option(
+        "--cell", "cells", type=CellType(), multiple=True, metavar="NAME=URL", envvar="PHASELINE_CELL",
+        show_envvar=True, help=help_,
+    )  # fmt: skip
+
+
+option = _option(
+    "Read several installations as one: name each, and give the URL of its servers, or @ and the name of a context of "
+    "the nats command. #PREFIX may follow. Repeat the option for each."
+)
+one_of = _option("Look for ID in several installations, given as for `phaseline list`, and read the one that has it.")
 
 
 class StartType(options.WhenType):
@@ -139,6 +147,10 @@ class Reading:
             finally:
                 output.flush()
                 terminal.say(f"to continue after these records: --from {places.written(watch.places)}")
+
+    async def having(self, entity_id: str) -> Sequence[str]:
+        """The cells that have an entity with this id."""
+        return [] if self._cells is None else await self._cells.having(entity_id)
 
     def end(self, output: Output) -> Exit:
         """Say which cells could not be read; the exit code of the command, which is that of their first error."""
@@ -236,14 +248,54 @@ def connected(function: Function) -> Function:
 
     @functools.wraps(function)
     def call(*, cells: tuple[Where, ...], **values: Any) -> int | None:
-        settings = {} if not _is_chosen(cells) else {one.name: _settings_of(one, values) for one in cells}
-        if len(settings) < len(cells) and settings:
-            raise click.BadParameter("two cells have the same name", param_hint="--cell")
-        installations = Installations(options.settings_of(values), settings)
+        named = _chosen(cells, values)
+        installations = Installations(options.settings_of(values), named)
         broken_kinds.warn()
         return function(installations=installations, **values)
 
     return options.connection(option(call))
+
+
+def locating(function: Function) -> Function:
+    """Add all options of the connection, and `--cell`, to a command about one entity.
+
+    `function` gets the `settings` of the cell that has the entity.
+    """
+
+    @functools.wraps(function)
+    def call(*, cells: tuple[Where, ...], **values: Any) -> int | None:
+        named = _chosen(cells, values)
+        settings = options.settings_of(values)
+        broken_kinds.warn()
+        if named and values["kind"] is not None:
+            about = entity_name.read(installed(), values["kind"], values["entity_id"]).id
+            settings = named[asyncio.run(_home(Installations(settings, named), about))]
+        return function(settings=settings, **values)
+
+    return options.connection(one_of(call))
+
+
+async def _home(installations: Installations, entity_id: str) -> str:
+    """The cell that has an entity; raises `UsageError` if several have it, `TreeUnknown`, `NotInCells`."""
+    async with installations.opened() as reading:
+        found = await reading.having(entity_id)
+    if len(found) > 1:
+        problem = f"{entity_id} is in the cells {', '.join(found)}: name the servers of one of them by --nats"
+        raise click.UsageError(problem)
+    if not found:
+        raise reading.missing(TreeUnknown(root=entity_id))
+    terminal.say(f"in the cell {found[0]}")
+    return found[0]
+
+
+def _chosen(cells: Sequence[Where], values: Mapping[str, Any]) -> dict[str, Settings]:
+    """The settings of the cells that are to be read, by name."""
+    if not _is_chosen(cells):
+        return {}
+    found = {one.name: _settings_of(one, values) for one in cells}
+    if len(found) < len(cells):
+        raise click.BadParameter("two cells have the same name", param_hint="--cell")
+    return found
 
 
 def _is_chosen(cells: Sequence[Where]) -> bool:

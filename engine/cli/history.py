@@ -47,7 +47,7 @@ COLUMNS = (
 )
 @options.clock
 @options.language
-@options.connected
+@cells.locating
 @options.output("json", "yaml", "wide")
 @entity_name.argument()
 def history(

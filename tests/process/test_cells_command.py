@@ -119,6 +119,20 @@ async def test_a_cell_that_is_away_is_named_and_hides_no_other(cells: dict[str, 
     assert (alone.code, alone.out) == (3, "")
 
 
+async def test_commands_about_one_entity_find_its_cell(cells: dict[str, Settings]) -> None:
+    shell = shell_of(cells, north=closed_port.NATS)
+    tree, why, history, timeline, both, nothing = await asyncio.gather(
+        shell("tree", "c2", "-o", "name"), shell("why", "cluster/c10", "--json"), shell("history", "cluster", "c2"),
+        shell("timeline", "c2", "--json"), shell("tree", "c1"), shell("tree", "c9"),
+    )  # fmt: skip
+    assert (tree.out, tree.err) == ("cluster/c2\n", "in the cell west\n")
+    assert (why.json["id"], "adopt" in history.out, timeline.lines[0]["id"]) == ("c10", True, "c2")
+    assert {one.code for one in (tree, why, history, timeline)} == {0}
+    assert (both.code, "c1 is in the cells east, west" in both.err) == (2, True)
+    assert (nothing.code, "but north cannot be read and may have it" in nothing.err) == (3, True)
+    assert (await shell_of(cells)("tree", "c9")).code == 4
+
+
 async def test_list_and_get_go_on_with_changes(cells: dict[str, Settings]) -> None:
     shell = shell_of(cells, north=closed_port.NATS)
     async with (
