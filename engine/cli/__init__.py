@@ -105,6 +105,7 @@ SECTIONS: Sections = {
     },
     "Operate": {
         "doctor": ("doctor.doctor", "Check the server, rights, streams, workers and tables, and say what to do."),
+        "repartition": ("repartition.repartition", "Change the number of partitions, while workers decide."),
         "purge": ("purge.purge", "Erase the observations of one entity for good."),
     },
     "Replay": {

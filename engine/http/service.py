@@ -15,6 +15,7 @@ from phaseline.engine.client.client import Client
 from phaseline.engine.client.entity_view import EntityView
 from phaseline.engine.client.session import Session
 from phaseline.engine.errors import NoAnswer, NotProvisioned, PhaselineError
+from phaseline.engine.http.fleet.columns import Shape
 from phaseline.engine.http.fleet.fleet import LiveFleet
 from phaseline.engine.http.fleet.fleet_moment import FleetMoment
 from phaseline.engine.http.fleet.follower import Follower
@@ -97,6 +98,8 @@ class Service:
         """Lists of several pages, by place and query."""
         self.bodies = Kept[tuple[int, str], bytes](BODIES)
         """Large answers, by place and query."""
+        self.shapes = Kept[tuple[int, str], Shape](BODIES)
+        """What of columns stays as long as no entity comes or goes, by the fleet's shape and query."""
         self._views: OrderedDict[int, FleetMoment] = OrderedDict()
 
     @property

@@ -51,7 +51,11 @@ ROWS = {
         ["{p}.status.>", "{p}.owner.>", "$SRV.>"],
         answers=True,
     ),
-    "operator": Row("engine", ["{p}.events.>", "{p}.status.>", "$SRV.>", "{p}.tables.*.purged", "$JS.API.>"], FEED),
+    "operator": Row(
+        "engine",
+        ["{p}.events.>", "{p}.status.>", "$SRV.>", "{p}.tables.*.purged", "{p}.tables.divisions", "$JS.API.>"],
+        FEED,
+    ),
     "tree": Row("publishers", ["{p}.events.{name}.>"], []),
     "reader": Row("readers", ["{p}.read.>", "{p}.status.>"], FEED),
     "watcher": Row("watchers", [], FEED),
