@@ -5,6 +5,7 @@ Belongs here: what needs these programs. Does not: reading the files without the
 `PHASELINE_GOLDEN=write pytest tests/process/test_foreign_charts.py` writes the kustomize base. Read the diff.
 """
 
+import json
 import os
 import re
 from pathlib import Path
@@ -83,6 +84,18 @@ async def test_the_monitor_finds_what_it_scrapes(helm: str) -> None:
     [gateway] = [endpoint for endpoint in monitor["endpoints"] if endpoint["port"] == "http"]
     assert {service["metadata"]["labels"][monitor["jobLabel"]] for service in services} == {"phaseline"}
     assert gateway["authorization"]["credentials"] == {"name": "phaseline-scraper", "key": "token"}
+
+
+async def test_rules_and_dashboards_are_those_of_the_repository(helm: str) -> None:
+    found = await rendered(helm, FOREIGN / "charts" / "all.yaml")
+    monitoring = DEPLOY / "monitoring"
+    rules = yaml.safe_load((monitoring / "rules.yaml").read_text())
+    assert one(found, "PrometheusRule", "phaseline")["spec"] == rules
+    maps = [one for one in found if one["kind"] == "ConfigMap"]
+    assert {one["metadata"]["name"] for one in maps} == {"phaseline-dashboard-fleet", "phaseline-dashboard-operation"}
+    assert all(one["metadata"]["labels"]["grafana_dashboard"] == "1" for one in maps)
+    shown = {name: json.loads(text) for one in maps for name, text in one["data"].items()}
+    assert shown == {path.name: json.loads(path.read_text()) for path in (monitoring / "dashboards").glob("*.json")}
 
 
 async def test_an_upgrade_is_checked_by_the_new_image(helm: str) -> None:
