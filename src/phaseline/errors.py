@@ -6,6 +6,7 @@ Belongs here: the public names of the errors. Does not: their messages (`phaseli
 from phaseline.engine.errors import (
     AmbiguousId,
     ApiFailed,
+    BadEdge,
     BadEventFile,
     BadLogFile,
     BadManifest,
@@ -18,6 +19,8 @@ from phaseline.engine.errors import (
     DataDirInUse,
     DataDirUnusable,
     DecisionStuck,
+    EdgeAccountMissing,
+    EdgeAnswerUnreadable,
     EntityNotYetKnown,
     EntityUnknown,
     EventGone,
@@ -86,6 +89,7 @@ from phaseline.engine.errors import (
 __all__ = [
     "AmbiguousId",
     "ApiFailed",
+    "BadEdge",
     "BadEventFile",
     "BadLogFile",
     "BadManifest",
@@ -98,6 +102,8 @@ __all__ = [
     "DataDirInUse",
     "DataDirUnusable",
     "DecisionStuck",
+    "EdgeAccountMissing",
+    "EdgeAnswerUnreadable",
     "EntityNotYetKnown",
     "EntityUnknown",
     "EventGone",
