@@ -72,6 +72,16 @@ async def test_the_command_takes_what_is_rendered(helm: str, path: Path, monkeyp
             parsed(container["args"])
 
 
+async def test_large_numbers_stay_numbers(helm: str) -> None:
+    """In a file of values each number is a float, which Go would print as 5e+06."""
+    found = await rendered(helm, FOREIGN / "charts" / "all.yaml")
+    variables = {
+        name: value for pod in pods(found) for one in pod["containers"] for name, value in environment(one).items()
+    }
+    assert (variables["PHASELINE_HISTORY"], variables["PHASELINE_EVENTS_MAX_AGE"]) == ("5000000", "2592000")
+    assert one(found, "ScaledObject", "phaseline-worker")["spec"]["triggers"][0]["metadata"]["threshold"] == "1000000"
+
+
 async def test_the_monitor_finds_what_it_scrapes(helm: str) -> None:
     found = await rendered(helm, FOREIGN / "charts" / "all.yaml")
     monitor = one(found, "ServiceMonitor", "phaseline")["spec"]
