@@ -112,6 +112,7 @@ SECTIONS: Sections = {
     "Replay": {
         "replay": ("replay.replay", "Decide recorded events again: rebuild states, audit, what-if."),
         "export": ("export.export_", "Write a log to a file."),
+        "archive": ("archive.archive", "Move finished parts of the log to files, and trim the streams."),
         "import": ("import_.import_", "Publish the events of an exported log."),
     },
     "Products: GitOps, Fleet, EMCO": {
