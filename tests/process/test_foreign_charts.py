@@ -118,6 +118,17 @@ async def test_an_upgrade_is_checked_by_the_new_image(helm: str) -> None:
     assert environment(replay)["PHASELINE_INBOX_PREFIX"] == "_INBOX_operator"
 
 
+async def test_the_archive_is_written_to_the_claim(helm: str) -> None:
+    found = await rendered(helm, FOREIGN / "charts" / "all.yaml")
+    [pod] = pods([one(found, "CronJob", "phaseline-archive")])
+    [archive] = pod["containers"]
+    given = parsed(archive["args"])
+    [mount] = [mount for mount in archive["volumeMounts"] if mount["mountPath"] == str(given["folder"])]
+    [volume] = [volume for volume in pod["volumes"] if volume["name"] == mount["name"]]
+    assert volume["persistentVolumeClaim"] == {"claimName": "phaseline-archive"}
+    assert given["keep"] == 90 * 86_400
+
+
 async def test_workers_are_scaled_by_the_events_that_wait(helm: str) -> None:
     found = await rendered(helm, FOREIGN / "charts" / "all.yaml")
     worker = one(found, "Deployment", "phaseline-worker")
@@ -142,6 +153,7 @@ def one(found: list[Manifest], kind: str, name: str) -> Manifest:
         ({"gateway__tokens__secret": ""}, "whoever reaches it could do everything"),
         ({"worker__autoscaling__enabled": "true", "worker__autoscaling__maxReplicas": "9"}, "there are 8 partitions"),
         ({"worker__autoscaling__enabled": "true", "worker__autoscaling__minReplicas": "9"}, "more than maxReplicas"),
+        ({"archive__enabled": "true"}, "name a PersistentVolumeClaim"),
         ({"worker__replica": "3"}, "replica"),
         ({"image__digest": "latest"}, "digest"),
     ],
