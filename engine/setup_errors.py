@@ -59,7 +59,10 @@ class NotProvisioned(SetupError):
 
 
 class PartitionsDiffer(SetupError):
-    """the installation {prefix!r} has {existing} partitions, not {wanted}: ask for {existing}, it cannot change"""
+    """the installation {prefix!r} was made with {existing} partitions, not {wanted}: leave the number out
+
+    `phaseline repartition` changes how many there are.
+    """
 
     prefix: str
     existing: int

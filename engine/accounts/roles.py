@@ -71,7 +71,10 @@ ROLES = (
     ),
     Role(
         "operator", ENGINE, "people who maintain the installation with the command",
-        publish=("{p}.events.>", "{p}.status.>", "$SRV.>", "{p}.tables.*.purged", "{p}.edge.>", "$JS.API.>"),
+        publish=(
+            "{p}.events.>", "{p}.status.>", "$SRV.>", "{p}.tables.*.purged", "{p}.tables.divisions",
+            "{p}.tables.archived", "{p}.edge.>", "$JS.API.>",
+        ),
         subscribe=FEED,
     ),
     Role("tree", PUBLISHERS, "the agent of one tree, which publishes its events", publish=("{p}.events.{name}.>",)),

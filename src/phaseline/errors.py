@@ -3,6 +3,7 @@
 Belongs here: the public names of the errors. Does not: their messages (`phaseline.engine.errors`).
 """
 
+from phaseline.engine.archive_errors import BadArchive, CopyBehind, NotInLog
 from phaseline.engine.errors import (
     AmbiguousId,
     ApiFailed,
@@ -90,6 +91,7 @@ __all__ = [
     "AmbiguousId",
     "ApiFailed",
     "BadEdge",
+    "BadArchive",
     "BadEventFile",
     "BadLogFile",
     "BadManifest",
@@ -99,6 +101,7 @@ __all__ = [
     "BadUserName",
     "ClusterUnusable",
     "ConnectionLost",
+    "CopyBehind",
     "DataDirInUse",
     "DataDirUnusable",
     "DecisionStuck",
@@ -134,6 +137,7 @@ __all__ = [
     "NoSuchStream",
     "NotDecidedYet",
     "NotFound",
+    "NotInLog",
     "NotInstalled",
     "NotObserved",
     "NotOwned",

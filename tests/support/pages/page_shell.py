@@ -34,6 +34,7 @@ LASTING = re.compile(
 FREE_PORTS = (
     (r"(?<=--listen 127\.0\.0\.1:)\d+", "0"),
     (r"--http(?! \d)", "--http 0"),
+    (r"--metrics 127\.0\.0\.1:\d+", "--metrics 127.0.0.1:0"),
 )
 """What pages write as ports of the HTTP server, and what runs instead: other programs may have these ports."""
 READY = {
