@@ -11,7 +11,7 @@ from phaseline.engine.client.client import Client
 from phaseline.engine.edge import adding, edge_state
 from phaseline.engine.edge.adding import StoreWanted
 from phaseline.engine.edge.edge_state import EdgeState
-from phaseline.engine.errors import NameUnknown, NoRoom, NoSuchStream
+from phaseline.engine.errors import EdgeStoreMissing, InletHoldsEvents, NameUnknown, NoRoom, NoSuchStream
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.publish.pipeline import PublishResult
 from tests.support.account_requests import INTERNAL, sizes
@@ -87,7 +87,7 @@ async def test_a_hostile_edge_brings_only_events_of_its_tree(tmp_path: Path) -> 
         names = found.edges["c1"].names
         await publish(found.edges["c1"], nodes("c1", 0, 3))
         await found.until_stored(3)
-        before = await sizes(found.wire)
+        before, inlet = await sizes(found.wire), f"{names.account_api}.STREAM.INFO.{names.inlet}"
         await found.edges["c1"].stop()
         async with hostile_leaf(found.hub, names) as leaf:
 
@@ -112,6 +112,9 @@ async def test_a_hostile_edge_brings_only_events_of_its_tree(tmp_path: Path) -> 
             async with hostile_leaf(found.hub, names) as leaf, asyncio.timeout(60):
                 leaf.say(subject, b"", place)
                 await leaf.refused.wait()
+        async with Wire.open(found.hub.settings("operator")) as wire:
+            taken = json.loads((await wire.request(inlet)).data)["state"]["last_seq"]
+            assert taken >= 5 + 2 * len(INTERNAL)  # they came as far as the inlet
         info = await found.wire.api("STREAM.INFO.pl-EVENTS", {"subjects_filter": ">"})
         assert {subject.split(".", 3)[3] for subject in info["state"]["subjects"]} == {
             f"c1.node.adopt.p.n{number}" for number in range(4)
@@ -127,6 +130,9 @@ async def test_a_lost_store_is_said_and_mended(tmp_path: Path) -> None:
         await edge.lose_store()
         with pytest.raises(NoSuchStream):
             async with Client.open(edge.settings(request_timeout=1.0), source="/agent") as client:
+                await client.publish("cluster", "create", "c1")
+        with pytest.raises(EdgeStoreMissing, match="`phaseline edge add c1` at the hub"):
+            async with Client.open(edge.settings("operator", request_timeout=1.0), source="/agent") as client:
                 await client.publish("cluster", "create", "c1")
         assert "phaseline edge add c1" in (await until(found, "store lost")).advice
         mended = await found.add("c1")
@@ -197,3 +203,20 @@ async def test_trees_change_and_edges_go(tmp_path: Path) -> None:
         await publish(found.edges["c1"], nodes("c1", 2, 4))
         await found.add("c1")
         await found.until_stored(4)
+
+
+async def test_removing_an_edge_loses_nothing_that_the_hub_took(tmp_path: Path) -> None:
+    async with site(tmp_path, "c1", accounts=False) as found:
+        settings, api = found.hub.settings("operator", request_timeout=0.5), "STREAM.UPDATE.pl-EVENTS"
+        config = (await found.wire.api("STREAM.INFO.pl-EVENTS"))["config"]
+        await found.wire.api(api, {**config, "max_msgs": 2, "discard": "new"})
+        await publish(found.edges["c1"], nodes("c1", 0, 10))
+        await found.until_stored(2)
+        async with Wire.open(settings) as wire:
+            with pytest.raises(InletHoldsEvents):
+                await adding.remove(wire, settings, "c1")
+        await found.wire.api(api, config)
+        await found.until_stored(10)
+        async with Wire.open(found.hub.settings("operator")) as wire:
+            assert await adding.remove(wire, found.hub.settings("operator"), "c1")
+        assert await found.brought() == {"c1": [*range(10)]}
