@@ -11,6 +11,7 @@ import socket
 import time
 from collections import Counter
 from dataclasses import asdict
+from typing import TYPE_CHECKING
 
 from phaseline.engine import logs
 from phaseline.engine.core.counts import outcomes
@@ -46,6 +47,9 @@ from phaseline.engine.worker.stopping import unless_stopped
 from phaseline.machines import built_in, libraries
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.schemas.version import __version__
+
+if TYPE_CHECKING:
+    from phaseline.engine.worker.tracing import Tracing
 
 SAY_AGAIN = 30.0
 """Seconds between two log lines that say that the worker waits."""
@@ -83,6 +87,8 @@ class Worker:
         """The partitions that status queries may read."""
         self._done = Outcomes()
         self.measures = Measures()
+        self.tracing: Tracing | None = None
+        """Makes spans of commits. To be set before `run`."""
         self.installation: Installation | None = None
         """None until its streams are found."""
         self.ready = ready or asyncio.Event()
@@ -192,7 +198,7 @@ class Worker:
         partition = Partition(
             installation, number, self.name, settings.accept_tables,
             accept_loss=settings.accept_loss, living=leases.workers, silence_after=settings.silence_after,
-            batches=self._batches, measures=self.measures,
+            batches=self._batches, measures=self.measures, tracing=self.tracing,
         )  # fmt: skip
         self.loaded[number] = partition
         listening = (await status.listen(number), await backlog_answers.listen(installation, partition))

@@ -13,6 +13,7 @@ from benchmarks import (
     core,
     gitops,
     latency,
+    metrics,
     page,
     reading,
     rejections,
@@ -155,3 +156,9 @@ def test_rejections_of_each_sort_are_measured() -> None:
 
 def test_what_is_compared_is_in_sync() -> None:
     assert compare(large_deployment.desired(), large_deployment.live()) == []
+
+
+def test_the_cost_of_metrics_is_measured() -> None:
+    found = metrics.run(events=200, rounds=1)
+    assert min(found.values()) > 0
+    assert "one scrape" in metrics.page(found)
