@@ -27,7 +27,7 @@ export function svg(tag, attributes, ...children) {
 	return made;
 }
 
-/** The sign of a class of states. A text or a label beside it says the same. */
+/** The sign of a class of states, beside a text that says the same. */
 export function glyph(name) {
 	return svg("svg", { class: `glyph ${name}`, "aria-hidden": "true", width: 12, height: 12 }, svg("use", { href: `#g-${name}` }));
 }

@@ -41,13 +41,13 @@ function shown(at, parts) {
 	return known(at) ? new Date(known(at) * 1000).toLocaleString(language(), { ...parts, hour12: false }) : "…";
 }
 
-/** Seconds since 1970 of an RFC 3339 text, with what is below a millisecond; NaN if it is none. */
+/** Seconds since 1970 of an RFC 3339 text, as exact as it is; NaN if it is none. */
 export function seconds(text) {
 	const [, head, fraction = "", zone] = /^(.*?)(\.\d+)?(Z|[+-]\d\d:\d\d)$/.exec(String(text)) ?? [];
 	return Date.parse(`${head}${zone}`) / 1000 + Number(`0${fraction}`);
 }
 
-/** A name that cannot turn the direction of what stands around it, nor hide: controls are shown as signs. */
+/** A name that cannot turn what stands around it, nor hide: controls are shown as signs. */
 export function safe(text) {
 	return String(text).replace(/[\u0000-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g, "\ufffd");
 }

@@ -1,4 +1,4 @@
-// The page as a whole: the stores, the address, the screen that is shown, and when it is drawn.
+// The page as a whole: the stores, the address, the screen, when it is drawn.
 
 import { get } from "./api.js";
 import { el, fill } from "./dom.js";
@@ -19,7 +19,7 @@ const PLAYED = 600;
 const BEFORE = 400;
 const SECOND = 1000;
 
-/** What screens see. store: the entities at the moment that is shown. machines: the tables, by kind. */
+/** What screens see. store: the entities at the moment shown. machines: the tables, by kind. */
 class App {
 	constructor() {
 		this.machines = new Map();

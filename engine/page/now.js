@@ -116,7 +116,7 @@ function merged(states) {
 	return [...found.values()].sort((a, b) => CLASSES.indexOf(a[0].class) - CLASSES.indexOf(b[0].class) || b[1] - a[1]);
 }
 
-/** What changed in the last minutes: what went bad and is so still, what is well again, and the rest; newest first. */
+/** What changed in the last minutes: what went bad, what is well again, and the rest; newest first. */
 export function latest(rows, until) {
 	const seen = new Map();
 	for (const row of rows) {

@@ -1,4 +1,4 @@
-// The screen Refused: rejected events by reason, kind and source; one of them, and sending it again.
+// The screen Refused: rejected events; one of them, and sending it again.
 
 import { get, post } from "./api.js";
 import { bdi, el, fill, panel } from "./dom.js";
@@ -64,7 +64,7 @@ export function open(app, root) {
 	}
 
 	async function one(place) {
-		if (!place) return fill(beside);
+		if (!place) return fill(beside, el("p.soft", t("choose")));
 		const { rejection, event, problem } = await get(`/v1/rejections/${encodeURIComponent(place)}`).catch((failed) => ({ problem: failed }));
 		if (app.query.sel !== place) return;
 		if (problem) return fill(beside, el("p", { role: "alert" }, problem.message));

@@ -2,7 +2,7 @@
 
 export const SCREENS = ["now", "tree", "entity", "time", "refused", "workers"];
 
-/** What an address means: the screen, the kind and the id in its path, and the query. */
+/** What an address means: screen, kind and id in its path, and its query. */
 export function read(path, search) {
 	const parts = path.split("/").slice(1).map(decoded);
 	const query = Object.fromEntries(new URLSearchParams(search));

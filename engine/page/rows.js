@@ -1,4 +1,4 @@
-// Rows of equal height, of which only those in view exist. For trees, lists and tables; with keys.
+// Rows of equal height, of which only those in view exist; with keys.
 
 import { el } from "./dom.js";
 

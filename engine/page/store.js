@@ -278,7 +278,7 @@ function stateKey(kind, facet, state, conditions) {
 	return `${kind}\n${facet}\n${state}\n${conditions.join("\n")}`;
 }
 
-/** A state as the table of its kind describes it: class and labels, by its most important condition. */
+/** A state as its table describes it: class and labels, by its most important condition. */
 export function described(machines, kind, facet, { state, conditions }) {
 	const table = machines.get(kind)?.facets.find((one) => one.facet === facet);
 	const shown = table?.order?.find((one) => conditions.includes(one)) ?? conditions[0] ?? null;

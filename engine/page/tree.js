@@ -8,8 +8,9 @@ import { CLASSES, STALE } from "./store.js";
 import { kindName, stateName, t } from "./words.js";
 
 const GROUPED = 200;
+const PAUSE = 500;
 
-/** Rows of what is open. A row: number, level, and for a group of children its state and members. */
+/** Rows of what is open. A row: number, level; of a group of children its state and members. */
 export class Outline {
 	constructor(store) {
 		this.store = store;
@@ -81,7 +82,7 @@ export class Outline {
 		return this.shown ? found.filter((one) => this.shown[one]) : found;
 	}
 
-	/** Whether the children of an entity are shown. With a filter, everything that leads to what fits is open. */
+	/** Whether the children of an entity are shown. With a filter, all that leads to what fits is open. */
 	isOpen(number) {
 		return this.open.has(number) || (this.shown !== null && this.shown[number] === 1 && !this.open.has(`closed ${number}`));
 	}
@@ -111,7 +112,7 @@ function rank(cls) {
 
 export function open(app, root) {
 	let outline = new Outline(app.store);
-	let [made, revealed, counts] = ["", "", null];
+	let [made, revealed, counts, known, due] = ["", "", null, "", 0];
 	const side = new Side(app);
 	const rows = new Rows({ role: "tree", label: t("tree"), draw: drawRow, choose: chooseRow, open: openRow, key });
 	rows.element.id = "tree";
@@ -135,10 +136,13 @@ export function open(app, root) {
 			outline.reveal(selected);
 			made = "";
 		}
-		const wanted = [store.structure, filters.key(), id, filters.fits ? store.version : 0].join();
+		const wanted = `${filters.key()} ${id}`;
+		const now = `${store.structure} ${filters.fits && store.version}`;
 		if (!made && id) for (const top of store.children().tops) if (store.root(top) === id) outline.open.add(top);
-		if (wanted !== made) outline.update(id, filters.fits);
-		made = wanted;
+		if (wanted !== made || (now !== known && Date.now() > due)) {
+			outline.update(id, filters.fits);
+			[made, known, due] = [wanted, now, Date.now() + PAUSE];
+		}
 		counts = store.rollUp();
 		const at = selected < 0 ? -1 : outline.rows.findIndex((row) => row.number === selected);
 		rows.update(outline.rows.length, at);
@@ -292,7 +296,7 @@ class Filters {
 			for (const condition of one.conditions) states.set(condition, condition);
 		});
 		fill(this.element,
-			id ? el("span.bar", el("a", { href: router.to("tree") }, t("allTrees")), "›", el("b", bdi(id))) : el("b", t("allTrees")),
+			id ? el("span.bar.crumbs", el("a", { href: router.to("tree") }, t("allTrees")), "›", el("b.cut", bdi(id))) : el("b", t("allTrees")),
 			el("span.grow"),
 			CLASSES.map((name) => el("button.chip", { title: t(name), "aria-label": t(name), "aria-pressed": String(query.class === name), onclick: () => router.set({ class: query.class === name ? null : name }) }, el("span", { class: name }, glyph(name)))),
 			this.#options("kind", t("anyKind"), store.kinds.map((one) => [one, kindName(one)])),

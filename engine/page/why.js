@@ -1,4 +1,4 @@
-// Why an entity is in its state, as a nested list: from the state back to the events from outside.
+// Why an entity is in its state, as a nested list back to the events from outside.
 
 import { bdi, el, glyph } from "./dom.js";
 import { clock, safe } from "./format.js";

@@ -1,4 +1,4 @@
-// The screen Workers: who decides which partition, what waits, streams, versions of tables.
+// The screen Workers: workers, partitions, streams, versions of tables.
 
 import { get } from "./api.js";
 import { el, fill, table } from "./dom.js";

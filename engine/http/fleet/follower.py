@@ -27,8 +27,8 @@ from phaseline.engine.request_errors import PlaceAhead, StillLoading
 from phaseline.schemas import wire_codec
 from phaseline.schemas.records import Mark, Transition
 
-SLICE = 500
-"""Messages that are taken at once. After each slice others have a turn."""
+SLICE = 100
+"""Messages that are taken at once. After each slice others have a turn: within some ms, however much there is."""
 PATIENCE = 10.0
 """Seconds that messages wait for the rest of an event. After that its worker has died, and nobody owns the
 partition."""
