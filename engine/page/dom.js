@@ -59,6 +59,11 @@ export function sharp(canvas, height = canvas.clientHeight) {
 	return [context, width, height, (name) => style.getPropertyValue(`--${name}`)];
 }
 
+/** The heads of rows: words, with classes (`since.end`). */
+export function heads(...names) {
+	return el("div.heads", { "aria-hidden": "true" }, names.map((name) => el(name.replace(/^\w+/, "span"), t(name.split(".")[0]))));
+}
+
 /** A table. heads: words, `#` before those of numbers; the fourth and later need a wide screen. */
 export function table(heads, rows) {
 	const props = (at) => ({ class: `${heads[at][0] === "#" ? "end" : ""} ${at > 2 ? "wide" : ""}` });

@@ -2,13 +2,18 @@
 
 import { language } from "./words.js";
 
-const numbers = new Map();
+const made = new Map();
+
+/** A formatter, made once: that takes long. */
+function intl(kind, options = {}) {
+	const key = [kind, language(), ...Object.values(options)].join();
+	if (!made.has(key)) made.set(key, new Intl[kind](language(), options));
+	return made.get(key);
+}
 
 /** A number with its groups. */
 export function number(value) {
-	const tag = language();
-	if (!numbers.has(tag)) numbers.set(tag, new Intl.NumberFormat(tag));
-	return numbers.get(tag).format(value);
+	return intl("NumberFormat").format(value);
 }
 
 /** How long, in seconds, as a short text: `4 m`, `3 h`. */
@@ -38,7 +43,7 @@ function known(at) {
 }
 
 function shown(at, parts) {
-	return known(at) ? new Date(known(at) * 1000).toLocaleString(language(), { ...parts, hour12: false }) : "…";
+	return known(at) ? intl("DateTimeFormat", { ...parts, hour12: false }).format(known(at) * 1000) : "…";
 }
 
 /** Seconds since 1970 of an RFC 3339 text, as exact as it is; NaN if it is none. */

@@ -55,7 +55,7 @@ export class Header {
 				el("button", { onclick: () => app.goLive() }, t("backToLive")));
 		} else {
 			const text = status === "away" ? t("away", { age: span((Date.now() - heard) / 1000) }) : t(status);
-			fill(this.connection, el("span", { class: `dot ${status}` }), el("span.cut", text));
+			fill(this.connection, el(`span.dot.${status}`), el("span.cut", text));
 		}
 	}
 

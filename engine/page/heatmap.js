@@ -9,7 +9,7 @@ const SMALLEST_SIGN = 8;
 const LABEL = 14;
 const PULSE = 10;
 
-/** Where the cells are. blocks: runs of cells, each a tree or a piece of one, in shelves of equal height. */
+/** Where the cells are. blocks: runs of cells, a tree or a piece of one, in equal shelves. */
 export function layout(sizes, width, height) {
 	const total = sizes.reduce((sum, one) => sum + one, 0);
 	if (!total || width < 20 || height < 20) return { cell: 0, blocks: [], high: 1, label: 0 };

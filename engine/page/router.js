@@ -76,7 +76,7 @@ export class Router {
 		this.#moved();
 	}
 
-	/** Change values of the query; `null` leaves one out. back: whether the browser's Back undoes it. */
+	/** Change values of the query; `null` leaves one out. back: whether Back undoes it. */
 	set(changes, back = false) {
 		const address = write({ ...this.now, query: { ...this.now.query, ...changes } });
 		if (address === location.pathname + location.search) return;

@@ -10,7 +10,7 @@ import { kindName, stateName, t } from "./words.js";
 /** A state as sign and text. */
 export function stateMark(state) {
 	const cls = state?.class ?? "unknown";
-	return el("span", { class: `state ${cls}` }, glyph(cls), stateName(state));
+	return el(`span.state.${cls}`, glyph(cls), stateName(state));
 }
 
 /** An event as it was sent, as far as it is still stored. */

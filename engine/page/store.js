@@ -10,7 +10,7 @@ export const ABSENT = 8;
 const NONE = -1;
 const collator = new Intl.Collator("en", { numeric: true });
 
-/** Entities by number. `version` counts changes; `structure` those of which entities there are. */
+/** Entities by number. version counts changes; structure what came or went. */
 export class Store {
 	constructor(machines = new Map()) {
 		this.machines = machines;

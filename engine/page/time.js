@@ -1,7 +1,7 @@
 // The screen Time: two moments compared, and lanes over time for a tree.
 
 import { get, name } from "./api.js";
-import { bdi, el, fill, sharp } from "./dom.js";
+import { bdi, el, fill, heads, sharp } from "./dom.js";
 import { clock, moment, number as num, safe, seconds } from "./format.js";
 import { Rows } from "./rows.js";
 import { stateMark } from "./side.js";
@@ -78,7 +78,7 @@ class Compare {
 				Object.entries(counts).map(([what, count]) => el("button.chip", { "aria-pressed": String(this.only === what), onclick: () => this.#choose(what) }, el("b", num(count)), word(what))),
 				el("span.soft.small", `${t("place")} ${num(this.found.from.place)} → ${num(this.found.place)}, ${moment(this.found.time)}`),
 				total > items.length ? el("span.soft.small", t("tooMany", { n: num(items.length) })) : null),
-			el("div.heads", { "aria-hidden": "true" }, el("span", t("changed")), el("span", t("name")), el("span.wide", t("before")), el("span", t("after")), el("span.wide.end", t("count")), el("span.wide.end", t("time"))),
+			heads("changed", "name", "before.wide", "after", "count.wide.end", "time.wide.end"),
 			this.rows.element,
 		];
 		this.shown = shown;
