@@ -8,6 +8,7 @@ import asyncio
 import gzip
 import math
 import re
+import time
 import zlib
 from collections.abc import Iterable
 from urllib.parse import parse_qsl, unquote_to_bytes
@@ -89,8 +90,12 @@ class HttpApp:
         """HttpAnswer one request."""
         if scope["type"] != "http":
             return
-        request = Request(scope, receive)
+        request, began = Request(scope, receive), time.monotonic()
         response = await self._respond(request)
+        traffic, route = self._service.traffic, scope.get("route", "-")
+        method = request.method if route != "-" else "-"  # a client may send any word
+        traffic.requests[method, route, str(response.status_code)] += 1
+        traffic.seconds.add(time.monotonic() - began)
         for name, value in self._access.headers.items():
             response.headers.setdefault(name, value)
         if request.method == "HEAD":  # also where the answer would be a stream without end
@@ -111,6 +116,7 @@ class HttpApp:
     async def _answer(self, request: Request) -> Response:
         path = _decoded(request.scope["raw_path"], "the path")
         route, in_path = self._router.find(request.method, path)
+        request.scope["route"] = route.path
         # The page reads its own query in the browser: it says what is shown.
         query = [] if route.answer == PAGE else _query(request.scope["query_string"])
         caller = await self._access.admit(request, route.needs(query))

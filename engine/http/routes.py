@@ -15,7 +15,7 @@ from phaseline.engine.http.intake import events, hooks
 from phaseline.engine.http.intake.bodies import BATCH_JSON
 from phaseline.engine.http.live.frames import COLUMNS, RECORDS
 from phaseline.engine.http.parameters import TRUE, Parameter
-from phaseline.engine.http.reading import about, entities, installation, past, rejections, transitions
+from phaseline.engine.http.reading import about, entities, installation, metrics, past, rejections, transitions
 from phaseline.schemas.cloudevents.content_types import JSON_EVENT, MSGPACK_EVENT
 
 JSON, PAGE = "application/json", "text/html"
@@ -162,6 +162,8 @@ ROUTES: tuple[Route, ...] = (
     Route("GET", "/livez", "livez", about.livez, "Whether the process answers.", role=""),
     Route("GET", "/readyz", "readyz", about.readyz,
           "Whether the states are loaded and followed.", (VERBOSE,), role="", problems=(503,)),
+    Route("GET", "/metrics", "getMetrics", metrics.metrics,
+          "Metrics of this server for Prometheus (docs/metrics.md).", answer=metrics.PLAIN),
     Route("GET", "/openapi.json", "getDescription", about.openapi, "This description.", role=""),
     Route("GET", "/asyncapi.json", "getMessages", about.asyncapi, "The messages on NATS, in AsyncAPI.", role=""),
     Route("GET", "/", "getPage", about.index, "The page.", answer=PAGE, role=""),

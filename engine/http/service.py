@@ -24,8 +24,10 @@ from phaseline.engine.http.fleet.history_loader import HistoryLoader
 from phaseline.engine.http.intake.hook_file import Hooks
 from phaseline.engine.http.kept import Kept
 from phaseline.engine.http.live.hub import Hub
+from phaseline.engine.http.traffic import Traffic
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.log import as_of
+from phaseline.engine.log.archived import note
 from phaseline.engine.log.as_of import AsOf
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.log_records import direct, message_in
@@ -92,6 +94,7 @@ class Service:
         self.hooks = hooks or Hooks({})
         self.settings, self.kinds, self._most = settings, kinds, history
         self._parts: _Connected | None = None
+        self.traffic = Traffic()
         self._failure: PhaselineError | None = None
         self.description = b"{}"
         """The description of the API, as JSON."""
@@ -133,6 +136,11 @@ class Service:
     def history(self) -> HistoryLoader:
         """The transitions in memory."""
         return self._connected().history
+
+    @property
+    def is_found(self) -> bool:
+        """Whether the installation is found, so that there is a fleet."""
+        return self._parts is not None
 
     @property
     def is_connected(self) -> bool:
@@ -207,6 +215,9 @@ class Service:
     async def check_kept(self, place: int) -> None:
         """Raise `PlaceTrimmed` if the log no longer holds what was at this place."""
         installation = self.installation
+        archived = await note.last(installation)
+        if archived is not None and place <= archived.place:
+            raise PlaceTrimmed(place=place, first=archived.place + 1)
         first = int((await installation.wire.api(f"STREAM.INFO.{installation.layout.log}"))["state"]["first_seq"])
         if place >= first:
             return

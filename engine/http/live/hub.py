@@ -138,6 +138,11 @@ class Hub:
         news, self._news = self._news, asyncio.Event()
         news.set()
 
+    @property
+    def readers(self) -> int:
+        """How many readers there are."""
+        return sum(channel.readers for channel in self._channels.values())
+
     def close(self) -> None:
         """Let all readers end."""
         self.is_closing = True

@@ -153,6 +153,7 @@ class _Stream:
         while not hub.is_closing and not self.call.caller.is_over and (self.up_to is None or self.place < self.up_to):
             if self.place < channel.begins:
                 self.place = channel.place
+                self.call.service.traffic.resyncs += 1
                 yield frames.resync(self.place)
                 continue
             found = channel.after(self.place)
