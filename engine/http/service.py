@@ -9,6 +9,7 @@ from collections import OrderedDict
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from functools import cached_property
 
 from phaseline.engine import logs
 from phaseline.engine.client.client import Client
@@ -35,6 +36,8 @@ from phaseline.engine.publish.compose import default_source
 from phaseline.engine.request_errors import PlaceAhead, PlaceTrimmed, StillLoading
 from phaseline.engine.settings import Settings
 from phaseline.machines.compiler.kinds import Kinds
+from phaseline.machines.docs import plain
+from phaseline.schemas import codec
 from phaseline.schemas.records import Transition
 
 READY = 2.0
@@ -102,6 +105,12 @@ class Service:
         self.shapes = Kept[tuple[int, str], Shape](BODIES)
         """What of columns stays as long as no entity comes or goes, by the fleet's shape and query."""
         self._views: OrderedDict[int, FleetMoment] = OrderedDict()
+
+    @cached_property
+    def tables(self) -> bytes:
+        """The tables of all kinds, as JSON."""
+        machines = [plain.kind(kind) for kind in self.kinds.values()]
+        return codec.encode_json({"digest": self.kinds.digest, "machines": machines})
 
     @property
     def kinds(self) -> Kinds:
