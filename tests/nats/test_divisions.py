@@ -19,6 +19,7 @@ from phaseline.engine.log.installation import Installation
 from phaseline.engine.ownership.claim import Claim
 from phaseline.engine.ownership.takeover import take_over
 from phaseline.engine.partition_errors import NotClosedYet, PartitionClosed
+from phaseline.engine.publish.backlog import Backlog, backlog
 from phaseline.engine.repartition import change as changing
 from phaseline.engine.settings import Settings
 from phaseline.engine.worker.partition import Partition
@@ -210,3 +211,21 @@ async def test_timers_fire_once(settings: Settings, wire: Wire) -> None:
         assert len(fired) == len(names)
         assert {one.version async for one in client.list("probe")} == {2}
     assert [one["event"] for one in said if one["event"] in ("timers_set_again", "partition_failed")] == []
+
+
+async def test_a_partition_passes_the_events_of_others(settings: Settings, wire: Wire) -> None:
+    """Otherwise the next owner of a quiet partition would read them all again."""
+    settings = replace(settings, partitions=2, lease=1.0)
+    layout, fleet = await provision(wire, settings), RandomEvents(settings.prefix)
+    async with at_work(settings, wire):
+        await repartition(wire, layout, 3)
+        await publish(wire, [*fleet.cluster("c1", 3)])
+        await until_all_decided(wire, layout)
+        installation = await notes.current(Installation(wire, layout, BUILT_IN_KINDS))
+        async with asyncio.timeout(LIMIT):
+            while await backlog(installation) != Backlog(0):
+                await asyncio.sleep(0.05)
+        await repartition(wire, layout, 2)
+    found = await closings.checkpoints(installation, installation.layout.division.numbers)
+    assert [last and last.position for last in found.values()] == [12, 12, 12]
+    assert await assert_each_decided_once(wire, layout) >= 12
