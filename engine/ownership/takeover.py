@@ -45,7 +45,7 @@ async def take_over(
     if last.closed:
         raise PartitionClosed(partition=partition)
     division = installation.layout.division
-    if division.generation and (not last.of or last.position < last.since):
+    if division.generation and not former.lost and (not last.of or last.position < last.since):
         opening = await closings.opening(installation, partition)
         last = last if last.of else closings.begun(last, opening, division.count)
     # The era is read after the checkpoint. A worker that notes other tables later moves the checkpoint, so that our

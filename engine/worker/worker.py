@@ -10,6 +10,7 @@ import secrets
 import socket
 import time
 from collections import Counter
+from contextlib import suppress
 from dataclasses import asdict
 
 from phaseline.engine import logs
@@ -163,6 +164,9 @@ class Worker:
 
     async def _checked(self) -> Installation:
         installation = Installation(self.wire, await provision(self.wire, self.settings), self.kinds)
+        if self.settings.accept_loss:
+            with suppress(Fenced):
+                await notes.recovered(installation, self.name)
         installation = await notes.current(installation)
         await table_eras.check_all(installation, self.settings.accept_tables)
         await close_former(installation, self.name, self.settings)

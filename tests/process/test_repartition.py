@@ -11,9 +11,14 @@ from phaseline.engine.emco_status.server import StatusService
 from phaseline.engine.jetstream.streams import provision
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.log.division import notes
+from phaseline.engine.ownership.takeover import take_over
+from phaseline.engine.partition_errors import TablesUnsettled
+from phaseline.engine.repartition import change as changing
 from phaseline.engine.repartition import workers
 from phaseline.engine.settings import Settings
 from tests.support.accounts_server import accounts_installation
+from tests.support.built_in_kinds import BUILT_IN_KINDS
+from tests.support.changed_tables import DEGRADED
 from tests.support.command import Shell
 from tests.support.divided import assert_each_decided_once, divided, repartition, until_all_decided
 from tests.support.http_server import http_server
@@ -90,6 +95,11 @@ async def test_what_it_refuses(settings: Settings, wire: Wire, monkeypatch: pyte
     async with at_work(settings, wire):
         same = await shell("repartition", "3", "--yes", "--json")
         assert (same.code, same.json["partitions"], same.json["done"]) == (0, 3, True)
+    now = await divided(wire, layout)
+    await take_over(replace(now, kinds=DEGRADED), 1001, "w", DEGRADED.digest)
+    with pytest.raises(TablesUnsettled):
+        await changing.examine(now, 4)
+    await take_over(now, 1001, "w", BUILT_IN_KINDS.digest)
     start = StatusService.start
 
     async def started_as_before(self: StatusService) -> object:
