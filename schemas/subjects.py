@@ -305,6 +305,10 @@ class Subjects:
         """The subject of the notes about which events an operator has purged."""
         return f"{self.prefix}.tables.{partition}.purged"
 
+    def archived(self) -> str:
+        """The subject of the notes about what was archived, and trimmed from the streams."""
+        return f"{self.prefix}.tables.archived"
+
     def state(self, partition: int | str, kind: str, entity_id: str) -> str:
         """The subject of the last transition of one entity."""
         return f"{self.prefix}.state.{partition}.{kind}.{quoted_id(entity_id)}"

@@ -41,7 +41,7 @@ from phaseline.machines.built_in import installed
 def repartition(
     settings: Settings, *, partitions: int, dry_run: bool, yes: bool, wait: float, output: Output
 ) -> int | None:
-    """Repartition the number of partitions of an installation while it works.
+    """Change the number of partitions of an installation while it works.
 
     Publishers and readers notice nothing: subjects stay as they are. Each event is decided once and in the order of its
     tree, also if workers or this command are killed meanwhile. Workers close their partitions, load the states anew and

@@ -17,8 +17,8 @@ from dataclasses import replace
 from typing import Any, BinaryIO
 
 from phaseline.engine.cli import terminal
-from phaseline.engine.cli.log_source import Part
-from phaseline.engine.cli.replay_task import Found, Show, Source, Task
+from phaseline.engine.cli.log_source import Part, Source
+from phaseline.engine.cli.replay_task import Found, Show, Task
 from phaseline.engine.embedded.server import end_with_parent
 from phaseline.engine.embedded.supervisor import how_it_ended
 from phaseline.engine.replay.log_writer import STANDARD

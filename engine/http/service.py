@@ -15,6 +15,7 @@ from phaseline.engine.client.client import Client
 from phaseline.engine.client.entity_view import EntityView
 from phaseline.engine.client.session import Session
 from phaseline.engine.errors import NoAnswer, NotProvisioned, PhaselineError
+from phaseline.engine.http.fleet.columns import Shape
 from phaseline.engine.http.fleet.fleet import LiveFleet
 from phaseline.engine.http.fleet.fleet_moment import FleetMoment
 from phaseline.engine.http.fleet.follower import Follower
@@ -25,6 +26,7 @@ from phaseline.engine.http.live.hub import Hub
 from phaseline.engine.http.traffic import Traffic
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.log import as_of
+from phaseline.engine.log.archived import note
 from phaseline.engine.log.as_of import AsOf
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.log_records import direct, message_in
@@ -97,6 +99,8 @@ class Service:
         """Lists of several pages, by place and query."""
         self.bodies = Kept[tuple[int, str], bytes](BODIES)
         """Large answers, by place and query."""
+        self.shapes = Kept[tuple[int, str], Shape](BODIES)
+        """What of columns stays as long as no entity comes or goes, by the fleet's shape and query."""
         self._views: OrderedDict[int, FleetMoment] = OrderedDict()
 
     @property
@@ -202,6 +206,9 @@ class Service:
     async def check_kept(self, place: int) -> None:
         """Raise `PlaceTrimmed` if the log no longer holds what was at this place."""
         installation = self.installation
+        archived = await note.last(installation)
+        if archived is not None and place <= archived.place:
+            raise PlaceTrimmed(place=place, first=archived.place + 1)
         first = int((await installation.wire.api(f"STREAM.INFO.{installation.layout.log}"))["state"]["first_seq"])
         if place >= first:
             return

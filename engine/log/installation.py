@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from phaseline.engine.core.tree import Tree
 from phaseline.engine.jetstream.streams import Layout
 from phaseline.engine.jetstream.wire import Wire
+from phaseline.engine.log.archived.log_archive import LogArchive
 from phaseline.engine.scripts.runner import shared_runner
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.language.scripts import ScriptRunner
@@ -17,11 +18,15 @@ from phaseline.schemas.subjects import Subjects, partition_of_id, quote
 
 @dataclass(frozen=True, slots=True)
 class Installation:
-    """A connection, the layout of the streams, and the kinds. Every read and write needs these three."""
+    """A connection, the layout of the streams, and the kinds. Every read and write needs these three.
+
+    archive: the past of the log, which readers of the past read with it, if they were given one.
+    """
 
     wire: Wire
     layout: Layout
     kinds: Kinds
+    archive: LogArchive | None = None
 
     @property
     def prefix(self) -> str:

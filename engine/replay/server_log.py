@@ -16,6 +16,7 @@ from phaseline.engine.errors import LogEmptied
 from phaseline.engine.jetstream.reader import BUFFER, Stored
 from phaseline.engine.jetstream.stream_reader import StreamReader, reader_of
 from phaseline.engine.log import foreign, purge, table_eras
+from phaseline.engine.log.archived import note
 from phaseline.engine.log.checkpoint import Checkpoint
 from phaseline.engine.log.division import closings, notes
 from phaseline.engine.log.division.made_by import MadeBy
@@ -45,14 +46,19 @@ class LogCursor:
         """
         self._reader, self._wanted, self._whole = reader, wanted, whole
         self._held: deque[Stored] = deque()
-        self._next: Message | None = None
+        self._next: Stored | None = None
         self.cause: int | None = None
         self.earlier = 0
         self.last_cause = 0
         self.losses: list[Loss] = []
         self.foreign: list[Foreign] = []
 
-    async def advance(self) -> Message | None:
+    @property
+    def place(self) -> int:
+        """The place of the next record; 0 at the end of the log."""
+        return 0 if self._next is None else self._next.sequence
+
+    async def advance(self) -> Stored | None:
         """Return the next message, and move to the one after it."""
         current = self._next
         while True:
@@ -72,19 +78,19 @@ class LogCursor:
             elif ".loss." in stored.subject and losses.is_loss(stored.data):
                 self.losses += [losses.read(stored.data)] if is_noticed else []
             elif self._wanted(stored):
-                self._next = Message(stored.subject, stored.data)
+                self._next = stored
                 self.cause = self.last_cause = cause_of(stored.data, self.cause or 0)
                 return current
 
-    async def take_up_to(self, sequence: int) -> list[Message]:
+    async def take_up_to(self, sequence: int) -> list[Stored]:
         """The messages up to the last one whose cause is at most `sequence`. `earlier` counts those before it."""
-        messages, self.earlier = [], 0
+        found, self.earlier = [], 0
         while self.cause is not None and self.cause <= sequence:
             self.earlier += self.cause < sequence
-            message = await self.advance()
-            if message is not None:
-                messages.append(message)
-        return messages
+            stored = await self.advance()
+            if stored is not None:
+                found.append(stored)
+        return found
 
 
 class ServerLog:
@@ -103,7 +109,9 @@ class ServerLog:
         self._clear: dict[int, int | None] = {}
         self._cursors: dict[int, LogCursor] = {}
         self._first = 0
-        """The first event that EVENTS holds."""
+        """The first event that EVENTS holds, and that is not archived."""
+        self._archived = 0
+        """The last event that is archived."""
         self._deciders = Deciders(installation.layout.all_divisions, {})
         self.emptied: list[int] = []
         self._stalled: set[int] = set()
@@ -138,18 +146,24 @@ class ServerLog:
         self._deciders = await closings.deciders(self.installation)
         wire, layout = self.installation.wire, self.installation.layout
         held = (await wire.api(f"STREAM.INFO.{layout.events}"))["state"]
-        self._first = int(held["first_seq"])
-        self.begins = max(self.span.first, int(held["first_seq"]), 1)
+        self._archived = await note.position(self.installation)
+        self._first = max(int(held["first_seq"]), self._archived + 1)
+        self.begins = max(self.span.first, self._first, 1)
         self.ends = min(int(held["last_seq"]), int(held["last_seq"]) if self.span.last is None else self.span.last)
         # The checkpoints are read before the log. So the log that is read holds all records of the decided events.
         for partition in self._own_partitions():
             last = await self._last_checkpoint(partition)
             self._decided[partition], self._clear[partition] = last.position, last.clear
             self.eras[partition] = await table_eras.eras(self.installation, partition)
-            for note in await purge.notes(self.installation, partition) if partition < STRIDE else ():
-                if self.span.root in (None, note.id.partition("/")[0]):
-                    self.purged_positions.update(one for one in note.positions if self.span.first <= one <= self.ends)
+            for told in await purge.notes(self.installation, partition) if partition < STRIDE else ():
+                if self.span.root in (None, told.id.partition("/")[0]):
+                    self.purged_positions.update(one for one in told.positions if self._least <= one <= self.ends)
         self.purged = len(self.purged_positions)
+
+    @property
+    def _least(self) -> int:
+        """The first event that may belong to the log, also if EVENTS no longer holds it."""
+        return max(self.span.first, self._archived + 1)
 
     @property
     def foreign(self) -> list[Foreign]:
@@ -166,7 +180,7 @@ class ServerLog:
     def _gap(self, partition: int) -> list[Loss]:
         """The events that EVENTS dropped undecided, if no worker has noted it yet."""
         clear = self._clear[partition]
-        known = max(self._decided[partition], clear or 0, self._cursors[partition].last_cause)
+        known = max(self._decided[partition], clear or 0, self._cursors[partition].last_cause, self._archived)
         gone = self._first - 1 - known
         if clear is None or gone <= 0:
             return []
@@ -183,14 +197,14 @@ class ServerLog:
     async def initial_messages(self) -> AsyncIterator[Message]:
         """The log messages of all events before the first event of the span."""
         for cursor in self._cursors.values():
-            for message in await cursor.take_up_to(self.begins - 1):
-                yield message
+            for stored in await cursor.take_up_to(self.begins - 1):
+                yield _message(stored)
 
     async def initial(self) -> AsyncIterator[Record]:
         """See `RecordedLog.initial`."""
         async for message in self.initial_messages():
             record = read(message)
-            if isinstance(record, Rejection) and record.reason == "secret" and record.cause.sequence >= self.span.first:
+            if isinstance(record, Rejection) and record.reason == "secret" and record.cause.sequence >= self._least:
                 self.erased += 1
             yield record
 
@@ -203,11 +217,11 @@ class ServerLog:
         whole = root is None and self.span.partitions is None
         for inbox in [[]] if whole else [[f"{self.prefix}.*.{one}.{tree}"] for one in self._buckets()]:
             async with reader_of(wire, stream, inbox, self.begins) as events:
-                async for slice_ in _up_to(events, self.ends):
+                async for slice_ in up_to(events, self.ends):
                     yield [step for event in slice_ for step in await self._steps(event)]
         for partition, cursor in self._cursors.items() if self.has_records else ():
             if partition not in self._stalled and (left := await cursor.take_up_to(self.ends)):
-                yield self._part(left)
+                yield self._part(list(map(_message, left)))
 
     async def _steps(self, event: Stored) -> Sequence[RecordedStep]:
         """An event with its records, after the records of events that are gone; nothing if it is undecided."""
@@ -233,7 +247,7 @@ class ServerLog:
     async def _messages(self, partition: int, event: Stored) -> tuple[list[Message], list[Message]]:
         """The messages with an earlier cause, and those that the event made. Notices that it is not decided yet."""
         cursor = self._cursors[partition]
-        found = await cursor.take_up_to(event.sequence)
+        found = list(map(_message, await cursor.take_up_to(event.sequence)))
         early, messages = (found[: cursor.earlier], found[cursor.earlier :]) if cursor.earlier else ([], found)
         if cursor.cause is None and event.sequence > self._decided[partition] and not _is_whole(messages):
             self._stalled.add(partition)
@@ -318,7 +332,12 @@ def _is_whole(messages: list[Message]) -> bool:
     return int(body["id"].partition("-")[2]) + 1 == int(body["data"]["cause"]["records"])
 
 
-async def _up_to(reader: StreamReader, last: int) -> AsyncIterator[Sequence[Stored]]:
+def _message(stored: Stored) -> Message:
+    return Message(stored.subject, stored.data)
+
+
+async def up_to(reader: StreamReader, last: int) -> AsyncIterator[Sequence[Stored]]:
+    """The messages that a reader gives up to the sequence `last`, some at a time."""
     while not reader.caught_up:
         slice_ = await reader.take(BUFFER)
         if slice_ and slice_[-1].sequence > last:
@@ -337,7 +356,7 @@ async def first_event_after(installation: Installation, moment: datetime) -> int
     return int(info["state"]["last_seq"]) + 1
 
 
-async def stored_time(log: ServerLog, sequence: int) -> int:
+async def stored_time(installation: Installation, sequence: int) -> int:
     """When an event was stored, ns; 0 if it no longer exists."""
-    kept = await event_at(log.installation, sequence) if sequence else None
+    kept = await event_at(installation, sequence) if sequence else None
     return 0 if kept is None else nanoseconds(kept.time)

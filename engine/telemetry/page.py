@@ -1,22 +1,26 @@
-"""The table of docs/metrics.md, made from the table of metrics.
+"""The tables of docs/metrics.md, made from the tables of metrics and alerts.
 
 Belongs here: that part of the page. Does not: the rest of the page, which people write.
 """
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from textwrap import wrap
 
+from phaseline.engine.telemetry.alert_table import ALERTS
 from phaseline.engine.telemetry.metric_table import METRICS
 from phaseline.machines.docs.written_part import keep
 
 PAGE = Path("docs/metrics.md")
 COMMAND = "python3 dev.py generate"
 BEGIN = f"<!-- Written by `{COMMAND}` from engine/telemetry, up to the end of the page. -->"
+WIDTH = 120
+"""Columns of a line."""
 
 
 def reference() -> str:
-    """All metrics."""
-    return "\n".join([BEGIN, "", *_metrics()])
+    """All metrics, then what to do about each alert."""
+    return "\n".join([BEGIN, "", *_metrics(), *_runbook()])
 
 
 def _metrics() -> Iterator[str]:
@@ -25,6 +29,14 @@ def _metrics() -> Iterator[str]:
         labels = ", ".join(f"`{label}`" for label in one.labels)
         yield f"| `{one.name}` | {one.type} | {labels} | {one.meaning} | {one.by} |"
     yield ""
+
+
+def _runbook() -> Iterator[str]:
+    yield from ("## Alerts", "", "A `page` wakes somebody; a `ticket` can wait for the morning.", "")
+    for alert in ALERTS:
+        text = f"{alert.means} ({alert.severity}, after {alert.wait}) What to do: {alert.do}"
+        lines = wrap(text, WIDTH, break_long_words=False, break_on_hyphens=False)
+        yield from (f"### {alert.name}", "", *lines, "", "```text", alert.expr, "```", "")
 
 
 def wanted(page: str) -> str:

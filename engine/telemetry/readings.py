@@ -123,7 +123,8 @@ def _of_partitions(worker: Worker) -> Iterator[Reading]:
 def _of_each_entity(partitions: list[Partition], kind: str) -> Iterator[Reading]:
     """The states of the first entities of a kind that are not deleted, and how many there are beyond them."""
     trees = [partition.tree for partition in partitions if partition.tree is not None]
-    living = (one for tree in trees for one in tree.entities[kind].values() if one.facets[0].state.phase != DELETED)
+    known = [list(tree.entities[kind].values()) for tree in trees]  # copies: a thread may change the tree meanwhile
+    living = (one for found in known for one in found if one.facets[0].state.phase != DELETED)
     shown = list(islice(living, MOST_ENTITIES))
     yield (
         "phaseline_entity_state",

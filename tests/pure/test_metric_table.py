@@ -1,11 +1,14 @@
 """The table of metrics, the numbers behind it, and the page that is made of it."""
 
 import re
+import sys
+import threading
 from collections import Counter
 
 from hypothesis import given
 from hypothesis import strategies as st
 
+from phaseline.engine.core.counts.outcomes import Outcomes, sum_of
 from phaseline.engine.telemetry import page
 from phaseline.engine.telemetry.exposition import exposed
 from phaseline.engine.telemetry.metric_table import METRICS, Metric
@@ -83,3 +86,27 @@ def test_a_take_over_says_what_had_become_of_the_former_owner() -> None:
     for former in ("", "a", "b"):
         measures.taken_over(former, 0.1)
     assert measures.takeovers == Counter(first=1, living=1, ended=1)
+
+
+def test_what_a_thread_counts_can_be_added_up_meanwhile() -> None:
+    """Slow rules are decided in a thread, and a scrape does not wait for them."""
+    outcomes, ended, before = Outcomes(), threading.Event(), sys.getswitchinterval()
+
+    def count() -> None:
+        for number in range(3_000):
+            outcomes.single["node", "phase", str(number), "Running"] = 1
+            outcomes.moves["node", "phase", str(number), "Failed"] += 1
+            outcomes.rejections["node", str(number)] += 1
+            outcomes.hear([str(number)], number)
+        ended.set()
+
+    sys.setswitchinterval(1e-6)
+    try:
+        threading.Thread(target=count, daemon=True).start()
+        while not ended.is_set():
+            sum_of([outcomes]).counts()
+    finally:
+        sys.setswitchinterval(before)
+    found = sum_of([outcomes])
+    assert found.counts().transitions == 6_000
+    assert (len(found.sources), found.sources_left_out) == (500, 2_500)

@@ -82,26 +82,28 @@ class Outcomes:
                 self.sources_left_out += 1
 
     def take_in(self, other: "Outcomes") -> None:
-        """Add the counts of another partition."""
-        for move, count in other.single.items():
+        """Add the counts of another partition. Copies are added, because a thread may go on counting there."""
+        for move, count in other.single.copy().items():
             self.single[move] = self.single.get(move, 0) + count
-        self.events.update(other.events)
-        self.moves.update(other.moves)
-        self.rejections.update(other.rejections)
-        self.fired.update(other.fired)
-        self.late.update(other.late)
+        self.events.update(other.events.copy())
+        self.moves.update(other.moves.copy())
+        self.rejections.update(other.rejections.copy())
+        self.fired.update(other.fired.copy())
+        self.late.update(other.late.copy())
         self.sources_left_out += other.sources_left_out
-        for source, time in sorted(other.sources.items(), key=lambda one: one[1]):
+        for source, time in other.sources.copy().items():
             self.hear([source], max(time, self.sources.get(source, 0)))
 
     def all_moves(self) -> Counter[Move]:
         """How often which transition was made."""
-        return self.moves + Counter(self.single)
+        found = Counter(self.single.copy())
+        found.update(self.moves.copy())
+        return found
 
     def all_events(self) -> Counter[tuple[str, Outcome]]:
         """The number of events by kind and outcome."""
         found = self.events.copy()
-        for (kind, *_), count in self.single.items():
+        for (kind, *_), count in self.single.copy().items():
             found[kind, "transitions"] += count
         return found
 

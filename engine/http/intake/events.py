@@ -34,8 +34,10 @@ _WAIT = re.compile(r"\s*wait\s*=\s*\"?(\d{1,9}(?:\.\d{1,9})?)\"?\s*(?:;.*)?\Z", 
 async def publish(call: Call) -> HttpAnswer:
     """Store the events of a request."""
     seconds, dry, force = _wait(call.request), call.values["dry-run"], call.values["force"]
+    call.charge()
     given = await bodies.given(call.request)
-    sender = Sender(call.service, call.caller, check=not (force or dry))
+    call.charge(len(given.events) - 1)
+    sender = Sender(call.service, call.caller, check=not (force or dry), dry=dry)
     if not given.is_batch:
         return await _one(call, sender, given.events[0], seconds, dry=dry)
     if dry:
@@ -86,7 +88,10 @@ async def options(call: Call) -> HttpAnswer:
     asked = call.request.headers.get("webhook-request-origin")
     headers = {"Allow": "POST, OPTIONS"}
     if asked is not None and asked.isprintable():
-        headers |= {"WebHook-Allowed-Origin": asked[:253], "WebHook-Allowed-Rate": "*"}
+        headers |= {
+            "WebHook-Allowed-Origin": asked[:253],
+            "WebHook-Allowed-Rate": f"{call.budgets.rate * 60:.0f}" if call.budgets.rate else "*",
+        }
     return HttpAnswer({"methods": ["POST", "OPTIONS"]}, headers=headers)
 
 
