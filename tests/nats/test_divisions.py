@@ -15,10 +15,10 @@ from phaseline.engine.errors import Fenced
 from phaseline.engine.jetstream.streams import provision
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.log.division import closings, notes
+from phaseline.engine.log.division.division_errors import NotClosedYet, PartitionClosed
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.ownership.claim import Claim
 from phaseline.engine.ownership.takeover import take_over
-from phaseline.engine.partition_errors import NotClosedYet, PartitionClosed
 from phaseline.engine.publish.backlog import Backlog, backlog
 from phaseline.engine.repartition import change as changing
 from phaseline.engine.settings import Settings

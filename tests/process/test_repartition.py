@@ -12,9 +12,9 @@ from phaseline.engine.jetstream.streams import provision
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.log.division import notes
 from phaseline.engine.ownership.takeover import take_over
-from phaseline.engine.partition_errors import TablesUnsettled
 from phaseline.engine.repartition import change as changing
 from phaseline.engine.repartition import workers
+from phaseline.engine.repartition.repartition_errors import TablesUnsettled
 from phaseline.engine.settings import Settings
 from tests.support.accounts_server import accounts_installation
 from tests.support.built_in_kinds import BUILT_IN_KINDS
