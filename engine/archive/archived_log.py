@@ -45,7 +45,7 @@ class ArchivedLog:
             if part.last >= span.first and (span.last is None or part.first <= span.last)
         ]
         try:
-            files = [FileLog(archive.folder.part(part.name), span, UNBOUNDED) for part in wanted]
+            files = [FileLog(archive.store.part(part.name), span, UNBOUNDED) for part in wanted]
         except BadLogFile as error:
             raise BadArchive(name=archive.name, problem=str(error)) from None
         rest = span._replace(first=max(span.first, manifest.position + 1))

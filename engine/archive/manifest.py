@@ -1,6 +1,6 @@
 """The manifest of an archive: which files belong to it, what they hold, and up to where it reaches.
 
-Belongs here: its fields and its bytes. Does not: where it is stored (`folder`), checking the files (`check`).
+Belongs here: its fields and its bytes. Does not: where it is stored (`store`), checking the files (`check`).
 A file that the manifest does not name is no part of the archive. The manifest is written last.
 """
 
