@@ -11,8 +11,8 @@ from typing import Self
 
 from phaseline.engine.archive.check import UNBOUNDED
 from phaseline.engine.archive.open_archive import Archive
-from phaseline.engine.archive_errors import BadArchive
 from phaseline.engine.errors import BadLogFile
+from phaseline.engine.log.archived.archive_errors import BadArchive
 from phaseline.engine.log.foreign import Foreign
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.replay.file_log import FileLog

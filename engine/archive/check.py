@@ -14,8 +14,8 @@ from phaseline.engine.archive.last_states import About, LastStates, is_of_raw_se
 from phaseline.engine.archive.log_slice import LogSlice
 from phaseline.engine.archive.manifest import NAME, Manifest, PartEntry
 from phaseline.engine.archive.store import ArchiveStore
-from phaseline.engine.archive_errors import BadArchive
 from phaseline.engine.errors import BadLogFile
+from phaseline.engine.log.archived.archive_errors import BadArchive
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.log_records import cause_of
 from phaseline.engine.replay import log_format

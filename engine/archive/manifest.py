@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
-from phaseline.engine.archive_errors import BadArchive
+from phaseline.engine.log.archived.archive_errors import BadArchive
 
 FORMAT = 1
 NAME = "manifest.json"

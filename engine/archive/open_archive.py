@@ -15,11 +15,11 @@ from phaseline.engine.archive.last_states import MARKED, about
 from phaseline.engine.archive.manifest import PartEntry
 from phaseline.engine.archive.open_store import store_at
 from phaseline.engine.archive.store import ArchiveStore
-from phaseline.engine.archive_errors import BadArchive
 from phaseline.engine.core.process import BATCH_LIMIT
 from phaseline.engine.errors import BadLogFile
 from phaseline.engine.jetstream.reader import BUFFER, Stored
 from phaseline.engine.log.archived import note
+from phaseline.engine.log.archived.archive_errors import BadArchive
 from phaseline.engine.log.as_of import record_number
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.when import Moment, Time

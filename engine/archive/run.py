@@ -19,10 +19,10 @@ from phaseline.engine.archive.manifest import Manifest, PartEntry
 from phaseline.engine.archive.store import ArchiveStore
 from phaseline.engine.archive.trim import Trimmed, trim
 from phaseline.engine.archive.write_parts import EVENTS, PartWriter
-from phaseline.engine.archive_errors import BadArchive, NotInLog
 from phaseline.engine.errors import Fenced
 from phaseline.engine.log import as_of
 from phaseline.engine.log.archived import note as notes
+from phaseline.engine.log.archived.archive_errors import BadArchive, NotInLog
 from phaseline.engine.log.archived.note import ArchiveNote, NoteStanding
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.when import When

@@ -3,10 +3,11 @@
 Belongs here: the public names of the errors. Does not: their messages (`phaseline.engine.errors`).
 """
 
-from phaseline.engine.archive_errors import BadArchive, CopyBehind, NotInLog
+from phaseline.engine.log.archived.archive_errors import BadArchive, CopyBehind, NotInLog
 from phaseline.engine.errors import (
     AmbiguousId,
     ApiFailed,
+    BadEdge,
     BadEventFile,
     BadLogFile,
     BadManifest,
@@ -19,6 +20,8 @@ from phaseline.engine.errors import (
     DataDirInUse,
     DataDirUnusable,
     DecisionStuck,
+    EdgeAccountMissing,
+    EdgeAnswerUnreadable,
     EntityNotYetKnown,
     EntityUnknown,
     EventGone,
@@ -88,6 +91,7 @@ __all__ = [
     "AmbiguousId",
     "ApiFailed",
     "BadArchive",
+    "BadEdge",
     "BadEventFile",
     "BadLogFile",
     "BadManifest",
@@ -101,6 +105,8 @@ __all__ = [
     "DataDirInUse",
     "DataDirUnusable",
     "DecisionStuck",
+    "EdgeAccountMissing",
+    "EdgeAnswerUnreadable",
     "EntityNotYetKnown",
     "EntityUnknown",
     "EventGone",

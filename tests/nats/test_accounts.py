@@ -59,12 +59,26 @@ ROWS = {
     ),
     "operator": Row(
         "engine",
-        ["{p}.events.>", "{p}.status.>", "$SRV.>", "{p}.tables.*.purged", "{p}.tables.archived", "$JS.API.>"],
+        [
+            "{p}.events.>",
+            "{p}.status.>",
+            "$SRV.>",
+            "{p}.tables.*.purged",
+            "{p}.tables.divisions",
+            "{p}.tables.archived",
+            "{p}.edge.>",
+            "$JS.API.>",
+        ],
         FEED,
     ),
     "tree": Row("publishers", ["{p}.events.{name}.>"], []),
     "reader": Row("readers", ["{p}.read.>", "{p}.status.>"], FEED),
     "watcher": Row("watchers", [], FEED),
+    "edge": Row(
+        "edge",
+        ["{p}.edge.{name}.up", "$JSC.R.>", "_R_.>"],
+        ["$JS.{S}-edge-{name}.API.>", "$JS.FC.{S}-EDGE.>"],
+    ),
 }
 """What the roles may do, written once more."""
 

@@ -18,8 +18,8 @@ from phaseline.engine.archive.open_archive import Archive
 from phaseline.engine.archive.open_store import store_at
 from phaseline.engine.archive.run import Archiver
 from phaseline.engine.archive.store import ArchiveStore
-from phaseline.engine.archive_errors import BadArchive
 from phaseline.engine.jetstream.wire import Wire
+from phaseline.engine.log.archived.archive_errors import BadArchive
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.replay.audit import Audit
 from phaseline.engine.replay.recorded_log import Span
