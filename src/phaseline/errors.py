@@ -3,7 +3,7 @@
 Belongs here: the public names of the errors. Does not: their messages (`phaseline.engine.errors`).
 """
 
-from phaseline.engine.archive_errors import BadArchive, CopyBehind, NotInLog
+from phaseline.engine.log.archived.archive_errors import BadArchive, CopyBehind, NotInLog
 from phaseline.engine.errors import (
     AmbiguousId,
     ApiFailed,

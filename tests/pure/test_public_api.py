@@ -19,9 +19,9 @@ import msgspec
 import pytest
 
 import phaseline
-from phaseline.engine import archive_errors
 from phaseline.engine import errors as engine_errors
 from phaseline.engine.client import generate_sync
+from phaseline.engine.log.archived import archive_errors
 from phaseline.engine.publish import compose
 from phaseline.schemas import codec
 from phaseline.schemas.subjects import Subjects
