@@ -11,8 +11,10 @@ from urllib.parse import urlencode
 from starlette.requests import Request
 from starlette.responses import Response
 
-from phaseline.engine.http.access.caller import Caller
+from phaseline.engine.http.access.budgets import Budgets
+from phaseline.engine.http.access.caller import LOCAL, Caller
 from phaseline.engine.http.service import Service
+from phaseline.engine.http.traffic import Traffic
 from phaseline.engine.log.when import Moment
 from phaseline.machines.compiler.kinds import Kinds
 
@@ -21,6 +23,7 @@ class Served(Protocol):
     """What an application answers about: one installation (`Service`), or several."""
 
     description: bytes
+    traffic: Traffic
 
     @property
     def kinds(self) -> Kinds:
@@ -43,6 +46,13 @@ class CallOf(Generic[S]):
     caller: Caller
     given: tuple[tuple[str, str], ...]
     """The parameters of the query as they were sent, sorted."""
+    budgets: Budgets
+
+    def charge(self, events: int = 1) -> None:
+        """Take events from the budget of the caller, or of his address; raises `TooManyEvents`."""
+        address = "" if self.request.client is None else self.request.client.host
+        is_named = bool(self.caller.roles) and self.caller != LOCAL
+        self.budgets.take(self.caller.name if is_named else address, events)
 
     @property
     def base(self) -> str:
@@ -53,6 +63,12 @@ class CallOf(Generic[S]):
     def query(self) -> str:
         """The request in one form for all that mean the same: what an `ETag` belongs to."""
         return self.query_without()
+
+    @property
+    def trees(self) -> tuple[str, ...]:
+        """The trees that are asked for, without those below another one; empty: everything."""
+        asked = sorted(set(self.values["tree"]))
+        return tuple(one for one in asked if not any(one.startswith(f"{other}/") for other in asked))
 
     def query_without(self, *names: str) -> str:
         """The same, without some parameters."""

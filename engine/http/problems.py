@@ -37,7 +37,7 @@ from phaseline.engine.request_errors import (
     PlaceTrimmed,
     ServerBug,
     SignatureWrong,
-    TreeUnnamed,
+    TooManyEvents,
 )
 
 TYPE = "urn:phaseline:problem:"
@@ -57,7 +57,6 @@ STATUSES: dict[type[Exception], int] = {
     NoToken:          401,
     SignatureWrong:   401,
     NotAllowed:       403,
-    TreeUnnamed:      403,
     OtherSite:        403,
     BodyTooLarge:     413,
     MediaTypeUnknown: 415,
@@ -66,6 +65,7 @@ STATUSES: dict[type[Exception], int] = {
     EventRefused:     422,
     EventRejected:    422,
     KeysDiffer:       422,
+    TooManyEvents:    429,
     HookFailed:       422,
     NotPermitted:     403,
     PayloadTooLarge:  413,

@@ -54,7 +54,8 @@ class _Export:
             written_by=f"phaseline {__version__}", prefix=source.prefix, partitions=source.partitions,
             tree=source.span.root, first=source.begins, last=source.ends,
             since=await stored_time(source, source.begins), until=await stored_time(source, source.ends),
-            records=self.records, eras={str(number): msgspec.to_builtins(eras) for number, eras in source.eras.items()},
+            records=self.records,
+            eras={str(bucket): msgspec.to_builtins(eras) for bucket, eras in source.eras_of_buckets().items()},
             purged=sorted(source.purged_positions),
         )  # fmt: skip
 

@@ -5,6 +5,7 @@ Belongs here: even shares, and quick take-over. Does not: safety, which the fenc
 """
 
 import asyncio
+import time
 from collections.abc import Awaitable, Callable, Iterable, Iterator
 from functools import lru_cache
 from hashlib import blake2b
@@ -16,6 +17,7 @@ from phaseline.engine.jetstream import frames
 from phaseline.engine.jetstream.direct_get import LastMessage, gather, last_message_from_leader
 from phaseline.engine.log import foreign
 from phaseline.engine.log.installation import Installation
+from phaseline.engine.worker.measures import Measures
 from phaseline.engine.worker.stopping import unless_stopped
 from phaseline.schemas import codec
 from phaseline.schemas.cloudevents import content_types
@@ -78,8 +80,11 @@ async def _all(works: Iterable[Awaitable[None]]) -> None:
 class Leases:
     """The leases of one worker."""
 
-    def __init__(self, installation: Installation, worker: str, seconds: float) -> None:
+    def __init__(
+        self, installation: Installation, worker: str, seconds: float, measures: Measures | None = None
+    ) -> None:
         """`worker`: a unique name, fit for a subject. `seconds`: how long a lease lives without a renewal."""
+        self._measures = measures or Measures()
         self._wire, self._layout, self._worker = installation.wire, installation.layout, worker
         self._seconds = seconds
         self._ttl = f"{round(seconds)}s"
@@ -87,6 +92,8 @@ class Leases:
         """By partition, the sequence of the key in LEASE."""
         self.waits = False
         """Whether the last try to renew the leases failed."""
+        self.has_share = False
+        """Whether the leases of the first share are asked for."""
 
     async def run(self, stop: asyncio.Event, gained: Callback, lost: Callback) -> None:
         """Keep an even share until `stop`. Awaits `gained` and `lost` for each partition that comes or goes."""
@@ -113,14 +120,19 @@ class Leases:
 
     async def _renew_all(self, gained: Callback, lost: Callback) -> None:
         """Renew the leases of our share, give up the others, and take partitions of our share that nobody holds."""
+        began = time.monotonic()
         await self._write(self._key_of_worker, None)
-        owners = shares(self._layout.partitions, await self.workers() | {self._worker})
-        mine = {partition for partition, worker in enumerate(owners) if worker == self._worker}
+        self._measures.renewals.add(time.monotonic() - began)
+        self._measures.living = living = await self.workers() | {self._worker}
+        numbers = self._layout.division.numbers
+        owners = shares(len(numbers), living)
+        mine = {partition for partition, worker in zip(numbers, owners, strict=True) if worker == self._worker}
         for partition in sorted(set(self.held) - mine):
             await lost(partition)
             await self.give_up(partition)
         await _all(self._renew(partition, lost) for partition in sorted(set(self.held) & mine))
         await _all(self._acquire(partition, gained) for partition in sorted(mine - set(self.held)))
+        self.has_share = True
 
     async def workers(self) -> frozenset[str]:
         """The names of the workers that are alive. Keys that no worker wrote do not count, and are reported."""
@@ -184,13 +196,19 @@ class Leases:
             self.held[partition] = renewed
         else:
             del self.held[partition]
+            self._measures.losses["lease"] += 1
             await lost(partition)
 
     async def _acquire(self, partition: int, gained: Callback) -> None:
+        if await self.take(partition):
+            await gained(partition)
+
+    async def take(self, partition: int) -> bool:
+        """Take the lease of a partition; False if another worker has it."""
         taken = await self._take(partition)
         if taken is not None:
             self.held[partition] = taken
-            await gained(partition)
+        return taken is not None
 
     async def _take(self, partition: int) -> int | None:
         """Take the lease of a partition if no worker has it; its sequence. What no worker wrote is overwritten."""

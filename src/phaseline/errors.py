@@ -6,6 +6,7 @@ Belongs here: the public names of the errors. Does not: their messages (`phaseli
 from phaseline.engine.errors import (
     AmbiguousId,
     ApiFailed,
+    BadEdge,
     BadEventFile,
     BadLogFile,
     BadManifest,
@@ -19,6 +20,8 @@ from phaseline.engine.errors import (
     DataDirInUse,
     DataDirUnusable,
     DecisionStuck,
+    EdgeAccountMissing,
+    EdgeAnswerUnreadable,
     EntityNotYetKnown,
     EntityUnknown,
     EventGone,
@@ -88,6 +91,7 @@ from phaseline.engine.errors import (
 __all__ = [
     "AmbiguousId",
     "ApiFailed",
+    "BadEdge",
     "BadEventFile",
     "BadLogFile",
     "BadManifest",
@@ -101,6 +105,8 @@ __all__ = [
     "DataDirInUse",
     "DataDirUnusable",
     "DecisionStuck",
+    "EdgeAccountMissing",
+    "EdgeAnswerUnreadable",
     "EntityNotYetKnown",
     "EntityUnknown",
     "EventGone",

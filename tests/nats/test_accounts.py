@@ -51,10 +51,27 @@ ROWS = {
         ["{p}.status.>", "{p}.owner.>", "$SRV.>"],
         answers=True,
     ),
-    "operator": Row("engine", ["{p}.events.>", "{p}.status.>", "$SRV.>", "{p}.tables.*.purged", "$JS.API.>"], FEED),
+    "operator": Row(
+        "engine",
+        [
+            "{p}.events.>",
+            "{p}.status.>",
+            "$SRV.>",
+            "{p}.tables.*.purged",
+            "{p}.tables.divisions",
+            "{p}.edge.>",
+            "$JS.API.>",
+        ],
+        FEED,
+    ),
     "tree": Row("publishers", ["{p}.events.{name}.>"], []),
     "reader": Row("readers", ["{p}.read.>", "{p}.status.>"], FEED),
     "watcher": Row("watchers", [], FEED),
+    "edge": Row(
+        "edge",
+        ["{p}.edge.{name}.up", "$JSC.R.>", "_R_.>"],
+        ["$JS.{S}-edge-{name}.API.>", "$JS.FC.{S}-EDGE.>"],
+    ),
 }
 """What the roles may do, written once more."""
 

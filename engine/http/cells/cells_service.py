@@ -9,6 +9,7 @@ from typing import Any
 
 from phaseline.engine.http.intake.hook_file import Hooks
 from phaseline.engine.http.service import HISTORY, Service, running
+from phaseline.engine.http.traffic import Traffic
 from phaseline.engine.log.when import Moment
 from phaseline.engine.request_errors import StillLoading
 from phaseline.engine.settings import Settings
@@ -24,6 +25,7 @@ class CellsService:
         self.cells, self._kinds = dict(cells), kinds
         self.description = b"{}"
         """The description of the API, as JSON."""
+        self.traffic = Traffic()
 
     @property
     def kinds(self) -> Kinds:
