@@ -76,9 +76,10 @@ async def serving_cells(
 ) -> AsyncIterator[ServingCells]:  # fmt: skip
     """As `serving`, for several cells, by name."""
     with _opened(listen, access) as (url, door, listening):
-        async with running_cells(cells, kinds, history, hooks) as service, _listening(
-            CellsApp(service, door), listening
-        ):  # fmt: skip
+        async with (
+            running_cells(cells, kinds, history, hooks) as service,
+            _listening(CellsApp(service, door), listening),
+        ):
             try:
                 yield ServingCells(url, service)
             finally:

@@ -4,6 +4,7 @@ Belongs here: knowing that the copy is complete, restoring the tree from it. Doe
 (`takeover`).
 """
 
+import asyncio
 from collections.abc import AsyncIterator
 
 from phaseline.engine import logs
@@ -17,6 +18,12 @@ from phaseline.schemas.records import Record, Rejection, entity_after
 
 LOAD = 5_000
 """Messages of STATE that are read at once."""
+TURN = 200
+"""States that are taken in at once. Then others have a turn: the worker's leases, and its other partitions.
+
+A worker may load 64 partitions at the same time. If each took thousands in its turn, a round of all of them would take
+longer than a lease lives.
+"""
 SLOW = 10.0
 """Seconds without a message after which a take-over logs that it waits for STATE."""
 
@@ -30,13 +37,16 @@ async def load(installation: Installation, partition: int, fence: int, least: in
     that place, or a later one. Foreign messages that STATE copied are set aside, and LOG is asked for those entities.
     least: how many entities the partition has. If STATE holds fewer, the tree is rebuilt from LOG.
     """
-    tree, highest, asides = installation.tree(), 0, list[str]()
+    tree, highest, asides, taken = installation.tree(), 0, list[str](), 0
     read = _copies if installation.layout.division.generation == 0 else _copies_of_own
     async for stored in read(installation, partition, fence):
         if (state := entity_in_state(installation.layout.state, stored)) is None:
             asides.append(stored.subject)
         else:
             highest = max(highest, take_in(tree, state))
+        taken += 1
+        if not taken % TURN:
+            await asyncio.sleep(0)
     for subject in asides:
         highest = max(highest, await _restore_from_log(installation, tree, subject))
     if len(tree) < least:
