@@ -119,6 +119,19 @@ class NotDecidedYet(NoAnswer):
     events: int
 
 
+class CellsAway(NoAnswer):
+    """none of the cells can be read: {problems}"""
+
+    problems: str
+
+
+class NotInCells(NoAnswer):
+    """{missing}, but {away} cannot be read and may have it: ask again"""
+
+    missing: str
+    away: str
+
+
 class NotOwned(NoAnswer):
     """partition {partition} is not owned by this worker"""
 

@@ -89,7 +89,7 @@ class Service:
     ) -> None:  # fmt: skip
         """Nothing is connected yet. history: how many transitions are kept in memory."""
         self.hooks = hooks or Hooks({})
-        self.settings, self.kinds, self._most = settings, kinds, history
+        self.settings, self._kinds, self._most = settings, kinds, history
         self._parts: _Connected | None = None
         self.traffic = Traffic()
         self._failure: PhaselineError | None = None
@@ -102,6 +102,11 @@ class Service:
         self.shapes = Kept[tuple[int, str], Shape](BODIES)
         """What of columns stays as long as no entity comes or goes, by the fleet's shape and query."""
         self._views: OrderedDict[int, FleetMoment] = OrderedDict()
+
+    @property
+    def kinds(self) -> Kinds:
+        """The tables."""
+        return self._kinds
 
     @property
     def follower(self) -> Follower:
@@ -144,6 +149,23 @@ class Service:
         if self._parts is None:
             raise StillLoading(entities=0, place=0)
         return self._parts
+
+    @property
+    def problem(self) -> str | None:
+        """Why there are no states to answer from; None if there are. They stay while NATS is away."""
+        try:
+            follower = self.follower
+        except PhaselineError as error:
+            return str(error)
+        if follower.failure is not None:
+            return str(follower.failure)
+        if follower.is_exact.is_set():
+            return None
+        return str(StillLoading(entities=len(follower.fleet), place=follower.fleet.place))
+
+    async def present(self) -> int | None:
+        """The place of the fleet; raises `StillLoading`."""
+        return (await self.fleet()).place
 
     async def reaching(self) -> Follower:
         """What keeps the fleet up to date, once the fleet is exact; raises `StillLoading`."""
