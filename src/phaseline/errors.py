@@ -7,7 +7,6 @@ from phaseline.engine.archive_errors import BadArchive, CopyBehind, NotInLog
 from phaseline.engine.errors import (
     AmbiguousId,
     ApiFailed,
-    BadEdge,
     BadEventFile,
     BadLogFile,
     BadManifest,
@@ -95,7 +94,6 @@ __all__ = [
     "AmbiguousId",
     "ApiFailed",
     "BadArchive",
-    "BadEdge",
     "BadEventFile",
     "BadLogFile",
     "BadManifest",
