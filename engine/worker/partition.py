@@ -163,11 +163,8 @@ class Partition:
         as_json = self.installation.layout.feed == "json"
         processor = Processor(
             claim.tree, self.installation.subjects, self.number, as_json=as_json, limit=claim.limit,
-<<<<<<< HEAD
             buckets=self.installation.layout.partitions if self.installation.layout.divisions else None,
-=======
             traces=self._tracing is not None,
->>>>>>> f-metrics
         )  # fmt: skip
         self.outcomes, self.tree, self.position = processor.outcomes, claim.tree, claim.position
         async with (
@@ -285,20 +282,8 @@ class Partition:
     async def commit(self, claim: Claim, batch: Batch, stored: Sequence[int] = ()) -> None:
         """Store a batch in the cheapest form that is safe. stored: when its events were stored, ns."""
         self._committing, began = (stored[0] if stored else None), time.monotonic()
-<<<<<<< HEAD
-        longest_row = 1 if self.installation.wire.clustered else FEW
-        if len(batch.messages) > claim.limit:
-            await oversized_commit.commit(self.installation, claim, batch.messages, batch.position)
-        elif batch.is_row and claim.allows_rows and len(batch.messages) <= longest_row:
-            await claim.append_row(batch.messages, batch.position)
-        elif batch.messages:
-            await claim.append(batch.messages, batch.position)
-        elif claim.checkpoint.position < batch.position:
-            await claim.move(batch.position)
-=======
         with nullcontext() if self._tracing is None else self._tracing.commit(batch, self.number, self.epoch):
             await self._store(claim, batch)
->>>>>>> f-metrics
         self.committed += 1
         self._blame = self._committing = None
         if stored:
@@ -310,9 +295,10 @@ class Partition:
 
     async def _store(self, claim: Claim, batch: Batch) -> None:
         """Store a batch in the form that it takes."""
+        longest_row = 1 if self.installation.wire.clustered else FEW
         if len(batch.messages) > claim.limit:
             await oversized_commit.commit(self.installation, claim, batch.messages, batch.position)
-        elif batch.is_row and len(batch.messages) <= (1 if self.installation.wire.clustered else FEW):
+        elif batch.is_row and claim.allows_rows and len(batch.messages) <= longest_row:
             await claim.append_row(batch.messages, batch.position)
         elif batch.messages:
             await claim.append(batch.messages, batch.position)
