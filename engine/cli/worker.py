@@ -21,7 +21,8 @@ from phaseline.machines.built_in import installed
 OPTIONS: dict[str, dict[str, Any]] = {
     "partitions": {
         "type": click.IntRange(1, 256),
-        "help": "Number of partitions. It cannot change once the installation exists.  [default: as it exists, or 8]",
+        "help": "Number of partitions with which the installation is made; `phaseline repartition` changes it later.  "
+                "[default: as it exists, or 8]",
     },
     "feed": {
         "type": click.Choice(FEEDS),

@@ -7,6 +7,7 @@ Belongs here: the status of each error, the members of a problem. Does not: the 
 import re
 from typing import Any
 
+from phaseline.engine.archive_errors import NotInLog
 from phaseline.engine.error_help.remedies import remedy
 from phaseline.engine.errors import (
     EventRefused,
@@ -52,6 +53,7 @@ STATUSES: dict[type[Exception], int] = {
     Undecided:        504,
     NotFound:         404,
     PlaceTrimmed:     410,
+    NotInLog:         410,
     InvalidInput:     400,
     MethodNotAllowed: 405,
     NoToken:          401,

@@ -26,6 +26,7 @@ from phaseline.engine.http.live.hub import Hub
 from phaseline.engine.http.traffic import Traffic
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.log import as_of
+from phaseline.engine.log.archived import note
 from phaseline.engine.log.as_of import AsOf
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.log_records import direct, message_in
@@ -205,6 +206,9 @@ class Service:
     async def check_kept(self, place: int) -> None:
         """Raise `PlaceTrimmed` if the log no longer holds what was at this place."""
         installation = self.installation
+        archived = await note.last(installation)
+        if archived is not None and place <= archived.place:
+            raise PlaceTrimmed(place=place, first=archived.place + 1)
         first = int((await installation.wire.api(f"STREAM.INFO.{installation.layout.log}"))["state"]["first_seq"])
         if place >= first:
             return

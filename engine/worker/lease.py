@@ -124,8 +124,9 @@ class Leases:
         await self._write(self._key_of_worker, None)
         self._measures.renewals.add(time.monotonic() - began)
         self._measures.living = living = await self.workers() | {self._worker}
-        owners = shares(self._layout.partitions, living)
-        mine = {partition for partition, worker in enumerate(owners) if worker == self._worker}
+        numbers = self._layout.division.numbers
+        owners = shares(len(numbers), living)
+        mine = {partition for partition, worker in zip(numbers, owners, strict=True) if worker == self._worker}
         for partition in sorted(set(self.held) - mine):
             await lost(partition)
             await self.give_up(partition)
@@ -199,10 +200,15 @@ class Leases:
             await lost(partition)
 
     async def _acquire(self, partition: int, gained: Callback) -> None:
+        if await self.take(partition):
+            await gained(partition)
+
+    async def take(self, partition: int) -> bool:
+        """Take the lease of a partition; False if another worker has it."""
         taken = await self._take(partition)
         if taken is not None:
             self.held[partition] = taken
-            await gained(partition)
+        return taken is not None
 
     async def _take(self, partition: int) -> int | None:
         """Take the lease of a partition if no worker has it; its sequence. What no worker wrote is overwritten."""

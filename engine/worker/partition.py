@@ -18,7 +18,7 @@ from phaseline.engine.core.tree import Tree
 from phaseline.engine.errors import DecisionStuck, Fenced, NotOwned, PhaselineError, SetupError
 from phaseline.engine.faults import log_fault
 from phaseline.engine.jetstream.api_reply import can_pass
-from phaseline.engine.jetstream.reader import Reader, Stored
+from phaseline.engine.jetstream.reader import Stored
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.ownership import oversized_commit
 from phaseline.engine.ownership.atomic_batches import AtomicBatches
@@ -27,6 +27,7 @@ from phaseline.engine.ownership.claim_watch import ClaimWatch
 from phaseline.engine.ownership.takeover import take_over
 from phaseline.engine.worker.deciding import DecidingThread, Heartbeats, Pace, SlowKinds, SlowLog
 from phaseline.engine.worker.erasure import Erasure
+from phaseline.engine.worker.inbox import Inbox
 from phaseline.engine.worker.measures import Census, Measures, census
 
 if TYPE_CHECKING:
@@ -104,6 +105,8 @@ class Partition:
         """
         self._measures, self._tracing = measures or Measures(), tracing
         self._living, self._batches = living, batches
+        self.closes = False
+        """Whether `run` closes the partition for good when it is stopped."""
         self.installation, self.accept_loss, self.silence_after = installation, accept_loss, silence_after
         self.number, self.worker, self.accepted = number, worker, accepted
         self.outcomes = Outcomes()
@@ -120,7 +123,7 @@ class Partition:
         self.decided = self.committed = 0
         """Numbers of batches. They differ while a batch is in the tree and not yet in the log."""
         self._waiting: list[tuple[int, asyncio.Future[None]]] = []
-        self._inbox: Reader | None = None
+        self._inbox: Inbox | None = None
         self._at_hand: list[Stored] = []
         """The events that were fetched last, without those that are decided."""
         self._erasure: Erasure | None = None
@@ -160,11 +163,12 @@ class Partition:
         as_json = self.installation.layout.feed == "json"
         processor = Processor(
             claim.tree, self.installation.subjects, self.number, as_json=as_json, limit=claim.limit,
+            buckets=self.installation.layout.partitions if self.installation.layout.divisions else None,
             traces=self._tracing is not None,
         )  # fmt: skip
         self.outcomes, self.tree, self.position = processor.outcomes, claim.tree, claim.position
         async with (
-            self._open_inbox(claim.position + 1) as inbox,
+            self._open_inbox(claim) as inbox,
             Erasure(self.installation, self.number) as self._erasure,
             CommitSlot() as slot,
         ):
@@ -180,6 +184,8 @@ class Partition:
                     await slot.wait()
                 if not events:
                     events = await beats.gather(await inbox.take(SLICE, IDLE), inbox, SLICE)
+                    if not events and inbox.left_out:  # only events of others came
+                        continue
                     self._at_hand, slow = events, any(map(slow_kinds.has, events))
                 if claim.checkpoint.attempts >= CAREFUL and events:
                     await slot.wait()
@@ -188,10 +194,14 @@ class Partition:
                     batch = await self._decide(processor, events, claim.position, in_thread=slow)
                 await slot.wait()
                 if batch.events:
-                    claim.pending = events[batch.events - 1].pending
+                    claim.pending = inbox.following(events[batch.events - 1])
                 stored = [event.time_ns for event in events[: batch.events]]
                 del events[: batch.events]
                 await slot.start(self.commit(claim, batch, stored))
+            await slot.wait()
+            if self.closes:
+                await claim.close()
+                log.info("partition_closed", partition=self.number, worker=self.worker, position=claim.position)
 
     @property
     def waiting(self) -> int | None:
@@ -211,10 +221,9 @@ class Partition:
         first = None if self._inbox is None else self._inbox.oldest
         return None if first is None else first.time_ns
 
-    def _open_inbox(self, start: int) -> Reader:
-        """The reader of this partition's events from position `start` on."""
-        subject = self.installation.subjects.stored(self.number)
-        return Reader(self.installation.wire, self.installation.layout.events, [subject], start=start)
+    def _open_inbox(self, claim: Claim) -> Inbox:
+        """The reader of this partition's events after the position of the claim."""
+        return Inbox(self.installation, self.number, claim.position + 1, claim.opening)
 
     async def _decide(self, processor: Processor, events: Sequence[Stored], position: int, *, in_thread: bool) -> Batch:
         """The next batch: the records of as many of these events as fit it, and a slice's time."""
@@ -283,9 +292,10 @@ class Partition:
 
     async def _store(self, claim: Claim, batch: Batch) -> None:
         """Store a batch in the form that it takes."""
+        longest_row = 1 if self.installation.wire.clustered else FEW
         if len(batch.messages) > claim.limit:
             await oversized_commit.commit(self.installation, claim, batch.messages, batch.position)
-        elif batch.is_row and len(batch.messages) <= (1 if self.installation.wire.clustered else FEW):
+        elif batch.is_row and claim.allows_rows and len(batch.messages) <= longest_row:
             await claim.append_row(batch.messages, batch.position)
         elif batch.messages:
             await claim.append(batch.messages, batch.position)

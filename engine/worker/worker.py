@@ -33,10 +33,13 @@ from phaseline.engine.jetstream.api_reply import can_pass
 from phaseline.engine.jetstream.streams import MINIMUM_SERVER, provision
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.log import table_eras
+from phaseline.engine.log.division import notes
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.ownership.atomic_batches import AtomicBatches
+from phaseline.engine.partition_errors import PartitionClosed
 from phaseline.engine.settings import Settings
 from phaseline.engine.worker import backlog_answers
+from phaseline.engine.worker.closing import DivisionWatch, close_former
 from phaseline.engine.worker.lease import Leases
 from phaseline.engine.worker.measures import Measures
 from phaseline.engine.worker.partition import Partition
@@ -50,6 +53,8 @@ if TYPE_CHECKING:
 
 SAY_AGAIN = 30.0
 """Seconds between two log lines that say that the worker waits."""
+LOOKS = 4
+"""How often in the seconds of a lease a worker looks whether the trees are divided anew."""
 REPORT = 60.0
 """Seconds between two log lines with counts."""
 DRAIN = 10.0
@@ -107,23 +112,40 @@ class Worker:
         installation = await self._provisioned(stop)
         if installation is None:
             return
-        self.installation, layout = installation, installation.layout
-        log.info("worker_started", worker=self.name, partitions=layout.partitions, prefix=layout.prefix)
-        self._leases = leases = Leases(installation, self.name, self.settings.lease, self.measures)
-        status = StatusService(installation, self.loaded, self.name, __version__)
-        announced = await status.start()
+        log.info(
+            "worker_started",
+            worker=self.name, partitions=installation.layout.division.count, prefix=installation.prefix,
+        )  # fmt: skip
         reporting = asyncio.create_task(self._report())
         try:
-            self.ready.set()
-            await leases.run(stop, gained=lambda p: self._start(installation, leases, status, p), lost=self._end)
+            while installation is not None and not stop.is_set():
+                await self._work(installation, stop)
+                if not stop.is_set():
+                    installation = await self._provisioned(stop)
         finally:
             reporting.cancel()
-            await announced.stop()
-            await asyncio.gather(*(self._end(partition) for partition in list(self.owned)))
-            await leases.release_all()
             log.info("worker_stopped", worker=self.name, **asdict(self.counts()))
         if self._stuck is not None:
             raise self._stuck
+
+    async def _work(self, installation: Installation, stop: asyncio.Event) -> None:
+        """Own a share of the partitions of one division, until `stop` or until another division is noted."""
+        self.installation = installation
+        self._leases = leases = Leases(installation, self.name, self.settings.lease, self.measures)
+        status = StatusService(installation, self.loaded, self.name, __version__)
+        announced = await status.start()
+        over = DivisionWatch(installation, self.settings.lease / LOOKS)
+        watching = asyncio.create_task(over.watch(stop))
+        try:
+            self.ready.set()
+            await leases.run(over.over, gained=lambda p: self._start(installation, leases, status, p), lost=self._end)
+        finally:
+            watching.cancel()
+            await announced.stop()
+            for partition, _, _ in self.owned.values():
+                partition.closes = over.is_new
+            await asyncio.gather(*(self._end(partition) for partition in list(self.owned)))
+            await leases.release_all()
 
     async def _provisioned(self, stop: asyncio.Event) -> Installation | None:
         """The installation, with its streams created where they are absent; None if `stop` came first.
@@ -147,7 +169,9 @@ class Worker:
 
     async def _checked(self) -> Installation:
         installation = Installation(self.wire, await provision(self.wire, self.settings), self.kinds)
+        installation = await notes.current(installation)
         await table_eras.check_all(installation, self.settings.accept_tables)
+        await close_former(installation, self.name, self.settings)
         return installation
 
     def counts(self) -> EventCounts:
@@ -200,6 +224,8 @@ class Worker:
         number, losses = partition.number, self.measures.losses
         try:
             await partition.run(stop)
+        except PartitionClosed:
+            await asyncio.sleep(PAUSE)  # until this worker has seen the new division
         except Fenced as error:
             losses["fenced"] += 1
             log.warning("partition_lost", partition=number, worker=self.name, error=str(error))

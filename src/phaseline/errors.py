@@ -3,9 +3,11 @@
 Belongs here: the public names of the errors. Does not: their messages (`phaseline.engine.errors`).
 """
 
+from phaseline.engine.archive_errors import BadArchive, CopyBehind, NotInLog
 from phaseline.engine.errors import (
     AmbiguousId,
     ApiFailed,
+    BadEdge,
     BadEventFile,
     BadLogFile,
     BadManifest,
@@ -18,6 +20,8 @@ from phaseline.engine.errors import (
     DataDirInUse,
     DataDirUnusable,
     DecisionStuck,
+    EdgeAccountMissing,
+    EdgeAnswerUnreadable,
     EntityNotYetKnown,
     EntityUnknown,
     EventGone,
@@ -86,6 +90,8 @@ from phaseline.engine.errors import (
 __all__ = [
     "AmbiguousId",
     "ApiFailed",
+    "BadEdge",
+    "BadArchive",
     "BadEventFile",
     "BadLogFile",
     "BadManifest",
@@ -95,9 +101,12 @@ __all__ = [
     "BadUserName",
     "ClusterUnusable",
     "ConnectionLost",
+    "CopyBehind",
     "DataDirInUse",
     "DataDirUnusable",
     "DecisionStuck",
+    "EdgeAccountMissing",
+    "EdgeAnswerUnreadable",
     "EntityNotYetKnown",
     "EntityUnknown",
     "EventGone",
@@ -128,6 +137,7 @@ __all__ = [
     "NoSuchStream",
     "NotDecidedYet",
     "NotFound",
+    "NotInLog",
     "NotInstalled",
     "NotObserved",
     "NotOwned",

@@ -14,6 +14,7 @@ from phaseline.engine.http.fleet.cascades import Placed
 from phaseline.engine.http.fleet.follower import Follower
 from phaseline.engine.http.fleet.history import Base, FleetHistory
 from phaseline.engine.jetstream.stream_reader import reader_of
+from phaseline.engine.log.archived import note
 from phaseline.engine.log.as_of import AsOf
 from phaseline.engine.log.log_records import logged
 from phaseline.engine.log.state_view import Pattern
@@ -67,7 +68,9 @@ class HistoryLoader:
         began, filter_ = time.monotonic(), f"{installation.prefix}.log.*.transition.>"
         info = await installation.wire.api(f"STREAM.INFO.{installation.layout.log}")
         is_short = int(info["state"]["messages"]) <= self._most
-        begins = 0 if is_short else max(0, end - self._most)
+        archived = await note.last(installation)
+        kept = 0 if archived is None else archived.place  # before that, only the last record of each entity is there
+        begins = max(kept, 0 if is_short else end - self._most)
         history, base = FleetHistory(begins), Base()
         async with reader_of(installation.wire, installation.layout.log, [filter_], begins + 1) as reader:
             while not reader.caught_up:

@@ -12,6 +12,7 @@ from phaseline.engine.http.call import Call, HttpAnswer
 from phaseline.engine.http.fleet import columns
 from phaseline.engine.jetstream.direct_get import gather
 from phaseline.engine.log import latest, table_eras
+from phaseline.engine.log.division import notes
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.when import Moment
 from phaseline.engine.publish.backlog import owner_of
@@ -42,13 +43,13 @@ async def summary(call: Call) -> HttpAnswer:
         "tables": {"digest": service.kinds.digest, "kinds": service.kinds.versions},
     }  # fmt: skip
     if not trees:
-        body |= await _parts(service.installation)
+        body |= await _parts(await notes.known(service.installation))
     return HttpAnswer(body, Moment(fleet.place, fleet.time_ns), headers={"Cache-Control": "no-store"})
 
 
 async def _parts(installation: Installation) -> dict[str, Any]:
     """Who works, who decides what, what is stored where."""
-    partitions = range(installation.layout.partitions)
+    partitions = installation.layout.division.numbers
     owned, streams, workers, eras = await asyncio.gather(
         asyncio.gather(*(_partition(installation, one) for one in partitions)),
         asyncio.gather(*(_stream(installation, name) for name in installation.layout.streams)),

@@ -28,7 +28,7 @@ PIDS = "pids"
 LIMIT = 120
 LASTING = re.compile(
     r"phaseline (up|worker|serve)\b|phaseline watch(?!.*--(no-follow|limit))|phaseline .*--follow\b|"
-    r"phaseline (get|list|tree)\b.* (--watch|-w)\b|observe --cluster|nats sub\b"
+    r"phaseline (get|list|tree)\b.* (--watch|-w)\b|observe --cluster|nats sub\b|nats-server -c"
 )
 """Commands that run until Ctrl-C."""
 FREE_PORTS = (
@@ -42,6 +42,7 @@ READY = {
     "phaseline serve": re.compile(r"Ctrl-C"),
     "phaseline worker": re.compile(r"worker_started"),
     "nats sub": re.compile(r"Subscribing"),
+    "nats-server": re.compile(r"Server is ready"),
 }
 """What these say when the page can go on."""
 
