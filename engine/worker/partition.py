@@ -180,6 +180,8 @@ class Partition:
                 if watch.is_due:
                     await slot.wait()
                     await watch.look(inbox)
+                    if not events:
+                        await claim.pass_over(inbox.passed)
                 if inbox.buffered < AHEAD:
                     await slot.wait()
                 if not events:
@@ -200,6 +202,7 @@ class Partition:
                 await slot.start(self.commit(claim, batch, stored))
             await slot.wait()
             if self.closes:
+                await claim.pass_over(0 if events else inbox.passed)
                 await claim.close()
                 log.info("partition_closed", partition=self.number, worker=self.worker, position=claim.position)
 

@@ -10,6 +10,7 @@ import secrets
 import socket
 import time
 from collections import Counter
+from contextlib import suppress
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
@@ -34,9 +35,9 @@ from phaseline.engine.jetstream.streams import MINIMUM_SERVER, provision
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.log import table_eras
 from phaseline.engine.log.division import notes
+from phaseline.engine.log.division.division_errors import PartitionClosed
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.ownership.atomic_batches import AtomicBatches
-from phaseline.engine.partition_errors import PartitionClosed
 from phaseline.engine.settings import Settings
 from phaseline.engine.worker import backlog_answers
 from phaseline.engine.worker.closing import DivisionWatch, close_former
@@ -169,6 +170,9 @@ class Worker:
 
     async def _checked(self) -> Installation:
         installation = Installation(self.wire, await provision(self.wire, self.settings), self.kinds)
+        if self.settings.accept_loss:
+            with suppress(Fenced):
+                await notes.recovered(installation, self.name)
         installation = await notes.current(installation)
         await table_eras.check_all(installation, self.settings.accept_tables)
         await close_former(installation, self.name, self.settings)

@@ -17,6 +17,7 @@ from benchmarks import (
     page,
     reading,
     rejections,
+    scale,
     server,
     snapshot,
     take_over,
@@ -100,6 +101,15 @@ async def test_several_workers_share_the_events() -> None:
 async def test_take_over_loads_every_entity() -> None:
     found = await take_over.run(entities=300, rounds=1)
     assert "300 entities" in take_over.page(found)
+
+
+@pytest.mark.slow
+async def test_scale_measures_workers_and_readers() -> None:
+    found = await scale.run(1_000, {2: (1, 2)}, 100)
+    assert found["partitions"][2]["taken"].keys() == {1, 2}
+    assert found["commands"]["list_json"]["size"] > 1_000 * 100
+    assert found["console"]["columns_bytes"] > 1_000 * 10
+    assert "| `list --json` |" in scale.page(found)
 
 
 def test_the_core_counts_its_stages_and_its_memory() -> None:
