@@ -90,7 +90,7 @@ async def test_workers_come_and_go(own_server: EmbeddedServer) -> None:
             assert "new -> Creating [Progressing]" in out
             code, _, said = await call("worker", *nats, "--partitions", "5")
             assert code == 6
-            assert "has 3 partitions, not 5" in said
+            assert "made with 3 partitions, not 5" in said
             await stopped(second, signal.SIGTERM)
 
 
