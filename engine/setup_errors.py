@@ -81,10 +81,29 @@ class PrefixTaken(SetupError):
 
 
 class StreamsDiffer(SetupError):
-    """the stream {stream} is of another version of Phaseline ({difference}): export it, import it under a new prefix"""
+    """the stream {stream} is not as this version of Phaseline needs it ({difference}): {way_out}"""
 
     stream: str
     difference: str
+    way_out: str
+
+
+class StreamFixed(SetupError):
+    """nothing was changed: {setting} of {stream} cannot change from {found} to {wanted}; {way_out}"""
+
+    stream: str
+    setting: str
+    found: str
+    wanted: str
+    way_out: str
+
+
+class StreamUnchanged(SetupError):
+    """NATS refuses to change {settings} of {stream}: {problem}; streams that are listed before it are changed"""
+
+    stream: str
+    settings: str
+    problem: str
 
 
 class KindMissing(SetupError):

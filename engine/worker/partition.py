@@ -88,10 +88,13 @@ class Partition:
     def __init__(
         self, installation: Installation, number: int, worker: str, accepted: str = "",
         *, accept_loss: bool = False, living: Living | None = None, silence_after: float = 0.0,
-        batches: AtomicBatches | None = None,
+        batches: AtomicBatches | None = None, room: asyncio.Event | None = None,
     ) -> None:  # fmt: skip
-        """`worker` is the owner's name in checkpoints and log lines. The others but `living` are for `take_over`."""
-        self._living, self._batches = living, batches
+        """`worker` is the owner's name in checkpoints and log lines. room: set while something may be committed.
+
+        The others but `living` are for `take_over`.
+        """
+        self._living, self._batches, self._room = living, batches, room
         self.installation, self.accept_loss, self.silence_after = installation, accept_loss, silence_after
         self.number, self.worker, self.accepted = number, worker, accepted
         self.counts = EventCounts()
@@ -104,6 +107,7 @@ class Partition:
         """Numbers of batches. They differ while a batch is in the tree and not yet in the log."""
         self._waiting: list[tuple[int, asyncio.Future[None]]] = []
         self._inbox: Reader | None = None
+        self._claim: Claim | None = None
         self._at_hand: list[Stored] = []
         """The events that were fetched last, without those that are decided."""
         self._erasure: Erasure | None = None
@@ -135,6 +139,7 @@ class Partition:
             self.installation, self.number, self.worker, self.accepted,
             accept_loss=self.accept_loss, silence_after=self.silence_after, batches=self._batches,
         )  # fmt: skip
+        self._claim = claim
         await oversized_commit.resume(self.installation, claim)
         watch = ClaimWatch(self.installation, claim)
         as_json = self.installation.layout.feed == "json"
@@ -168,6 +173,12 @@ class Partition:
                     claim.pending = events[batch.events - 1].pending
                 del events[: batch.events]
                 await slot.start(self.commit(claim, batch))
+
+    @property
+    def is_full(self) -> bool:
+        """Whether a commit waits for room on the server, so that it may not end for long."""
+        waits = self._room is not None and not self._room.is_set()
+        return waits or (self._claim is not None and self._claim.fence.is_full)
 
     @property
     def waiting(self) -> int | None:
@@ -234,7 +245,9 @@ class Partition:
         return batch
 
     async def commit(self, claim: Claim, batch: Batch) -> None:
-        """Store a batch in the cheapest form that is safe."""
+        """Store a batch in the cheapest form that is safe, once there is room for it."""
+        if self._room is not None and not self._room.is_set():
+            await self._room.wait()
         if len(batch.messages) > claim.limit:
             await oversized_commit.commit(self.installation, claim, batch.messages, batch.position)
         elif batch.is_row and len(batch.messages) <= (1 if self.installation.wire.clustered else FEW):

@@ -37,6 +37,7 @@ from phaseline.engine.worker import backlog_answers
 from phaseline.engine.worker.lease import Leases
 from phaseline.engine.worker.partition import Partition
 from phaseline.engine.worker.stopping import unless_stopped
+from phaseline.engine.worker.stream_watch import StreamWatch
 from phaseline.machines import built_in, libraries
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.schemas.version import __version__
@@ -76,6 +77,9 @@ class Worker:
         self.done = EventCounts()
         self.ready = ready or asyncio.Event()
         self._batches = AtomicBatches(wire)
+        self._room = asyncio.Event()
+        """Set while LOG is below its limit."""
+        self._room.set()
         self._leases: Leases | None = None
         self._stop = asyncio.Event()
         self._stuck: DecisionStuck | None = None
@@ -101,11 +105,13 @@ class Worker:
         status = StatusService(installation, self.loaded, self.name, __version__)
         announced = await status.start()
         reporting = asyncio.create_task(self._report())
+        looking = asyncio.create_task(StreamWatch(installation, self._room).run())
         try:
             self.ready.set()
             await leases.run(stop, gained=lambda p: self._start(installation, leases, status, p), lost=self._end)
         finally:
             reporting.cancel()
+            looking.cancel()
             await announced.stop()
             await asyncio.gather(*(self._end(partition) for partition in list(self.owned)))
             await leases.release_all()
@@ -149,7 +155,7 @@ class Worker:
         partition = Partition(
             installation, number, self.name, settings.accept_tables,
             accept_loss=settings.accept_loss, living=leases.workers, silence_after=settings.silence_after,
-            batches=self._batches,
+            batches=self._batches, room=self._room,
         )  # fmt: skip
         self.loaded[number] = partition
         listening = (await status.listen(number), await backlog_answers.listen(installation, partition))
@@ -160,8 +166,8 @@ class Worker:
         if number in self.owned:
             partition, stop, task = self.owned[number]
             stop.set()
-            # A partition that is not loaded commits nothing. Without answers no commit can be finished.
-            answers = self.wire.connected and not (self._leases and self._leases.waits)
+            # A partition that is not loaded commits nothing. Without answers, or room, no commit can be finished.
+            answers = self.wire.connected and not (self._leases and self._leases.waits) and not partition.is_full
             seconds = DRAIN if partition.tree is not None and answers else 0.0
             await asyncio.wait({task}, timeout=seconds)
             if not task.done():
