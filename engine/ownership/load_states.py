@@ -4,6 +4,9 @@ Belongs here: knowing that the copy is complete, restoring the tree from it. Doe
 (`takeover`).
 """
 
+import asyncio
+import time
+
 from phaseline.engine import logs
 from phaseline.engine.core.tree import Tree, take_in
 from phaseline.engine.jetstream.direct_get import origin
@@ -12,44 +15,101 @@ from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.log_records import entity_in_state, last_records, record_in_log
 from phaseline.schemas.records import Record, Rejection, entity_after
 
-LOAD = 5_000
-"""Messages of STATE that are read at once."""
+LOAD = 500
+"""Messages that are read at once: a hundredth of a second and more, in which nothing else of this worker goes on."""
 SLOW = 10.0
 """Seconds without a message after which a take-over logs that it waits for STATE."""
 
 log = logs.get_logger(__name__)
 
 
-async def load(installation: Installation, partition: int, fence: int, least: int = 0) -> tuple[Tree, int]:
-    """The partition's tree, and the position of the last event that made a record in it.
+class PartitionStates:
+    """The states of a partition, as STATE has copied them. They can be read before the partition is owned.
 
-    fence: the place in LOG of the own checkpoint. STATE copies LOG in order, so the copy is complete once it has copied
-    that place, or a later one. Foreign messages that STATE copied are set aside, and LOG is asked for those entities.
-    least: how many entities the partition has. If STATE holds fewer, the tree is rebuilt from LOG.
+    A worker that prepares reads what there is (`load`) and what comes (`follow`). Then little is left to read once it
+    owns the partition (`complete`).
     """
-    tree, highest, asides = installation.tree(), 0, list[str]()
-    own = installation.subjects.state_checkpoint(partition)
-    states = f"{installation.prefix}.state.{partition}.>"
-    complete = False
-    async with Reader(installation.wire, installation.layout.state, [states]) as reader:
-        while not complete:
-            found = await reader.take(LOAD, SLOW)
-            if not found:
-                log.warning("state_copy_behind", partition=partition, place=fence)
-            for stored in found:
-                if stored.subject == own:
-                    complete = complete or origin(stored.block) >= fence
-                elif (state := entity_in_state(installation.layout.state, stored)) is None:
-                    asides.append(stored.subject)
-                else:
-                    highest = max(highest, take_in(tree, state))
-    for subject in asides:
-        highest = max(highest, await _restore_from_log(installation, partition, tree, subject))
-    if len(tree) < least:
-        loaded = len(tree)
-        highest = max(highest, await _rebuild(installation, partition, tree, fence))
-        log.warning("state_rebuilt", partition=partition, missing=least - loaded, entities=len(tree))
-    return tree, highest
+
+    def __init__(self, installation: Installation, partition: int) -> None:
+        """Nothing is read yet."""
+        self.partition = partition
+        self._installation, self._tree, self._highest = installation, installation.tree(), 0
+        self._own = installation.subjects.state_checkpoint(partition)
+        self._copied = 0
+        """The place in LOG of the last checkpoint that STATE has copied."""
+        self._asides: list[str] = []
+        self._reader: Reader | None = None
+
+    @property
+    def is_open(self) -> bool:
+        """Whether something may have been read."""
+        return self._reader is not None
+
+    async def load(self) -> None:
+        """Read what STATE holds now."""
+        reader = await self._opened()
+        while not reader.caught_up:
+            await self._take(reader, SLOW)
+
+    async def follow(self, seconds: float) -> None:
+        """Read what comes in these seconds."""
+        end = time.monotonic() + seconds
+        while (left := end - time.monotonic()) > 0:
+            await self._take(await self._opened(), left)
+
+    async def complete(self, fence: int, least: int = 0) -> tuple[Tree, int]:
+        """The partition's tree, and the position of the last event that made a record in it. Nothing is read after it.
+
+        fence: the place in LOG of the own checkpoint. STATE copies LOG in order, so the copy is complete once it has
+        copied that place, or a later one. Foreign messages that STATE copied are set aside, and LOG is asked for those
+        entities. least: how many entities the partition has. If STATE holds fewer, the tree is rebuilt from LOG.
+        """
+        try:
+            reader = await self._opened()
+            while self._copied < fence:
+                if not await self._take(reader, SLOW):
+                    log.warning("state_copy_behind", partition=self.partition, place=fence)
+        finally:
+            await self.close()
+        for subject in self._asides:
+            self._saw(await _restore_from_log(self._installation, self.partition, self._tree, subject))
+        if (loaded := len(self._tree)) < least:
+            self._saw(await _rebuild(self._installation, self.partition, self._tree, fence))
+            missing = least - loaded
+            log.warning("state_rebuilt", partition=self.partition, missing=missing, entities=len(self._tree))
+        return self._tree, self._highest
+
+    async def close(self) -> None:
+        """Read no more. A second call does nothing."""
+        reader, self._reader = self._reader, None
+        if reader is not None:
+            await reader.__aexit__(None, None, None)
+
+    async def _opened(self) -> Reader:
+        if self._reader is None:
+            states = f"{self._installation.prefix}.state.{self.partition}.>"
+            reader = Reader(self._installation.wire, self._installation.layout.state, [states])
+            await reader.__aenter__()
+            self._reader = reader
+        return self._reader
+
+    async def _take(self, reader: Reader, seconds: float) -> int:
+        """Read what comes first, within so many seconds; how many messages that was."""
+        found, stream, tree = await reader.take(LOAD, seconds), self._installation.layout.state, self._tree
+        highest = self._highest
+        for stored in found:
+            if stored.subject == self._own:
+                self._copied = max(self._copied, origin(stored.block))
+            elif (state := entity_in_state(stream, stored)) is None:
+                self._asides.append(stored.subject)
+            else:
+                highest = max(highest, take_in(tree, state))
+        self._highest = highest
+        await asyncio.sleep(0)  # other partitions go on meanwhile
+        return len(found)
+
+    def _saw(self, position: int) -> None:
+        self._highest = max(self._highest, position)
 
 
 async def _rebuild(installation: Installation, partition: int, tree: Tree, fence: int) -> int:

@@ -1,11 +1,13 @@
 """Leases: which worker should own which partition, by keys that expire and rendezvous hashing over the live workers.
 
-Belongs here: even shares, and quick take-over. Does not: safety, which the fence alone ensures
-(`ownership.fenced_commit`).
+Belongs here: even shares, quick take-over, and whom a partition is handed to. Does not: safety, which the fence alone
+ensures (`ownership.fenced_commit`), how a partition is handed over (`hand_over`, `preparing`).
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable, Iterator
+import time
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Iterator
+from contextlib import suppress
 from functools import lru_cache
 from hashlib import blake2b
 from typing import Any
@@ -22,6 +24,12 @@ from phaseline.schemas.cloudevents import content_types
 
 RENEWALS = 4
 """How often a lease is renewed before it would expire."""
+HAND_OVER = 8.0
+"""Seconds for which a worker goes on with a partition that another one should own, so that that one can prepare."""
+TOGETHER = 0.05
+"""Seconds in which announcements of other workers are gathered."""
+FINISH = 0.3
+"""Seconds that a round of renewals has to end when the worker is told to stop."""
 LEAVE = 0.8
 """Seconds that the server has to delete a lease."""
 NO_MESSAGES = "404"
@@ -33,6 +41,8 @@ NOT_DELETED = 10057
 log = logs.get_logger(__name__)
 Callback = Callable[[int], Awaitable[None]]
 """Called with the number of a partition."""
+Awaited = Callable[[frozenset[int]], None]
+"""Called with the partitions that this worker should own and another one still holds."""
 
 
 @lru_cache(maxsize=16)
@@ -81,27 +91,101 @@ class Leases:
     def __init__(self, installation: Installation, worker: str, seconds: float) -> None:
         """`worker`: a unique name, fit for a subject. `seconds`: how long a lease lives without a renewal."""
         self._wire, self._layout, self._worker = installation.wire, installation.layout, worker
+        self._subjects = installation.subjects
         self._seconds = seconds
         self._ttl = f"{round(seconds)}s"
         self.held: dict[int, int] = {}
         """By partition, the sequence of the key in LEASE."""
         self.waits = False
         """Whether the last try to renew the leases failed."""
+        self._owners: tuple[str, ...] = ()
+        """Which worker should own each partition, as of the last look."""
+        self._given_up_at: dict[int, float] = {}
+        """By partition that we hold and another worker should own: until when that one can prepare."""
+        self._turn = asyncio.Event()
+        self._turns_soon: asyncio.TimerHandle | None = None
 
-    async def run(self, stop: asyncio.Event, gained: Callback, lost: Callback) -> None:
+    async def run(self, stop: asyncio.Event, gained: Callback, lost: Callback, awaited: Awaited) -> None:
         """Keep an even share until `stop`. Awaits `gained` and `lost` for each partition that comes or goes."""
-        while not stop.is_set():
-            try:
-                await unless_stopped(self._renew_all(gained, lost), stop)
-                if not stop.is_set():  # otherwise the renewal may have been cut short
-                    self._log_outcome(None)
-            except (NoAnswer, NatsUnreachable, ApiFailed) as error:
-                self._log_outcome(error)
-            try:
-                async with asyncio.timeout(self._seconds / RENEWALS):
-                    await stop.wait()
-            except TimeoutError:
-                continue
+        sid = await self._wire.subscribe(self._subjects.workers, lambda *_: self._heard())
+        try:
+            await unless_stopped(self._join(), stop)
+            while not stop.is_set():
+                try:
+                    await self._round(self._renew_all(gained, lost, awaited), stop)
+                    if not stop.is_set():  # otherwise the renewal may have been cut short
+                        self._log_outcome(None)
+                except (NoAnswer, NatsUnreachable, ApiFailed) as error:
+                    self._log_outcome(error)
+                await unless_stopped(self._next_turn(), stop)
+            awaited(frozenset())
+            await self._leave(lost)
+        finally:
+            if self._turns_soon is not None:
+                self._turns_soon.cancel()
+            await self._wire.unsubscribe(sid)
+
+    async def _round(self, work: Coroutine[Any, Any, None], stop: asyncio.Event) -> None:
+        """Do a round of renewals. After `stop` it may end soon, so that no lease is left which nobody knows."""
+        task = asyncio.ensure_future(work)
+        try:
+            await unless_stopped(asyncio.wait({task}), stop)
+            if not task.done() and self._wire.connected and not self.waits:
+                await asyncio.wait({task}, timeout=FINISH)
+            if task.done():
+                task.result()
+        finally:
+            task.cancel()
+            await asyncio.wait({task})
+
+    def turn(self) -> None:
+        """Look at once which partitions can be taken."""
+        self._turn.set()
+
+    def may_give(self, partition: int, worker: str) -> bool:
+        """Whether to hand a partition that we hold to this worker."""
+        should = self._owners[partition] if partition < len(self._owners) else self._worker
+        return partition in self.held and should == worker != self._worker
+
+    def _heard(self) -> None:
+        """Another worker has come, or leaves. Several that do so together are looked at once."""
+        if self._turns_soon is None or self._turns_soon.when() <= asyncio.get_running_loop().time():
+            self._turns_soon = asyncio.get_running_loop().call_later(TOGETHER, self._turn.set)
+
+    def _announce(self) -> None:
+        """Tell the other workers to look now who is alive. One that misses it looks within a quarter of a lease."""
+        with suppress(NatsUnreachable):
+            self._wire.publish(self._subjects.workers, self._worker.encode())
+
+    async def _next_turn(self) -> None:
+        with suppress(TimeoutError):
+            async with asyncio.timeout(self._seconds / RENEWALS):
+                await self._turn.wait()
+        self._turn.clear()
+
+    async def _join(self) -> None:
+        """Say that this worker is alive."""
+        with suppress(NoAnswer, ApiFailed):
+            await self._write(self._key_of_worker, None)
+            self._announce()
+
+    async def _leave(self, lost: Callback) -> None:
+        """Go on with the partitions until the workers that are left have taken them over.
+
+        No longer than `HAND_OVER`, and not at all without another worker, or while the server does not answer.
+        """
+        if not self.held or self.waits or not self._wire.connected:
+            return
+        await self._forget_worker()
+        self._announce()
+        end = time.monotonic() + HAND_OVER
+        try:
+            while self.held and time.monotonic() < end and (others := await self.workers() - {self._worker}):
+                self._owners = shares(self._layout.partitions, others)
+                await _all(self._renew(partition, lost) for partition in sorted(self.held))
+                await self._next_turn()
+        except (NoAnswer, ApiFailed) as error:
+            log.info("lease_left", worker=self._worker, error=str(error))
 
     def _log_outcome(self, error: Exception | None) -> None:
         """Log once that leases cannot be renewed, and once that they can be renewed again."""
@@ -111,16 +195,23 @@ class Leases:
             log.info("lease_back", worker=self._worker)
         self.waits = error is not None
 
-    async def _renew_all(self, gained: Callback, lost: Callback) -> None:
-        """Renew the leases of our share, give up the others, and take partitions of our share that nobody holds."""
+    async def _renew_all(self, gained: Callback, lost: Callback, awaited: Awaited) -> None:
+        """Renew our leases, take partitions of our share that nobody holds, and give up the others in time.
+
+        A partition that another worker should own is handed over once that one asks for it (`may_give`). One that does
+        not ask in time gets it without being prepared.
+        """
         await self._write(self._key_of_worker, None)
-        owners = shares(self._layout.partitions, await self.workers() | {self._worker})
-        mine = {partition for partition, worker in enumerate(owners) if worker == self._worker}
-        for partition in sorted(set(self.held) - mine):
+        self._owners = shares(self._layout.partitions, await self.workers() | {self._worker})
+        mine = {partition for partition, worker in enumerate(self._owners) if worker == self._worker}
+        now = time.monotonic()
+        self._given_up_at = {one: self._given_up_at.get(one, now + HAND_OVER) for one in set(self.held) - mine}
+        for partition in sorted(one for one, end in self._given_up_at.items() if now >= end):
             await lost(partition)
             await self.give_up(partition)
-        await _all(self._renew(partition, lost) for partition in sorted(set(self.held) & mine))
+        await _all(self._renew(partition, lost) for partition in sorted(self.held))
         await _all(self._acquire(partition, gained) for partition in sorted(mine - set(self.held)))
+        awaited(frozenset(mine - set(self.held)))
 
     async def workers(self) -> frozenset[str]:
         """The names of the workers that are alive. Keys that no worker wrote do not count, and are reported."""
@@ -147,11 +238,15 @@ class Leases:
         sequence = self.held.pop(partition, None)
         if sequence is not None:
             await self._delete(sequence)
+        if not self.held:
+            self.turn()
 
     async def release_all(self) -> None:
         """Delete all leases, and the key that says that this worker is alive."""
-        own = self._ask(f"STREAM.PURGE.{self._layout.lease}", {"filter": self._key_of_worker})
-        await asyncio.gather(own, *(self.give_up(partition) for partition in list(self.held)))
+        await asyncio.gather(self._forget_worker(), *(self.give_up(partition) for partition in list(self.held)))
+
+    async def _forget_worker(self) -> None:
+        await self._ask(f"STREAM.PURGE.{self._layout.lease}", {"filter": self._key_of_worker})
 
     @property
     def _key_of_worker(self) -> str:

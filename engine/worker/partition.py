@@ -21,6 +21,7 @@ from phaseline.engine.ownership import oversized_commit
 from phaseline.engine.ownership.atomic_batches import AtomicBatches
 from phaseline.engine.ownership.claim import Claim
 from phaseline.engine.ownership.claim_watch import ClaimWatch
+from phaseline.engine.ownership.load_states import PartitionStates
 from phaseline.engine.ownership.takeover import take_over
 from phaseline.engine.worker.deciding import DecidingThread, Heartbeats, Pace, SlowKinds, SlowLog
 from phaseline.engine.worker.erasure import Erasure
@@ -89,12 +90,13 @@ class Partition:
         self, installation: Installation, number: int, worker: str, accepted: str = "",
         *, accept_loss: bool = False, living: Living | None = None, silence_after: float = 0.0,
         batches: AtomicBatches | None = None, room: asyncio.Event | None = None,
+        states: PartitionStates | None = None,
     ) -> None:  # fmt: skip
         """`worker` is the owner's name in checkpoints and log lines. room: set while something may be committed.
 
         The others but `living` are for `take_over`.
         """
-        self._living, self._batches, self._room = living, batches, room
+        self._living, self._batches, self._room, self._states = living, batches, room, states
         self.installation, self.accept_loss, self.silence_after = installation, accept_loss, silence_after
         self.number, self.worker, self.accepted = number, worker, accepted
         self.counts = EventCounts()
@@ -128,6 +130,8 @@ class Partition:
             raise
         finally:
             self.tree = None
+            if self._states is not None:
+                await self._states.close()
             self._thread.close()
             self._still.set()
             for _, waiting in self._waiting:
@@ -138,6 +142,7 @@ class Partition:
         claim = await take_over(
             self.installation, self.number, self.worker, self.accepted,
             accept_loss=self.accept_loss, silence_after=self.silence_after, batches=self._batches,
+            states=self._states,
         )  # fmt: skip
         self._claim = claim
         await oversized_commit.resume(self.installation, claim)
@@ -179,6 +184,11 @@ class Partition:
         """Whether a commit waits for room on the server, so that it may not end for long."""
         waits = self._room is not None and not self._room.is_set()
         return waits or (self._claim is not None and self._claim.fence.is_full)
+
+    def wake(self) -> None:
+        """Look at once whether to stop, instead of waiting for events."""
+        if self._inbox is not None:
+            self._inbox.interrupt()
 
     @property
     def waiting(self) -> int | None:

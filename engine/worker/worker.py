@@ -33,9 +33,10 @@ from phaseline.engine.log import table_eras
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.ownership.atomic_batches import AtomicBatches
 from phaseline.engine.settings import Settings
-from phaseline.engine.worker import backlog_answers
+from phaseline.engine.worker import backlog_answers, hand_over
 from phaseline.engine.worker.lease import Leases
 from phaseline.engine.worker.partition import Partition
+from phaseline.engine.worker.preparing import Preparations
 from phaseline.engine.worker.stopping import unless_stopped
 from phaseline.engine.worker.stream_watch import StreamWatch
 from phaseline.machines import built_in, libraries
@@ -102,14 +103,19 @@ class Worker:
         layout = installation.layout
         log.info("worker_started", worker=self.name, partitions=layout.partitions, prefix=layout.prefix)
         self._leases = leases = Leases(installation, self.name, self.settings.lease)
+        preparations = Preparations(installation, self.name, leases.turn)
         status = StatusService(installation, self.loaded, self.name, __version__)
         announced = await status.start()
         reporting = asyncio.create_task(self._report())
         looking = asyncio.create_task(StreamWatch(installation, self._room).run())
         try:
             self.ready.set()
-            await leases.run(stop, gained=lambda p: self._start(installation, leases, status, p), lost=self._end)
+            await leases.run(
+                stop, gained=lambda p: self._start(installation, preparations, status, p), lost=self._end,
+                awaited=preparations.want,
+            )  # fmt: skip
         finally:
+            await preparations.close()
             reporting.cancel()
             looking.cancel()
             await announced.stop()
@@ -149,23 +155,45 @@ class Worker:
         parts = [self.done, *(partition.counts for partition, _, _ in self.owned.values())]
         return EventCounts(*(sum(getattr(part, name) for part in parts) for name in EventCounts.__dataclass_fields__))
 
-    async def _start(self, installation: Installation, leases: Leases, status: StatusService, number: int) -> None:
-        stop = asyncio.Event()
+    async def _start(
+        self, installation: Installation, preparations: Preparations, status: StatusService, number: int
+    ) -> None:
+        stop, leases = asyncio.Event(), self._held_leases
         settings = self.settings
         partition = Partition(
             installation, number, self.name, settings.accept_tables,
             accept_loss=settings.accept_loss, living=leases.workers, silence_after=settings.silence_after,
-            batches=self._batches, room=self._room,
+            batches=self._batches, room=self._room, states=await preparations.take(number),
         )  # fmt: skip
         self.loaded[number] = partition
-        listening = (await status.listen(number), await backlog_answers.listen(installation, partition))
+        listening = (
+            await status.listen(number),
+            await backlog_answers.listen(installation, partition),
+            await hand_over.listen(installation, number, lambda worker: self._give(number, worker)),
+        )
         task = asyncio.create_task(self._own(partition, stop, leases, listening), name=f"partition-{number}")
         self.owned[number] = (partition, stop, task)
+
+    async def _give(self, number: int, worker: str) -> bool:
+        """Hand a partition to the worker that should own it; whether that is so."""
+        if not self._held_leases.may_give(number, worker):
+            return False
+        began = time.monotonic()
+        await self._end(number)
+        log.info("partition_handed_over", partition=number, worker=worker, seconds=round(time.monotonic() - began, 3))
+        return True
+
+    @property
+    def _held_leases(self) -> Leases:
+        if self._leases is None:
+            raise AssertionError("a worker has its leases before it owns anything")
+        return self._leases
 
     async def _end(self, number: int) -> None:
         if number in self.owned:
             partition, stop, task = self.owned[number]
             stop.set()
+            partition.wake()
             # A partition that is not loaded commits nothing. Without answers, or room, no commit can be finished.
             answers = self.wire.connected and not (self._leases and self._leases.waits) and not partition.is_full
             seconds = DRAIN if partition.tree is not None and answers else 0.0

@@ -100,7 +100,7 @@ def copying(name: str, info: dict[str, Any]) -> Copying:
 def is_whole(info: dict[str, Any]) -> bool:
     """Whether a stream has a leader, and just the copies that it should have, all up to date."""
     cluster = info.get("cluster")
-    if not cluster or "leader" not in cluster:
+    if cluster is None:
         return int(info["config"]["num_replicas"]) == 1
     peers = cluster.get("replicas") or ()
-    return bool(cluster["leader"]) and len(peers) == info["config"]["num_replicas"] - 1 and not late_copies(info)
+    return bool(cluster.get("leader")) and len(peers) == info["config"]["num_replicas"] - 1 and not late_copies(info)
