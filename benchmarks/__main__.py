@@ -36,6 +36,7 @@ TITLES = {
     "replay": "Replay",
     "reading": "Reading commands",
     "take_over": "Taking over a partition",
+    "handover": "Handing partitions over",
     "install": "Installing, importing, starting",
 }
 """By name of its module, the title of each benchmark."""

@@ -104,10 +104,14 @@ class Leases:
         """By partition that we hold and another worker should own: until when that one can prepare."""
         self._turn = asyncio.Event()
         self._turns_soon: asyncio.TimerHandle | None = None
+        self._gained: Callback = self.give_up
+        """What `run` was given."""
+        self._taking: set[asyncio.Task[None]] = set()
 
     async def run(self, stop: asyncio.Event, gained: Callback, lost: Callback, awaited: Awaited) -> None:
         """Keep an even share until `stop`. Awaits `gained` and `lost` for each partition that comes or goes."""
         sid = await self._wire.subscribe(self._subjects.workers, lambda *_: self._heard())
+        self._gained = gained
         try:
             await unless_stopped(self._join(), stop)
             while not stop.is_set():
@@ -119,6 +123,7 @@ class Leases:
                     self._log_outcome(error)
                 await unless_stopped(self._next_turn(), stop)
             awaited(frozenset())
+            await self._end_taking()
             await self._leave(lost)
         finally:
             if self._turns_soon is not None:
@@ -138,9 +143,27 @@ class Leases:
             task.cancel()
             await asyncio.wait({task})
 
-    def turn(self) -> None:
-        """Look at once which partitions can be taken."""
-        self._turn.set()
+    def take_given(self, partition: int) -> None:
+        """Take a partition now that its owner has given up for this worker."""
+        task = asyncio.create_task(self._take_given(partition))
+        self._taking.add(task)
+        task.add_done_callback(self._taking.discard)
+
+    async def _take_given(self, partition: int) -> None:
+        try:
+            taken = await self._write(self._key(partition), 0)
+        except (Fenced, NoAnswer, ApiFailed):
+            self._turn.set()  # it may be free all the same
+            return
+        self.held[partition] = taken
+        await self._gained(partition)
+
+    async def _end_taking(self) -> None:
+        """Let those takings end that are under way; but not for long."""
+        if self._taking:
+            await asyncio.wait(self._taking, timeout=FINISH)
+        for task in self._taking:
+            task.cancel()
 
     def may_give(self, partition: int, worker: str) -> bool:
         """Whether to hand a partition that we hold to this worker."""
@@ -239,7 +262,7 @@ class Leases:
         if sequence is not None:
             await self._delete(sequence)
         if not self.held:
-            self.turn()
+            self._turn.set()
 
     async def release_all(self) -> None:
         """Delete all leases, and the key that says that this worker is alive."""

@@ -20,11 +20,11 @@ log = logs.get_logger(__name__)
 
 
 class Preparations:
-    """The partitions that this worker prepares. turn: called when a partition may be free now."""
+    """The partitions that this worker prepares. given: called with a partition that its owner has given up for us."""
 
-    def __init__(self, installation: Installation, worker: str, turn: Callable[[], None]) -> None:
+    def __init__(self, installation: Installation, worker: str, given: Callable[[int], None]) -> None:
         """Nothing is prepared yet."""
-        self._installation, self._worker, self._turn = installation, worker, turn
+        self._installation, self._worker, self._given = installation, worker, given
         self._under_way: dict[int, tuple[PartitionStates, asyncio.Task[None]]] = {}
         self._ending: set[asyncio.Task[None]] = set()
         self._loading = asyncio.Lock()
@@ -60,7 +60,7 @@ class Preparations:
                 await states.load()
             while True:
                 if await hand_over.ask(self._installation, states.partition, self._worker):
-                    self._turn()
+                    self._given(states.partition)
                 await states.follow(AGAIN)
         except PhaselineError as error:
             log.info("partition_not_prepared", partition=states.partition, worker=self._worker, error=str(error))

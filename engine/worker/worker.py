@@ -103,7 +103,7 @@ class Worker:
         layout = installation.layout
         log.info("worker_started", worker=self.name, partitions=layout.partitions, prefix=layout.prefix)
         self._leases = leases = Leases(installation, self.name, self.settings.lease)
-        preparations = Preparations(installation, self.name, leases.turn)
+        preparations = Preparations(installation, self.name, leases.take_given)
         status = StatusService(installation, self.loaded, self.name, __version__)
         announced = await status.start()
         reporting = asyncio.create_task(self._report())
