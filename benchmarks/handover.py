@@ -51,7 +51,7 @@ class Moved(NamedTuple):
     ask: float
     take: float
     decide: float
-    is_prepared: bool
+    is_given: bool
 
 
 class Member:
@@ -199,11 +199,11 @@ def _moved(members: list[Member], delays: Delays, killed_at: datetime) -> Iterat
         begin = end - line["seconds"]
         before = [one for one in given if one["partition"] == partition and _seconds(one) <= begin + LOOK]
         last = max(before, key=_seconds, default=None)
-        if last is None or (killed_at.timestamp() < end and not line["prepared"]):
-            yield Moved(wait, 0.0, 0.0, line["seconds"], max(0.0, at - end), is_prepared=False)
+        decide = max(0.0, at - end)
+        if last is None or _seconds(last) < killed_at.timestamp() < end:
+            yield Moved(wait, 0.0, 0.0, line["seconds"], decide, is_given=False)
         else:
-            ask = max(0.0, begin - _seconds(last))
-            yield Moved(wait, last["seconds"], ask, line["seconds"], max(0.0, at - end), is_prepared=line["prepared"])
+            yield Moved(wait, last["seconds"], max(0.0, begin - _seconds(last)), line["seconds"], decide, is_given=True)
 
 
 def _seconds(line: dict[str, Any]) -> float:
@@ -220,8 +220,8 @@ def page(found: dict[str, Any]) -> str:
         "| | partitions | wait | the owner finishes | asking, lease | take-over | deciding, commit |",
         "|---|---|---|---|---|---|---|",
     ]
-    for title, is_prepared in (("handed over", True), ("after a kill, or not prepared", False)):
-        moved = [one for one in found["moved"] if one.is_prepared == is_prepared]
+    for title, is_given in (("handed over", True), ("after a kill", False)):
+        moved = [one for one in found["moved"] if one.is_given == is_given]
         if moved:
             cells = (
                 f"{statistics.median(part) * 1e3:.0f}, {max(part) * 1e3:.0f}"

@@ -6,6 +6,7 @@ Belongs here: knowing that the copy is complete, restoring the tree from it. Doe
 
 import asyncio
 import time
+from collections.abc import Callable
 
 from phaseline.engine import logs
 from phaseline.engine.core.tree import Tree, take_in
@@ -15,8 +16,10 @@ from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.log_records import entity_in_state, last_records, record_in_log
 from phaseline.schemas.records import Record, Rejection, entity_after
 
-LOAD = 500
-"""Messages that are read at once: a hundredth of a second and more, in which nothing else of this worker goes on."""
+LOAD = 100
+"""Messages that are read at once: some milliseconds, in which nothing else of this worker goes on."""
+YIELD = 0.005
+"""Seconds between two looks whether something more urgent goes on."""
 SLOW = 10.0
 """Seconds without a message after which a take-over logs that it waits for STATE."""
 
@@ -45,11 +48,13 @@ class PartitionStates:
         """Whether something may have been read."""
         return self._reader is not None
 
-    async def load(self) -> None:
-        """Read what STATE holds now."""
+    async def load(self, is_busy: Callable[[], bool]) -> None:
+        """Read what STATE holds now. Nothing is read while `is_busy`: what is more urgent comes first."""
         reader = await self._opened()
         while not reader.caught_up:
             await self._take(reader, SLOW)
+            while is_busy():  # noqa: ASYNC110  # what it asks changes at many places
+                await asyncio.sleep(YIELD)
 
     async def follow(self, seconds: float) -> None:
         """Read what comes in these seconds."""

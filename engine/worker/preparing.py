@@ -20,11 +20,17 @@ log = logs.get_logger(__name__)
 
 
 class Preparations:
-    """The partitions that this worker prepares. given: called with a partition that its owner has given up for us."""
+    """The partitions that this worker prepares.
 
-    def __init__(self, installation: Installation, worker: str, given: Callable[[int], None]) -> None:
+    given: called with a partition that its owner has given up for us. is_busy: whether a partition is being taken over,
+    whose events wait meanwhile.
+    """
+
+    def __init__(
+        self, installation: Installation, worker: str, given: Callable[[int], None], is_busy: Callable[[], bool]
+    ) -> None:
         """Nothing is prepared yet."""
-        self._installation, self._worker, self._given = installation, worker, given
+        self._installation, self._worker, self._given, self._is_busy = installation, worker, given, is_busy
         self._under_way: dict[int, tuple[PartitionStates, asyncio.Task[None]]] = {}
         self._ending: set[asyncio.Task[None]] = set()
         self._loading = asyncio.Lock()
@@ -57,7 +63,7 @@ class Preparations:
         """Read the states of a partition, then ask for it until this worker gets it."""
         try:
             async with self._loading:
-                await states.load()
+                await states.load(self._is_busy)
             while True:
                 if await hand_over.ask(self._installation, states.partition, self._worker):
                     self._given(states.partition)

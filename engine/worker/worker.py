@@ -103,7 +103,7 @@ class Worker:
         layout = installation.layout
         log.info("worker_started", worker=self.name, partitions=layout.partitions, prefix=layout.prefix)
         self._leases = leases = Leases(installation, self.name, self.settings.lease)
-        preparations = Preparations(installation, self.name, leases.take_given)
+        preparations = Preparations(installation, self.name, leases.take_given, self._is_taking_over)
         status = StatusService(installation, self.loaded, self.name, __version__)
         announced = await status.start()
         reporting = asyncio.create_task(self._report())
@@ -173,6 +173,10 @@ class Worker:
         )
         task = asyncio.create_task(self._own(partition, stop, leases, listening), name=f"partition-{number}")
         self.owned[number] = (partition, stop, task)
+
+    def _is_taking_over(self) -> bool:
+        """Whether a partition is not loaded yet."""
+        return any(partition.tree is None for partition, _, _ in self.owned.values())
 
     async def _give(self, number: int, worker: str) -> bool:
         """Hand a partition to the worker that should own it; whether that is so."""

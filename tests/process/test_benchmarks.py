@@ -104,7 +104,7 @@ async def test_take_over_loads_every_entity() -> None:
 @pytest.mark.slow
 async def test_partitions_are_handed_over_prepared() -> None:
     found = await handover.run(entities=640, rate=100, restarts=1)
-    assert any(one.is_prepared for one in found["moved"])
+    assert any(one.is_given for one in found["moved"])
     assert "| handed over |" in handover.page(found)
 
 
