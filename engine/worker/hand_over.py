@@ -12,11 +12,12 @@ from contextlib import suppress
 from phaseline.engine.errors import ApiFailed, NatsUnreachable, NoAnswer
 from phaseline.engine.log.installation import Installation
 
-GIVEN, KEPT = b"given", b"kept"
+KEPT = b"kept"
+"""The answer of an owner that goes on. Otherwise it is the sequence of its lease, which the other one may take."""
 PATIENCE = 12.0
 """Seconds that an owner has to finish its commit."""
-Give = Callable[[str], Awaitable[bool]]
-"""Gives a partition to the worker of that name; whether it did."""
+Give = Callable[[str], Awaitable[int | None]]
+"""Gives a partition to the worker of that name: the sequence of its lease; None if it keeps it."""
 
 _under_way: set[asyncio.Task[None]] = set()
 
@@ -26,9 +27,9 @@ async def listen(installation: Installation, partition: int, give: Give) -> int:
     wire = installation.wire
 
     async def answer(worker: str, reply: str) -> None:
-        given = await give(worker)
+        sequence = await give(worker)
         with suppress(NatsUnreachable):
-            wire.send(wire.frame(reply, GIVEN if given else KEPT))
+            wire.send(wire.frame(reply, KEPT if sequence is None else str(sequence).encode()))
 
     def asked(subject: str, data: bytes, _: bytes | None, reply: str) -> None:
         if wire.replies.may_answer(subject, reply):
@@ -39,11 +40,14 @@ async def listen(installation: Installation, partition: int, give: Give) -> int:
     return await wire.subscribe(installation.subjects.handing_over(partition), asked)
 
 
-async def ask(installation: Installation, partition: int, worker: str) -> bool:
-    """Ask the owner of a partition to hand it to this worker; whether it did. An owner that is gone does not answer."""
+async def ask(installation: Installation, partition: int, worker: str) -> int | None:
+    """Ask the owner of a partition to hand it to this worker: the sequence of the lease; None if it does not.
+
+    An owner that is gone does not answer.
+    """
     subject = installation.subjects.handing_over(partition)
     try:
         reply = await installation.wire.request(subject, worker.encode(), timeout=PATIENCE)
     except (NoAnswer, ApiFailed):
-        return False
-    return reply.data == GIVEN
+        return None
+    return int(reply.data) if reply.data.isdigit() else None

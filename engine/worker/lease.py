@@ -143,15 +143,20 @@ class Leases:
             task.cancel()
             await asyncio.wait({task})
 
-    def take_given(self, partition: int) -> None:
-        """Take a partition now that its owner has given up for this worker."""
-        task = asyncio.create_task(self._take_given(partition))
+    def give(self, partition: int, worker: str) -> int | None:
+        """Leave the lease of a partition to this worker: its sequence; None if this worker should not own it."""
+        should = self._owners[partition] if partition < len(self._owners) else self._worker
+        return self.held.pop(partition, None) if should == worker != self._worker else None
+
+    def take_given(self, partition: int, sequence: int) -> None:
+        """Take a partition now whose owner has left its lease, of that sequence, to this worker."""
+        task = asyncio.create_task(self._take_given(partition, sequence))
         self._taking.add(task)
         task.add_done_callback(self._taking.discard)
 
-    async def _take_given(self, partition: int) -> None:
+    async def _take_given(self, partition: int, sequence: int) -> None:
         try:
-            taken = await self._write(self._key(partition), 0)
+            taken = await self._write(self._key(partition), sequence)
         except (Fenced, NoAnswer, ApiFailed):
             self._turn.set()  # it may be free all the same
             return
@@ -164,11 +169,6 @@ class Leases:
             await asyncio.wait(self._taking, timeout=FINISH)
         for task in self._taking:
             task.cancel()
-
-    def may_give(self, partition: int, worker: str) -> bool:
-        """Whether to hand a partition that we hold to this worker."""
-        should = self._owners[partition] if partition < len(self._owners) else self._worker
-        return partition in self.held and should == worker != self._worker
 
     def _heard(self) -> None:
         """Another worker has come, or leaves. Several that do so together are looked at once."""
@@ -221,7 +221,7 @@ class Leases:
     async def _renew_all(self, gained: Callback, lost: Callback, awaited: Awaited) -> None:
         """Renew our leases, take partitions of our share that nobody holds, and give up the others in time.
 
-        A partition that another worker should own is handed over once that one asks for it (`may_give`). One that does
+        A partition that another worker should own is handed over once that one asks for it (`give`). One that does
         not ask in time gets it without being prepared.
         """
         await self._write(self._key_of_worker, None)

@@ -22,12 +22,12 @@ log = logs.get_logger(__name__)
 class Preparations:
     """The partitions that this worker prepares.
 
-    given: called with a partition that its owner has given up for us. is_busy: whether a partition is being taken over,
-    whose events wait meanwhile.
+    given: called with a partition that its owner has given to us, and the sequence of its lease. is_busy: whether a
+    partition is being taken over, whose events wait meanwhile.
     """
 
     def __init__(
-        self, installation: Installation, worker: str, given: Callable[[int], None], is_busy: Callable[[], bool]
+        self, installation: Installation, worker: str, given: Callable[[int, int], None], is_busy: Callable[[], bool]
     ) -> None:
         """Nothing is prepared yet."""
         self._installation, self._worker, self._given, self._is_busy = installation, worker, given, is_busy
@@ -65,8 +65,9 @@ class Preparations:
             async with self._loading:
                 await states.load(self._is_busy)
             while True:
-                if await hand_over.ask(self._installation, states.partition, self._worker):
-                    self._given(states.partition)
+                lease = await hand_over.ask(self._installation, states.partition, self._worker)
+                if lease is not None:
+                    self._given(states.partition, lease)
                 await states.follow(AGAIN)
         except PhaselineError as error:
             log.info("partition_not_prepared", partition=states.partition, worker=self._worker, error=str(error))

@@ -178,14 +178,14 @@ class Worker:
         """Whether a partition is not loaded yet."""
         return any(partition.tree is None for partition, _, _ in self.owned.values())
 
-    async def _give(self, number: int, worker: str) -> bool:
-        """Hand a partition to the worker that should own it; whether that is so."""
-        if not self._held_leases.may_give(number, worker):
-            return False
-        began = time.monotonic()
-        await self._end(number)
-        log.info("partition_handed_over", partition=number, worker=worker, seconds=round(time.monotonic() - began, 3))
-        return True
+    async def _give(self, number: int, worker: str) -> int | None:
+        """Hand a partition to this worker: the sequence of its lease; None if that one should not own it."""
+        began, sequence = time.monotonic(), self._held_leases.give(number, worker)
+        if sequence is not None:
+            await self._end(number)
+            seconds = round(time.monotonic() - began, 3)
+            log.info("partition_handed_over", partition=number, worker=worker, seconds=seconds)
+        return sequence
 
     @property
     def _held_leases(self) -> Leases:
