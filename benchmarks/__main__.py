@@ -35,6 +35,7 @@ TITLES = {
     "heartbeats": "Heartbeats",
     "replay": "Replay",
     "reading": "Reading commands",
+    "page": "The page, and many readers of the API",
     "take_over": "Taking over a partition",
     "handover": "Handing partitions over",
     "install": "Installing, importing, starting",

@@ -21,6 +21,8 @@ from phaseline.engine.setup_errors import ClusterUnusable as ClusterUnusable  # 
 from phaseline.engine.setup_errors import DataDirInUse as DataDirInUse  # noqa: PLC0414  # part of this module
 from phaseline.engine.setup_errors import DataDirUnusable as DataDirUnusable  # noqa: PLC0414  # part of this module
 from phaseline.engine.setup_errors import DecisionStuck as DecisionStuck  # noqa: PLC0414  # part of this module
+from phaseline.engine.setup_errors import EdgeAccountMissing as EdgeAccountMissing  # noqa: PLC0414  # likewise
+from phaseline.engine.setup_errors import EdgeAnswerUnreadable as EdgeAnswerUnreadable  # noqa: PLC0414  # likewise
 from phaseline.engine.setup_errors import FeedUnknown as FeedUnknown  # noqa: PLC0414  # part of this module
 from phaseline.engine.setup_errors import InboxRefused as InboxRefused  # noqa: PLC0414  # part of this module
 from phaseline.engine.setup_errors import KeyUnreadable as KeyUnreadable  # noqa: PLC0414  # part of this module
@@ -213,6 +215,13 @@ class BadSetting(InvalidInput):
 
 class BadUserName(InvalidInput):
     """{name!r} cannot name a NATS user: {problem}"""
+
+    name: str
+    problem: str
+
+
+class BadEdge(InvalidInput):
+    """{name!r} cannot be used for an edge: {problem}"""
 
     name: str
     problem: str

@@ -1,7 +1,8 @@
 """`python3 dev.py generate [--check]` writes or checks every page, schema and module that is made from others.
 
 Belongs here: calling the generators. Does not: what they write (`machines.docs.pages`, `engine.cli.reference`,
-`engine.client.generate_sync`, `engine.accounts.page`, `engine.http.reference`).
+`engine.client.generate_sync`, `engine.accounts.page`, `engine.http.reference`, `engine.telemetry.page`,
+`engine.telemetry.monitoring_files`).
 """
 
 import sys
@@ -11,6 +12,8 @@ from phaseline.engine.accounts import page as accounts_page
 from phaseline.engine.cli import reference
 from phaseline.engine.client import generate_sync
 from phaseline.engine.http import reference as http_reference
+from phaseline.engine.telemetry import monitoring_files
+from phaseline.engine.telemetry import page as metrics_page
 from phaseline.machines.docs import pages
 
 
@@ -18,7 +21,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Write or check all; 1 if `--check` finds a stale file."""
     return max(
         pages.main(arguments), reference.main(arguments), generate_sync.main(arguments), accounts_page.main(arguments),
-        http_reference.main(arguments),
+        http_reference.main(arguments), metrics_page.main(arguments), monitoring_files.main(arguments),
     )  # fmt: skip
 
 

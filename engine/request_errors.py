@@ -68,18 +68,25 @@ class NoToken(InvalidInput):
     problem: str
 
 
+class KeysUnread(NoAnswer):
+    """the keys that verify tokens cannot be read from {keys} now: try again, and see this server's log"""
+
+    keys: str
+
+
+class TooManyEvents(InvalidInput):
+    """{name} sends more than {rate:g} events per second: send this again in {seconds:.1f} s, and fewer at once"""
+
+    name: str
+    rate: float
+    seconds: float
+
+
 class NotAllowed(InvalidInput):
     """{name} may not do this, it needs the role {needed}: whoever runs the server gives roles (docs/http.md)"""
 
     name: str
     needed: str
-
-
-class TreeUnnamed(InvalidInput):
-    """{name} may read the trees {trees}: name one of them by `tree`"""
-
-    name: str
-    trees: str
 
 
 class HostUnknown(InvalidInput):

@@ -25,6 +25,7 @@ _INBOX = re.compile(r"[^\s.*>]+(\.[^\s.*>]+)*\Z")
 _TAG = re.compile(r"[^\s,]+\Z")
 MAX_BYTES = ("events_max_bytes", "log_max_bytes", "state_max_bytes", "live_max_bytes")
 PATHS = ("creds", "nkey", "tls_ca", "tls_cert", "tls_key", "message_id_key")
+FOLDERS = ("archive",)
 _SCHEMES = ("nats", "tls", "ws", "wss")
 
 
@@ -52,6 +53,9 @@ class Settings:
     """Subject prefix of the JetStream API. With another one than `$JS.API`, an account imports the part for readers."""
     connect_timeout: float = 5.0
     request_timeout: float = 5.0
+
+    archive: Path | None = None
+    """The folder of an archive, which has what was trimmed from the log. Reads of the past read both as one."""
 
     prefix: str = "pl"
     partitions: int | None = None
@@ -169,7 +173,8 @@ class Settings:
 class ConnectionSettings(TypedDict, total=False):
     """What `connect` takes beside URLs: the installation, and how to reach it. `Settings` has the defaults.
 
-    partitions: the number that the installation was made with, for users who may not ask the server for it.
+    archive: the folder of an archive (`phaseline archive`). partitions: the number that the installation was made with,
+    for users who may not ask the server for it.
     """
 
     prefix: str
@@ -183,6 +188,7 @@ class ConnectionSettings(TypedDict, total=False):
     api_prefix: str
     connect_timeout: float
     request_timeout: float
+    archive: Path | str | None
     partitions: int | None
 
 
@@ -191,7 +197,7 @@ def from_options(**options: Any) -> Settings:
     known = {field.name for field in fields(Settings)}
     for name in options:
         _check(name in known, name, f"there is no such setting; choose one of {', '.join(sorted(known))}")
-    for name in PATHS:
+    for name in (*PATHS, *FOLDERS):
         if isinstance(options.get(name), str):
             options[name] = Path(options[name])
     if "nats" in options:

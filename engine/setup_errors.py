@@ -59,7 +59,10 @@ class NotProvisioned(SetupError):
 
 
 class PartitionsDiffer(SetupError):
-    """the installation {prefix!r} has {existing} partitions, not {wanted}: ask for {existing}, it cannot change"""
+    """the installation {prefix!r} was made with {existing} partitions, not {wanted}: leave the number out
+
+    `phaseline repartition` changes how many there are.
+    """
 
     prefix: str
     existing: int
@@ -181,3 +184,20 @@ class ReplayProcessEnded(SetupError):
     """a process of the replay ended ({how}): look whether the machine has enough memory, or use fewer with --jobs"""
 
     how: str
+
+
+class EdgeAccountMissing(SetupError):
+    """the account {account!r} imports no account of the edge {edge!r}: name it in `phaseline accounts --edges`
+
+    Then let the NATS server read its configuration again.
+    """
+
+    edge: str
+    account: str
+
+
+class EdgeAnswerUnreadable(SetupError):
+    """the server of the edge {edge!r} gives no answer that JetStream could give: {problem}"""
+
+    edge: str
+    problem: str

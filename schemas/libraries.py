@@ -23,6 +23,8 @@ EXTRAS = {
     "starlette": ("starlette", "http"),
     "uvicorn": ("uvicorn", "http"),
     "httptools": ("httptools", "http"),
+    "prometheus_client": ("prometheus-client", "metrics"),
+    "jwt": ("PyJWT", "jwt"),
 }
 """By module: the distribution that holds it, and the extra of Phaseline that installs that distribution."""
 

@@ -125,10 +125,12 @@ def natural(entity_id: str) -> str:
     Each part ends in a character below all that an id holds. A number begins with one that is below those of a text,
     then comes how many digits it has.
     """
-    return "\0".join(
-        "".join([_as_number(piece) if piece.isdecimal() else f"\2{piece}" for piece in _NUMBER.split(part) if piece])
-        for part in entity_id.split("/")
-    )
+    return "\0".join(map(_natural_part, entity_id.split("/")))
+
+
+@lru_cache(maxsize=4096)
+def _natural_part(part: str) -> str:
+    return "".join([_as_number(piece) if piece.isdecimal() else f"\2{piece}" for piece in _NUMBER.split(part) if piece])
 
 
 def _as_number(digits: str) -> str:
@@ -214,7 +216,7 @@ class Subjects:
         """The events of one partition, under the subjects by which EVENTS stores them."""
         return f"{self.prefix}.inbox.{partition}.>"
 
-    def stored(self, partition: int) -> str:
+    def stored(self, partition: int | str) -> str:
         """All messages of one partition in EVENTS: events, and timers that fired."""
         return f"{self.prefix}.*.{partition}.>"
 
@@ -267,7 +269,7 @@ class Subjects:
         """The subject of a rejection in the log. Parts that are too long for a token are shortened."""
         return f"{self.prefix}.log.{partition}.rejection.{_shortened(kind)}.{reason}.{_shortened_id(entity_id)}"
 
-    def secrets(self, partition: int) -> str:
+    def secrets(self, partition: int | str) -> str:
         """The rejections of a partition whose events held a raw Secret."""
         return f"{self.prefix}.log.{partition}.rejection.*.secret.>"
 
@@ -275,7 +277,7 @@ class Subjects:
         """The subject of a loss in the log."""
         return f"{self.prefix}.log.{partition}.loss.{what}"
 
-    def checkpoint(self, partition: int) -> str:
+    def checkpoint(self, partition: int | str) -> str:
         """The fence of a partition. Like a mark, it has the tokens of a transition: one filter selects both."""
         return f"{self.prefix}.mark.{partition}.transition.checkpoint.-.-.-"
 
@@ -303,9 +305,18 @@ class Subjects:
         """The subject of the notes about which table versions decide the events of a partition."""
         return f"{self.prefix}.tables.{partition}"
 
+    @property
+    def divisions(self) -> str:
+        """The subject of the note that says how the trees are divided among partitions."""
+        return f"{self.prefix}.tables.divisions"
+
     def purged(self, partition: int) -> str:
         """The subject of the notes about which events an operator has purged."""
         return f"{self.prefix}.tables.{partition}.purged"
+
+    def archived(self) -> str:
+        """The subject of the notes about what was archived, and trimmed from the streams."""
+        return f"{self.prefix}.tables.archived"
 
     def state(self, partition: int | str, kind: str, entity_id: str) -> str:
         """The subject of the last transition of one entity."""

@@ -17,23 +17,29 @@ THRESHOLD = "10s"
 def nats_conf(plan: AccountPlan, public: Callable[[str], str]) -> str:
     """The block `accounts`. public: the public nkey of a user."""
     lines = ["accounts {"]
-    for account in roles.ACCOUNTS:
+    for account in plan.accounts:
         lines += [f"  {plan.account(account)} {{", *_account(plan, account, public), "  }"]
     return "\n".join([*lines, "}"]) + "\n"
 
 
 def _account(plan: AccountPlan, account: str, public: Callable[[str], str]) -> Iterator[str]:
-    if account == roles.ENGINE:
+    if holds_streams(account):
         yield "    jetstream: enabled"
     yield "    users: ["
     for user in plan.users(account):
-        yield f"      # {user.name}: {user.role.who}; inbox prefix {user.inbox}"
+        inbox = "" if user.role.account == roles.EDGE else f"; inbox prefix {user.inbox}"
+        yield f"      # {user.name}: {user.role.who}{inbox}"
         yield f"      {{ nkey: {public(user.name)}, permissions: {_permissions(user)} }}"
     yield "    ]"
-    if account == roles.ENGINE:
-        yield from _list("exports", (_export(plan, subject, export) for subject, export in plan.exports()))
-    else:
-        yield from _list("imports", (_import(plan, found) for found in plan.imports(account)))
+    if exports := [_export(plan, subject, export) for subject, export in plan.exports(account)]:
+        yield from _list("exports", exports)
+    if imports := [_import(plan, found) for found in plan.imports(account)]:
+        yield from _list("imports", imports)
+
+
+def holds_streams(account: str) -> bool:
+    """Whether an account has streams of its own."""
+    return account == roles.ENGINE or account not in roles.ACCOUNTS
 
 
 def _permissions(user: User) -> str:
@@ -55,6 +61,6 @@ def _export(plan: AccountPlan, subject: str, export: Export) -> str:
 
 
 def _import(plan: AccountPlan, found: Import) -> str:
-    source = f"{{ account: {plan.account(roles.ENGINE)}, subject: {json.dumps(found.subject)} }}"
+    source = f"{{ account: {plan.account(found.owner)}, subject: {json.dumps(found.subject)} }}"
     to = f", to: {json.dumps(found.local)}" if found.local != found.subject else ""
     return f"{{ {found.export.kind}: {source}{to} }}"

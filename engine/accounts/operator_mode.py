@@ -14,7 +14,7 @@ from typing import Any
 
 from phaseline.engine.accounts import roles
 from phaseline.engine.accounts.keys import KeyFolder
-from phaseline.engine.accounts.nats_conf import THRESHOLD
+from phaseline.engine.accounts.nats_conf import THRESHOLD, holds_streams
 from phaseline.engine.accounts.secret_files import replace_secret
 from phaseline.engine.accounts.users import AccountPlan, Import, User
 
@@ -57,25 +57,25 @@ class Authority:
 
     def account_token(self, account: str) -> str:
         """The JWT of an account, signed by the operator."""
-        limits = {**UNLIMITED, **(STORED if account == roles.ENGINE else {})}
-        about: dict[str, Any] = {"type": "account", "version": 2, "limits": limits}
-        if account == roles.ENGINE:
-            about["exports"] = [_export(subject, export) for subject, export in self.plan.exports()]
-        elif account != SYSTEM:
-            about["imports"] = [self._import(account, found) for found in self.plan.imports(account)]
+        stored = account != SYSTEM and holds_streams(account)
+        about: dict[str, Any] = {"type": "account", "version": 2, "limits": {**UNLIMITED, **(STORED if stored else {})}}
+        if exports := [_export(subject, export) for subject, export in self.plan.exports(account)]:
+            about["exports"] = exports
+        if imports := [self._import(account, found) for found in self.plan.imports(account)]:
+            about["imports"] = imports
         return _signed(self.operators, self.operator, self.key(account), self.plan.account(account), about)
 
     def _import(self, account: str, found: Import) -> dict[str, Any]:
-        """An import, with the token by which the engine's account allows it."""
+        """An import, with the token by which the other account allows it."""
         kind = found.export.kind
         allowed = {"type": "activation", "version": 2, "subject": found.subject, "kind": kind}
-        engine = self.plan.account(roles.ENGINE)
+        owner = self.plan.account(found.owner)
         return {
             "name": found.subject,
             "type": kind,
             "subject": found.subject,
-            "account": self.key(roles.ENGINE),
-            "token": _signed(self.accounts, engine, self.key(account), found.subject, allowed),
+            "account": self.key(found.owner),
+            "token": _signed(self.accounts, owner, self.key(account), found.subject, allowed),
             **({"local_subject": found.local} if found.local != found.subject else {}),
         }
 
@@ -89,7 +89,7 @@ class Authority:
             **dict.fromkeys(("subs", "data", "payload"), -1),
             **({"resp": {"max": 1, "ttl": ANSWER_LIMIT}} if user.role.answers else {}),
         }
-        return _signed(self.accounts, self.plan.account(user.role.account), public, user.name, about)
+        return _signed(self.accounts, self.plan.account(user.account), public, user.name, about)
 
 
 def operator_mode(plan: AccountPlan, users: KeyFolder) -> str:
@@ -101,7 +101,7 @@ def operator_mode(plan: AccountPlan, users: KeyFolder) -> str:
         "resolver: MEMORY",
         "resolver_preload: {",
     ]
-    for account in (SYSTEM, *roles.ACCOUNTS):
+    for account in (SYSTEM, *plan.accounts):
         lines += [f"  # {plan.account(account)}", f"  {authority.key(account)}: {authority.account_token(account)}"]
     for user in plan.users():
         token = authority.user_token(user, users.public(user.name))

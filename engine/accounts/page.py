@@ -16,8 +16,8 @@ BEGIN, END = "<!-- generated: the tables of roles and exports -->", "<!-- end of
 
 
 def tables(prefix: str = "pl") -> str:
-    """Both tables, as Markdown."""
-    return "\n".join([*_roles(prefix), "", *_exports(prefix)]) + "\n"
+    """All tables, as Markdown."""
+    return "\n".join([*_roles(prefix), "", *_exports(prefix), "", *_edge_exports(prefix)]) + "\n"
 
 
 def _roles(prefix: str) -> Iterator[str]:
@@ -25,11 +25,13 @@ def _roles(prefix: str) -> Iterator[str]:
     yield "|---|---|---|---|---|"
     for role in roles.ROLES:
         publish, subscribe = (
-            _subjects(roles.filled(subject, prefix, "<tree>") for subject in subjects)
+            _subjects(roles.filled(subject, prefix, f"<{role.name}>") for subject in subjects)
             for subjects in (role.publish, role.subscribe)
         )
         answers = ", and answers requests" if role.answers else ""
-        account = roles.account_name(prefix, role.account)
+        account = roles.account_name(
+            prefix, roles.edge_account("<edge>") if role.account == roles.EDGE else role.account
+        )
         yield f"| {role.name} | `{account}` | {role.who} | {publish}{answers} | {subscribe} |"
 
 
@@ -41,6 +43,16 @@ def _exports(prefix: str) -> Iterator[str]:
         to = _subjects(plan.account(account) for account in export.to)
         local = f"`{roles.filled(export.local, prefix)}`" if export.local else "the same"
         yield f"| `{subject}` | {export.kind} | {to} | {local} | {export.why} |"
+
+
+def _edge_exports(prefix: str) -> Iterator[str]:
+    account = roles.account_name(prefix, roles.edge_account("<edge>"))
+    yield f"| `{account}` exports | as a | to | there it is called | for |"
+    yield "|---|---|---|---|---|"
+    for export in roles.EDGE_EXPORTS:
+        subject, local = (roles.filled(one, prefix, "<edge>") for one in (export.subject, export.local))
+        to = _subjects(roles.account_name(prefix, account) for account in export.to)
+        yield f"| `{subject}` | {export.kind} | {to} | {f'`{local}`' if local else 'the same'} | {export.why} |"
 
 
 def _subjects(found: Iterable[str]) -> str:

@@ -12,18 +12,25 @@ Two rules keep it so, and hold for everything that is added:
   Direct gets answer to the reply subject only.
 - An account either publishes or reads. The server passes an answer on if its reply subject is another service that the
   account imports, though never to the service that gave the answer. Publishers import one service.
+
+Each edge has an account of its own, because the server of an edge speaks the protocol of servers: it says itself which
+subject a message had, and a stream that takes messages from it answers to any reply subject that it names. So the
+stream that takes them is in the account of the edge, and the engine's account reads that stream.
 """
 
 from typing import Literal, NamedTuple
 
 ENGINE, PUBLISHERS, READERS, WATCHERS = "engine", "publishers", "readers", "watchers"
 ACCOUNTS = (ENGINE, PUBLISHERS, READERS, WATCHERS)
+EDGE = "edge"
+"""The beginning of the names of the edges' accounts: `edge_c1`."""
 
 
 class Role(NamedTuple):
     """What users of a role may do in their account, besides subscribing to their own inbox.
 
-    `{p}` stands for the prefix of the installation, `{name}` for the user, which is a tree's root for the role `tree`.
+    `{p}` stands for the prefix of the installation, `{S}` for the same in names of streams, `{name}` for the user,
+    which is a tree's root for the role `tree`, and the edge for the role `edge`.
     answers: whether they may answer requests that they receive.
     """
 
@@ -36,7 +43,7 @@ class Role(NamedTuple):
 
 
 class Export(NamedTuple):
-    """What another account may use of the engine's account.
+    """What another account may use of the engine's account, or of the account of an edge.
 
     kind: a service takes requests, a stream sends messages. local: the subject in the importing account, if it is
     another one. many: whether a request may get several answers. `{S}` stands for the prefix in names of streams.
@@ -64,7 +71,10 @@ ROLES = (
     ),
     Role(
         "operator", ENGINE, "people who maintain the installation with the command",
-        publish=("{p}.events.>", "{p}.status.>", "$SRV.>", "{p}.tables.*.purged", "$JS.API.>"),
+        publish=(
+            "{p}.events.>", "{p}.status.>", "$SRV.>", "{p}.tables.*.purged", "{p}.tables.divisions",
+            "{p}.tables.archived", "{p}.edge.>", "$JS.API.>",
+        ),
         subscribe=FEED,
     ),
     Role("tree", PUBLISHERS, "the agent of one tree, which publishes its events", publish=("{p}.events.{name}.>",)),
@@ -74,6 +84,11 @@ ROLES = (
         subscribe=FEED,
     ),
     Role("watcher", WATCHERS, "programs that receive the live feed and ask for nothing", subscribe=FEED),
+    Role(
+        "edge", EDGE, "the NATS server of one edge, which connects as a leaf node",
+        publish=("{p}.edge.{name}.up", "$JSC.R.>", "_R_.>"),
+        subscribe=("$JS.{S}-edge-{name}.API.>", "$JS.FC.{S}-EDGE.>"),
+    ),
 )  # fmt: skip
 
 EXPORTS = (
@@ -96,6 +111,13 @@ EXPORTS = (
         for what in ("DIRECT.GET.{S}-STATE.{p}.state.>", "DIRECT.GET.{S}-LIVE.{p}.live.>")
     ),
 )
+EDGE_EXPORTS = (
+    Export("service", "$JS.API.>", (ENGINE,), "the stream that takes the edge's events", "{p}.edge.{name}.api.>"),
+    Export("service", "$JS.{S}-edge-{name}.API.>", (ENGINE,), "the stream at the edge", "{p}.edge.{name}.far.>"),
+    Export("service", "$JS.FC.{S}-INLET-{name}.>", (ENGINE,), "the acknowledgements of EVENTS"),
+    Export("stream", "{p}.edge.{name}.down", (ENGINE,), "the edge's events, for EVENTS"),
+)
+"""What the account of an edge exports."""
 READ = "{p}.read"
 """The prefix under which readers find the part of the JetStream API that they may use."""
 
@@ -136,6 +158,11 @@ def _covers(allowed: str, subject: str) -> bool:
 def account_name(prefix: str, account: str) -> str:
     """The name of an account on the server: `engine` -> `pl_engine`."""
     return f"{prefix.replace('.', '_')}_{account}"
+
+
+def edge_account(name: str) -> str:
+    """The account of an edge, as in `ACCOUNTS`."""
+    return f"{EDGE}_{name}"
 
 
 def filled(subject: str, prefix: str, name: str = "") -> str:

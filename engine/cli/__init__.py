@@ -106,11 +106,14 @@ SECTIONS: Sections = {
     "Operate": {
         "doctor": ("doctor.doctor", "Check the server, rights, streams, workers and tables, and say what to do."),
         "streams": ("streams.streams", "Show how the streams differ from what is wanted, and change them."),
+        "repartition": ("repartition.repartition", "Change the number of partitions, while workers decide."),
+        "edge": ("edge.edge", "Sites that lose their uplink: add, list and configure them."),
         "purge": ("purge.purge", "Erase the observations of one entity for good."),
     },
     "Replay": {
         "replay": ("replay.replay", "Decide recorded events again: rebuild states, audit, what-if."),
         "export": ("export.export_", "Write a log to a file."),
+        "archive": ("archive.archive", "Move finished parts of the log to files, and trim the streams."),
         "import": ("import_.import_", "Publish the events of an exported log."),
     },
     "Products: GitOps, Fleet, EMCO": {

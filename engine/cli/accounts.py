@@ -49,6 +49,8 @@ class _Names(click.ParamType):  # type: ignore[type-arg]  # click 8.1 has no typ
               help="Users who may receive the live feed, and nothing else.")  # fmt: skip
 @click.option("--operators", type=_Names(), default="operator", show_default=True, metavar="NAMES",
               help="Users who maintain the installation. Trust them as you trust the workers.")  # fmt: skip
+@click.option("--edges", type=_Names(), default="", metavar="NAMES",
+              help="Edges, separated by commas. Each gets an account for the leaf node of its server.")  # fmt: skip
 @click.option("--keys", type=click.Path(file_okay=False, path_type=Path), required=True, metavar="DIR",
               help="Folder with the users' seeds, one file each. Keys that are there are kept.")  # fmt: skip
 @click.option("--format", "form", type=click.Choice(["nats-conf", "operator-jwt"]), default="nats-conf",

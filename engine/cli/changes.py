@@ -63,6 +63,7 @@ FIELDS: dict[str, Callable[[Change], Any]] = {
 @selection.sort_by_column(FIELDS, "by id")
 @options.clock
 @options.connected
+@options.archived
 @options.output("json", "yaml", "wide", "name")
 def changes(
     settings: Settings, *, start: When, end: When | None, tree: str | None, kind: str | None, selector: Selector,

@@ -37,6 +37,7 @@ from phaseline.schemas.records import nanoseconds
 @options.at
 @names.condition
 @options.connected
+@options.archived
 @options.output("json", "yaml", "wide")
 @entity_name.argument(required=False, only=KINDS)
 def counts(

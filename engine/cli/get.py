@@ -33,6 +33,7 @@ from phaseline.schemas.records import Transition
 @options.language
 @following.follow
 @options.connected
+@options.archived
 @options.output("json", "yaml", "wide", "name")
 @entity_name.argument()
 def get(

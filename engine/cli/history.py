@@ -48,6 +48,7 @@ COLUMNS = (
 @options.clock
 @options.language
 @options.connected
+@options.archived
 @options.output("json", "yaml", "wide")
 @entity_name.argument()
 def history(
@@ -78,10 +79,15 @@ async def _show(
     stale = (await view.stale_since_ns([entity])).get((kind, entity_id))
     several = len(entity.names) > 1
     rows = output.rows(COLUMNS if several else [column for column in COLUMNS if column.title != "FACET"])
+    begins = 1
     async for one in lasting(records):
+        if one.previous is None:
+            begins = one.record.entity.version
         cells = row(client.kinds, one, language, stale, output.width)
         rows.add(cells if several else (*cells[:2], *cells[3:]))
     rows.settle()
+    if begins > 1:
+        terminal.say(f"version 1 to {begins - 1} are no longer in the log: an archive has them (--archive DIR)")
 
 
 @dataclass(slots=True)

@@ -53,6 +53,7 @@ from phaseline.schemas.records import Entity, Transition
 @options.clock
 @options.language
 @options.connected
+@options.archived
 @options.output("json", "yaml", "wide", "name")
 def list_(
     settings: Settings, kind: str | None, *, tree: str | None, at: When | None, clock: Clock, lang: Language,

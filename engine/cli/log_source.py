@@ -16,6 +16,8 @@ import click
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
+from phaseline.engine.archive.archived_log import ArchivedLog, first_event_from
+from phaseline.engine.archive.open_archive import Archive
 from phaseline.engine.cli import options
 from phaseline.engine.jetstream.streams import inspect
 from phaseline.engine.jetstream.wire import Wire
@@ -29,6 +31,7 @@ from phaseline.engine.replay.server_log import ServerLog, first_event_after
 from phaseline.engine.settings import Settings
 from phaseline.machines.compiler.kinds import Kinds
 
+Source = ServerLog | FileLog | ArchivedLog
 Bound = Any
 """None, the number of an event, or a `datetime`."""
 
@@ -79,7 +82,7 @@ max_unpacked = click.option(
 async def of_server(
     settings: Settings, part: Part, kinds: Kinds, *, records: bool = True, partitions: range | None = None
 ) -> AsyncIterator[ServerLog]:
-    """Open a part of the log of an installation. partitions: only these, if given."""
+    """Open a part of the log of an installation, without its archive. partitions: only these, if given."""
     async with Wire.open(settings, name="phaseline-replay") as wire:
         installation = Installation(wire, await inspect(wire, settings), kinds)
         first, last = part.start or 1, part.end
@@ -89,6 +92,23 @@ async def of_server(
             last = await first_event_after(installation, last) - 1
         span = Span(part.root, first, last, partitions)
         async with ServerLog.open(installation, span, records=records) as log:
+            yield log
+
+
+@asynccontextmanager
+async def of_archive(
+    settings: Settings, part: Part, kinds: Kinds, path: Path, partitions: range | None = None
+) -> AsyncIterator[ArchivedLog]:
+    """Open a part of the log of an installation, with its archive."""
+    async with Wire.open(settings, name="phaseline-replay") as wire:
+        installation = Installation(wire, await inspect(wire, settings), kinds)
+        archive = await Archive.of(path, installation)
+        first, last = part.start or 1, part.end
+        if isinstance(first, datetime):
+            first = await first_event_from(installation, archive, first)
+        if isinstance(last, datetime):
+            last = await first_event_from(installation, archive, last) - 1
+        async with ArchivedLog.open(installation, archive, Span(part.root, first, last, partitions)) as log:
             yield log
 
 
@@ -111,7 +131,7 @@ def _first_after(path: Path, moment: datetime, most: int | None) -> int:
     return file.last + 1
 
 
-def total(source: ServerLog | FileLog) -> int | None:
+def total(source: Source) -> int | None:
     """The number of events; None if only those of a tree are read."""
     return None if source.span.root is not None else max(0, source.ends - source.begins + 1)
 

@@ -7,6 +7,7 @@ import functools
 import json
 import re
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, ParamSpec
 
@@ -185,6 +186,20 @@ def at(function: Function) -> Function:
     @functools.wraps(function)
     def call(*, at: Any, **values: Any) -> int | None:
         return function(at=None if at == NOW else at, **values)
+
+    return add(call)
+
+
+def archived(function: Function) -> Function:
+    """Add `--archive`; `function` gets it in its settings. Put it below `connected`."""
+    add = click.option(
+        "--archive", type=click.Path(file_okay=False, path_type=Path), envvar=variable("archive"), show_envvar=True,
+        metavar="DIR", help="Folder of an archive: what `phaseline archive` took out of the log is read too.",
+    )  # fmt: skip
+
+    @functools.wraps(function)
+    def call(*, settings: Settings, archive: Path | None, **values: Any) -> int | None:
+        return function(settings=replace(settings, archive=archive), **values)
 
     return add(call)
 

@@ -14,6 +14,7 @@ from phaseline.engine.jetstream.streams import inspect
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.log import purge as purging
 from phaseline.engine.log import resolve_kind
+from phaseline.engine.log.archived import note
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.latest import Latest
 from phaseline.engine.log.purge import Purge
@@ -57,7 +58,8 @@ def purge(
                 if not yes:
                     _ask(found)
                 await purging.run(installation, found, default_source("cli"))
-            _show(found, dry_run=dry_run, output=output)
+            archived = await note.last(installation)
+            _show(found, None if archived is None else archived.position, dry_run=dry_run, output=output)
 
     return terminal.run(work())
 
@@ -69,13 +71,13 @@ def _ask(found: Purge) -> None:
     click.confirm(f"erase {_counts(found)} for good?", abort=True, err=True)
 
 
-def _show(found: Purge, *, dry_run: bool, output: Output) -> None:
+def _show(found: Purge, archived: int | None, *, dry_run: bool, output: Output) -> None:
     if output.is_data:
         output.show(
             {
                 "kind": found.kind, "id": found.id, "dry_run": dry_run, "events": len(found.positions),
                 "bytes": found.bytes, "last_observation": bool(found.live), "rejections": len(found.rejections),
-                "transitions_kept": found.transitions,
+                "transitions_kept": found.transitions, "archived": archived,
             }
         )  # fmt: skip
         return
@@ -85,6 +87,8 @@ def _show(found: Purge, *, dry_run: bool, output: Output) -> None:
     render.show_line(render.text_of(f"{word} {_counts(found)} of {found.kind} {found.id}"))
     if found.transitions:
         terminal.say(f"{_number(found.transitions, 'transition')} of it stay in the log: they hold no manifests")
+    if archived is not None:
+        terminal.say(f"archives hold all events up to {archived}: those of this entity are not erased there")
 
 
 def _counts(found: Purge) -> str:

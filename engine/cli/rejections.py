@@ -87,6 +87,7 @@ def rejections() -> None:
 @click.option("--summary", is_flag=True, help="Count them by reason, kind and source, each with the last one.")
 @selection.sort_by_column(FIELDS, "the most frequent first; needs --summary")
 @options.connected
+@options.archived
 @options.output("json", "yaml", "wide", "name")
 def list_(
     settings: Settings,

@@ -11,9 +11,9 @@ import click
 
 from phaseline.engine.cli import log_source, options, render_replay, side_by_side, terminal
 from phaseline.engine.cli.help import Page
-from phaseline.engine.cli.log_source import Part
+from phaseline.engine.cli.log_source import Part, Source
 from phaseline.engine.cli.output import Output
-from phaseline.engine.cli.replay_task import Found, Show, Source, Task
+from phaseline.engine.cli.replay_task import Found, Show, Task
 from phaseline.engine.error_help.exit_codes import Exit
 from phaseline.engine.errors import NoRecords
 from phaseline.engine.replay.audit import AuditReport
@@ -52,6 +52,7 @@ from phaseline.machines.compiler.kinds import Kinds
 )  # fmt: skip
 @log_source.part
 @options.connected
+@options.archived
 @options.output("json", "yaml")
 def replay(
     settings: Settings, *, audits: bool, changed: str | None, fail: bool, file: Path | None, most: int | None,

@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from phaseline.engine.archive.archived_log import ArchivedLog
 from phaseline.engine.cli import log_source
-from phaseline.engine.cli.log_source import Part
+from phaseline.engine.cli.log_source import Part, Source
 from phaseline.engine.errors import BadLogFile
 from phaseline.engine.replay.audit import Audit, AuditReport, compare_states
-from phaseline.engine.replay.file_log import FileLog
 from phaseline.engine.replay.load_tables import load_kinds
 from phaseline.engine.replay.recorded_log import Processors, Rebuilt, rebuild, rebuilt
 from phaseline.engine.replay.server_log import ServerLog
@@ -23,7 +23,6 @@ from phaseline.engine.settings import Settings
 from phaseline.machines.built_in import installed
 from phaseline.machines.compiler.kinds import Kinds
 
-Source = ServerLog | FileLog
 Show = Callable[[int], None]
 Outcome = Rebuilt | AuditReport | WhatIfReport
 
@@ -59,7 +58,11 @@ class Task:
     @asynccontextmanager
     async def opened(self, kinds: Kinds) -> AsyncIterator[Source]:
         """The log."""
-        if self.file is None:
+        if self.file is None and self.settings.archive is not None:
+            archive = self.settings.archive
+            async with log_source.of_archive(self.settings, self.part, kinds, archive, self.partitions) as both:
+                yield both
+        elif self.file is None:
             async with log_source.of_server(self.settings, self.part, kinds, partitions=self.partitions) as log:
                 yield log
         else:
@@ -79,7 +82,7 @@ class Task:
     async def _audit(self, source: Source, kinds: Kinds, show: Show) -> Found:
         audit = Audit(source, kinds, self.part.root, show)
         damage = await _damage(audit.run())
-        if isinstance(source, ServerLog) and self.part.end is None:
+        if isinstance(source, ServerLog | ArchivedLog) and self.part.end is None:
             await compare_states(source.installation, audit)
         return Found(audit.report, damage)
 

@@ -26,6 +26,11 @@ NEEDED = ("starlette", "uvicorn", "httptools")
         ("phaseline serve --nats nats://nats.example:4222 --listen 127.0.0.1:9000", ""),
         ("phaseline serve --listen 127.0.0.1:0 -v", "on any free port, with all log lines"),
         ("phaseline serve --listen 0.0.0.0:8223 --tokens tokens --allowed-host phaseline.example", ""),
+        (
+            "phaseline serve --listen 0.0.0.0:8223 --jwks https://id.example/keys --jwt-issuer https://id.example "
+            "--jwt-audience phaseline",
+            "users of an identity provider",
+        ),
     ],
 )
 @click.option("--listen", default="127.0.0.1:8223", metavar="HOST:PORT", envvar="PHASELINE_LISTEN", show_envvar=True,
@@ -45,28 +50,41 @@ NEEDED = ("starlette", "uvicorn", "httptools")
               help="The header in which that proxy names the user.")  # fmt: skip
 @click.option("--user-role", "user_roles", multiple=True, default=("read",), show_default=True, metavar="ROLE",
               help="What the users of that proxy may.")  # fmt: skip
+@click.option("--jwks", metavar="URL|FILE", envvar="PHASELINE_JWKS", show_envvar=True,
+              help="The keys of an identity provider, whose JWTs are taken as tokens.")  # fmt: skip
+@click.option("--jwt-issuer", default="", metavar="NAME", envvar="PHASELINE_JWT_ISSUER", show_envvar=True,
+              help="What those JWTs must have as `iss`.")  # fmt: skip
+@click.option("--jwt-audience", default="", metavar="NAME", envvar="PHASELINE_JWT_AUDIENCE", show_envvar=True,
+              help="What those JWTs must have in `aud`.")  # fmt: skip
+@click.option("--jwt-roles", default="roles", show_default=True, metavar="CLAIM", envvar="PHASELINE_JWT_ROLES",
+              show_envvar=True, help="Which claim of theirs has the roles, such as realm_access.roles.")  # fmt: skip
+@click.option("--event-rate", type=click.FloatRange(0), default=1000, show_default=True, metavar="N",
+              envvar="PHASELINE_EVENT_RATE", show_envvar=True,
+              help="Events per second that each token, or address without one, may send; 0: any number.")  # fmt: skip
 @click.option("--hooks", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE", envvar="PHASELINE_HOOKS",
               show_envvar=True, help="Webhooks that are taken, in YAML; see examples/hooks.")  # fmt: skip
 @options.connected
 def serve(
     settings: Settings, *, listen: str, history: int, hooks: Path | None, tokens: Path | None, hosts: tuple[str, ...],
-    proxies: tuple[str, ...], user_header: str | None, user_roles: tuple[str, ...],
+    proxies: tuple[str, ...], user_header: str | None, user_roles: tuple[str, ...], jwks: str | None, jwt_issuer: str,
+    jwt_audience: str, jwt_roles: str, event_rate: float,
 ) -> int | None:  # fmt: skip
     """Serve the page and the API of an installation by HTTP, until Ctrl-C.
 
     The process keeps nothing. It folds the log into memory and follows it; run as many as you like. Without NATS it
     waits, and answers as soon as there is an installation.
 
-    Whoever can reach it may do everything, so it listens on this machine only. To listen elsewhere, say by --tokens or
-    --trusted-proxy who may do what.
+    Whoever can reach it may do everything, so it listens on this machine only. To listen elsewhere, say by --tokens,
+    --jwks or --trusted-proxy who may do what.
     """
     check_libraries()
     from phaseline.engine.http import server  # noqa: PLC0415  # it needs the libraries that were looked for
-    from phaseline.engine.http.access.access import AccessSettings  # noqa: PLC0415  # likewise
+    from phaseline.engine.http.access.access import AccessSettings, JwtSettings  # noqa: PLC0415  # likewise
     from phaseline.engine.http.intake.hook_file import Hooks  # noqa: PLC0415  # likewise
 
     taken = None if hooks is None else Hooks.read(hooks)
-    access = AccessSettings(tokens, hosts, proxies, user_header, user_roles)
+    jwt = None if jwks is None else JwtSettings(jwks, jwt_issuer, jwt_audience, jwt_roles)
+    access = AccessSettings(tokens, hosts, proxies, user_header, user_roles, jwt, event_rate)
 
     terminal.log_like_a_server(quiet=True)
 

@@ -82,6 +82,7 @@ def filters(function: options.Function) -> options.Function:
 @filters
 @options.at
 @options.connected
+@options.archived
 @options.output("json", "yaml", "wide", flags=("-o",), name="form")
 @entity_name.argument(only=("emco_resource",), metavar="RESOURCE")
 def status(settings: Settings, entity_id: str, *, at: When | None, form: Output, **query: Any) -> int | None:

@@ -63,6 +63,7 @@ SHORT = 24
 @click.option("--svg", type=options.FILE, metavar="FILE", help="Write an SVG picture to this file.")
 @options.language
 @options.connected
+@options.archived
 @options.output("json", "yaml", "wide")
 @entity_name.argument()
 def timeline(

@@ -50,6 +50,7 @@ from phaseline.schemas.subjects import ancestor_id
 @options.language
 @following.follow
 @options.connected
+@options.archived
 @options.output("json", "yaml", "wide", "name")
 @entity_name.argument()
 def tree(

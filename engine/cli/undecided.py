@@ -71,8 +71,7 @@ async def waiting(client: Client, about: str) -> AsyncIterator[None]:
 async def asked(client: Client, about: str | None) -> asyncio.Task[Backlog]:
     """Ask for the undecided events of the tree of an id, or of all trees, while the caller goes on."""
     installation = await client._session.installation()  # noqa: SLF001  # the command is the client's other half
-    numbers = range(installation.layout.partitions) if about is None else (installation.partition_of(about),)
-    return asyncio.create_task(backlog(installation, numbers))
+    return asyncio.create_task(backlog(installation, about))
 
 
 def tell(found: Backlog) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from phaseline.engine.cli import options, terminal
+from phaseline.engine.cli import metrics, options, terminal
 from phaseline.engine.cli.help import Page
 from phaseline.engine.cli.serve import check_libraries, served
 from phaseline.engine.cli.worker import installation
@@ -59,10 +59,12 @@ HTTP_PORT = 8223
 @click.option("--http", type=click.IntRange(0, 65535), is_flag=False, flag_value=HTTP_PORT, metavar="[PORT]",
               envvar="PHASELINE_HTTP", show_envvar=True,
               help=f"Serve the page and the API too, on this machine. PORT: {HTTP_PORT} if left out.")  # fmt: skip
+@metrics.options
 @options.connected
 @installation
 def up(
-    settings: Settings, *, data: Path | None, port: int, workers: int, sync: str, is_open: bool, http: int | None
+    settings: Settings, *, data: Path | None, port: int, workers: int, sync: str, is_open: bool, http: int | None,
+    metrics_at: str | None, metrics_entities: str | None,
 ) -> int | None:  # fmt: skip
     """Run a whole system on an embedded NATS server, on the loopback interface, until Ctrl-C.
 
@@ -79,11 +81,16 @@ def up(
 
     async def work() -> None:
         stop = system.stopped_by_signals()
-        running = system.system(
-            settings, installed(), data, port,
-            workers=workers, sync_always=sync == "always", is_open=is_open, quiet=quiet,
-        )  # fmt: skip
-        async with running as (server, inner, task), served(inner, http) as url:
+        further = metrics.of_others(metrics_at, metrics_entities, workers)
+        async with (
+            metrics.exposing(metrics_at, metrics_entities) as watch,
+            system.system(
+                settings, installed(), data, port,
+                workers=workers, sync_always=sync == "always", is_open=is_open, quiet=quiet, watch=watch,
+                metrics=further,
+            ) as (server, inner, task),
+            served(inner, http) as url,
+        ):  # fmt: skip
             for line in welcome(server, workers, url, kept=data is not None):
                 terminal.say(line)
             await system.until(stop, task)

@@ -44,6 +44,7 @@ from phaseline.schemas.records import Rejection
 @click.option("--limit", type=click.IntRange(1), metavar="N", help="End after N records.")
 @options.language
 @options.connected
+@options.archived
 @options.output("json", "yaml", "wide", "name")
 def watch(
     settings: Settings, *, start: When, no_follow: bool, limit: int | None, lang: Language, selector: Selector,

@@ -28,6 +28,7 @@ from phaseline.engine.staleness import shown
 @entity_name.option
 @options.at
 @options.connected
+@options.archived
 @options.output("json", "yaml", "wide")
 @entity_name.argument()
 def why(settings: Settings, entity_id: str, *, kind: str | None, at: When | None, output: Output) -> int | None:

@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from phaseline.engine.cli import options, terminal
+from phaseline.engine.cli import metrics, options, terminal
 from phaseline.engine.cli.help import Page
 from phaseline.engine.errors import BadSetting
 from phaseline.engine.settings import FEEDS, MAX_BYTES, Settings
@@ -55,7 +55,8 @@ STREAMS: dict[str, dict[str, Any]] = {
 OPTIONS: dict[str, dict[str, Any]] = {
     "partitions": {
         "type": click.IntRange(1, 256),
-        "help": "Number of partitions. It cannot change once the installation exists.  [default: as it exists, or 8]",
+        "help": "Number of partitions with which the installation is made; `phaseline repartition` changes it later.  "
+                "[default: as it exists, or 8]",
     },
     "feed": {
         "type": click.Choice(FEEDS),
@@ -117,13 +118,15 @@ def _added(function: options.Function, added: dict[str, dict[str, Any]]) -> opti
     examples=[
         ("phaseline worker --nats nats://a:4222,nats://b:4222,nats://c:4222 --replicas 3", ""),
         ("PHASELINE_NATS=tls://nats.example:4222 PHASELINE_CREDS=worker.creds phaseline worker", ""),
+        ("phaseline worker --metrics 0.0.0.0:9464", "with metrics and probes for other machines"),
     ],
 )
 @click.option("--quiet", is_flag=True, envvar="PHASELINE_QUIET", show_envvar=True,
               help="Log warnings and errors only.")  # fmt: skip
+@metrics.options
 @options.connected
 @installation
-def worker(settings: Settings, *, quiet: bool) -> int | None:
+def worker(settings: Settings, *, quiet: bool, metrics_at: str | None, metrics_entities: str | None) -> int | None:
     """Run a worker on an existing NATS server or cluster.
 
     The worker creates missing streams and shares the partitions with the other workers. It runs until Ctrl-C or
@@ -132,6 +135,8 @@ def worker(settings: Settings, *, quiet: bool) -> int | None:
     terminal.log_like_a_server(quiet=quiet)
 
     async def work() -> None:
-        await system.work(settings, installed(), system.stopped_by_signals())
+        stop = system.stopped_by_signals()
+        async with metrics.exposing(metrics_at, metrics_entities) as watch:
+            await system.work(settings, installed(), stop, watch=watch)
 
     return terminal.run(work())

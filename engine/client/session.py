@@ -7,18 +7,21 @@ Belongs here: `Session`, which finds the installation and the states at a moment
 from dataclasses import dataclass, field
 from typing import Any, Self
 
+from phaseline.engine.archive.open_archive import opened
 from phaseline.engine.errors import NotPermitted, WrongClock
-from phaseline.engine.jetstream.stream_reader import StreamReader, reader_of
+from phaseline.engine.jetstream.stream_reader import StreamReader
 from phaseline.engine.jetstream.streams import Layout, inspect, layout_of
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.log import as_of
+from phaseline.engine.log.archived import note
+from phaseline.engine.log.archived.chain import log_reader
 from phaseline.engine.log.as_of import AsOf
 from phaseline.engine.log.event_clock.event_time import SERVER, Clock
 from phaseline.engine.log.event_clock.past import EventPast, EventWatch
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.latest import Latest
 from phaseline.engine.log.watch import RecordFilter, Watch, feed_of
-from phaseline.engine.log.when import NOW, Moment, When
+from phaseline.engine.log.when import NOW, START, Moment, When, parse
 from phaseline.engine.publish.compose import default_source
 from phaseline.engine.settings import Settings
 from phaseline.machines.built_in import installed
@@ -61,7 +64,7 @@ class Session:
                 if self.settings.partitions is None:
                     raise
                 layout = layout_of(self.settings, self.settings.partitions)
-            self.found = Installation(self.wire, layout, self.kinds)
+            self.found = await opened(Installation(self.wire, layout, self.kinds))
         return self.found
 
     async def layout(self) -> Layout:
@@ -92,8 +95,9 @@ class Session:
     async def _reader(self, wanted: RecordFilter, start: int | str) -> StreamReader:
         installation = await self.installation()
         filters = wanted.filters(installation)
-        feed = feed_of(installation.prefix, filters)
-        return reader_of(installation.wire, installation.layout.log, filters, start, feed)
+        if installation.archive is None and start not in (NOW, START):
+            await note.check_kept(installation, parse(start))
+        return log_reader(installation, filters, start, feed_of(installation.prefix, filters))
 
     async def close(self) -> None:
         """End the watches that are still open, and disconnect. A second call does nothing."""

@@ -20,7 +20,7 @@ from phaseline.engine.core.judgement import Steps, attributes_of, impossible_bas
 from phaseline.engine.core.rejections import below_missing, bounded, here, mark, reject, without_step
 from phaseline.engine.core.reports import read_report
 from phaseline.engine.core.snapshot import take_snapshot
-from phaseline.engine.core.transitions import Decision, transitions
+from phaseline.engine.core.transitions import REPEAT, Decision, transitions
 from phaseline.engine.core.tree import Tree
 from phaseline.machines.compiler.kinds import Kind
 from phaseline.machines.compiler.reports import SNAPSHOT
@@ -35,7 +35,7 @@ def decide(tree: Tree, arrival: Arrival) -> Decision:
     entity = tree.entities[kind.name].get(arrival.id)
     may_be_old = arrival.sequence is not None or arrival.timer is not None
     if may_be_old and (_is_repeat(entity, arrival) or _is_over(entity, arrival)):
-        return Decision([])
+        return REPEAT
     is_heard = (tree.watched or tree.silence_after > 0) and hearing.is_heard(tree, kind, arrival)
     facet = kind.unguarded.get(arrival.trigger)
     if facet is not None and entity is not None and not is_heard and arrival.timer is None:

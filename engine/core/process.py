@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple, Protocol
 
 from phaseline.engine.core import intake, timers
+from phaseline.engine.core.counts.outcomes import EventCounts, Outcomes, move_of
 from phaseline.engine.core.decide import decide
 from phaseline.engine.core.intake import Arrival
 from phaseline.engine.core.message import Message
@@ -20,7 +21,7 @@ from phaseline.engine.core.tree import Tree, evolve
 from phaseline.schemas import wire_codec
 from phaseline.schemas.libraries import NotInstalled
 from phaseline.schemas.records import Record, Rejection, Transition
-from phaseline.schemas.subjects import Subjects
+from phaseline.schemas.subjects import Subjects, partition_of_id
 
 BATCH_LIMIT = 999
 """The most log messages of one atomic batch beside its checkpoint (the server's limit is 1,000)."""
@@ -45,6 +46,10 @@ PARKED = "workers ended while they decided this event"
 """The end of the first clause of a parked event's message. The records of such an event are never made again."""
 
 
+Read = Arrival | Rejection | Decision
+"""What was read of an event: its arrival, its rejection, or the decision after a fault."""
+
+
 class InboxEvent(Protocol):
     """A stored event, as the processor needs it."""
 
@@ -67,31 +72,6 @@ class InboxEvent(Protocol):
     @property
     def block(self) -> bytes | None:
         """The raw header block, or None."""
-
-
-@dataclass(slots=True)
-class EventCounts:
-    """How many events were decided, and with which answers."""
-
-    events: int = 0
-    transitions: int = 0
-    rejections: int = 0
-    without_effect: int = 0
-    faults: int = 0
-
-    def add(self, decision: Decision) -> None:
-        """Count one event and its answer."""
-        records = decision.records
-        self.events += 1
-        self.faults += decision.fault is not None
-        moved = len(records)
-        if records and isinstance(records[-1], Rejection):
-            self.rejections += 1
-            moved -= 1
-        elif not records or not isinstance(records[0], Transition):
-            self.without_effect += 1
-            return
-        self.transitions += moved
 
 
 def in_one_line(error: Exception) -> str:
@@ -160,16 +140,23 @@ class Processor:
     """Decides the stored events of one partition on its tree, and makes batches of their records."""
 
     def __init__(
-        self, tree: Tree, subjects: Subjects, partition: int, *, as_json: bool = False, limit: int = BATCH_LIMIT
-    ) -> None:
+        self, tree: Tree, subjects: Subjects, partition: int, *, as_json: bool = False, limit: int = BATCH_LIMIT,
+        buckets: int | None = None,
+    ) -> None:  # fmt: skip
         """Decide on `tree`, which `process` changes. Records name the partition and the installation.
 
-        as_json: write the records as JSON. limit: the most messages of one batch.
+        as_json: write the records as JSON. limit: the most messages of one batch. buckets: into how many buckets the
+        trees fall, if the partition is not itself a bucket. Rejections name the partition then, all else the bucket.
         """
-        self.tree, self.subjects, self.partition = tree, subjects, partition
+        self.tree, self.subjects, self.partition, self.buckets = tree, subjects, partition, buckets
         self.as_json, self.limit = as_json, limit
         self.installation = f"phaseline/{subjects.prefix}"
-        self.counts = EventCounts()
+        self.outcomes = Outcomes()
+
+    @property
+    def counts(self) -> EventCounts:
+        """How many events were decided, and with which answers."""
+        return self.outcomes.counts()
 
     def process(
         self, events: Iterable[InboxEvent], position: int, enough: Callable[[InboxEvent], bool] = lambda _: False
@@ -211,7 +198,7 @@ class Processor:
             is_full = enough(event) or size >= self.limit
             if is_full:
                 break
-        self._add(batch, piece, decisions)
+        self._add(batch, piece, arrivals, decisions)
         return is_full
 
     def park(self, event: InboxEvent, position: int, workers: int) -> Batch:
@@ -222,14 +209,14 @@ class Processor:
             event.subject, address, None, event.data, event.sequence, event.time_ns, "fault", message
         )
         batch = Batch(position)
-        self._add(batch, [event], [Decision([rejection])])
+        self._add(batch, [event], [rejection], [Decision([rejection])])
         return batch
 
     def answer(self, event: InboxEvent) -> Decision:
         """Decide one event; the tree stays as it is. If a rule raises an error, the event is rejected as a fault."""
         return self._decide(event, self._read(event))
 
-    def _read(self, event: InboxEvent) -> Arrival | Rejection | Decision:
+    def _read(self, event: InboxEvent) -> Read:
         """The arrival of an event, without a look at the tree; else its rejection, or the decision after a fault."""
         block = event.block
         if block is not None and COPY in block:
@@ -241,7 +228,7 @@ class Processor:
         except Exception as error:  # noqa: BLE001  # as in `_decide`
             return self._fault(event, error)
 
-    def _decide(self, event: InboxEvent, arrival: Arrival | Rejection | Decision) -> Decision:
+    def _decide(self, event: InboxEvent, arrival: Read) -> Decision:
         """Decide an event that was read; the tree stays as it is."""
         try:
             if isinstance(arrival, Arrival):
@@ -267,11 +254,19 @@ class Processor:
         bodies = list(wire_codec.bodies(records, wires, as_json=as_json))
         return list(map(Message, map(self._subject, records), bodies))
 
-    def _add(self, batch: Batch, events: Sequence[InboxEvent], decisions: Sequence[Decision]) -> None:
+    def _add(
+        self, batch: Batch, events: Sequence[InboxEvent], arrivals: Sequence[Read], decisions: Sequence[Decision]
+    ) -> None:
         """Add the first of these events to the batch, with the decisions on them, which are in the tree already."""
-        for event, decision in zip(events, decisions, strict=False):
-            self.counts.add(decision)
-            last = decision.records[-1] if decision.records else None
+        single = self.outcomes.single
+        for event, arrival, decision in zip(events, arrivals, decisions, strict=False):
+            records = decision.records
+            if len(records) == 1 and isinstance(record := records[0], Transition):
+                move = move_of(record)
+                single[move] = single.get(move, 0) + 1
+                continue
+            self.outcomes.add(arrival, decision, self.tree.kinds)
+            last = records[-1] if records else None
             if last is None or isinstance(last, Rejection):
                 batch.implies_position = False
                 if last is not None and last.reason == "secret":
@@ -279,13 +274,15 @@ class Processor:
             if decision.fault is not None:
                 batch.faults.append(Fault(event, decision.fault))
         if decisions:
-            batch.position = events[len(decisions) - 1].sequence
+            last_event = events[len(decisions) - 1]
+            batch.position = last_event.sequence
+            self.outcomes.hear({one.cause.source for one in arrivals if isinstance(one, Arrival)}, last_event.time_ns)
         batch.events += len(decisions)
         batch.messages += self.written([decision.records for decision in decisions], as_json=self.as_json)
 
     def _schedules(self, decision: Decision, start: int) -> dict[str, Schedule]:
         """The schedules that an event sets or cancels. `start`: the index of its first record in the batch."""
-        return timers.schedules(self.subjects, self.partition, decision.records, decision.timers, start)
+        return timers.schedules(self.subjects, self._bucket, decision.records, decision.timers, start)
 
     def _copied(self, event: InboxEvent) -> Decision:
         address = intake.address_of(self.subjects, event.subject)
@@ -312,7 +309,12 @@ class Processor:
     def _subject(self, record: Record) -> str:
         if isinstance(record, Transition):
             entity = record.entity
-            return self.subjects.transition(self.partition, entity.kind, record.facet, record.after.phase, entity.id)
+            bucket = self._bucket(entity.id)
+            return self.subjects.transition(bucket, entity.kind, record.facet, record.after.phase, entity.id)
         if isinstance(record, Rejection):
             return self.subjects.rejection(self.partition, record.kind, record.reason, record.id)
-        return self.subjects.mark(self.partition, record.entity.kind, record.entity.id)
+        return self.subjects.mark(self._bucket(record.entity.id), record.entity.kind, record.entity.id)
+
+    def _bucket(self, entity_id: str) -> int:
+        """The bucket of the tree of an entity."""
+        return self.partition if self.buckets is None else partition_of_id(entity_id, self.buckets)

@@ -35,6 +35,10 @@ class Decision(msgspec.Struct, frozen=True):
     fault: Exception | None = None
 
 
+REPEAT = Decision([])
+"""The answer to an event that was decided before, and to a timer that is over."""
+
+
 def transitions(changeset: Changeset, cause: Cause) -> Decision:
     """The transitions of the event `cause`, in the order in which entities changed, and the timers they change."""
     records: list[Record] = []

@@ -77,13 +77,12 @@ async def workers(installation: Installation) -> CheckResult:
         return unknown("workers", "this user may not read leases")
     found = [reply.headers.get("Nats-Subject", "").removeprefix(start) for reply in replies]
     alive = sorted(key.removeprefix("worker.") for key in found if key.startswith("worker."))
-    owned = sum(key.startswith("partition.") for key in found)
+    division = installation.layout.division
+    owned = len({f"partition.{number}" for number in division.numbers} & set(found))
     if not alive:
         return problem("workers", "no worker is running, so no event is decided", START)
-    said = (
-        f"{len(alive)} running ({', '.join(alive)}), which own {owned} of {installation.layout.partitions} partitions"
-    )
-    if owned < installation.layout.partitions:
+    said = f"{len(alive)} running ({', '.join(alive)}), which own {owned} of {division.count} partitions"
+    if owned < division.count:
         advice = "wait for some seconds: workers take free partitions by themselves. If it stays so, read their logs"
         return warning("workers", said, advice)
     return ok("workers", said)
@@ -92,16 +91,16 @@ async def workers(installation: Installation) -> CheckResult:
 async def decisions(installation: Installation) -> CheckResult:
     """Whether events wait to be decided, and for how long."""
     try:
-        found = [await first_waiting(installation, partition) for partition in range(installation.layout.partitions)]
+        found = [await first_waiting(installation, partition) for partition in installation.layout.division.numbers]
     except NotPermitted:
         return unknown("decisions", "this user may not read events")
     waiting = [one for one in found if one is not None]
     if not waiting:
-        return ok("decisions", f"all events of {installation.layout.partitions} partitions are decided")
+        return ok("decisions", f"all events of {installation.layout.division.count} partitions are decided")
     oldest = min(waiting, key=lambda one: one.since)
     seconds = age(oldest.since)
     said = (
-        f"events wait in {len(waiting)} of {installation.layout.partitions} partitions; the oldest for "
+        f"events wait in {len(waiting)} of {installation.layout.division.count} partitions; the oldest for "
         f"{max(seconds, 0):.1f} s (event {oldest.position}, partition {oldest.partition})"
     )
     if seconds < WAITING:
@@ -122,7 +121,8 @@ async def tables(installation: Installation) -> CheckResult:
     """Whether the tables here are those by which the partitions are decided."""
     kinds = installation.kinds
     try:
-        eras = [await table_eras.latest(installation, partition) for partition in range(installation.layout.partitions)]
+        numbers = installation.layout.division.numbers
+        eras = [await table_eras.latest(installation, partition) for partition in numbers]
     except NotPermitted:
         return unknown("tables", "this user may not read the log")
     if not any(eras):

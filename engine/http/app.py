@@ -6,7 +6,9 @@ Belongs here: `HttpApp`, an ASGI application; `ETag`s, compression, errors. Does
 
 import asyncio
 import gzip
+import math
 import re
+import time
 import zlib
 from collections.abc import Iterable
 from urllib.parse import parse_qsl, unquote_to_bytes
@@ -24,7 +26,14 @@ from phaseline.engine.http.call import Call, HttpAnswer
 from phaseline.engine.http.routes import PAGE, ROUTES, Route
 from phaseline.engine.http.service import Service
 from phaseline.engine.log.when import Moment
-from phaseline.engine.request_errors import BadParameter, BodyCut, MethodNotAllowed, NoToken, PathUnknown
+from phaseline.engine.request_errors import (
+    BadParameter,
+    BodyCut,
+    MethodNotAllowed,
+    NoToken,
+    PathUnknown,
+    TooManyEvents,
+)
 from phaseline.schemas import codec
 from phaseline.schemas.records import timestamp
 from phaseline.schemas.similar import did_you_mean
@@ -81,8 +90,12 @@ class HttpApp:
         """HttpAnswer one request."""
         if scope["type"] != "http":
             return
-        request = Request(scope, receive)
+        request, began = Request(scope, receive), time.monotonic()
         response = await self._respond(request)
+        traffic, route = self._service.traffic, scope.get("route", "-")
+        method = request.method if route != "-" else "-"  # a client may send any word
+        traffic.requests[method, route, str(response.status_code)] += 1
+        traffic.seconds.add(time.monotonic() - began)
         for name, value in self._access.headers.items():
             response.headers.setdefault(name, value)
         if request.method == "HEAD":  # also where the answer would be a stream without end
@@ -103,13 +116,14 @@ class HttpApp:
     async def _answer(self, request: Request) -> Response:
         path = _decoded(request.scope["raw_path"], "the path")
         route, in_path = self._router.find(request.method, path)
-        caller = await self._access.admit(request, route.role)
-        names = [one.name for one in route.parameters]
+        request.scope["route"] = route.path
         # The page reads its own query in the browser: it says what is shown.
         query = [] if route.answer == PAGE else _query(request.scope["query_string"])
+        caller = await self._access.admit(request, route.needs(query))
+        names = [one.name for one in route.parameters]
         given = trees.narrow(caller, route.name, route.role, names, query, in_path)
         values = parameters.read(route.parameters, given, in_path)
-        call = Call(self._service, request, values, caller, tuple(sorted(given)))
+        call = Call(self._service, request, values, caller, tuple(sorted(given)), self._access.budgets)
         known = request.headers.get("if-none-match", "")
         if known and "at" in values and not any(values.get(name) is not None for name in ("at", "min", "continue")):
             fleet = await self._service.fleet()
@@ -171,6 +185,8 @@ def _problem(request: Request, error: Exception) -> Response:
     headers = {"Cache-Control": "no-store"}
     if body["status"] in (503, 504):
         headers["Retry-After"] = problems.RETRY_AFTER
+    if isinstance(error, TooManyEvents):
+        headers["Retry-After"] = str(math.ceil(error.seconds))
     if isinstance(error, MethodNotAllowed):
         headers["Allow"] = error.allowed
     if isinstance(error, NoToken):

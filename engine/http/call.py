@@ -11,7 +11,8 @@ from urllib.parse import urlencode
 from starlette.requests import Request
 from starlette.responses import Response
 
-from phaseline.engine.http.access.caller import Caller
+from phaseline.engine.http.access.budgets import Budgets
+from phaseline.engine.http.access.caller import LOCAL, Caller
 from phaseline.engine.http.service import Service
 from phaseline.engine.log.when import Moment
 
@@ -26,11 +27,24 @@ class Call:
     caller: Caller
     given: tuple[tuple[str, str], ...]
     """The parameters of the query as they were sent, sorted."""
+    budgets: Budgets
+
+    def charge(self, events: int = 1) -> None:
+        """Take events from the budget of the caller, or of his address; raises `TooManyEvents`."""
+        address = "" if self.request.client is None else self.request.client.host
+        is_named = bool(self.caller.roles) and self.caller != LOCAL
+        self.budgets.take(self.caller.name if is_named else address, events)
 
     @property
     def query(self) -> str:
         """The request in one form for all that mean the same: what an `ETag` belongs to."""
         return self.query_without()
+
+    @property
+    def trees(self) -> tuple[str, ...]:
+        """The trees that are asked for, without those below another one; empty: everything."""
+        asked = sorted(set(self.values["tree"]))
+        return tuple(one for one in asked if not any(one.startswith(f"{other}/") for other in asked))
 
     def query_without(self, *names: str) -> str:
         """The same, without some parameters."""

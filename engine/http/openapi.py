@@ -48,7 +48,8 @@ REASONS = {
     400: "The request is wrong.", 401: "A token is needed.", 403: "This caller may not do that.",
     404: "There is no such thing.", 410: "It is no longer there.", 413: "The body is too large.",
     415: "A body of this type is not taken.", 421: "The server does not answer to this host.",
-    422: "The event would be rejected, or was.", 503: "Not now: try again.", 504: "It is unknown what became of it.",
+    422: "The event would be rejected, or was.", 429: "Too many events: wait as `Retry-After` says.",
+    503: "Not now: try again.", 504: "It is unknown what became of it.",
 }  # fmt: skip
 
 

@@ -7,6 +7,7 @@ Belongs here: the status of each error, the members of a problem. Does not: the 
 import re
 from typing import Any
 
+from phaseline.engine.archive_errors import NotInLog
 from phaseline.engine.error_help.remedies import remedy
 from phaseline.engine.errors import (
     EventRefused,
@@ -37,7 +38,7 @@ from phaseline.engine.request_errors import (
     PlaceTrimmed,
     ServerBug,
     SignatureWrong,
-    TreeUnnamed,
+    TooManyEvents,
 )
 
 TYPE = "urn:phaseline:problem:"
@@ -52,12 +53,12 @@ STATUSES: dict[type[Exception], int] = {
     Undecided:        504,
     NotFound:         404,
     PlaceTrimmed:     410,
+    NotInLog:         410,
     InvalidInput:     400,
     MethodNotAllowed: 405,
     NoToken:          401,
     SignatureWrong:   401,
     NotAllowed:       403,
-    TreeUnnamed:      403,
     OtherSite:        403,
     BodyTooLarge:     413,
     MediaTypeUnknown: 415,
@@ -66,6 +67,7 @@ STATUSES: dict[type[Exception], int] = {
     EventRefused:     422,
     EventRejected:    422,
     KeysDiffer:       422,
+    TooManyEvents:    429,
     HookFailed:       422,
     NotPermitted:     403,
     PayloadTooLarge:  413,

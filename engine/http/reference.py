@@ -29,7 +29,7 @@ def reference() -> str:
 def _route(route: Route) -> Iterator[str]:
     yield from (f"### {route.method} {route.path}", "", route.summary)
     if route.role not in ("", "read"):
-        yield f"Needs the role `{route.role}`."
+        yield f"Needs the role `{route.role}`{', a dry run `read`' if route.dry_role else ''}."
     yield ""
     if route.parameters:
         yield from ("| parameter | meaning | default |", "|---|---|---|")

@@ -4,17 +4,18 @@ Belongs here: method and path, parameters, what is answered, the role that a req
 handlers (`reading`, `intake`, `access.session`), how a request is read (`app`).
 """
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from phaseline.engine.emco_status.query import LISTS, OUTPUTS, SHAPES, STATUSES, TYPES
 from phaseline.engine.http.access import session
-from phaseline.engine.http.access.caller import Role
+from phaseline.engine.http.access.caller import TRY, Role
 from phaseline.engine.http.call import Handler
 from phaseline.engine.http.intake import events, hooks
 from phaseline.engine.http.intake.bodies import BATCH_JSON
 from phaseline.engine.http.live.frames import COLUMNS, RECORDS
-from phaseline.engine.http.parameters import Parameter
-from phaseline.engine.http.reading import about, entities, installation, past, rejections, transitions
+from phaseline.engine.http.parameters import TRUE, Parameter
+from phaseline.engine.http.reading import about, entities, installation, metrics, past, rejections, transitions
 from phaseline.schemas.cloudevents.content_types import JSON_EVENT, MSGPACK_EVENT
 
 JSON, PAGE = "application/json", "text/html"
@@ -38,10 +39,17 @@ class Route(NamedTuple):
     statuses: tuple[int, ...] = (200,)
     bodies: tuple[str, ...] = ()
     """The types of the bodies that it takes."""
+    dry_role: Role | None = None
+    """The role that a dry run needs, where there is one."""
+
+    def needs(self, query: Iterable[tuple[str, str]]) -> Role:
+        """The role that a request with this query needs."""
+        is_dry = any(name == DRY_RUN.name and value.lower() in TRUE for name, value in query)
+        return self.role if self.dry_role is None or not is_dry else self.dry_role
 
 
 KIND = Parameter("kind", "only this kind", example="node")
-TREE = Parameter("tree", "only the entity with this id and everything below it", example="c1/pool-a")
+TREE = Parameter("tree", "only the entities with these ids and everything below them", many=True, example="c1/pool-a")
 AT = Parameter("at", "a place in the log, a time (RFC 3339), or how long ago", "moment", example="15m")
 MIN = Parameter("min", "wait until this place is reached: read what you wrote", "integer", least=0, example=0)
 DELETED = Parameter("deleted", "deleted entities too", "flag", default=False)
@@ -114,7 +122,7 @@ ROUTES: tuple[Route, ...] = (
           (SINCE, TO, TREE, KIND, LIMIT), problems=READ),
     Route("GET", "/v1/strip", "getStrip", entities.strip,
           "How many transitions there were when, by the class of the state that they led to.",
-          (FROM_TIME, TO, BUCKETS), problems=READ),
+          (FROM_TIME, TO, BUCKETS, TREE), problems=READ),
     Route("GET", "/v1/transitions", "followTransitions", transitions.transitions,
           "What happened, and what happens: server-sent events that resume at any place, or a range at once.",
           (KIND, FACET, STATE, CONDITION, TREE, FROM, TO, REJECTIONS, FORM, MOST), answer=transitions.EVENTS,
@@ -125,24 +133,25 @@ ROUTES: tuple[Route, ...] = (
     Route("GET", "/v1/rejections/{place}", "getRejection", rejections.rejection,
           "One rejection with its event.", (PLACE,), problems=READ),
     Route("POST", "/v1/rejections/{place}/resend", "resendRejection", rejections.resend,
-          "Send the event of a rejection again.", (PLACE,), role="operate", problems=READ, statuses=(202,)),
+          "Send the event of a rejection again.", (PLACE,), role="operate", problems=(*READ, 429), statuses=(202,)),
     Route("POST", "/v1/events", "publishEvents", events.publish,
           "Store a CloudEvent (in structured or binary mode), or a batch: 202, and with `Prefer: wait=10` its outcome.",
-          (DRY_RUN, FORCE), role="publish", problems=(400, 413, 415, 422, 503, 504), statuses=(200, 202, 207),
-          bodies=(JSON_EVENT, BATCH_JSON, MSGPACK_EVENT, JSON)),
+          (DRY_RUN, FORCE), role="publish", problems=(400, 413, 415, 422, 429, 503, 504), statuses=(200, 202, 207),
+          bodies=(JSON_EVENT, BATCH_JSON, MSGPACK_EVENT, JSON), dry_role=TRY),
     Route("OPTIONS", "/v1/events", "eventOptions", events.options,
           "Whether a sender of webhooks may send here.", role=""),
     Route("GET", "/v1/events/{sequence}", "getEvent", events.event,
           "A stored event, and its outcome if it is decided.", (SEQUENCE,), problems=READ),
     Route("POST", "/v1/hooks/{name}", "callHook", hooks.receive,
           "Store the events that a hook makes of a webhook. Its callers have a token or a signature of their own.",
-          (HOOK,), role="", problems=(400, 401, 404, 413, 415, 422, 503), statuses=(202, 422, 503), bodies=(JSON,)),
+          (HOOK,), role="", problems=(400, 401, 404, 413, 415, 422, 429, 503), statuses=(202, 422, 503),
+          bodies=(JSON,)),
     Route("GET", "/v1/status/{kind}/{id}", "getStatus", installation.status,
           "The status of an EMCO resource, in both shapes; of a repository, a bundle or a deployment its counts.",
           (Parameter("kind", "the kind", is_path=True, example="emco_resource"), OF_ID, AT, *STATUS), problems=READ),
     Route("GET", "/v1/summary", "getSummary", installation.summary,
-          "Counts, silent places, workers, partitions with their owners and backlogs, streams, tables.",
-          problems=(503,)),
+          "Counts, silent places, tables; without `tree` also workers, partitions with owners and backlogs, streams.",
+          (TREE,), problems=(400, 503)),
     Route("GET", "/v1/machines", "listMachines", about.machines, "The tables of all kinds."),
     Route("GET", "/v1/machines/{kind}", "getMachine", about.machine,
           "The table of one kind, and a diagram of each facet, laid out.", (OF_KIND,), problems=(404,)),
@@ -153,7 +162,10 @@ ROUTES: tuple[Route, ...] = (
     Route("GET", "/livez", "livez", about.livez, "Whether the process answers.", role=""),
     Route("GET", "/readyz", "readyz", about.readyz,
           "Whether the states are loaded and followed.", (VERBOSE,), role="", problems=(503,)),
+    Route("GET", "/metrics", "getMetrics", metrics.metrics,
+          "Metrics of this server for Prometheus (docs/metrics.md).", answer=metrics.PLAIN),
     Route("GET", "/openapi.json", "getDescription", about.openapi, "This description.", role=""),
+    Route("GET", "/asyncapi.json", "getMessages", about.asyncapi, "The messages on NATS, in AsyncAPI.", role=""),
     Route("GET", "/", "getPage", about.index, "The page.", answer=PAGE, role=""),
     *(Route("GET", f"/{name}", f"get{name.title()}Screen", about.index, f"The page, with the screen {name.title()}.",
             answer=PAGE, role="") for name in ("now", "tree", "time", "refused", "workers")),

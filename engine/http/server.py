@@ -1,11 +1,10 @@
 """Listening for requests: uvicorn within our event loop.
 
-Belongs here: the socket, starting and stopping. Does not: requests (`app`), the fleet (`service`). The only importer of
-`uvicorn`.
+Belongs here: starting and stopping. Does not: sockets (`engine.listening`), requests (`app`), the fleet (`service`).
+The only importer of `uvicorn`.
 """
 
 import asyncio
-import errno
 import socket
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
@@ -13,15 +12,16 @@ from typing import NamedTuple
 
 import uvicorn
 
-from phaseline.engine.errors import BadSetting, PortTaken
 from phaseline.engine.http.access.access import Access, AccessSettings
 from phaseline.engine.http.app import HttpApp
 from phaseline.engine.http.intake.hook_file import Hooks
 from phaseline.engine.http.service import HISTORY, Service, running
+from phaseline.engine.listening import address_of, bound, url_of
 from phaseline.engine.settings import Settings
 from phaseline.machines.compiler.kinds import Kinds
 
-DEFAULT_LISTEN = "127.0.0.1:8223"
+PORT = 8223
+DEFAULT_LISTEN = f"127.0.0.1:{PORT}"
 STOP = 2
 """Seconds that requests may take to end when the server stops."""
 
@@ -42,30 +42,6 @@ class _Server(uvicorn.Server):
         yield
 
 
-def address_of(listen: str) -> tuple[str, int]:
-    """The host and the port of `HOST:PORT`, `[HOST]:PORT`, `PORT`, or `HOST`; raises `BadSetting`."""
-    host, colon, port = listen.rpartition(":")
-    if not colon:
-        host, port = ("127.0.0.1", listen) if listen.isdecimal() else (listen, "8223")
-    if not port.isdecimal() or int(port) > 65_535 or not host:
-        raise BadSetting(name="listen", problem=f"must be HOST:PORT, such as {DEFAULT_LISTEN}, found {listen[:128]!r}")
-    return host.removeprefix("[").removesuffix("]"), int(port)
-
-
-def bound(host: str, port: int) -> socket.socket:
-    """A socket that listens; raises `PortTaken`, `BadSetting`."""
-    try:
-        family = socket.AF_INET6 if ":" in host else socket.AF_INET
-        listening = socket.create_server((host, port), family=family, backlog=512)
-    except OSError as error:
-        if error.errno == errno.EADDRINUSE:
-            raise PortTaken(port=port) from None
-        raise BadSetting(name="listen", problem=f"cannot listen on {host}:{port}: {error.strerror or error}") from None
-    # Connections inherit it. Without it, the body of an answer waits for the acknowledgement of its head: 40 ms.
-    listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-    return listening
-
-
 @asynccontextmanager
 async def serving(
     settings: Settings, kinds: Kinds, listen: str = DEFAULT_LISTEN, history: int = HISTORY,
@@ -76,12 +52,11 @@ async def serving(
     history: how many transitions are kept in memory. access: who is let in. hooks: for
     webhooks.
     """
-    host, port = address_of(listen)
+    host, port = address_of(listen, "listen", PORT)
     door = Access(access)
     door.check_listen(host)
-    with bound(host, port) as listening:
-        port = listening.getsockname()[1]
-        url = f"http://{f'[{host}]' if ':' in host else host}:{port}"
+    with bound(host, port, "listen") as listening:
+        url = url_of(host, listening)
         async with running(settings, kinds, history, hooks) as service, _listening(HttpApp(service, door), listening):
             try:
                 yield Serving(url, service)

@@ -15,6 +15,7 @@ from phaseline.engine.client.client import Client
 from phaseline.engine.client.entity_view import EntityView
 from phaseline.engine.client.session import Session
 from phaseline.engine.errors import NoAnswer, NotProvisioned, PhaselineError
+from phaseline.engine.http.fleet.columns import Shape
 from phaseline.engine.http.fleet.fleet import LiveFleet
 from phaseline.engine.http.fleet.fleet_moment import FleetMoment
 from phaseline.engine.http.fleet.follower import Follower
@@ -22,8 +23,10 @@ from phaseline.engine.http.fleet.history_loader import HistoryLoader
 from phaseline.engine.http.intake.hook_file import Hooks
 from phaseline.engine.http.kept import Kept
 from phaseline.engine.http.live.hub import Hub
+from phaseline.engine.http.traffic import Traffic
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.log import as_of
+from phaseline.engine.log.archived import note
 from phaseline.engine.log.as_of import AsOf
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.log_records import direct, message_in
@@ -88,6 +91,7 @@ class Service:
         self.hooks = hooks or Hooks({})
         self.settings, self.kinds, self._most = settings, kinds, history
         self._parts: _Connected | None = None
+        self.traffic = Traffic()
         self._failure: PhaselineError | None = None
         self.description = b"{}"
         """The description of the API, as JSON."""
@@ -95,6 +99,8 @@ class Service:
         """Lists of several pages, by place and query."""
         self.bodies = Kept[tuple[int, str], bytes](BODIES)
         """Large answers, by place and query."""
+        self.shapes = Kept[tuple[int, str], Shape](BODIES)
+        """What of columns stays as long as no entity comes or goes, by the fleet's shape and query."""
         self._views: OrderedDict[int, FleetMoment] = OrderedDict()
 
     @property
@@ -121,6 +127,11 @@ class Service:
     def history(self) -> HistoryLoader:
         """The transitions in memory."""
         return self._connected().history
+
+    @property
+    def is_found(self) -> bool:
+        """Whether the installation is found, so that there is a fleet."""
+        return self._parts is not None
 
     @property
     def is_connected(self) -> bool:
@@ -195,6 +206,9 @@ class Service:
     async def check_kept(self, place: int) -> None:
         """Raise `PlaceTrimmed` if the log no longer holds what was at this place."""
         installation = self.installation
+        archived = await note.last(installation)
+        if archived is not None and place <= archived.place:
+            raise PlaceTrimmed(place=place, first=archived.place + 1)
         first = int((await installation.wire.api(f"STREAM.INFO.{installation.layout.log}"))["state"]["first_seq"])
         if place >= first:
             return

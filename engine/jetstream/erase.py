@@ -31,8 +31,17 @@ class Copy(NamedTuple):
 
 async def erase(wire: Wire, stream: str, sequence: int) -> bool:
     """Erase one message; False if it does not exist. Raises as `Wire.api` does."""
+    return await _remove(wire, stream, sequence, keep_bytes=False)
+
+
+async def delete(wire: Wire, stream: str, sequence: int) -> bool:
+    """Delete one message, as `erase` does, but leave its bytes to the file until the server compacts that."""
+    return await _remove(wire, stream, sequence, keep_bytes=True)
+
+
+async def _remove(wire: Wire, stream: str, sequence: int, *, keep_bytes: bool) -> bool:
     try:
-        await wire.api(f"STREAM.MSG.DELETE.{stream}", {"seq": sequence, "no_erase": False})
+        await wire.api(f"STREAM.MSG.DELETE.{stream}", {"seq": sequence, "no_erase": keep_bytes})
     except ApiFailed as error:
         if error.err_code in GONE:
             return False

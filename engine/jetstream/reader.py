@@ -116,6 +116,11 @@ class Reader:
         return len(self._buffer)
 
     @property
+    def oldest(self) -> Stored | None:
+        """The message that `take` returns first; None if none has come."""
+        return self._buffer[0] if self._buffer else None
+
+    @property
     def backlog(self) -> int:
         """How many messages were to be read when the reader was opened."""
         return self._backlog

@@ -12,7 +12,7 @@ import base64
 from collections import deque
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Self
+from typing import Any, Protocol, Self
 
 from phaseline.engine import logs
 from phaseline.engine.errors import ApiFailed, NoAnswer
@@ -212,7 +212,29 @@ def _stored(reply: Reply) -> Stored:
     return Stored(headers["Nats-Subject"], reply.data, sequence, time_ns, int(headers.get(PENDING, 0)), block)
 
 
-StreamReader = Reader | DirectReader
+class StreamReader(Protocol):
+    """What readers of a stream have in common: each message once, in order."""
+
+    async def __aenter__(self) -> Self:
+        """Begin to read."""
+
+    async def __aexit__(self, *_: object) -> None:
+        """End."""
+
+    @property
+    def stream(self) -> str:
+        """The name of the stream."""
+
+    @property
+    def buffered(self) -> int:
+        """How many messages `take` can return at once."""
+
+    @property
+    def caught_up(self) -> bool:
+        """Whether all messages that were in the stream on entry have been taken."""
+
+    async def take(self, limit: int, timeout: float | None = None) -> list[Stored]:
+        """Wait for messages and return at most `limit`."""
 
 
 def reader_of(

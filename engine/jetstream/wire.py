@@ -65,6 +65,8 @@ class Wire:
         self._opening = False
         self._silent = False
         """Whether the last request was not answered."""
+        self.reconnects = 0
+        """How often the connection came back."""
 
     @classmethod
     @asynccontextmanager
@@ -174,6 +176,7 @@ class Wire:
 
     def _back(self) -> None:
         self._up.set()
+        self.reconnects += 1
         log.info("nats_reconnected", url=self.settings.shown)
         for hook in tuple(self._up_hooks):
             hook()

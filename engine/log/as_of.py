@@ -15,6 +15,8 @@ from phaseline.engine.jetstream import frames
 from phaseline.engine.jetstream.api_reply import Reply
 from phaseline.engine.jetstream.direct_get import LastMessage, gather
 from phaseline.engine.jetstream.stream_reader import reader_of
+from phaseline.engine.log.archived import note
+from phaseline.engine.log.archived.log_archive import LogArchive
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.latest import in_order, patterns
 from phaseline.engine.log.log_records import (
@@ -25,7 +27,7 @@ from phaseline.engine.log.log_records import (
     logged,
     message_in,
     record_in_log,
-    records,
+    records_kept,
 )
 from phaseline.engine.log.state_view import Pattern, StateView
 from phaseline.engine.log.when import END, Moment, Time, When, parse
@@ -51,6 +53,8 @@ async def resolve(installation: Installation, when: When) -> Moment:
     if isinstance(when, Moment):
         return when
     named = parse(when)
+    if (archived := await _archived(installation, named)) is not None:
+        return archived
     end = int((await installation.wire.api(f"STREAM.INFO.{installation.layout.log}"))["state"]["last_seq"])
     place = max(0, min(named, end)) if isinstance(named, int) else await _place_at(installation, named, end)
     message = await _message(installation, place)
@@ -62,6 +66,16 @@ async def resolve(installation: Installation, when: When) -> Moment:
     if message is not None and not cut:
         return Moment(place, nanoseconds(message.headers[STORED]))
     return Moment(place - cut, await _time_of(installation, place - cut))
+
+
+async def _archived(installation: Installation, named: int | Time) -> Moment | None:
+    """The moment, from the archive, if the log no longer shows it; raises `NotInLog` if no archive is at hand."""
+    told = await note.last(installation)
+    if told is None or not told.covers(named):
+        return None
+    if installation.archive is None:
+        raise note.refusal(told, named)
+    return await installation.archive.moment(named)
 
 
 async def _place_at(installation: Installation, named: Time, end: int) -> int:
@@ -87,11 +101,16 @@ def _records_to_cut(installation: Installation, message: Reply) -> int:
         return 0
     if record_in_log(installation.layout.log, stored) is None:
         return 0
-    body = codec.decode(message.data)
-    count, total = int(body["id"].partition("-")[2]) + 1, int(body["data"]["cause"]["records"])
+    index, total = record_number(message.data)
     # The records of one batch stand in it side by side. Where the log has copies in JSON, a batch holds fewer records.
-    begins_here = int(frames.read_headers(stored.block or b"").get(BATCH_SEQUENCE, total)) >= count
-    return count if count < total <= BATCH_LIMIT and begins_here else 0
+    begins_here = int(frames.read_headers(stored.block or b"").get(BATCH_SEQUENCE, total)) > index
+    return index + 1 if index + 1 < total <= BATCH_LIMIT and begins_here else 0
+
+
+def record_number(body: bytes) -> tuple[int, int]:
+    """The index of a record among those of its event, and their number."""
+    decoded = codec.decode(body)
+    return int(decoded["id"].partition("-")[2]), int(decoded["data"]["cause"]["records"])
 
 
 async def _time_of(installation: Installation, place: int) -> int:
@@ -129,6 +148,8 @@ class AsOf(StateView):
         subject = transition_filter(self.installation, self._pattern(kind, entity_id))
         wanted = json.dumps({"seq": 1, "next_by_subj": subject}).encode()
         found = await direct(self.installation.wire, self.installation.layout.log, wanted)
+        if await self._archive() is not None:
+            return bool(await self.matching([self._pattern(kind, entity_id)]))
         if found is None or (first := message_in(found)).sequence > self.moment.place:
             return False
         return logged(self.installation.layout.log, first) is not None or bool(
@@ -150,23 +171,42 @@ class AsOf(StateView):
 
     async def matching(self, patterns: Sequence[Pattern]) -> list[Transition]:
         """The entities that at least one pattern selects. Few take one request; for many the log is read."""
-        place, log = self.moment.place, self.installation.layout.log
+        place = self.moment.place
         if place < 1:
             return []
         subjects = [transition_filter(self.installation, pattern) for pattern in patterns]
+        found = await self._in_log(subjects)
+        # The note is read last: the log may be trimmed while it is read.
+        archive = await self._archive()
+        if archive is not None:
+            return await archive.transitions(subjects, place)
+        return found
+
+    async def _archive(self) -> LogArchive | None:
+        """The archive, if the log no longer shows the moment; raises `NotInLog` if no archive is at hand."""
+        told = await note.last(self.installation)
+        if told is None or not told.covers(self.moment.place):
+            return None
+        if self.installation.archive is None:
+            raise note.refusal(told, self.moment.place)
+        return self.installation.archive
+
+    async def _in_log(self, subjects: Sequence[str]) -> list[Transition]:
+        """The entities that at least one filter of LOG selects."""
+        place, log = self.moment.place, self.installation.layout.log
         wanted = {"multi_last": subjects, "up_to_seq": place}
         wire = self.installation.wire
         replies = await gather(wire, wire.api_subject(f"DIRECT.GET.{log}"), wanted)
         found: dict[tuple[str, str], Logged] = {}
         if replies and replies[0].headers.get(frames.STATUS) == TOO_MANY_SUBJECTS:
             for subject in subjects:
-                async for one in records(self.installation, subject, 0, place):
+                async for one in records_kept(self.installation, subject, place):
                     _keep_last(found, one)
         for message in filter(None, (_message_in(log, reply) for reply in replies)):
             if (last := logged(log, message)) is not None:
                 _keep_last(found, last)
                 continue
-            async for one in records(self.installation, message.subject, 0, place):
+            async for one in records_kept(self.installation, message.subject, place):
                 _keep_last(found, one)
         return [one.record for one in found.values() if isinstance(one.record, Transition)]
 

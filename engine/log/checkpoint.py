@@ -34,6 +34,8 @@ class Checkpoint(msgspec.Struct, frozen=True):
     clear: no event up to this position waits to be decided; None if an earlier version wrote the checkpoint.
     attempts: how many owners in a row have begun at this position, the present one included, and committed nothing yet.
     trying, triers: the event that such an owner was about to decide, and the workers that have noted it; 0 for none.
+    of: how many partitions its division has; 0 for the first division. since: the position after which no partition of
+    the former division has decided any of its events. closed: whether it will never decide another event.
     """
 
     epoch: int = 0
@@ -47,16 +49,25 @@ class Checkpoint(msgspec.Struct, frozen=True):
     attempts: int = 0
     trying: int = 0
     triers: tuple[str, ...] = ()
+    of: int = 0
+    since: int = 0
+    closed: bool = False
 
     def encode_as(self, commit: str) -> bytes:
         """The bytes for the log, with the name of the try that stores them."""
-        return codec.encode({**msgspec.to_builtins(self), "commit": commit})
+        found = {**msgspec.to_builtins(self), "commit": commit}
+        if not (self.of or self.closed):
+            for name in LATER:
+                del found[name]
+        return codec.encode(found)
 
     def after(self, position: int, plan: Plan | None = None) -> "Checkpoint":
         """The checkpoint of a commit up to `position`. It forgets what was tried before."""
         return replace(self, position=position, plan=plan, attempts=0, trying=0, triers=())
 
 
+LATER = ("of", "since", "closed")
+"""Fields that only partitions have which a repartition closes or opens."""
 REQUIRED = frozenset(("epoch", "worker", "position", "commit", "plan"))
 """The fields that every checkpoint has. Later versions may add fields; one that they lack has its default."""
 

@@ -4,24 +4,29 @@ Belongs here: `Installation`, and everything that follows from these three alone
 finding the streams (`jetstream.streams`).
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from phaseline.engine.core.tree import Tree
 from phaseline.engine.jetstream.streams import Layout
 from phaseline.engine.jetstream.wire import Wire
+from phaseline.engine.log.archived.log_archive import LogArchive
 from phaseline.engine.scripts.runner import shared_runner
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.language.scripts import ScriptRunner
-from phaseline.schemas.subjects import Subjects, partition_of_id
+from phaseline.schemas.subjects import Subjects, partition_of_id, quote
 
 
 @dataclass(frozen=True, slots=True)
 class Installation:
-    """A connection, the layout of the streams, and the kinds. Every read and write needs these three."""
+    """A connection, the layout of the streams, and the kinds. Every read and write needs these three.
+
+    archive: the past of the log, which readers of the past read with it, if they were given one.
+    """
 
     wire: Wire
     layout: Layout
     kinds: Kinds
+    archive: LogArchive | None = None
 
     @property
     def prefix(self) -> str:
@@ -39,8 +44,26 @@ class Installation:
         return shared_runner()
 
     def partition_of(self, entity_id: str) -> int:
-        """The partition that holds the tree of this entity."""
+        """The bucket of the tree of this entity: the number in the subjects of its messages, which never changes."""
         return partition_of_id(entity_id, self.layout.partitions)
+
+    def owner_of(self, entity_id: str) -> int:
+        """The partition that decides the tree of this entity."""
+        return self.layout.division.number_of(quote(entity_id.partition("/")[0]))
+
+    def reach(self, number: int) -> int | str:
+        """What stands for the bucket in the narrowest filter that selects all messages of a partition's trees."""
+        found = self.layout.division.reach(number, self.layout.partitions)
+        return "*" if found is None else found
+
+    def owns(self, number: int, root: str) -> bool:
+        """Whether a partition decides the tree with the encoded token `root`."""
+        return self.layout.division.number_of(root) == number
+
+    def before(self) -> "Installation | None":
+        """The installation with the division before the present one; None if there was none."""
+        divisions = self.layout.divisions
+        return replace(self, layout=replace(self.layout, divisions=divisions[:-1])) if divisions else None
 
     def tree(self) -> Tree:
         """An empty tree for entities of these kinds."""

@@ -21,7 +21,7 @@ from phaseline.schemas.cloudevents import binary_mode
 from phaseline.schemas.records import nanoseconds, utc
 
 KIND = "resource"
-COPIED = (0.0, 0.05, 0.2, 0.5)
+COPIED = (0.0, 0.05, 0.2, 0.75, 2.0)
 """Seconds to wait before each look for an observation that LIVE has not copied yet."""
 
 
@@ -55,7 +55,7 @@ class ObjectDiff(NamedTuple):
 async def last(installation: Installation, resource_id: str) -> Observation:
     """The last observation of a resource; raises `NotObserved`, `InvalidId`.
 
-    LIVE copies events a moment after they are stored. So a missing observation is asked for again.
+    LIVE copies events a moment after they are stored. So the observation of a known resource is asked for again.
     """
     check_name(installation.kinds, KIND, resource_id)
     subject = installation.subjects.live(installation.partition_of(resource_id), resource_id)
@@ -64,6 +64,8 @@ async def last(installation: Installation, resource_id: str) -> Observation:
         reply = await direct(installation.wire, f"{installation.layout.live}.{subject}")
         if reply is not None:
             break
+        if pause == 0 and not await Latest(installation).exists(KIND, resource_id):
+            raise NotObserved(id=resource_id)
     else:
         raise NotObserved(id=resource_id)
     event = codec.decode(binary_mode.structured(reply.data, reply.block))

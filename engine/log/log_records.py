@@ -15,9 +15,10 @@ from phaseline.engine.jetstream import frames
 from phaseline.engine.jetstream.api_reply import Reply
 from phaseline.engine.jetstream.direct_get import LastMessage
 from phaseline.engine.jetstream.reader import BUFFER, Stored
-from phaseline.engine.jetstream.stream_reader import reader_of
+from phaseline.engine.jetstream.stream_reader import StreamReader, reader_of
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.log import foreign
+from phaseline.engine.log.archived.chain import log_reader
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.when import END
 from phaseline.schemas import codec, losses, wire_codec
@@ -89,7 +90,18 @@ async def records(installation: Installation, filter_: str, after: int, up_to: i
     """The transitions and rejections on a filter subject with after < place <= up_to, in order."""
     if up_to <= after:
         return
-    async with reader_of(installation.wire, installation.layout.log, [filter_], after + 1) as reader:
+    async for found in _records(installation, log_reader(installation, [filter_], after + 1), up_to):
+        yield found
+
+
+async def records_kept(installation: Installation, filter_: str, up_to: int) -> AsyncIterator[Logged]:
+    """The same from the beginning on, but only those that the stream still holds."""
+    async for found in _records(installation, reader_of(installation.wire, installation.layout.log, [filter_]), up_to):
+        yield found
+
+
+async def _records(installation: Installation, reader: StreamReader, up_to: int) -> AsyncIterator[Logged]:
+    async with reader:
         while not reader.caught_up:
             for stored in await reader.take(BUFFER):
                 if stored.sequence > up_to:
@@ -172,7 +184,7 @@ async def last_transition(installation: Installation, subject: str) -> Transitio
     partition, kind, tokens = subject.removeprefix(f"{installation.prefix}.state.").split(".", 2)
     filter_ = f"{installation.prefix}.log.{partition}.transition.{kind}.*.*.{tokens}"
     last = None
-    async for one in records(installation, filter_, 0, END):
+    async for one in records_kept(installation, filter_, END):
         last = one.record if isinstance(one.record, Transition) else last
     return last
 

@@ -13,10 +13,10 @@ from dataclasses import dataclass, field
 import msgspec
 
 from phaseline.engine.errors import Undecided
-from phaseline.engine.jetstream.direct_get import last_message_from_leader
 from phaseline.engine.jetstream.erase import Copy, copy_on, erase
 from phaseline.engine.jetstream.stream_reader import read_all
-from phaseline.engine.log import checkpoint
+from phaseline.engine.log.division.closings import is_decided
+from phaseline.engine.log.division.notes import known
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.latest import check_name
 from phaseline.schemas import codec, wire_codec
@@ -87,12 +87,12 @@ async def find(installation: Installation, kind: str, entity_id: str, timeout: f
         found.bytes += sum(len(stored.data) for stored in slice_)
         observed = max([observed, *(stored.sequence for stored in slice_ if OBSERVED in stored.subject)])
     if found.positions:
-        await _until_decided(installation, partition, found.positions[-1], timeout)
+        await _until_decided(installation, entity_id, found.positions[-1], timeout)
     if kind == "resource":
         copy = await _copied(installation, subjects.live(partition, entity_id), observed)
         newest = found.positions[-1] if found.positions else 0
         found.live = copy.sequence if copy is not None and (not newest or copy.position <= newest) else 0
-    rejected = subjects.rejection(partition, kind, "*", entity_id)
+    rejected = subjects.rejection("*", kind, "*", entity_id)
     for filter_ in (rejected, json_copy(layout.prefix, rejected)):
         async for slice_ in read_all(wire, layout.log, [filter_]):
             for stored in slice_:
@@ -131,14 +131,12 @@ async def _erase_all(installation: Installation, stream: str, sequences: Sequenc
         await asyncio.gather(*(erase(installation.wire, stream, sequence) for sequence in now))
 
 
-async def _until_decided(installation: Installation, partition: int, position: int, timeout: float) -> None:
-    """Wait until the checkpoint of a partition has reached a position; raises `Undecided`."""
-    subject, log = installation.subjects.checkpoint(partition), installation.layout.log
+async def _until_decided(installation: Installation, entity_id: str, position: int, timeout: float) -> None:
+    """Wait until a checkpoint says that an event of the entity is decided; raises `Undecided`."""
     try:
         async with asyncio.timeout(timeout):
             while True:
-                found = await last_message_from_leader(installation.wire, log, subject)
-                if found is not None and checkpoint.decode(found.data).position >= position:
+                if await is_decided(await known(installation), entity_id, position):
                     return
                 await asyncio.sleep(POLL)
     except TimeoutError as error:

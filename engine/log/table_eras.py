@@ -100,7 +100,7 @@ def how(kinds: Kinds, era: Era) -> str:
 
 async def check_all(installation: Installation, accepted: str) -> None:
     """`check` for every partition."""
-    for partition in range(installation.layout.partitions):
+    for partition in installation.layout.division.numbers:
         check(installation.kinds, await latest(installation, partition), partition, accepted)
 
 

@@ -8,6 +8,7 @@ commits that come while such a batch is under way wait for its end, and then go 
 
 import asyncio
 import secrets
+from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -21,6 +22,8 @@ EXPECTED = "Nats-Expected-Last-Subject-Sequence"
 JSON_LINE, MSGPACK_LINE = (
     f"{content_types.HEADER}: {type_}\r\n" for type_ in (content_types.JSON_EVENT, content_types.MSGPACK_EVENT)
 )
+FAILURES = UNANSWERED, FULL, REFUSED = "unanswered", "full", "refused"
+"""Why a try of a commit had no success."""
 SMALL = 200
 """Messages of a commit below which it shares a batch. A larger one is sent while the server stores another."""
 
@@ -59,6 +62,8 @@ class AtomicBatches:
     def __init__(self, wire: Wire) -> None:
         """Nothing is under way."""
         self._wire = wire
+        self.failures: Counter[str] = Counter()
+        """By reason, the tries of commits without success."""
         self._waiting: list[_Waiting] = []
         self._under_way = False
         """Whether a batch of small commits is under way."""

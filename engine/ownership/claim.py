@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from phaseline.engine.core.message import Message
 from phaseline.engine.core.tree import Tree
 from phaseline.engine.log.checkpoint import Checkpoint, Plan
+from phaseline.engine.log.division.closings import Beginning
 from phaseline.engine.ownership import json_copies
 from phaseline.engine.ownership.fenced_commit import Fence
 from phaseline.engine.settings import Feed
@@ -33,6 +34,10 @@ class Claim:
     pending: int = 0
     feed: Feed = "msgpack"
     prefix: str = "pl"
+    former: str = ""
+    """The worker that owned the partition before; empty if there was none."""
+    opening: Beginning | None = None
+    """Where it begins, if partitions of the former division have decided some of the events that it reads."""
 
     @property
     def limit(self) -> int:
@@ -96,6 +101,19 @@ class Claim:
             await self.fence.append(self._with_copies(messages), self.checkpoint.encode_as)
         else:
             await self.fence.move(self.checkpoint.encode_as)
+
+    @property
+    def allows_rows(self) -> bool:
+        """Whether records may be committed without a checkpoint: not before it is past what others have decided.
+
+        Until then the position cannot follow from the records, because others have made some of them.
+        """
+        return self.checkpoint.position >= self.checkpoint.since
+
+    async def close(self) -> None:
+        """Commit the last checkpoint of the partition. After it nobody commits anything to the partition."""
+        self.checkpoint = replace(self._next(self.position, None), closed=True)
+        await self.fence.move(self.checkpoint.encode_as)
 
     def vouch(self, position: int) -> None:
         """Remember, from the next checkpoint on, that no event up to this position waits to be decided."""

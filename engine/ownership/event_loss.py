@@ -3,6 +3,7 @@
 Belongs here: at a take-over, and while a partition is worked on. Does not: the record's fields (`schemas.losses`).
 EVENTS numbers the events of all partitions together. So a gap before its first event holds as many events of this
 partition at most as it has numbers. How many at least follows from the number that waited when the last one was read.
+Events that were archived had been decided before: they are no loss.
 """
 
 import time
@@ -10,6 +11,7 @@ import time
 from phaseline.engine import logs
 from phaseline.engine.core.message import Message
 from phaseline.engine.jetstream.reader import Reader
+from phaseline.engine.log.archived import note as archive_note
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.ownership.claim import Claim
 from phaseline.schemas import codec, losses
@@ -32,7 +34,9 @@ async def at_take_over(installation: Installation, claim: Claim) -> None:
     if claim.checkpoint.clear is None:
         claim.vouch(first - 1)
     elif first > claim.vouched + 1:
-        await _note(installation, claim, claim.vouched, first)
+        claim.vouch(await archive_note.position(installation))
+        if first > claim.vouched + 1:
+            await _note(installation, claim, claim.vouched, first)
 
 
 class LossWatch:
@@ -51,6 +55,9 @@ class LossWatch:
         if inbox.pending or inbox.buffered:
             self._idle = None
             known = max(claim.vouched, inbox.delivered)
+            if inbox.pending and first > known + 1:
+                claim.vouch(await archive_note.position(self._installation))
+                known = max(known, claim.vouched)
             if inbox.pending and first > known + 1:
                 claim.pending = inbox.pending
                 await _note(self._installation, claim, known, first)
@@ -76,8 +83,10 @@ async def _note(installation: Installation, claim: Claim, known: int, first: int
     """Commit a record of the loss between the position `known` and the first event that EVENTS holds."""
     at_most = first - 1 - known
     at_least = at_most
-    if installation.layout.partitions > 1:
+    if installation.layout.division.count > 1:
         at_least = min(at_most, max(0, claim.pending - await _waiting(installation, claim, first)))
+    if installation.layout.division.generation:
+        at_least = 0  # a partition of a later division cannot tell which of the events that followed were its own
     worker = claim.checkpoint.worker
     loss = Loss(claim.partition, "events", known + 1, first - 1, at_least, at_most, worker, time.time_ns())
     claim.vouch(first - 1)

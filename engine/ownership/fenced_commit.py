@@ -16,7 +16,16 @@ from phaseline.engine.jetstream.api_reply import can_pass
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.log import checkpoint, foreign
 from phaseline.engine.log.foreign import Standing
-from phaseline.engine.ownership.atomic_batches import EXPECTED, AtomicBatches, BatchMessage, Commit, HeaderPairs
+from phaseline.engine.ownership.atomic_batches import (
+    EXPECTED,
+    FULL,
+    REFUSED,
+    UNANSWERED,
+    AtomicBatches,
+    BatchMessage,
+    Commit,
+    HeaderPairs,
+)
 from phaseline.schemas.cloudevents import content_types
 
 TIME_LIMIT = 30.0
@@ -165,6 +174,7 @@ class Fence:
 
     async def _pause_after(self, error: PhaselineError, started: float) -> None:
         """Wait before the next try; raise `error` if the time is up, or if no try can succeed."""
+        self._batches.failures[_reason(error)] += 1
         if isinstance(error, NoRoom):
             self._wait_for_room(error)
         elif not can_pass(error) or time.monotonic() - started > TIME_LIMIT:
@@ -190,3 +200,10 @@ class Fence:
     async def _send_checkpoint(self, checkpoint: bytes) -> int:
         headers = Commit(self.subject, self._end, (), checkpoint).headers
         return (await self._wire.publish_acked(self.subject, checkpoint, headers)).seq
+
+
+def _reason(error: PhaselineError) -> str:
+    """Why a try of a commit had no success."""
+    if isinstance(error, NoAnswer):
+        return UNANSWERED
+    return FULL if isinstance(error, NoRoom) else REFUSED

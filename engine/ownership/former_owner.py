@@ -4,14 +4,17 @@ Belongs here: reading the last checkpoint, noticing an emptied log, making a che
 Does not: the other steps of a take-over (`takeover`).
 """
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 from phaseline.engine import logs
 from phaseline.engine.errors import LogEmptied
 from phaseline.engine.jetstream.direct_get import LastMessage, last_message_from_leader, origin
-from phaseline.engine.jetstream.reader import BUFFER, Reader
+from phaseline.engine.jetstream.reader import BUFFER, Reader, Stored
 from phaseline.engine.log import checkpoint, foreign
 from phaseline.engine.log.checkpoint import Checkpoint
+from phaseline.engine.log.division import closings
+from phaseline.engine.log.division.made_by import MadeBy
 from phaseline.engine.log.foreign import Standing
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.log_records import cause_of
@@ -67,13 +70,21 @@ def _copied(copy: LastMessage | None) -> Checkpoint:
 
 async def _last_cause(installation: Installation, partition: int) -> int:
     """The position of the last event that made a record in the log, by all records of the partition; 0 if none did."""
-    start, wire = f"{installation.prefix}.*.{partition}", installation.wire
+    start, wire = f"{installation.prefix}.*.{installation.reach(partition)}", installation.wire
     last = await last_message_from_leader(wire, installation.layout.log, f"{start}.>")
+    made_by = await _made_by(installation, partition)
     highest, seen = 0, 0
     async with Reader(wire, installation.layout.log, [f"{start}.>"]) as reader:
         while last is not None and seen < last.sequence:
             for stored in await reader.take(BUFFER):
                 seen = stored.sequence
-                if foreign.is_by_worker(stored.block):
+                if foreign.is_by_worker(stored.block) and made_by(stored):
                     highest = max(highest, cause_of(stored.data, 0))
     return highest
+
+
+async def _made_by(installation: Installation, partition: int) -> Callable[[Stored], bool]:
+    """Says of a message of LOG whether this partition made the record in it."""
+    if installation.layout.division.generation == 0:
+        return lambda _: True
+    return MadeBy(installation.prefix, await closings.deciders(installation), partition)

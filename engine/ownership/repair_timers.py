@@ -28,11 +28,11 @@ log = logs.get_logger(__name__)
 
 async def repair(installation: Installation, claim: Claim) -> None:
     """Set the timers of the partition's entities again whose schedule is gone. Nothing else may commit meanwhile."""
-    wanted = {schedule_subject(installation, claim, one): one for one in _schedules(installation, claim.tree)}
+    wanted = {schedule_subject(installation, one): one for one in _schedules(installation, claim.tree)}
     if not wanted:
         return
-    stream, good, bad = installation.layout.log, set[str](), set[str]()
-    async for found in read_all(installation.wire, stream, [f"{installation.prefix}.timer.{claim.partition}.>"]):
+    stream, good, bad, reach = installation.layout.log, set[str](), set[str](), installation.reach(claim.partition)
+    async for found in read_all(installation.wire, stream, [f"{installation.prefix}.timer.{reach}.>"]):
         for stored in found:
             if foreign.is_by_worker(stored.block):
                 good.add(stored.subject)
@@ -54,9 +54,9 @@ async def repair(installation: Installation, claim: Claim) -> None:
         await claim.note(messages[start : start + BATCH_LIMIT])
 
 
-def schedule_subject(installation: Installation, claim: Claim, one: Schedule) -> str:
+def schedule_subject(installation: Installation, one: Schedule) -> str:
     """The subject of a schedule in the log."""
-    return installation.subjects.timer(claim.partition, one.kind, one.facet, one.id)
+    return installation.subjects.timer(installation.partition_of(one.id), one.kind, one.facet, one.id)
 
 
 def _schedules(installation: Installation, tree: Tree) -> Iterator[Schedule]:

@@ -11,6 +11,8 @@ from msgspec.structs import replace
 from phaseline.engine import logs
 from phaseline.engine.core.message import NO_EVENT, Message
 from phaseline.engine.log import table_eras
+from phaseline.engine.log.division import closings
+from phaseline.engine.log.division.closings import Beginning
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.table_eras import Era
 from phaseline.engine.ownership import event_loss, former_owner, repair_timers
@@ -19,6 +21,7 @@ from phaseline.engine.ownership.claim import Claim
 from phaseline.engine.ownership.fenced_commit import Fence
 from phaseline.engine.ownership.former_owner import Former
 from phaseline.engine.ownership.load_states import PartitionStates
+from phaseline.engine.partition_errors import PartitionClosed
 from phaseline.schemas.records import Loss
 
 log = logs.get_logger(__name__)
@@ -31,6 +34,8 @@ async def take_over(
 ) -> Claim:  # fmt: skip
     """Own `partition` from here on; raises `Fenced` if another worker was faster, `KindMissing`, or as `Wire` does.
 
+    Raises `PartitionClosed` if a repartition has closed it, `NotClosedYet` if the partitions before it are not closed.
+
     Where other tables decided before: raises `TablesDiffer`, unless `accepted` is the digest of the tables at hand.
     Where the log was emptied: raises `LogEmptied`, unless `accept_loss`. silence_after: as in the settings.
     batches: as for `Fence`. states: what was read before, by a worker that prepared to own the partition.
@@ -39,24 +44,34 @@ async def take_over(
     states = states or PartitionStates(installation, partition)
     kinds, subject = installation.kinds, installation.subjects.checkpoint(partition)
     former = await former_owner.read(installation, partition, accept_loss=accept_loss)
-    last = former.checkpoint
+    last, opening = former.checkpoint, None
+    if last.closed:
+        raise PartitionClosed(partition=partition)
+    division = installation.layout.division
+    if division.generation and (not last.of or last.position < last.since):
+        opening = await closings.opening(installation, partition)
+        last = last if last.of else closings.begun(last, opening, division.count)
     # The era is read after the checkpoint. A worker that notes other tables later moves the checkpoint, so that our
     # fence fails.
     era = await table_eras.latest(installation, partition)
-    table_eras.check(kinds, era, partition, accepted)
+    for note in [era] if era or opening is None else await _former_eras(installation, opening):
+        table_eras.check(kinds, note, partition, accepted)
     own = replace(last, epoch=last.epoch + 1, worker=worker, attempts=last.attempts + 1)
     fence = Fence(installation.wire, installation.layout.log, subject, former.sequence, former.end, batches)
     await fence.move(own.encode_as)
     # While a plan is under way, some records of its event are in the tree, and some are not.
     least = last.entities if last.plan is None else 0
     tree, highest = await states.complete(fence.sequence, least)
-    position = max(last.position, highest) if last.plan is None else last.position
+    # Others have made some of the records before a partition is past its opening.
+    position = max(last.position, highest) if last.plan is None and opening is None else last.position
     log.info(
         "partition_taken", partition=partition, epoch=own.epoch, entities=len(tree), position=position,
         prepared=prepared, seconds=round(time.monotonic() - began, 3),
     )  # fmt: skip
     pending = last.pending if position == last.position else 0
-    claim = Claim(partition, tree, fence, own, position, pending, installation.layout.feed, installation.prefix)
+    layout = installation.layout
+    claim = Claim(partition, tree, fence, own, position, pending, layout.feed, layout.prefix, last.worker)
+    claim.opening = opening
     if last.attempts and last.plan is None and position > last.position:
         # Lone records do not write the checkpoint: the former owner did get on.
         claim.checkpoint = replace(own, position=position, attempts=1, trying=0, triers=())
@@ -70,6 +85,11 @@ async def take_over(
     if last.plan is None:
         await repair_timers.repair(installation, claim)
     return claim
+
+
+async def _former_eras(installation: Installation, opening: Beginning) -> list[Era | None]:
+    """The last notes of the partitions from which the trees come."""
+    return [await table_eras.latest(installation, number) for number in opening.positions]
 
 
 async def _note_losses(installation: Installation, claim: Claim, former: Former, least: int) -> None:

@@ -1,10 +1,11 @@
 // Elements from plain values. Data becomes text nodes and attributes, never markup.
 
+import { safe } from "./format.js";
 import { t } from "./words.js";
 
 const SVG = "http://www.w3.org/2000/svg";
 
-/** An element. name: its tag, then classes (`div.a.b`). props, if given: attributes, and listeners as `onclick`. children: elements, texts, or nothing. */
+/** An element. name: tag and classes (`div.a.b`). props, if given: attributes, listeners (`onclick`). children: elements, texts, nothing. */
 export function el(name, ...children) {
 	const [tag, ...classes] = name.split(".");
 	const made = document.createElement(tag);
@@ -31,13 +32,34 @@ export function glyph(name) {
 	return svg("svg", { class: `glyph ${name}`, "aria-hidden": "true", width: 12, height: 12 }, svg("use", { href: `#g-${name}` }));
 }
 
+/** A name from outside. */
+export function bdi(text, classes = "") {
+	return el(`bdi${classes}`, safe(text));
+}
+
 /** Put these children in place of all others. */
 export function fill(parent, ...children) {
 	parent.replaceChildren(...children.flat(Infinity).filter((one) => one !== null && one !== undefined && one !== false));
 	return parent;
 }
 
-/** A table. heads: words, those of numbers with `#` before them; from the fourth on they need a wide screen. */
+/** The side of a screen, which scrolls by itself. */
+export function panel(...children) {
+	return el("div.panel", { tabindex: 0, role: "region", "aria-label": t("details") }, children);
+}
+
+/** A canvas as sharp as the screen: its context, width and height, and the colours of the page. */
+export function sharp(canvas, height = canvas.clientHeight) {
+	const ratio = Math.min(2, devicePixelRatio || 1);
+	const width = canvas.clientWidth;
+	[canvas.width, canvas.height] = [width * ratio, height * ratio];
+	const context = canvas.getContext("2d");
+	context.scale(ratio, ratio);
+	const style = getComputedStyle(canvas);
+	return [context, width, height, (name) => style.getPropertyValue(`--${name}`)];
+}
+
+/** A table. heads: words, `#` before those of numbers; the fourth and later need a wide screen. */
 export function table(heads, rows) {
 	const props = (at) => ({ class: `${heads[at][0] === "#" ? "end" : ""} ${at > 2 ? "wide" : ""}` });
 	return el("table", el("tr", heads.map((word, at) => el("th", { ...props(at), scope: "col" }, t(word.replace("#", ""))))),

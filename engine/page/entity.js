@@ -2,7 +2,7 @@
 
 import { get, name, post } from "./api.js";
 import { drawing, legal } from "./diagram.js";
-import { el, fill, glyph, table } from "./dom.js";
+import { bdi, el, fill, glyph, table } from "./dom.js";
 import { clock, moment, safe, seconds, span } from "./format.js";
 import { payload, stateMark } from "./side.js";
 import { described, STALE } from "./store.js";
@@ -39,6 +39,7 @@ export function open(app, root) {
 
 	async function load(kind, id, at) {
 		const place = name(kind, id);
+		await app.known;
 		const [{ entity }, why, history, timeline, machine] = await Promise.all([
 			get(`/v1/entities/${place}`, { at }), get(`/v1/why/${place}`, { at }), get(`/v1/history/${place}`, { to: at, limit: PAGE }),
 			get(`/v1/timeline/${place}`, { to: at, depth: 0 }), get(`/v1/machines/${encodeURIComponent(kind)}`),
@@ -72,12 +73,12 @@ export function open(app, root) {
 		const stale = app.store.flags[app.store.find(kind, id)] & STALE;
 		const fact = (label, value) => el("div", el("dt", label), el("dd", value));
 		fill(head,
-			el("div.bar", el("h1", el("bdi", safe(id))), el("span.soft.grow", kindName(kind)),
+			el("div.bar", el("h1", bdi(id)), el("span.soft.grow", kindName(kind)),
 				stale ? el("span.badge.silent", glyph("silent"), t("stale")) : null,
 				el("a", { href: app.router.to("tree", { id: id.split("/")[0], sel: `${kind}/${id}` }) }, t("tree"))),
 			el("dl.facts.bar", Object.entries(facets).map(([facet, one]) => [
 				fact(facet, found.mark(facet, one)), one.conditions.length ? fact(t("conditions"), one.conditions.join(", ")) : null,
-				fact(t("since"), `${moment(seconds(one.since))} · ${span(app.clock() - seconds(one.since))}`)]),
+				fact(t("since"), `${moment(one.since)} · ${span(app.clock() - seconds(one.since))}`)]),
 				attributes.heard_at ? fact(t("heard"), moment(attributes.heard_at / 1e9)) : null));
 	}
 
@@ -107,7 +108,7 @@ export function open(app, root) {
 	function history(more = found.items.length === PAGE) {
 		const { kind, id } = found.entity;
 		card("history", table(["time", "state", "trigger", "source", "message"], found.items.map(({ logsequence: at, time, data: { facet, to, trigger, cause, message } }) => [
-			el("a", { href: app.router.to("entity", { kind, id, at }), title: `${t("place")} ${at}` }, clock(seconds(time))), found.mark(facet, to),
+			el("a", { href: app.router.to("entity", { kind, id, at }), title: `${t("place")} ${at}` }, clock(time)), found.mark(facet, to),
 			[trigger, cause.by === "event" ? null : el("span.soft", ` ${cause.by} ${safe(cause.from ?? "")}`)], safe(cause.source), safe(message ?? "")])),
 			more ? el("button", { onclick: older }, t("older")) : null);
 	}
@@ -122,7 +123,7 @@ export function open(app, root) {
 	async function lastEvent() {
 		const { cause, trigger, time } = found.entity;
 		const { event } = await get(`/v1/events/${cause.sequence}`).catch(() => ({}));
-		card("lastEvent", el("p", el("b", trigger), ` · ${moment(seconds(time))} · ${safe(cause.source)}`, cause.from ? ` · ${cause.by} ${safe(cause.from)}` : ""), payload(event));
+		card("lastEvent", el("p", el("b", trigger), ` · ${moment(time)} · ${safe(cause.source)}`, cause.from ? ` · ${cause.by} ${safe(cause.from)}` : ""), payload(event));
 	}
 
 	return { draw, close() {} };
@@ -136,9 +137,10 @@ class Trial {
 		this.choice = el("select", { onchange: () => this.#choose() }, el("optgroup", { label: t("legalNow") }, options(true)), el("optgroup", { label: "…" }, options(false)));
 		this.fields = el("div.fields");
 		this.result = el("div", { "aria-live": "polite" });
+		const lacks = app.lacks("publish", entity.id);
 		this.element = el("form.fields", { onsubmit: (event) => { event.preventDefault(); this.#send(event.submitter?.value !== "send"); } },
 			el("label", t("trigger"), this.choice), this.fields,
-			el("div.bar", el("button.primary", t("dryRun")), el("button", { value: "send" }, t("send"))), this.result);
+			el("div.bar", el("button.primary", t("dryRun")), el("button", { value: "send", disabled: Boolean(lacks) }, t("send")), lacks), this.result);
 		this.#choose();
 	}
 

@@ -3,12 +3,14 @@
 Belongs here: finding and reading them, the type of each. Does not: what is in them.
 """
 
+import re
 from functools import cache
 from importlib import resources
 from importlib.resources.abc import Traversable
 from typing import NamedTuple
 
-INDEX, LOGIN = "index.html", "login.html"
+INDEX, LOGIN, MAIN = "index.html", "login.html", "main.js"
+FIRST_SCREEN = "now"
 TYPES = {
     ".html": "text/html; charset=utf-8",
     ".js": "text/javascript; charset=utf-8",
@@ -23,6 +25,9 @@ TYPES = {
 """The content types of what a page is made of, by the end of a name. Files with other ends are not served."""
 
 
+_IMPORTED = re.compile(r'^import .* from "\./([\w.-]+)";$', re.MULTILINE)
+
+
 class PageFile(NamedTuple):
     """A file of the page. `name`: its path below the package, with `/`."""
 
@@ -35,6 +40,19 @@ class PageFile(NamedTuple):
 def files() -> dict[str, PageFile]:
     """All files of the page, by name. They are read once."""
     return {one.name: one for one in _below(resources.files(__package__), "")}
+
+
+@cache
+def modules(*names: str) -> tuple[str, ...]:
+    """These modules, as far as they exist, and all that they import."""
+    found: dict[str, None] = {}
+    todo = [name for name in names if name in files()]
+    while todo:
+        name = todo.pop(0)
+        if name not in found:
+            found[name] = None
+            todo += _IMPORTED.findall(files()[name].body.decode())
+    return tuple(found)
 
 
 def _below(folder: Traversable, path: str) -> list[PageFile]:

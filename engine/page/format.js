@@ -15,22 +15,30 @@ export function number(value) {
 export function span(seconds) {
 	const units = language() === "zh" ? ["秒", "分", "小时", "天"] : [" s", " m", " h", " d"];
 	const whole = Math.max(0, Math.round(seconds));
+	if (whole > 1e9) return "…";
 	if (whole < 100) return `${whole}${units[0]}`;
 	if (whole < 6000) return `${Math.round(whole / 60)}${units[1]}`;
 	if (whole < 172800) return `${Math.round(whole / 3600)}${units[2]}`;
 	return `${number(Math.round(whole / 86400))}${units[3]}`;
 }
 
-/** A time of day, with the day if it is not today's. at: seconds since 1970. */
+/** A time of day, with the day if it is not today's. at: seconds since 1970, or a text; 0 is not known. */
 export function clock(at) {
-	const time = new Date(at * 1000);
-	const day = time.toDateString() === new Date().toDateString() ? {} : { month: "short", day: "numeric" };
-	return time.toLocaleString(language(), { ...day, hour: "2-digit", minute: "2-digit", second: "2-digit", hour12: false });
+	const day = new Date(known(at) * 1000).toDateString() === new Date().toDateString() ? {} : { month: "short", day: "numeric" };
+	return shown(at, { ...day, hour: "2-digit", minute: "2-digit", second: "2-digit" });
 }
 
 /** A whole date and time. */
 export function moment(at) {
-	return new Date(at * 1000).toLocaleString(language(), { dateStyle: "medium", timeStyle: "medium", hour12: false });
+	return shown(at, { dateStyle: "medium", timeStyle: "medium" });
+}
+
+function known(at) {
+	return typeof at === "string" ? seconds(at) : at;
+}
+
+function shown(at, parts) {
+	return known(at) ? new Date(known(at) * 1000).toLocaleString(language(), { ...parts, hour12: false }) : "…";
 }
 
 /** Seconds since 1970 of an RFC 3339 text, with what is below a millisecond; NaN if it is none. */

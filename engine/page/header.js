@@ -44,7 +44,7 @@ export class Header {
 	update() {
 		const { app } = this;
 		const { screen } = app.router.now;
-		const links = SCREENS.filter((one) => one !== "entity" || screen === "entity");
+		const links = SCREENS.filter((one) => one === screen || (one !== "entity" && (one !== "workers" || !app.session.trees.length)));
 		fill(this.nav, links.map((one) => el("li", one === "entity" ? el("a", { href: location.pathname + location.search, "aria-current": "page" }, t(one))
 			: el("a", { href: app.router.to(one), "aria-current": one === screen ? "page" : null }, t(one)))));
 		document.body.classList.toggle("past", app.past);

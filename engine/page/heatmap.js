@@ -1,6 +1,7 @@
 // Every entity as a cell on one canvas, grouped by tree. Laid out and hit by arithmetic, drawn as pixels.
 
 import { el } from "./dom.js";
+import { safe } from "./format.js";
 import { CLASSES } from "./store.js";
 
 const LARGEST = 36;
@@ -86,13 +87,10 @@ export class HeatMap {
 
 	constructor({ label, choose, open, describe }) {
 		Object.assign(this, { choose, open, describe, selected: -1, only: -1, recent: new Map() });
-		this.canvas = el("canvas", { tabindex: 0, role: "application", "aria-label": label });
+		this.canvas = el("canvas", { tabindex: 0, role: "application", "aria-label": label, onpointermove: (event) => this.#hover(event),
+			onpointerleave: () => (this.tip.hidden = true), onclick: (event) => this.#click(event), onkeydown: (event) => this.#key(event) });
 		this.tip = el("div.tip", { hidden: true });
 		this.element = el("div.map", this.canvas, this.tip);
-		this.canvas.addEventListener("pointermove", (event) => this.#hover(event));
-		this.canvas.addEventListener("pointerleave", () => (this.tip.hidden = true));
-		this.canvas.addEventListener("click", (event) => this.#click(event));
-		this.canvas.addEventListener("keydown", (event) => this.#key(event));
 		this.watcher = new ResizeObserver(() => this.store && this.draw(this.store));
 		this.watcher.observe(this.element);
 	}
@@ -143,18 +141,14 @@ export class HeatMap {
 
 	#colours() {
 		const style = getComputedStyle(this.canvas);
-		const read = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
-		const found = {};
-		const pixel = (value) => {
-			read.clearRect(0, 0, 1, 1);
-			read.fillStyle = value;
-			read.fillRect(0, 0, 1, 1);
-			return new Uint32Array(read.getImageData(0, 0, 1, 1).data.buffer)[0];
+		const pixel = (name) => {
+			const [red, green, blue] = style.getPropertyValue(`--${name}`).match(/\w\w/g).map((one) => parseInt(one, 16));
+			return (0xff000000 | (blue << 16) | (green << 8) | red) >>> 0;
 		};
-		const back = style.getPropertyValue("--back").trim();
+		const found = {};
 		for (const name of CLASSES) {
-			found[name] = pixel(style.getPropertyValue(`--cell-${name}`).trim());
-			found[`${name}-soft`] = name === "bad" ? pixel("#ffffff") : name === "busy" ? pixel(style.getPropertyValue("--cell-busy-soft").trim()) : pixel(back);
+			found[name] = pixel(`cell-${name}`);
+			found[`${name}-soft`] = name === "bad" ? 0xffffffff : pixel(name === "busy" ? "cell-busy-soft" : "back");
 		}
 		return found;
 	}
@@ -207,7 +201,7 @@ export class HeatMap {
 				context.beginPath();
 				context.rect(block.x, block.y - plan.label, Math.max(block.wide * plan.cell, 44), plan.label);
 				context.clip();
-				context.fillText(this.#trees[block.tree], block.x, block.y - 4);
+				context.fillText(safe(this.#trees[block.tree]), block.x, block.y - 4);
 				context.restore();
 			}
 		}

@@ -2,6 +2,7 @@
 
 import { get } from "./api.js";
 import { el, fill } from "./dom.js";
+import { safe } from "./format.js";
 import { Header } from "./header.js";
 import { Past } from "./past.js";
 import { Router, splitName } from "./router.js";
@@ -22,6 +23,7 @@ const SECOND = 1000;
 class App {
 	constructor() {
 		this.machines = new Map();
+		this.session = { roles: [], trees: [], published: [] };
 		this.live = new Store(this.machines);
 		this.behind = new Past(this.machines);
 		this.at = "";
@@ -47,14 +49,14 @@ class App {
 		return this.past ? this.behind.rows.slice(0, this.behind.done) : [...this.earlier, ...this.stream.recent];
 	}
 
-	nameOf(number) { return `${this.store.kinds[this.store.kind[number]]}/${this.store.ids[number]}`; }
+	nameOf(number) { return `${this.store.kindOf(number)}/${this.store.ids[number]}`; }
 
 	/** The number of the entity that the address chooses, or -1. */
 	selected() { return this.query.sel ? this.store.find(...splitName(this.query.sel)) : -1; }
 
 	choose(number) {
 		this.router.set({ sel: number < 0 ? null : this.nameOf(number) });
-		if (number >= 0) this.announce(`${this.nameOf(number)}: ${stateName(this.store.states[this.store.state[number]])}`);
+		if (number >= 0) this.announce(`${this.nameOf(number)}: ${stateName(this.store.stateOf(number))}`);
 	}
 
 	openEntity(number) {
@@ -70,11 +72,19 @@ class App {
 		return stateName(described(this.machines, kind, facet, { state, conditions }));
 	}
 
+	/** What to say beside a button that needs a role; nothing where whoever asks has it. */
+	lacks(role, id = "") {
+		const { roles, published } = this.session;
+		const tree = id.split("/")[0];
+		if (roles.includes(role) && (!tree || !published.length || published.includes(tree))) return null;
+		return el("span.soft.small", t("needs", { role: tree ? `${role}:${safe(tree)}` : role }));
+	}
+
 	async start() {
 		this.header.draw();
+		this.known = this.#tables();
 		this.#show();
-		const tables = this.#tables();
-		await Promise.all([this.stream.load(), tables]);
+		await Promise.all([this.stream.load(), this.known]);
 		this.#earlier();
 		this.moved();
 		setInterval(() => this.touch(false), SECOND);
@@ -83,7 +93,9 @@ class App {
 	async #tables() {
 		for (;;) {
 			try {
-				for (const one of (await get("/v1/machines")).machines) this.machines.set(one.kind, one);
+				const [session, { machines }] = await Promise.all([get("/v1/session"), get("/v1/machines")]);
+				this.session = session;
+				for (const one of machines) this.machines.set(one.kind, one);
 				return;
 			} catch {
 				await new Promise((done) => setTimeout(done, SECOND));

@@ -1,7 +1,7 @@
 // The screen Now: a cell for each entity, counts, what changed lately, what is silent.
 
-import { el, fill, glyph } from "./dom.js";
-import { clock, number as num, safe, span } from "./format.js";
+import { bdi, el, fill, glyph, panel } from "./dom.js";
+import { clock, number as num, span } from "./format.js";
 import { HeatMap } from "./heatmap.js";
 import { badges, Side, stateMark } from "./side.js";
 import { CLASSES } from "./store.js";
@@ -21,8 +21,7 @@ export function open(app, root) {
 		label: t("mapLabel"), describe: (number) => tip(app.store, number),
 		choose: (number) => app.choose(number), open: (number) => app.openEntity(number),
 	});
-	const panel = el("div.panel", { tabindex: 0, role: "region", "aria-label": t("details") }, side.element, counts, lately, silent);
-	fill(root, el("h1.hidden-text", t("now")), top, el("div.columns", body, panel));
+	fill(root, el("h1.hidden-text", t("now")), top, el("div.columns", body, panel(side.element, counts, lately, silent)));
 	let shown = "";
 
 	function draw() {
@@ -50,8 +49,8 @@ export function open(app, root) {
 }
 
 function tip(store, number) {
-	const state = store.states[store.state[number]];
-	return [el("b", kindName(store.kinds[store.kind[number]]), " ", el("bdi", safe(store.ids[number]))),
+	const state = store.stateOf(number);
+	return [el("b", kindName(store.kindOf(number)), " ", bdi(store.ids[number])),
 		el("div", `${stateName(state)}${state?.conditions.length ? ` [${state.conditions.join(", ")}]` : ""} · ${t("since")} ${clock(store.since[number])}`)];
 }
 
@@ -80,8 +79,8 @@ function table(app) {
 	const counts = store.rollUp();
 	const { tops } = store.children();
 	const rows = tops.slice(0, LISTED).map((number) => el("tr",
-		el("td", el("a", { href: app.router.to("tree", { id: store.root(number) }) }, el("bdi", safe(store.ids[number])))),
-		el("td", kindName(store.kinds[store.kind[number]])), el("td", stateMark(store.states[store.state[number]])),
+		el("td", el("a", { href: app.router.to("tree", { id: store.root(number) }) }, bdi(store.ids[number]))),
+		el("td", kindName(store.kindOf(number))), el("td", stateMark(store.stateOf(number))),
 		el("td", badges(counts, number * 6)), el("td.end", clock(store.since[number]))));
 	return el("div.scroll", { tabindex: 0, role: "region", "aria-label": t("table") }, el("table",
 		el("thead", el("tr", ["name", "kind", "state", "below"].map((word) => el("th", { scope: "col" }, t(word))), el("th", { scope: "col", class: "end" }, t("since")))),
@@ -123,12 +122,16 @@ export function latest(rows, until) {
 	for (const row of rows) {
 		if (row[8] < until - LATELY) continue;
 		const key = `${row[1]}/${row[2]}`;
-		const was = seen.get(key);
+		const { facets = new Map(), wasBad } = seen.get(key) ?? {};
 		seen.delete(key);
-		seen.set(key, { row, wasBad: was ? was.wasBad || was.row[6] === "bad" : false, times: (was?.times ?? 0) + 1 });
+		seen.set(key, { row, facets: facets.set(row[3], row), wasBad: wasBad || row[6] === "bad" });
 	}
 	const found = { cameBad: [], wentBad: [], changed: [] };
-	for (const one of [...seen.values()].reverse()) found[one.row[6] === "bad" ? "cameBad" : one.wasBad ? "wentBad" : "changed"].push(one);
+	for (const { row, facets, wasBad } of [...seen.values()].reverse()) {
+		const last = [...facets.values()];
+		const bad = last.find((one) => one[6] === "bad");
+		found[bad ? "cameBad" : wasBad && last.every((one) => one[6] === "good") ? "wentBad" : "changed"].push(bad ?? row);
+	}
 	return found;
 }
 
@@ -137,9 +140,9 @@ function changes(app) {
 	const found = latest(app.recent(), until);
 	const parts = Object.entries(found).filter(([, list]) => list.length).map(([word, list]) => [
 		el("h3", `${t(word)} · ${num(list.length)}`),
-		el("ul.list", list.slice(0, SHOWN).map(({ row }) => el("li", el("button", { onclick: () => app.router.set({ sel: `${row[1]}/${row[2]}` }) },
+		el("ul.list", list.slice(0, SHOWN).map((row) => el("li", el("button", { onclick: () => app.router.set({ sel: `${row[1]}/${row[2]}` }) },
 			el("span", { class: row[6] }, glyph(row[6])),
-			el("span.cut", el("bdi", safe(row[2])), el("span.soft", ` ${app.label(row)}`)),
+			el("span.cut", bdi(row[2]), el("span.soft", ` ${app.label(row)}`)),
 			el("span.soft.small", span(until - row[8])))))),
 	]);
 	return [el("h2", t("lately")), ...(parts.length ? parts.flat() : [el("p.soft", t("quiet"))])];
@@ -153,7 +156,7 @@ function quiet(app) {
 	return [
 		el("h2", t("silentPlaces"), el("span.soft", stale ? `${num(stale)} ${t("stale")}` : "")),
 		el("ul.list", found.slice(0, SHOWN).map((number) => el("li", el("a", { href: router.to("tree", { id: store.root(number), sel: app.nameOf(number) }) },
-			el("span.silent", glyph("silent")), el("bdi.cut", safe(store.ids[number])), el("span.soft.small", kindName(store.kinds[store.kind[number]])))))),
+			el("span.silent", glyph("silent")), bdi(store.ids[number], ".cut"), el("span.soft.small", kindName(store.kindOf(number))))))),
 	];
 }
 

@@ -1,7 +1,6 @@
 // Search: entities by any part of their name, and screens.
 
-import { dialog, el, glyph } from "./dom.js";
-import { safe } from "./format.js";
+import { bdi, dialog, el, glyph } from "./dom.js";
 import { Rows } from "./rows.js";
 import { SCREENS } from "./router.js";
 import { CLASSES } from "./store.js";
@@ -17,7 +16,7 @@ export function found(store, text) {
 	for (const number of store.order()) {
 		if (!store.isThere(number)) continue;
 		const id = store.ids[number].toLowerCase();
-		const whole = `${store.kinds[store.kind[number]]}/${id}`;
+		const whole = `${store.kindOf(number)}/${id}`;
 		if (!words.every((word) => whole.includes(word))) continue;
 		if (id.startsWith(words[0]) || id.slice(id.lastIndexOf("/") + 1).startsWith(words[0])) begin.push(number);
 		else inside.push(number);
@@ -30,7 +29,7 @@ export function found(store, text) {
 export function openPalette(app) {
 	let items = [];
 	const { store, router } = app;
-	const input = el("input", { type: "search", role: "combobox", "aria-expanded": "true", "aria-controls": "found", "aria-autocomplete": "list", placeholder: t("searchHint"), "aria-label": t("search"), autocomplete: "off", spellcheck: "false" });
+	const input = el("input", { type: "search", role: "combobox", "aria-expanded": "true", "aria-controls": "found", "aria-autocomplete": "list", placeholder: t("searchHint"), "aria-label": t("search"), autocomplete: "off", spellcheck: "false", oninput: search, onkeydown: pressed });
 	const rows = new Rows({ label: t("search"), draw, choose: take });
 	rows.element.id = "found";
 	rows.element.tabIndex = -1;
@@ -40,7 +39,7 @@ export function openPalette(app) {
 		const item = items[index];
 		if (typeof item === "string") return row.replaceChildren(el("span"), el("span", t(item)), el("span.soft.small", t("open")));
 		const cls = CLASSES[store.classAt(item)];
-		row.replaceChildren(el("span", { class: cls }, glyph(cls)), el("bdi.cut", safe(store.ids[item])), el("span.soft.small", kindName(store.kinds[store.kind[item]])));
+		row.replaceChildren(el("span", { class: cls }, glyph(cls)), bdi(store.ids[item], ".cut"), el("span.soft.small", kindName(store.kindOf(item))));
 	}
 
 	function search() {
@@ -66,8 +65,7 @@ export function openPalette(app) {
 		else if (item !== undefined) router.go(router.to("tree", { id: store.root(item), sel: app.nameOf(item) }));
 	}
 
-	input.addEventListener("input", search);
-	input.addEventListener("keydown", (event) => {
+	function pressed(event) {
 		const step = { ArrowDown: 1, ArrowUp: -1, PageDown: 10, PageUp: -10 }[event.key];
 		if (step && items.length) {
 			const index = Math.min(items.length - 1, Math.max(0, rows.selected + step));
@@ -77,7 +75,8 @@ export function openPalette(app) {
 		} else if (event.key === "Enter") take(rows.selected);
 		else return;
 		event.preventDefault();
-	});
+	}
+
 	const box = dialog(t("search"), input, nothing, rows.element);
 	box.addEventListener("close", () => rows.close());
 	input.focus();

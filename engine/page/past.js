@@ -58,7 +58,6 @@ export class Past {
 		const found = await this.#range(this.last + 1, this.last + AFTER, AFTER);
 		this.rows.push(...found.rows);
 		this.last = Math.max(this.last, found.place);
-		if (!found.rows.length && found.place > this.store.place + 1) this.last = found.place;
 	}
 
 	/** The place before the last event; null at the beginning of the log. */

@@ -1,8 +1,8 @@
 // The screen Refused: rejected events by reason, kind and source; one of them, and sending it again.
 
 import { get, post } from "./api.js";
-import { el, fill } from "./dom.js";
-import { clock, moment, number as num, safe, seconds } from "./format.js";
+import { bdi, el, fill, panel } from "./dom.js";
+import { clock, moment, number as num, safe } from "./format.js";
 import { Rows } from "./rows.js";
 import { payload } from "./side.js";
 import { entityLink } from "./why.js";
@@ -14,11 +14,11 @@ const BY = ["reason", "kind", "source"];
 
 export function open(app, root) {
 	const groups = el("div.top.bar");
-	const rows = new Rows({ label: t("refused"), draw: drawRow, choose: (index) => app.router.set({ sel: items[index].logsequence }), open: () => panel.focus() });
+	const rows = new Rows({ label: t("refused"), draw: drawRow, choose: (index) => app.router.set({ sel: items[index].logsequence }), open: () => beside.focus() });
 	const nothing = el("div.empty");
-	const panel = el("div.panel", { tabindex: 0, role: "region", "aria-label": t("details") });
+	const beside = panel();
 	fill(root, el("h1.hidden-text", t("refused")), groups, el("div.columns",
-		el("div.left.refusals", el("div.heads", { "aria-hidden": "true" }, ["time", "reason", "name", "trigger", "message"].map((word, at) => el("span", { class: at > 2 ? "wide" : "" }, t(word)))), rows.element, nothing), panel));
+		el("div.left.refusals", el("div.heads", { "aria-hidden": "true" }, ["time", "reason", "name", "trigger", "message"].map((word, at) => el("span", { class: at > 2 ? "wide" : "" }, t(word)))), rows.element, nothing), beside));
 	let [items, asked, shown] = [[], "", null];
 	const timer = setInterval(() => app.past || document.hidden || ask(), EVERY);
 
@@ -59,25 +59,27 @@ export function open(app, root) {
 
 	function drawRow(index, row) {
 		const { time, data } = items[index];
-		fill(row, el("span.soft", clock(seconds(time))), el("span.bad", data.reason),
-			el("bdi", safe(data.id ?? "")), el("span.wide", data.trigger ?? ""), el("span.wide.soft", safe(data.message ?? "")));
+		fill(row, el("span.soft", clock(time)), el("span.bad", data.reason),
+			bdi(data.id ?? ""), el("span.wide", data.trigger ?? ""), el("span.wide.soft", safe(data.message ?? "")));
 	}
 
 	async function one(place) {
-		if (!place) return fill(panel);
+		if (!place) return fill(beside);
 		const { rejection, event, problem } = await get(`/v1/rejections/${encodeURIComponent(place)}`).catch((failed) => ({ problem: failed }));
 		if (app.query.sel !== place) return;
-		if (problem) return fill(panel, el("p", { role: "alert" }, problem.message));
+		if (problem) return fill(beside, el("p", { role: "alert" }, problem.message));
 		const { kind, id, message, reason, trigger, cause, state, legal } = rejection.data;
+		await app.known;
+		const lacks = app.past ? el("span.soft.small", t("onlyLive")) : app.lacks("operate");
 		const said = el("p", { "aria-live": "polite" });
 		const again = () => post(`/v1/rejections/${place}/resend`, "").then((done) => fill(said, t("sent", { n: done.sequence })), (failed) => fill(said, failed.message));
 		const states = Object.entries(state ?? {}).map(([facet, now]) => `${facet} ${now.state} ${now.conditions.join(", ")}`);
-		const facts = { reason, trigger, time: moment(seconds(rejection.time)), source: cause?.source, state: states.join("; "), legalThen: legal?.join(", ") };
-		fill(panel, el("h2", kind && id ? entityLink(app, kind, id, place) : safe(id ?? "")),
+		const facts = { reason, trigger, time: moment(rejection.time), source: cause?.source, state: states.join("; "), legalThen: legal?.join(", ") };
+		fill(beside, el("h2", kind && id ? entityLink(app, kind, id, place) : safe(id ?? "")),
 			el("p", safe(message ?? "")),
 			el("dl.facts", Object.entries(facts).map(([word, value]) => (value ? [el("dt", t(word)), el("dd", safe(value))] : null))),
 			el("h2", t("event")), payload(event?.decoded ?? event),
-			el("button.primary", { disabled: app.past || !event, onclick: again }, t("sendAgain")), said);
+			el("div.bar", el("button.primary", { disabled: Boolean(lacks) || !event, onclick: again }, t("sendAgain")), lacks), said);
 	}
 
 	return { draw, close: () => { clearInterval(timer); rows.close(); } };

@@ -4,7 +4,7 @@ import { el } from "./dom.js";
 
 const MORE = 4;
 
-/** options: role (`tree`, `listbox`), label, height of a row, draw(index, element), choose(index), open(index), key(event). */
+/** height: of a row. draw(index, element), choose(index), open(index), key(event). */
 export class Rows {
 	#rows = [];
 	#first = -1;
@@ -12,11 +12,8 @@ export class Rows {
 	constructor({ role = "listbox", label, height = 24, draw, choose, open, key }) {
 		Object.assign(this, { role, height, drawRow: draw, choose, open, key, count: 0, selected: -1 });
 		this.space = el("div.space", { role: "presentation" });
-		this.element = el("div.rows", { role, tabindex: 0, "aria-label": label }, this.space);
-		this.element.addEventListener("scroll", () => this.draw(), { passive: true });
-		this.element.addEventListener("keydown", (event) => this.#pressed(event));
-		this.element.addEventListener("click", (event) => this.#clicked(event));
-		this.element.addEventListener("dblclick", () => this.selected >= 0 && this.open?.(this.selected));
+		this.element = el("div.rows", { role, tabindex: 0, "aria-label": label, onscroll: () => this.draw(), onkeydown: (event) => this.#pressed(event),
+			onclick: (event) => this.#clicked(event), ondblclick: () => this.selected >= 0 && this.open?.(this.selected) }, this.space);
 		this.watcher = new ResizeObserver(() => this.draw());
 		this.watcher.observe(this.element);
 	}

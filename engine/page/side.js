@@ -1,7 +1,7 @@
 // The chosen entity beside a map or a tree: what it is, what it belongs to, why it is so.
 
 import { get, name } from "./api.js";
-import { el, fill, glyph } from "./dom.js";
+import { bdi, el, fill, glyph } from "./dom.js";
 import { moment, number as num, safe, span } from "./format.js";
 import { CLASSES, STALE, VIEWED } from "./store.js";
 import { whyList } from "./why.js";
@@ -47,12 +47,12 @@ export class Side {
 			fill(this.element, el("p.soft", wanted ? t("notThere", { name: safe(wanted) }) : t("choose")));
 			return;
 		}
-		const [kind, id] = [store.kinds[store.kind[number]], store.ids[number]];
-		const state = store.states[store.state[number]];
+		const [kind, id] = [store.kindOf(number), store.ids[number]];
+		const state = store.stateOf(number);
 		const others = store.facets(number);
 		fill(
 			this.element,
-			el("h2", el("a", { href: this.app.router.to("entity", { kind, id }) }, el("bdi.cut", safe(id))), el("span.soft", kindName(kind))),
+			el("h2", el("a", { href: this.app.router.to("entity", { kind, id }) }, bdi(id, ".cut")), el("span.soft", kindName(kind))),
 			el("div.bar", stateMark(state), store.flags[number] & STALE ? el("span.badge.silent", glyph("silent"), t("stale")) : null),
 			el("dl.facts",
 				fact(t("since"), `${moment(store.since[number])} · ${span(this.app.clock() - store.since[number])}`),
@@ -71,7 +71,7 @@ export class Side {
 		const found = [];
 		for (let at = store.parent[number]; at >= 0; at = store.parent[at]) found.unshift(at);
 		return found.map((one) => el("div", el("button.state.plain", { onclick: () => this.app.choose(one) },
-			glyph(CLASSES[store.classAt(one)]), el("bdi", safe(store.ids[one])))));
+			glyph(CLASSES[store.classAt(one)]), bdi(store.ids[one]))));
 	}
 
 	async #explain(kind, id) {

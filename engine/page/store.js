@@ -19,7 +19,7 @@ export class Store {
 
 	clear() {
 		Object.assign(this, { place: 0, time: 0, size: 0, version: 0, structure: 0, ids: [], kinds: [], states: [], more: [] });
-		Object.assign(this, { numbers: [], stateNumbers: new Map(), classOf: [], ordered: null, below: null });
+		Object.assign(this, { numbers: [], stateNumbers: new Map(), classOf: [], ordered: upTo(0), below: null });
 		this.#columns(0);
 	}
 
@@ -47,13 +47,13 @@ export class Store {
 		this.ids = columns.id;
 		this.size = columns.id.length;
 		columns.states.forEach((one) => this.#addState(one));
-		this.kind = Uint16Array.from(columns.kind);
-		this.parent = Int32Array.from(columns.parent);
-		this.state = Int32Array.from(columns.state);
-		this.flags = Uint8Array.from(columns.flags);
-		this.since = Float64Array.from(columns.since);
-		this.more = columns.more.map((column) => Int32Array.from(column));
-		this.ordered = Int32Array.from({ length: this.size }, (_, number) => number);
+		this.kind = new Uint16Array(columns.kind);
+		this.parent = new Int32Array(columns.parent);
+		this.state = new Int32Array(columns.state);
+		this.flags = new Uint8Array(columns.flags);
+		this.since = new Float64Array(columns.since);
+		this.more = columns.more.map((column) => new Int32Array(column));
+		this.ordered = upTo(this.size);
 		return this;
 	}
 
@@ -86,7 +86,7 @@ export class Store {
 		(this.numbers[this.kind[number]] ??= new Map()).set(this.ids[number], number);
 	}
 
-	/** Apply rows of /v1/transitions?form=columns. undo: takes what `undo` needs, a list for each row. */
+	/** Apply rows of /v1/transitions?form=columns. undo: takes what `undo` needs of each row. */
 	apply(rows, undo = null) {
 		for (const row of rows) if (row[0] > this.place) this.#applyRow(row, undo);
 		this.version++;
@@ -143,7 +143,6 @@ export class Store {
 		this.flags[number] = 0;
 		this.#index(number);
 		this.parent[number] = this.#parentOf(kind, id);
-		this.ordered = null;
 		this.structure++;
 		return number;
 	}
@@ -158,6 +157,12 @@ export class Store {
 	isThere(number) {
 		return (this.flags[number] & (GONE | ABSENT)) === 0;
 	}
+
+	/** The name of an entity's kind. */
+	kindOf(number) { return this.kinds[this.kind[number]]; }
+
+	/** The state of its first facet. */
+	stateOf(number) { return this.states[this.state[number]]; }
 
 	/** The class of an entity's first facet, as a position in CLASSES. */
 	classAt(number) {
@@ -179,12 +184,27 @@ export class Store {
 
 	/** All numbers, parents before their children, in the natural order of ids. */
 	order() {
-		this.ordered ??= Int32Array.from({ length: this.size }, (_, number) => number)
-			.sort((a, b) => collator.compare(this.ids[a], this.ids[b]) || this.kind[a] - this.kind[b]);
+		const old = this.ordered;
+		if (old.length === this.size) return old;
+		const compare = (a, b) => collator.compare(this.ids[a], this.ids[b]) || this.kind[a] - this.kind[b];
+		this.ordered = new Int32Array(this.size);
+		let from = 0;
+		upTo(this.size).subarray(old.length).sort(compare).forEach((number, at) => {
+			let [low, high] = [from, old.length];
+			while (low < high) {
+				const middle = (low + high) >> 1;
+				if (compare(old[middle], number) < 0) low = middle + 1;
+				else high = middle;
+			}
+			this.ordered.set(old.subarray(from, low), from + at);
+			this.ordered[low + at] = number;
+			from = low;
+		});
+		this.ordered.set(old.subarray(from), from + this.size - old.length);
 		return this.ordered;
 	}
 
-	/** The numbers of the children of each entity that exists: `list` from `start[n]` to `start[n + 1]`. Tops: the rest. */
+	/** The children of each entity that exists: `list` from `start[n]` to `start[n + 1]`. tops: the rest. */
 	children() {
 		if (this.below?.structure === this.structure) return this.below;
 		const order = this.order();
@@ -220,7 +240,7 @@ export class Store {
 		return found;
 	}
 
-	/** How many entities there are: in all, by class, and by state. stale: of how many nothing is heard. */
+	/** How many entities there are: in all, by class, by state. stale: unheard of. */
 	counts() {
 		const byState = new Int32Array(this.states.length);
 		const classes = new Array(6).fill(0);
@@ -246,6 +266,12 @@ export class Store {
 		});
 		return found;
 	}
+}
+
+function upTo(size) {
+	const made = new Int32Array(size);
+	for (let at = 0; at < size; at++) made[at] = at;
+	return made;
 }
 
 function stateKey(kind, facet, state, conditions) {

@@ -1,4 +1,4 @@
-// Keeps a store up to date: loads it, follows the feed, and comes back after sleep and after the server was away.
+// Keeps a store up to date: loads it, follows the feed, comes back after sleep and after the server was away.
 
 import { get } from "./api.js";
 import { Feed } from "./feed.js";
@@ -15,7 +15,7 @@ export class Stream {
 	#wanted = true;
 
 	constructor(store, changed) {
-		Object.assign(this, { store, changed, status: "connecting", heard: Date.now(), problem: null, recent: [] });
+		Object.assign(this, { store, changed, status: "connecting", heard: Date.now(), recent: [] });
 		this.#feed = shared((message) => this.#take(message));
 		document.addEventListener("visibilitychange", () => this.#seen());
 		addEventListener("pagehide", () => this.#feed.leave());
@@ -30,11 +30,12 @@ export class Stream {
 		try {
 			const columns = await get("/v1/columns");
 			this.store.load(columns);
-			Object.assign(this, { heard: Date.now(), problem: null });
+			this.heard = Date.now();
 			this.changed(true);
 			if (this.#wanted) this.#feed.join(this.store.place);
 		} catch (problem) {
-			Object.assign(this, { status: "away", problem });
+			if (problem.status === 401) location.reload(); // the server shows the form to log in
+			this.status = "away";
 			this.changed(false);
 			setTimeout(() => this.load(), AGAIN + Math.random() * AGAIN);
 		}

@@ -1,8 +1,8 @@
 // The time bar: transitions over time, stacked by class; its handle is the place that is shown.
 
 import { get } from "./api.js";
-import { el, fill } from "./dom.js";
-import { clock, seconds } from "./format.js";
+import { el, fill, sharp } from "./dom.js";
+import { clock } from "./format.js";
 import { t } from "./words.js";
 
 const EVERY = 5000;
@@ -13,7 +13,7 @@ const QUIET = 12;
 const NEAR = 12;
 const STACKED = ["good", "gone", "excused", "busy", "unknown", "bad"];
 
-/** The buckets of answers of /v1/strip, one after the other; long quiet times become one `null`. last: the place at the end. */
+/** The buckets of answers of /v1/strip in a row; long quiet times become one `null`. last: the place at the end. */
 export function folded(answers, last) {
 	const found = [];
 	for (const answer of answers) {
@@ -71,7 +71,8 @@ export class Strip {
 
 	#build() {
 		const { app } = this;
-		this.canvas = el("canvas", { tabindex: 0, role: "slider", "aria-label": t("stripLabel"), "aria-valuemin": 0 });
+		this.canvas = el("canvas", { tabindex: 0, role: "slider", "aria-label": t("stripLabel"), "aria-valuemin": 0,
+			onpointerdown: (event) => this.#down(event), onpointermove: (event) => this.#move(event), onpointerup: (event) => this.#up(event), onkeydown: (event) => this.#key(event) });
 		this.back = el("button", { "aria-label": t("stepBack"), title: `${t("stepBack")}  [`, onclick: () => app.step(-1) }, "◀");
 		this.on = el("button", { "aria-label": t("stepOn"), title: `${t("stepOn")}  ]`, onclick: () => app.step(1) }, "▶");
 		this.play = el("button.play", { onclick: () => app.play() });
@@ -82,10 +83,6 @@ export class Strip {
 			el("div.track", this.canvas, this.ends),
 			el("div.controls", this.whole, el("button", { "aria-label": t("fold"), title: t("fold"), onclick: () => app.router.set({ strip: "0" }) }, "×")));
 		this.element.setAttribute("aria-label", t("strip"));
-		this.canvas.addEventListener("pointerdown", (event) => this.#down(event));
-		this.canvas.addEventListener("pointermove", (event) => this.#move(event));
-		this.canvas.addEventListener("pointerup", (event) => this.#up(event));
-		this.canvas.addEventListener("keydown", (event) => this.#key(event));
 		this.built = true;
 	}
 
@@ -131,25 +128,20 @@ export class Strip {
 	#paint() {
 		const { canvas } = this;
 		if (!canvas || this.element.hidden) return;
-		const ratio = Math.min(2, devicePixelRatio || 1);
-		const [width, height] = [canvas.clientWidth, canvas.clientHeight];
+		const [context, width, height, colour] = sharp(canvas);
 		if (!width) return;
-		[canvas.width, canvas.height] = [width * ratio, height * ratio];
-		const context = canvas.getContext("2d");
-		context.scale(ratio, ratio);
-		const style = getComputedStyle(canvas);
-		context.fillStyle = style.getPropertyValue("--panel");
+		context.fillStyle = colour("panel");
 		context.fillRect(0, 0, width, height);
-		if (this.#buckets.length) this.#bars(context, style, width, height - 13);
-		this.#handle(context, style, width, height);
+		if (this.#buckets.length) this.#bars(context, colour, width, height - 13);
+		this.#handle(context, colour, width, height);
 	}
 
-	#bars(context, style, width, height) {
+	#bars(context, colour, width, height) {
 		const most = Math.max(1, ...this.#buckets.map((one) => one?.sum ?? 0));
 		const wide = width / this.#buckets.length;
 		this.#buckets.forEach((bucket, at) => {
 			if (!bucket) {
-				context.fillStyle = style.getPropertyValue("--soft");
+				context.fillStyle = colour("soft");
 				for (let y = 3; y < height; y += 6) context.fillRect((at + 0.5) * wide - 0.5, y, 1, 3);
 			}
 			if (!bucket?.sum) return;
@@ -157,19 +149,19 @@ export class Strip {
 			const scale = (Math.sqrt(bucket.sum / most) * (height - 3)) / bucket.sum;
 			STACKED.forEach((name, cls) => {
 				const high = bucket.counts[cls] * scale;
-				context.fillStyle = style.getPropertyValue(`--cell-${name}`);
+				context.fillStyle = colour(`cell-${name}`);
 				context.fillRect(at * wide, y - high, Math.max(1, wide - 0.6), high);
 				y -= high;
 			});
 		});
 		const known = this.#buckets.filter(Boolean);
-		fill(this.ends, el("span", clock(seconds(known[0].time))), el("span", clock(seconds(known.at(-1).time))));
+		fill(this.ends, el("span", clock(known[0].time)), el("span", clock(known.at(-1).time)));
 	}
 
-	#handle(context, style, width, height) {
+	#handle(context, colour, width, height) {
 		const { app } = this;
 		const x = Math.min(width - 5, Math.max(5, app.past ? this.#x(app.store.place, width) : width));
-		context.fillStyle = style.getPropertyValue(app.past ? "--text" : "--accent");
+		context.fillStyle = colour(app.past ? "text" : "accent");
 		context.fillRect(x - 1, 0, 2, height);
 		context.beginPath();
 		context.arc(x, 5, 5, 0, 7);

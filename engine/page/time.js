@@ -1,8 +1,8 @@
 // The screen Time: two moments compared, and lanes over time for a tree.
 
 import { get, name } from "./api.js";
-import { el, fill } from "./dom.js";
-import { clock, moment, number as num, safe, seconds } from "./format.js";
+import { bdi, el, fill, sharp } from "./dom.js";
+import { clock, moment, number as num, seconds } from "./format.js";
 import { Rows } from "./rows.js";
 import { stateMark } from "./side.js";
 import { described } from "./store.js";
@@ -76,7 +76,7 @@ class Compare {
 		const list = [
 			el("div.top.bar",
 				Object.entries(counts).map(([what, count]) => el("button.chip", { "aria-pressed": String(this.only === what), onclick: () => this.#choose(what) }, el("b", num(count)), word(what))),
-				el("span.soft.small", `${t("place")} ${num(this.found.from.place)} → ${num(this.found.place)}, ${moment(seconds(this.found.time))}`),
+				el("span.soft.small", `${t("place")} ${num(this.found.from.place)} → ${num(this.found.place)}, ${moment(this.found.time)}`),
 				total > items.length ? el("span.soft.small", t("tooMany", { n: num(items.length) })) : null),
 			el("div.heads", { "aria-hidden": "true" }, el("span", t("changed")), el("span", t("name")), el("span.wide", t("before")), el("span", t("after")), el("span.wide.end", t("count")), el("span.wide.end", t("time"))),
 			this.rows.element,
@@ -101,9 +101,9 @@ class Compare {
 		const one = this.shown[index];
 		const [before, after] = [one.from, one.to].map((states) => this.#states(one.kind, states));
 		fill(row, el("span.soft", word(one.what)),
-			el("span", el("bdi", safe(one.id)), el("span.soft.small", ` ${kindName(one.kind)}`)),
+			el("span", bdi(one.id), el("span.soft.small", ` ${kindName(one.kind)}`)),
 			el("span.wide", before), el("span", after),
-			el("span.wide.end.soft", num(one.transitions)), el("span.wide.end.soft.small", one.last ? clock(seconds(one.last)) : ""));
+			el("span.wide.end.soft", num(one.transitions)), el("span.wide.end.soft.small", one.last ? clock(one.last) : ""));
 	}
 
 	#states(kind, states) {
@@ -143,7 +143,7 @@ class Lanes {
 		this.found = null;
 		if (!tree) return;
 		const top = store.children().tops.find((one) => store.ids[one] === tree) ?? store.ids.indexOf(tree);
-		const kind = top >= 0 ? store.kinds[store.kind[top]] : "cluster";
+		const kind = top >= 0 ? store.kindOf(top) : "cluster";
 		this.found = await get(`/v1/timeline/${name(kind, tree)}`, { from, to });
 		const lanes = this.found.lanes.map((lane) => ({ ...lane, bars: lane.intervals.map((one) => this.#bar(lane, one)) }));
 		const times = lanes.flatMap((lane) => lane.bars.flatMap((bar) => [bar.from, bar.to]));
@@ -160,7 +160,7 @@ class Lanes {
 		if (!this.found) {
 			const { store } = app;
 			return el("div.empty", t("trees"), el("div.bar", store.children().tops.slice(0, 60).map((one) =>
-				el("button.chip", { onclick: () => app.router.set({ tree: store.ids[one] }) }, el("bdi", safe(store.ids[one]))))));
+				el("button.chip", { onclick: () => app.router.set({ tree: store.ids[one] }) }, bdi(store.ids[one])))));
 		}
 		if (!this.lanes.length) return el("div.empty", t("noChange"));
 		const axis = el("canvas", { "aria-hidden": "true" });
@@ -170,19 +170,10 @@ class Lanes {
 		return element;
 	}
 
-	#canvas(canvas, height) {
-		const ratio = Math.min(2, devicePixelRatio || 1);
-		const width = canvas.clientWidth;
-		[canvas.width, canvas.height] = [width * ratio, height * ratio];
-		const context = canvas.getContext("2d");
-		context.scale(ratio, ratio);
-		return [context, width, getComputedStyle(canvas)];
-	}
-
 	#axis(canvas) {
-		const [context, width, style] = this.#canvas(canvas, 18);
+		const [context, width, , colour] = sharp(canvas, 18);
 		context.font = "11px system-ui, sans-serif";
-		context.fillStyle = style.getPropertyValue("--soft");
+		context.fillStyle = colour("soft");
 		let free = 0;
 		for (const time of this.scale.sorted) {
 			const x = this.scale.of(time) * width;
@@ -199,22 +190,22 @@ class Lanes {
 		const lane = this.lanes[index];
 		const canvas = row.querySelector("canvas") ?? el("canvas", { role: "img" });
 		canvas.setAttribute("aria-label", lane.bars.map((bar) => `${stateName(bar.state)} ${clock(bar.from)}`).slice(-8).join(", "));
-		fill(row, el("span.cut", el("bdi", safe(lane.id)), el("span.soft.small", ` ${kindName(lane.kind)} ${lane.facet}`)), canvas);
-		const [context, width, style] = this.#canvas(canvas, 20);
+		fill(row, el("span.cut", bdi(lane.id), el("span.soft.small", ` ${kindName(lane.kind)} ${lane.facet}`)), canvas);
+		const [context, width, , colour] = sharp(canvas, 20);
 		if (!width) return;
 		for (const bar of lane.bars) {
 			const x = this.scale.of(bar.from) * width;
 			const wide = Math.max(1, this.scale.of(bar.to) * width - x - 0.6);
-			context.fillStyle = style.getPropertyValue(`--cell-${bar.state.class}`);
+			context.fillStyle = colour(`cell-${bar.state.class}`);
 			context.fillRect(x, bar.state.class === "good" ? 8 : 3, wide, bar.state.class === "good" ? 6 : 15);
 			const text = stateName(bar.state);
 			context.font = "11px system-ui, sans-serif";
 			if (bar.state.class !== "good" && context.measureText(text).width < wide - 8) {
-				context.fillStyle = style.getPropertyValue("--back");
+				context.fillStyle = colour("back");
 				context.fillText(text, x + 4, 14);
 			}
 		}
-		context.fillStyle = style.getPropertyValue("--back");
+		context.fillStyle = colour("back");
 		for (const fold of this.scale.folds) context.fillRect(fold * width - 3, 0, 2, 20);
 	}
 }

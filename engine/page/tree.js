@@ -1,6 +1,6 @@
 // The screen Tree: one tree or all, as rows; filters; the chosen entity beside them.
 
-import { el, fill, glyph } from "./dom.js";
+import { bdi, el, fill, glyph, panel } from "./dom.js";
 import { moment, number as num, safe, span } from "./format.js";
 import { Rows } from "./rows.js";
 import { badges, Side, stateMark } from "./side.js";
@@ -118,9 +118,8 @@ export function open(app, root) {
 	const body = el("div.grow.left");
 	const heads = el("div.heads", { "aria-hidden": "true" }, ["name", "state", "facets", "below", "since"].map((word, at) => el("span", { class: at === 2 || at === 3 ? "wide" : at === 4 ? "end" : "" }, t(word))));
 	const filters = new Filters(app);
-	const panel = el("div.panel", { tabindex: 0, role: "region", "aria-label": t("details") }, side.element);
 	const nothing = el("div.empty");
-	fill(root, el("h1.hidden-text", t("tree")), filters.element, el("div.columns", body, panel));
+	fill(root, el("h1.hidden-text", t("tree")), filters.element, el("div.columns", body, panel(side.element)));
 	fill(body, heads, rows.element, nothing);
 
 	function draw() {
@@ -181,9 +180,9 @@ export function open(app, root) {
 		const { number } = row;
 		const parent = store.parent[number];
 		const id = store.ids[number];
-		name.append(el("bdi.cut", safe(parent >= 0 && id.startsWith(`${store.ids[parent]}/`) ? id.slice(store.ids[parent].length + 1) : id)),
-			el("span.soft.small", kindName(store.kinds[store.kind[number]])));
-		const state = el("span.cut", stateMark(store.states[store.state[number]]));
+		name.append(bdi(parent >= 0 && id.startsWith(`${store.ids[parent]}/`) ? id.slice(store.ids[parent].length + 1) : id, ".cut"),
+			el("span.soft.small", kindName(store.kindOf(number))));
+		const state = el("span.cut", stateMark(store.stateOf(number)));
 		if (store.flags[number] & STALE) state.append(" ", el("span.silent", { title: t("stale") }, glyph("silent")));
 		const others = el("span.badges.wide", store.facets(number).map((one) => el("span", { class: `badge ${one.class}`, title: one.facet }, glyph(one.class), stateName(one))));
 		element.replaceChildren(name, state, others, el("span.wide", badges(counts, number * 6)),
@@ -293,7 +292,7 @@ class Filters {
 			for (const condition of one.conditions) states.set(condition, condition);
 		});
 		fill(this.element,
-			id ? el("span.bar", el("a", { href: router.to("tree") }, t("allTrees")), "›", el("b", el("bdi", safe(id)))) : el("b", t("allTrees")),
+			id ? el("span.bar", el("a", { href: router.to("tree") }, t("allTrees")), "›", el("b", bdi(id))) : el("b", t("allTrees")),
 			el("span.grow"),
 			CLASSES.map((name) => el("button.chip", { title: t(name), "aria-label": t(name), "aria-pressed": String(query.class === name), onclick: () => router.set({ class: query.class === name ? null : name }) }, el("span", { class: name }, glyph(name)))),
 			this.#options("kind", t("anyKind"), store.kinds.map((one) => [one, kindName(one)])),

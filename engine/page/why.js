@@ -1,7 +1,7 @@
 // Why an entity is in its state, as a nested list: from the state back to the events from outside.
 
-import { el, glyph } from "./dom.js";
-import { clock, safe, seconds } from "./format.js";
+import { bdi, el, glyph } from "./dom.js";
+import { clock, safe } from "./format.js";
 import { described } from "./store.js";
 import { stateName } from "./words.js";
 
@@ -36,12 +36,12 @@ function event(app, record) {
 	return [
 		el("span", { class: `state ${state.class}` }, glyph(state.class), stateName(state)), " ← ", el("b", record.trigger), " ",
 		entityLink(app, record.kind, record.id),
-		el("div.soft.small", `${clock(seconds(record.time))} · ${safe(by.source)} · ${safe(by.event)}`, by.by === "event" ? null : ` · ${by.by}${by.from ? ` ${safe(by.from)}` : ""}`),
+		el("div.soft.small", `${clock(record.time)} · ${safe(by.source)} · ${safe(by.event)}`, by.by === "event" ? null : ` · ${by.by}${by.from ? ` ${safe(by.from)}` : ""}`),
 		record.message ? el("div", el("q", safe(record.message))) : null,
 	];
 }
 
 /** A link to an entity, at a place if one is given. */
 export function entityLink(app, kind, id, at = app.at) {
-	return el("a", { href: app.router.to("entity", { kind, id, at }) }, el("bdi", safe(id)));
+	return el("a", { href: app.router.to("entity", { kind, id, at }) }, bdi(id));
 }

@@ -2,7 +2,7 @@
 
 import { get } from "./api.js";
 import { el, fill, table } from "./dom.js";
-import { clock, number as num, safe, seconds } from "./format.js";
+import { clock, number as num, safe } from "./format.js";
 import { kindName, t } from "./words.js";
 
 const EVERY = 2000;
@@ -19,7 +19,7 @@ export function open(app, root) {
 		try {
 			const found = { ...(await get("/v1/summary")), asked: Date.now() };
 			const before = last?.partitions ?? [];
-			moves += found.partitions.filter(({ worker }, at) => worker && before[at]?.worker && worker !== before[at].worker).length;
+			moves += (found.partitions ?? []).filter(({ worker }, at) => worker && before[at]?.worker && worker !== before[at].worker).length;
 			last = found;
 			first ??= found;
 			problem.textContent = found.connected ? "" : t("serverAway");
@@ -34,13 +34,13 @@ export function open(app, root) {
 		language = app.query.lang;
 		const card = (word, ...content) => el("section", { class: `card ${word}` }, el("h2", t(word)), content);
 		const version = (digest) => el("code", { class: digest && digest !== tables.digest ? "bad" : "" }, digest ?? "");
-		fill(body,
+		fill(body, partitions ? [
 			card("workers", workers?.length ? table(["name", "#partitions"], workers.map((worker) => [safe(worker), num(partitions.filter((one) => one.worker === worker).length)])) : t(workers ? "noWorker" : "notKnown"),
 				el("p.soft.small", t("moves", { n: num(moves) }))),
 			card("partitions", table(["partition", "worker", "#waiting", "tables"], partitions.map((one) => [
 				one.partition, one.worker ? safe(one.worker) : el("span.bad", one.problem ?? t("none")), one.waiting === null ? "?" : num(one.waiting), version(one.tables)]))),
 			card("streams", table(["name", "#messages", "#size", "#growth", "#time"], streams.map((one, at) => (one.problem ? [one.stream, safe(one.problem), "", "", ""] : [
-				one.stream, num(one.messages), `${num(Math.ceil(one.bytes / 1000))} kB`, num(grown(one, at)), one.messages ? clock(seconds(one.last_time)) : ""])))),
+				one.stream, num(one.messages), `${num(Math.ceil(one.bytes / 1000))} kB`, num(grown(one, at)), one.messages ? clock(one.last_time) : ""]))))] : card("workers", t("notKnown")),
 			card("tables", table(["kind", "version"], [[t("all"), version(tables.digest)], ...Object.entries(tables.kinds).map(([kind, digest]) => [kindName(kind), el("code", digest)])])));
 	}
 

@@ -8,8 +8,7 @@ from pathlib import Path
 
 import msgspec
 
-from phaseline.engine.core.message import Message
-from phaseline.engine.core.process import COPY
+from phaseline.engine.core.process import COPY, InboxEvent
 from phaseline.engine.replay import log_format
 from phaseline.engine.replay.log_format import EventItem, ExpectedItem, Header, RecordItem, StateItem
 from phaseline.engine.replay.log_writer import LogWriter
@@ -42,6 +41,22 @@ async def export(
     return dict(log.counts)
 
 
+def event_item(prefix: str, event: InboxEvent) -> EventItem:
+    """An event of the installation with this prefix, as a file holds it."""
+    branch, _, address = event.subject[len(prefix) + 1 :].split(".", 2)
+    copied = event.block is not None and COPY in event.block
+    headers = "" if event.block is None else log_format.headers_of(event.block)
+    return EventItem(event.sequence, event.time_ns, address, event.data, branch == "due", copied, headers)
+
+
+def short_subject(prefix: str, subject: str) -> str:
+    """The subject of a record without prefix, branch and partition: `transition. ...` or `rejection. ...`.
+
+    The subject of a mark looks like that of a transition of a kind `mark`.
+    """
+    return subject[len(prefix) + 1 :].split(".", 2)[2]
+
+
 class _Export:
     def __init__(self, source: ServerLog, *, records: bool, expect: bool) -> None:
         self.source, self.records, self.expect = source, records, expect
@@ -53,8 +68,10 @@ class _Export:
         return Header(
             written_by=f"phaseline {__version__}", prefix=source.prefix, partitions=source.partitions,
             tree=source.span.root, first=source.begins, last=source.ends,
-            since=await stored_time(source, source.begins), until=await stored_time(source, source.ends),
-            records=self.records, eras={str(number): msgspec.to_builtins(eras) for number, eras in source.eras.items()},
+            since=await stored_time(source.installation, source.begins),
+            until=await stored_time(source.installation, source.ends),
+            records=self.records,
+            eras={str(bucket): msgspec.to_builtins(eras) for bucket, eras in source.eras_of_buckets().items()},
             purged=sorted(source.purged_positions),
         )  # fmt: skip
 
@@ -73,25 +90,14 @@ class _Export:
     def put(self, log: LogWriter, step: RecordedStep) -> None:
         """Write an event and its records."""
         if step.event is not None:
-            event = step.event
-            branch, _, address = event.subject[len(self.source.prefix) + 1 :].split(".", 2)
-            copied = event.block is not None and COPY in event.block
-            headers = "" if event.block is None else log_format.headers_of(event.block)
-            log.write(EventItem(event.sequence, event.time_ns, address, event.data, branch == "due", copied, headers))
+            log.write(event_item(self.source.prefix, step.event))
         for message in step.messages:
             if self.records:
-                log.write(RecordItem(self._short_subject(message), message.body))
+                log.write(RecordItem(short_subject(self.source.prefix, message.subject), message.body))
             if self.expect:
                 record = read(message)
                 if isinstance(record, Transition):
                     self.last[record.entity.kind, record.entity.id] = message.body
-
-    def _short_subject(self, message: Message) -> str:
-        """A subject without prefix, branch and partition: `transition. ...` or `rejection. ...`.
-
-        The subject of a mark looks like that of a transition of a kind `mark`.
-        """
-        return message.subject[len(self.source.prefix) + 1 :].split(".", 2)[2]
 
     def finish(self, log: LogWriter) -> None:
         """Write the states that a test expects."""

@@ -71,6 +71,23 @@ class FileLog:
 
     def read_initial(self) -> Iterator[Record]:
         """The states at the beginning of the file, and the records before `span`."""
+        for item in self._before_events():
+            message = Message(item.subject if isinstance(item, RecordItem) else "state", item.body)
+            record = read(message)
+            if self._has_state_of(record):
+                self.erased += is_of_secret(message) and record.cause.sequence >= self.span.first
+                yield record
+
+    def read_gone(self) -> Iterator[RecordedStep]:
+        """Instead of `read_initial`, where the log before the file was read: only the records that precede its events.
+
+        The events that made them are gone.
+        """
+        for item in self._before_events():
+            if isinstance(item, RecordItem):
+                yield from self._gone(Message(item.subject, item.body))
+
+    def _before_events(self) -> Iterator[StateItem | RecordItem]:
         for items in self._slices:
             for number, item in enumerate(items):
                 if isinstance(item, EventItem):
@@ -78,9 +95,7 @@ class FileLog:
                         self._rest = items[number:]
                         return
                 elif isinstance(item, StateItem | RecordItem):
-                    record = read(Message("state", item.body))
-                    if self._has_state_of(record):
-                        yield record
+                    yield item
                 else:
                     self.expected.append(item.body)
 
@@ -127,11 +142,15 @@ class FileLog:
             messages = [Message(self._subject(item, partition), item.body) for item in items]
             steps.append(RecordedStep(partition, self._stored(event, partition), messages, self._era(partition, event)))
         for message in gone:
-            record = read(message)
-            if not self._has_state_of(record):
-                continue
-            self.erased += is_of_secret(message)
-            steps.append(RecordedStep(self._partition_of(record), None, [message], is_erased=True))
+            steps += self._gone(message)
+
+    def _gone(self, message: Message) -> Sequence[RecordedStep]:
+        """The step of a record whose event is gone, if it belongs to the part that is read."""
+        record = read(message)
+        if not self._has_state_of(record):
+            return ()
+        self.erased += is_of_secret(message)
+        return [RecordedStep(self._partition_of(record), None, [message], is_erased=True)]
 
     def _partition_of(self, record: Record) -> int:
         return partition_of_id(entity_of(record)[1], self.partitions)

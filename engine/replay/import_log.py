@@ -6,7 +6,7 @@ Belongs here: what is sent, and when. Does not: reading the file (`log_file`), s
 import asyncio
 import hashlib
 from collections import Counter
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -121,16 +121,18 @@ class Player:
 
     async def messages(self, file: LogFile, pipeline: Pipeline, *, partial: bool) -> AsyncIterator[EventMessage]:
         """The states, parents first; then the events."""
-        loop, states, items = asyncio.get_running_loop(), list[Entity](), file.items()
+        # An archive has two records of an entity with a mark: the later one stands behind the other.
+        loop, states, items = asyncio.get_running_loop(), dict[tuple[str, str], Entity](), file.items()
         begun: float | None = None
         try:
             for item in items:
                 if isinstance(item, StateItem):
-                    states.append(_entity(item.body))
+                    entity = _entity(item.body)
+                    states[entity.kind, entity.id] = entity
                 elif isinstance(item, EventItem) and not (item.timer or item.copied):
                     # The installation fires its own timers, and a copy was no event.
                     if begun is None:
-                        for message in self.adopt_events(states):
+                        for message in self.adopt_events(states.values()):
                             yield message
                         begun = loop.time()
                     if (wait := begun + self.clock.after(item.time_ns) - loop.time()) > SOON:
@@ -142,7 +144,7 @@ class Player:
                 raise
             self.done.damage = str(error)
         if begun is None:
-            for message in self.adopt_events(states):
+            for message in self.adopt_events(states.values()):
                 yield message
 
     def event(self, item: EventItem) -> EventMessage:
@@ -164,7 +166,7 @@ class Player:
             body = codec.encode({**fields, "time": moved})
         return EventMessage(subject, body, message_id, read.id, read.source)
 
-    def adopt_events(self, states: list[Entity]) -> list[EventMessage]:
+    def adopt_events(self, states: Iterable[Entity]) -> list[EventMessage]:
         """The `adopt` events of the states at the beginning."""
         messages = []
         for entity in sorted(states, key=lambda entity: entity.id.count("/")):

@@ -76,11 +76,14 @@ class EventItem(_Fields, frozen=True, gc=False, tag="event"):
 class RecordItem(_Fields, frozen=True, gc=False, tag="record"):
     """A record that the last event before it made. `subject`: without prefix, branch and partition.
 
-    The key of `subject` in JSON lines is `place`.
+    The key of `subject` in JSON lines is `place`. In archives, `place` is where it was in the log (`at` in JSON lines),
+    and `time_ns` when it was stored (`stored`).
     """
 
     subject: str
     body: bytes
+    place: Position = 0
+    time_ns: TimeNs = 0
 
 
 class ExpectedItem(_Fields, frozen=True, gc=False, tag="expected"):
@@ -126,6 +129,8 @@ def pack(part: Part) -> bytes:
         return codec.encode(("end", msgspec.to_builtins(part)))
     if isinstance(part, EventItem) and not part.headers:
         return codec.encode(_as_before(part))
+    if isinstance(part, RecordItem) and not part.place:
+        return codec.encode(("record", part.subject, part.body))
     return codec.encode_struct(part)
 
 
@@ -171,7 +176,10 @@ def _line_map(part: Part) -> dict[str, Any]:
         line |= {"copied": True} if part.copied else {}
         line |= {"headers": part.headers} if part.headers else {}
         return {**line, **_body("event", part.data)}
-    line = {"place": part.subject} if isinstance(part, RecordItem) else {}
+    line = {}
+    if isinstance(part, RecordItem):
+        line = {"place": part.subject}
+        line |= {"at": part.place, "stored": timestamp(part.time_ns)} if part.place else {}
     return {**line, **_body(ITEM_NAMES[type(part)], part.body)}
 
 
@@ -200,7 +208,8 @@ def _item(values: dict[str, Any]) -> Item:
     if name == "expected":
         return ExpectedItem(body)
     if "place" in values:
-        return msgspec.convert(("record", values["place"], body), RecordItem)
+        stored = (values["at"], nanoseconds(values["stored"])) if "at" in values else ()
+        return msgspec.convert(("record", values["place"], body, *stored), RecordItem)
     given = (
         "event", values["sequence"], nanoseconds(values["time"]), values["address"], body,
         bool(values.get("timer")), bool(values.get("copied")), values.get("headers", ""),

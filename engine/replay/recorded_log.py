@@ -93,12 +93,18 @@ class RecordedLog(LogSource, Protocol):
     """The position of the first event in it."""
     has_records: bool
     """Whether it holds records, or events only."""
-    undecided: int
-    """How many events were read that no worker had decided."""
-    erased: int
-    """How many events with a raw Secret were found erased so far."""
-    purged: int
-    """How many events of this part of the log were purged; exact once all steps are read."""
+
+    @property
+    def undecided(self) -> int:
+        """How many events were read that no worker had decided."""
+
+    @property
+    def erased(self) -> int:
+        """How many events with a raw Secret were found erased so far."""
+
+    @property
+    def purged(self) -> int:
+        """How many events of this part of the log were purged; exact once all steps are read."""
 
     @property
     def losses(self) -> Sequence[Loss]:

@@ -16,7 +16,10 @@ from phaseline.engine.errors import LogEmptied
 from phaseline.engine.jetstream.reader import BUFFER, Stored
 from phaseline.engine.jetstream.stream_reader import StreamReader, reader_of
 from phaseline.engine.log import foreign, purge, table_eras
+from phaseline.engine.log.archived import note
 from phaseline.engine.log.checkpoint import Checkpoint
+from phaseline.engine.log.division import closings, notes
+from phaseline.engine.log.division.made_by import MadeBy
 from phaseline.engine.log.foreign import Foreign
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.log_records import cause_of, event_at
@@ -24,6 +27,7 @@ from phaseline.engine.log.table_eras import Era, in_force
 from phaseline.engine.ownership import former_owner
 from phaseline.engine.replay.recorded_log import RecordedStep, Span, is_of_secret, part_erased, read
 from phaseline.schemas import codec, losses
+from phaseline.schemas.partitions.divisions import STRIDE, Deciders
 from phaseline.schemas.records import Loss, Record, Rejection, nanoseconds
 from phaseline.schemas.subjects import SHORTENED, quote
 
@@ -34,18 +38,27 @@ class LogCursor:
     cause: the position of the event that made the next record; None at the end of the log.
     """
 
-    def __init__(self, reader: StreamReader, wanted: Callable[[str], bool]) -> None:
-        """wanted: says of a subject whether its message is to be read; all others are skipped."""
-        self._reader, self._wanted = reader, wanted
+    def __init__(self, reader: StreamReader, wanted: Callable[[Stored], bool], whole: str = "") -> None:
+        """wanted: says of a message whether it is to be read; all others are skipped.
+
+        whole: how the subjects begin, if what has another subject is not even looked at for losses and foreign
+        messages: another cursor does that.
+        """
+        self._reader, self._wanted, self._whole = reader, wanted, whole
         self._held: deque[Stored] = deque()
-        self._next: Message | None = None
+        self._next: Stored | None = None
         self.cause: int | None = None
         self.earlier = 0
         self.last_cause = 0
         self.losses: list[Loss] = []
         self.foreign: list[Foreign] = []
 
-    async def advance(self) -> Message | None:
+    @property
+    def place(self) -> int:
+        """The place of the next record; 0 at the end of the log."""
+        return 0 if self._next is None else self._next.sequence
+
+    async def advance(self) -> Stored | None:
         """Return the next message, and move to the one after it."""
         current = self._next
         while True:
@@ -59,24 +72,25 @@ class LogCursor:
             stored = self._held.popleft()
             if foreign.is_json_copy(stored.block):
                 continue
+            is_noticed = stored.subject.startswith(self._whole)
             if not foreign.is_by_owner(stored.block):
-                self.foreign.append(foreign.report(self._reader.stream, stored))
+                self.foreign += [foreign.report(self._reader.stream, stored)] if is_noticed else []
             elif ".loss." in stored.subject and losses.is_loss(stored.data):
-                self.losses.append(losses.read(stored.data))
-            elif self._wanted(stored.subject):
-                self._next = Message(stored.subject, stored.data)
+                self.losses += [losses.read(stored.data)] if is_noticed else []
+            elif self._wanted(stored):
+                self._next = stored
                 self.cause = self.last_cause = cause_of(stored.data, self.cause or 0)
                 return current
 
-    async def take_up_to(self, sequence: int) -> list[Message]:
+    async def take_up_to(self, sequence: int) -> list[Stored]:
         """The messages up to the last one whose cause is at most `sequence`. `earlier` counts those before it."""
-        messages, self.earlier = [], 0
+        found, self.earlier = [], 0
         while self.cause is not None and self.cause <= sequence:
             self.earlier += self.cause < sequence
-            message = await self.advance()
-            if message is not None:
-                messages.append(message)
-        return messages
+            stored = await self.advance()
+            if stored is not None:
+                found.append(stored)
+        return found
 
 
 class ServerLog:
@@ -95,7 +109,10 @@ class ServerLog:
         self._clear: dict[int, int | None] = {}
         self._cursors: dict[int, LogCursor] = {}
         self._first = 0
-        """The first event that EVENTS holds."""
+        """The first event that EVENTS holds, and that is not archived."""
+        self._archived = 0
+        """The last event that is archived."""
+        self._deciders = Deciders(installation.layout.all_divisions, {})
         self.emptied: list[int] = []
         self._stalled: set[int] = set()
         """Partitions whose next event, and so each later one, is undecided."""
@@ -107,32 +124,46 @@ class ServerLog:
 
         records: read the records too, and leave out undecided events. Without them all events are read.
         """
-        log = cls(installation, span, records=records)
+        log = cls(await notes.current(installation), span, records=records)
         await log._measure()
         async with AsyncExitStack() as stack:
             for partition in log._own_partitions() if records or log.begins > 1 else ():
                 # Always one filter: with several, the server is slow if the stream has many subjects.
-                reader = reader_of(installation.wire, installation.layout.log, [f"{log.prefix}.*.{partition}.>"])
-                cursor = LogCursor(await stack.enter_async_context(reader), log._wants(partition))
+                bucket = partition if partition < STRIDE else "*"
+                reader = reader_of(installation.wire, installation.layout.log, [f"{log.prefix}.*.{bucket}.>"])
+                whole = "" if partition < STRIDE else f"{log.prefix}.log.{partition}."
+                cursor = LogCursor(await stack.enter_async_context(reader), log._wants(partition), whole)
                 await cursor.advance()
                 log._cursors[partition] = cursor
             yield log
 
+    @property
+    def is_divided(self) -> bool:
+        """Whether the number of partitions has changed since the installation was made."""
+        return len(self._deciders.divisions) > 1
+
     async def _measure(self) -> None:
+        self._deciders = await closings.deciders(self.installation)
         wire, layout = self.installation.wire, self.installation.layout
         held = (await wire.api(f"STREAM.INFO.{layout.events}"))["state"]
-        self._first = int(held["first_seq"])
-        self.begins = max(self.span.first, int(held["first_seq"]), 1)
+        self._archived = await note.position(self.installation)
+        self._first = max(int(held["first_seq"]), self._archived + 1)
+        self.begins = max(self.span.first, self._first, 1)
         self.ends = min(int(held["last_seq"]), int(held["last_seq"]) if self.span.last is None else self.span.last)
         # The checkpoints are read before the log. So the log that is read holds all records of the decided events.
         for partition in self._own_partitions():
             last = await self._last_checkpoint(partition)
             self._decided[partition], self._clear[partition] = last.position, last.clear
             self.eras[partition] = await table_eras.eras(self.installation, partition)
-            for note in await purge.notes(self.installation, partition):
-                if self.span.root in (None, note.id.partition("/")[0]):
-                    self.purged_positions.update(one for one in note.positions if self.span.first <= one <= self.ends)
+            for told in await purge.notes(self.installation, partition) if partition < STRIDE else ():
+                if self.span.root in (None, told.id.partition("/")[0]):
+                    self.purged_positions.update(one for one in told.positions if self._least <= one <= self.ends)
         self.purged = len(self.purged_positions)
+
+    @property
+    def _least(self) -> int:
+        """The first event that may belong to the log, also if EVENTS no longer holds it."""
+        return max(self.span.first, self._archived + 1)
 
     @property
     def foreign(self) -> list[Foreign]:
@@ -143,16 +174,17 @@ class ServerLog:
     def losses(self) -> list[Loss]:
         """See `RecordedLog.losses`."""
         noted = [loss for cursor in self._cursors.values() for loss in cursor.losses]
-        return noted + [gap for partition in self._cursors for gap in self._gap(partition)]
+        present = (partition for partition in self._cursors if partition in self._deciders.last.numbers)
+        return noted + [gap for partition in present for gap in self._gap(partition)]
 
     def _gap(self, partition: int) -> list[Loss]:
         """The events that EVENTS dropped undecided, if no worker has noted it yet."""
         clear = self._clear[partition]
-        known = max(self._decided[partition], clear or 0, self._cursors[partition].last_cause)
+        known = max(self._decided[partition], clear or 0, self._cursors[partition].last_cause, self._archived)
         gone = self._first - 1 - known
         if clear is None or gone <= 0:
             return []
-        at_least = gone if self.partitions == 1 else 0
+        at_least = gone if self._deciders.last.count == 1 else 0
         return [Loss(partition, "events", known + 1, self._first - 1, at_least, gone, "", 0)]
 
     async def _last_checkpoint(self, partition: int) -> Checkpoint:
@@ -165,14 +197,14 @@ class ServerLog:
     async def initial_messages(self) -> AsyncIterator[Message]:
         """The log messages of all events before the first event of the span."""
         for cursor in self._cursors.values():
-            for message in await cursor.take_up_to(self.begins - 1):
-                yield message
+            for stored in await cursor.take_up_to(self.begins - 1):
+                yield _message(stored)
 
     async def initial(self) -> AsyncIterator[Record]:
         """See `RecordedLog.initial`."""
         async for message in self.initial_messages():
             record = read(message)
-            if isinstance(record, Rejection) and record.reason == "secret" and record.cause.sequence >= self.span.first:
+            if isinstance(record, Rejection) and record.reason == "secret" and record.cause.sequence >= self._least:
                 self.erased += 1
             yield record
 
@@ -183,54 +215,98 @@ class ServerLog:
         tree = ">" if root is None else f"{quote(root)}.>"
         # One filter at a time: with several, the server is slow.
         whole = root is None and self.span.partitions is None
-        for inbox in [[]] if whole else [[f"{self.prefix}.*.{one}.{tree}"] for one in self._own_partitions()]:
+        for inbox in [[]] if whole else [[f"{self.prefix}.*.{one}.{tree}"] for one in self._buckets()]:
             async with reader_of(wire, stream, inbox, self.begins) as events:
-                async for slice_ in _up_to(events, self.ends):
+                async for slice_ in up_to(events, self.ends):
                     yield [step for event in slice_ for step in await self._steps(event)]
         for partition, cursor in self._cursors.items() if self.has_records else ():
             if partition not in self._stalled and (left := await cursor.take_up_to(self.ends)):
-                yield self._part(partition, left)
+                yield self._part(list(map(_message, left)))
 
     async def _steps(self, event: Stored) -> Sequence[RecordedStep]:
         """An event with its records, after the records of events that are gone; nothing if it is undecided."""
         index = self.prefix.count(".") + 2
-        partition = int(event.subject.split(".", index + 1)[index])
+        bucket, root = event.subject.split(".", index + 2)[index : index + 2]
+        partition = self._deciders.of(root, event.sequence)
         self.purged -= event.sequence in self.purged_positions
         era = in_force(self.eras[partition], event.sequence)
         if not self.has_records:
-            return [RecordedStep(partition, event, [], era)]
+            return [RecordedStep(int(bucket), event, [], era)]
         early, messages = await self._messages(partition, event)
         before: list[RecordedStep] = []
         if early:
-            erased, others = self._part(partition, early)
-            before, messages = [erased], others.messages + messages
+            *erased, others = self._part(early)
+            before, messages = erased, others.messages + messages
         if partition in self._stalled:
             self.undecided += 1
             return before
-        return [*before, RecordedStep(partition, event, messages, era)]
+        if self.is_divided:  # a replay writes rejections into the bucket too
+            messages = [Message(self._at(int(bucket), one.subject), one.body) for one in messages]
+        return [*before, RecordedStep(int(bucket), event, messages, era)]
 
     async def _messages(self, partition: int, event: Stored) -> tuple[list[Message], list[Message]]:
         """The messages with an earlier cause, and those that the event made. Notices that it is not decided yet."""
         cursor = self._cursors[partition]
-        found = await cursor.take_up_to(event.sequence)
+        found = list(map(_message, await cursor.take_up_to(event.sequence)))
         early, messages = (found[: cursor.earlier], found[cursor.earlier :]) if cursor.earlier else ([], found)
         if cursor.cause is None and event.sequence > self._decided[partition] and not _is_whole(messages):
             self._stalled.add(partition)
         return early, messages
 
-    def _part(self, partition: int, messages: list[Message]) -> tuple[RecordedStep, RecordedStep]:
-        """Messages whose event is missing, in two steps: those of events that were erased, and all others."""
+    def _part(self, messages: list[Message]) -> list[RecordedStep]:
+        """Messages whose event is missing: steps with those of events that were erased; the last one has all others."""
         erased, others = part_erased(messages, self.purged_positions)
         self.erased += sum(map(is_of_secret, erased))
-        return RecordedStep(partition, None, erased, is_erased=True), RecordedStep(partition, None, others)
+        by_bucket: dict[int, list[Message]] = {}
+        for message in erased:
+            by_bucket.setdefault(self._bucket(message), []).append(message)
+        steps = [RecordedStep(bucket, None, some, is_erased=True) for bucket, some in by_bucket.items()]
+        return [*steps, RecordedStep(self._bucket(others[0]) if others else 0, None, others)]
 
-    def _own_partitions(self) -> Sequence[int]:
+    def _bucket(self, message: Message) -> int:
+        """The bucket in the subject of a message. A rejection has the number of a partition there, and no tree."""
+        return int(message.subject[len(self.prefix) + 1 :].split(".", 2)[1]) % STRIDE % self.partitions
+
+    def eras_of_buckets(self) -> dict[int, list[Era]]:
+        """Which tables decided which events, by bucket. Partitions of a later division share the notes of a bucket."""
+        found: dict[int, list[Era]] = {bucket: [] for bucket in self._buckets()}
+        for number, eras in self.eras.items():
+            division = next(one for one in self._deciders.divisions if number in one.numbers)
+            reach = division.reach(number, self.partitions)
+            for bucket in found if reach is None else {reach} & found.keys():
+                found[bucket] += eras
+        return {bucket: sorted(eras, key=lambda era: era.position) for bucket, eras in found.items()}
+
+    def _buckets(self) -> Sequence[int]:
+        """The buckets that are read."""
         root = self.span.root
         everything = range(self.partitions) if self.span.partitions is None else self.span.partitions
         return everything if root is None else [self.installation.partition_of(root)]
 
-    def _wants(self, partition: int) -> Callable[[str], bool]:
-        """Says of a subject whether it is that of a record, in the tree `span.root` if there is one."""
+    def _own_partitions(self) -> Sequence[int]:
+        """The partitions, of all divisions, that decided the events in these buckets."""
+        if not self.is_divided:
+            return self._buckets()
+        root = self.span.root
+        if root is not None:
+            return [division.number_of(quote(root)) for division in self._deciders.divisions]
+        return [number for division in self._deciders.divisions for number in division.numbers]
+
+    def _wants(self, partition: int) -> Callable[[Stored], bool]:
+        """Says of a message whether it holds a record of a partition, in the tree `span.root` if there is one."""
+        if not self.is_divided:
+            is_record = self._of_records(partition)
+            return lambda stored: is_record(stored.subject)
+        made, is_any = MadeBy(self.prefix, self._deciders, partition), self._of_records(0)
+        return lambda stored: made(stored) and is_any(self._at(0, stored.subject))
+
+    def _at(self, bucket: int, subject: str) -> str:
+        """A subject of LOG with another bucket."""
+        branch, _, rest = subject[len(self.prefix) + 1 :].split(".", 2)
+        return f"{self.prefix}.{branch}.{bucket}.{rest}"
+
+    def _of_records(self, partition: int) -> Callable[[str], bool]:
+        """Says of a subject whether it is that of a record."""
         log = f"{self.prefix}.log.{partition}"
         starts = (f"{log}.transition.", f"{log}.rejection.", f"{self.installation.subjects.marks(partition)}.")
         if self.span.root is None:
@@ -256,7 +332,12 @@ def _is_whole(messages: list[Message]) -> bool:
     return int(body["id"].partition("-")[2]) + 1 == int(body["data"]["cause"]["records"])
 
 
-async def _up_to(reader: StreamReader, last: int) -> AsyncIterator[Sequence[Stored]]:
+def _message(stored: Stored) -> Message:
+    return Message(stored.subject, stored.data)
+
+
+async def up_to(reader: StreamReader, last: int) -> AsyncIterator[Sequence[Stored]]:
+    """The messages that a reader gives up to the sequence `last`, some at a time."""
     while not reader.caught_up:
         slice_ = await reader.take(BUFFER)
         if slice_ and slice_[-1].sequence > last:
@@ -275,7 +356,7 @@ async def first_event_after(installation: Installation, moment: datetime) -> int
     return int(info["state"]["last_seq"]) + 1
 
 
-async def stored_time(log: ServerLog, sequence: int) -> int:
+async def stored_time(installation: Installation, sequence: int) -> int:
     """When an event was stored, ns; 0 if it no longer exists."""
-    kept = await event_at(log.installation, sequence) if sequence else None
+    kept = await event_at(installation, sequence) if sequence else None
     return 0 if kept is None else nanoseconds(kept.time)

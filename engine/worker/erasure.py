@@ -117,7 +117,9 @@ class Erasure:
     async def _told(self) -> AsyncIterator[Rejection]:
         """The rejections of this partition, in the log, whose events held a raw Secret."""
         installation = self._installation
-        filter_ = installation.subjects.secrets(self._partition)
+        # What a partition of a former division left is looked for by all partitions of the present one.
+        is_first = installation.layout.division.generation == 0
+        filter_ = installation.subjects.secrets(self._partition if is_first else "*")
         async for slice_ in read_all(installation.wire, installation.layout.log, [filter_]):
             for stored in slice_:
                 try:
@@ -134,5 +136,5 @@ class Erasure:
             if raw_secret(event.body) is not None:
                 await self._erase(Erasable(record.cause.sequence, self._live_subject(event.subject)))
         elif (record.kind, record.trigger) == ("resource", "observed"):
-            live = self._installation.subjects.live(self._partition, record.id)
+            live = self._installation.subjects.live(self._installation.partition_of(record.id), record.id)
             await self._erase(Erasable(record.cause.sequence, live))

@@ -1,13 +1,13 @@
 """Leases: which worker should own which partition, by keys that expire and rendezvous hashing over the live workers.
 
 Belongs here: even shares, quick take-over, and whom a partition is handed to. Does not: safety, which the fence alone
-ensures (`ownership.fenced_commit`), how a partition is handed over (`hand_over`, `preparing`).
+ensures (`ownership.fenced_commit`), how a partition is handed over (`hand_over`).
 """
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Coroutine, Iterable, Iterator
-from contextlib import suppress
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterable, Iterator
+from contextlib import asynccontextmanager, suppress
 from functools import lru_cache
 from hashlib import blake2b
 from typing import Any
@@ -18,6 +18,7 @@ from phaseline.engine.jetstream import frames
 from phaseline.engine.jetstream.direct_get import LastMessage, gather, last_message_from_leader
 from phaseline.engine.log import foreign
 from phaseline.engine.log.installation import Installation
+from phaseline.engine.worker.measures import Measures
 from phaseline.engine.worker.stopping import unless_stopped
 from phaseline.schemas import codec
 from phaseline.schemas.cloudevents import content_types
@@ -88,8 +89,11 @@ async def _all(works: Iterable[Awaitable[None]]) -> None:
 class Leases:
     """The leases of one worker."""
 
-    def __init__(self, installation: Installation, worker: str, seconds: float) -> None:
+    def __init__(
+        self, installation: Installation, worker: str, seconds: float, measures: Measures | None = None
+    ) -> None:
         """`worker`: a unique name, fit for a subject. `seconds`: how long a lease lives without a renewal."""
+        self._measures = measures or Measures()
         self._wire, self._layout, self._worker = installation.wire, installation.layout, worker
         self._subjects = installation.subjects
         self._seconds = seconds
@@ -98,7 +102,7 @@ class Leases:
         """By partition, the sequence of the key in LEASE."""
         self.waits = False
         """Whether the last try to renew the leases failed."""
-        self._owners: tuple[str, ...] = ()
+        self._owners: dict[int, str] = {}
         """Which worker should own each partition, as of the last look."""
         self._given_up_at: dict[int, float] = {}
         """By partition that we hold and another worker should own: until when that one can prepare."""
@@ -107,12 +111,13 @@ class Leases:
         self._gained: Callback = self.give_up
         """What `run` was given."""
         self._taking: set[asyncio.Task[None]] = set()
+        self.has_share = False
+        """Whether the leases of the first share are asked for."""
 
     async def run(self, stop: asyncio.Event, gained: Callback, lost: Callback, awaited: Awaited) -> None:
         """Keep an even share until `stop`. Awaits `gained` and `lost` for each partition that comes or goes."""
-        sid = await self._wire.subscribe(self._subjects.workers, lambda *_: self._heard())
         self._gained = gained
-        try:
+        async with self._listening():
             await unless_stopped(self._join(), stop)
             while not stop.is_set():
                 try:
@@ -124,11 +129,41 @@ class Leases:
                 await unless_stopped(self._next_turn(), stop)
             awaited(frozenset())
             await self._end_taking()
-            await self._leave(lost)
+
+    async def leave(self, lost: Callback) -> None:
+        """Go on with the partitions until the workers that are left have taken them over.
+
+        No longer than `HAND_OVER`, and not at all without another worker, or while the server does not answer.
+        """
+        if not self.held or self.waits or not self._wire.connected:
+            return
+        await self._forget_worker()
+        self._announce()
+        end = time.monotonic() + HAND_OVER
+        async with self._listening():
+            try:
+                while self.held and time.monotonic() < end and (others := await self.workers() - {self._worker}):
+                    self._share(others)
+                    await _all(self._renew(partition, lost) for partition in sorted(self.held))
+                    await self._next_turn()
+            except (NoAnswer, ApiFailed) as error:
+                log.info("lease_left", worker=self._worker, error=str(error))
+
+    @asynccontextmanager
+    async def _listening(self) -> AsyncIterator[None]:
+        """Hear of workers that come or leave."""
+        sid = await self._wire.subscribe(self._subjects.workers, lambda *_: self._heard())
+        try:
+            yield
         finally:
             if self._turns_soon is not None:
                 self._turns_soon.cancel()
             await self._wire.unsubscribe(sid)
+
+    def _share(self, workers: frozenset[str]) -> None:
+        """Note which of these workers should own each partition."""
+        numbers = self._layout.division.numbers
+        self._owners = dict(zip(numbers, shares(len(numbers), workers), strict=True))
 
     async def _round(self, work: Coroutine[Any, Any, None], stop: asyncio.Event) -> None:
         """Do a round of renewals. After `stop` it may end soon, so that no lease is left which nobody knows."""
@@ -145,8 +180,8 @@ class Leases:
 
     def give(self, partition: int, worker: str) -> int | None:
         """Leave the lease of a partition to this worker: its sequence; None if this worker should not own it."""
-        should = self._owners[partition] if partition < len(self._owners) else self._worker
-        return self.held.pop(partition, None) if should == worker != self._worker else None
+        is_next = worker != self._worker and self._owners.get(partition) == worker
+        return self.held.pop(partition, None) if is_next else None
 
     def take_given(self, partition: int, sequence: int) -> None:
         """Take a partition now whose owner has left its lease, of that sequence, to this worker."""
@@ -192,24 +227,6 @@ class Leases:
             await self._write(self._key_of_worker, None)
             self._announce()
 
-    async def _leave(self, lost: Callback) -> None:
-        """Go on with the partitions until the workers that are left have taken them over.
-
-        No longer than `HAND_OVER`, and not at all without another worker, or while the server does not answer.
-        """
-        if not self.held or self.waits or not self._wire.connected:
-            return
-        await self._forget_worker()
-        self._announce()
-        end = time.monotonic() + HAND_OVER
-        try:
-            while self.held and time.monotonic() < end and (others := await self.workers() - {self._worker}):
-                self._owners = shares(self._layout.partitions, others)
-                await _all(self._renew(partition, lost) for partition in sorted(self.held))
-                await self._next_turn()
-        except (NoAnswer, ApiFailed) as error:
-            log.info("lease_left", worker=self._worker, error=str(error))
-
     def _log_outcome(self, error: Exception | None) -> None:
         """Log once that leases cannot be renewed, and once that they can be renewed again."""
         if error is not None and not self.waits:
@@ -224,10 +241,12 @@ class Leases:
         A partition that another worker should own is handed over once that one asks for it (`give`). One that does
         not ask in time gets it without being prepared.
         """
+        began = now = time.monotonic()
         await self._write(self._key_of_worker, None)
-        self._owners = shares(self._layout.partitions, await self.workers() | {self._worker})
-        mine = {partition for partition, worker in enumerate(self._owners) if worker == self._worker}
-        now = time.monotonic()
+        self._measures.renewals.add(time.monotonic() - began)
+        self._measures.living = living = await self.workers() | {self._worker}
+        self._share(living)
+        mine = {partition for partition, worker in self._owners.items() if worker == self._worker}
         self._given_up_at = {one: self._given_up_at.get(one, now + HAND_OVER) for one in set(self.held) - mine}
         for partition in sorted(one for one, end in self._given_up_at.items() if now >= end):
             await lost(partition)
@@ -235,6 +254,7 @@ class Leases:
         await _all(self._renew(partition, lost) for partition in sorted(self.held))
         await _all(self._acquire(partition, gained) for partition in sorted(mine - set(self.held)))
         awaited(frozenset(mine - set(self.held)))
+        self.has_share = True
 
     async def workers(self) -> frozenset[str]:
         """The names of the workers that are alive. Keys that no worker wrote do not count, and are reported."""
@@ -264,9 +284,11 @@ class Leases:
         if not self.held:
             self._turn.set()
 
-    async def release_all(self) -> None:
-        """Delete all leases, and the key that says that this worker is alive."""
-        await asyncio.gather(self._forget_worker(), *(self.give_up(partition) for partition in list(self.held)))
+    async def release_all(self, *, goes_on: bool = False) -> None:
+        """Delete all leases, and the key that says that this worker is alive, unless it goes on with other ones."""
+        await asyncio.gather(*(self.give_up(partition) for partition in list(self.held)))
+        if not goes_on:
+            await self._forget_worker()
 
     async def _forget_worker(self) -> None:
         await self._ask(f"STREAM.PURGE.{self._layout.lease}", {"filter": self._key_of_worker})
@@ -302,13 +324,19 @@ class Leases:
             self.held[partition] = renewed
         else:
             del self.held[partition]
+            self._measures.losses["lease"] += 1
             await lost(partition)
 
     async def _acquire(self, partition: int, gained: Callback) -> None:
+        if await self.take(partition):
+            await gained(partition)
+
+    async def take(self, partition: int) -> bool:
+        """Take the lease of a partition; False if another worker has it."""
         taken = await self._take(partition)
         if taken is not None:
             self.held[partition] = taken
-            await gained(partition)
+        return taken is not None
 
     async def _take(self, partition: int) -> int | None:
         """Take the lease of a partition if no worker has it; its sequence. What no worker wrote is overwritten."""

@@ -5,17 +5,20 @@ Belongs here: the loop, and the choice of a commit's form. Does not: rules (`cor
 """
 
 import asyncio
+import time
+from collections import Counter
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from contextlib import suppress
 from typing import Self, TypeVar
 
 from phaseline.engine import logs
-from phaseline.engine.core.process import Batch, EventCounts, Processor
+from phaseline.engine.core.counts.outcomes import Outcomes
+from phaseline.engine.core.process import Batch, Processor
 from phaseline.engine.core.tree import Tree
 from phaseline.engine.errors import DecisionStuck, Fenced, NotOwned, PhaselineError, SetupError
 from phaseline.engine.faults import log_fault
 from phaseline.engine.jetstream.api_reply import can_pass
-from phaseline.engine.jetstream.reader import Reader, Stored
+from phaseline.engine.jetstream.reader import Stored
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.ownership import oversized_commit
 from phaseline.engine.ownership.atomic_batches import AtomicBatches
@@ -25,6 +28,8 @@ from phaseline.engine.ownership.load_states import PartitionStates
 from phaseline.engine.ownership.takeover import take_over
 from phaseline.engine.worker.deciding import DecidingThread, Heartbeats, Pace, SlowKinds, SlowLog
 from phaseline.engine.worker.erasure import Erasure
+from phaseline.engine.worker.inbox import Inbox
+from phaseline.engine.worker.measures import Census, Measures, census
 
 T = TypeVar("T")
 Living = Callable[[], Awaitable[frozenset[str]]]
@@ -89,17 +94,26 @@ class Partition:
     def __init__(
         self, installation: Installation, number: int, worker: str, accepted: str = "",
         *, accept_loss: bool = False, living: Living | None = None, silence_after: float = 0.0,
-        batches: AtomicBatches | None = None, room: asyncio.Event | None = None,
+        batches: AtomicBatches | None = None, measures: Measures | None = None, room: asyncio.Event | None = None,
         states: PartitionStates | None = None,
     ) -> None:  # fmt: skip
-        """`worker` is the owner's name in checkpoints and log lines. room: set while something may be committed.
+        """`worker` is the owner's name in checkpoints and log lines. Those after `living` are for `take_over`.
 
-        The others but `living` are for `take_over`.
+        measures: what the worker measures; by default they are this partition's own. room: set while something may be
+        committed.
         """
+        self._measures = measures or Measures()
         self._living, self._batches, self._room, self._states = living, batches, room, states
+        self.closes = False
+        """Whether `run` closes the partition for good when it is stopped."""
         self.installation, self.accept_loss, self.silence_after = installation, accept_loss, silence_after
         self.number, self.worker, self.accepted = number, worker, accepted
-        self.counts = EventCounts()
+        self.outcomes = Outcomes()
+        self.census: Census = Counter()
+        """How many entities were in which state when the partition was taken over."""
+        self.epoch = 0
+        self._committing: int | None = None
+        """When the first event of the commit under way was stored, ns."""
         self.tree: Tree | None = None
         self.position = 0
         """The last event that is in the tree, committed or not."""
@@ -108,7 +122,7 @@ class Partition:
         self.decided = self.committed = 0
         """Numbers of batches. They differ while a batch is in the tree and not yet in the log."""
         self._waiting: list[tuple[int, asyncio.Future[None]]] = []
-        self._inbox: Reader | None = None
+        self._inbox: Inbox | None = None
         self._claim: Claim | None = None
         self._at_hand: list[Stored] = []
         """The events that were fetched last, without those that are decided."""
@@ -139,6 +153,7 @@ class Partition:
 
     async def _run(self, stop: asyncio.Event) -> None:
         """Fetch, decide, commit, go on. Events are decided while the commit before them is under way."""
+        began = time.monotonic()
         claim = await take_over(
             self.installation, self.number, self.worker, self.accepted,
             accept_loss=self.accept_loss, silence_after=self.silence_after, batches=self._batches,
@@ -146,12 +161,17 @@ class Partition:
         )  # fmt: skip
         self._claim = claim
         await oversized_commit.resume(self.installation, claim)
+        self.census, self.epoch = await census(claim.tree), claim.checkpoint.epoch
+        self._measures.taken_over(claim.former, time.monotonic() - began)
         watch = ClaimWatch(self.installation, claim)
         as_json = self.installation.layout.feed == "json"
-        processor = Processor(claim.tree, self.installation.subjects, self.number, as_json=as_json, limit=claim.limit)
-        self.counts, self.tree, self.position = processor.counts, claim.tree, claim.position
+        processor = Processor(
+            claim.tree, self.installation.subjects, self.number, as_json=as_json, limit=claim.limit,
+            buckets=self.installation.layout.partitions if self.installation.layout.divisions else None,
+        )  # fmt: skip
+        self.outcomes, self.tree, self.position = processor.outcomes, claim.tree, claim.position
         async with (
-            self._open_inbox(claim.position + 1) as inbox,
+            self._open_inbox(claim) as inbox,
             Erasure(self.installation, self.number) as self._erasure,
             CommitSlot() as slot,
         ):
@@ -167,6 +187,8 @@ class Partition:
                     await slot.wait()
                 if not events:
                     events = await beats.gather(await inbox.take(SLICE, IDLE), inbox, SLICE)
+                    if not events and inbox.left_out:  # only events of others came
+                        continue
                     self._at_hand, slow = events, any(map(slow_kinds.has, events))
                 if claim.checkpoint.attempts >= CAREFUL and events:
                     await slot.wait()
@@ -175,9 +197,14 @@ class Partition:
                     batch = await self._decide(processor, events, claim.position, in_thread=slow)
                 await slot.wait()
                 if batch.events:
-                    claim.pending = events[batch.events - 1].pending
+                    claim.pending = inbox.following(events[batch.events - 1])
+                stored = [event.time_ns for event in events[: batch.events]]
                 del events[: batch.events]
-                await slot.start(self.commit(claim, batch))
+                await slot.start(self.commit(claim, batch, stored))
+            await slot.wait()
+            if self.closes:
+                await claim.close()
+                log.info("partition_closed", partition=self.number, worker=self.worker, position=claim.position)
 
     @property
     def is_full(self) -> bool:
@@ -198,10 +225,19 @@ class Partition:
         to_come = 0 if self._inbox.idle else self._inbox.pending
         return len(self._at_hand) + self._inbox.buffered + to_come + self.decided - self.committed
 
-    def _open_inbox(self, start: int) -> Reader:
-        """The reader of this partition's events from position `start` on."""
-        subject = self.installation.subjects.stored(self.number)
-        return Reader(self.installation.wire, self.installation.layout.events, [subject], start=start)
+    @property
+    def oldest_ns(self) -> int | None:
+        """When the first event was stored that has no committed outcome, of those that came; None if there is none."""
+        if self._committing is not None:
+            return self._committing
+        if self._at_hand:
+            return self._at_hand[0].time_ns
+        first = None if self._inbox is None else self._inbox.oldest
+        return None if first is None else first.time_ns
+
+    def _open_inbox(self, claim: Claim) -> Inbox:
+        """The reader of this partition's events after the position of the claim."""
+        return Inbox(self.installation, self.number, claim.position + 1, claim.opening)
 
     async def _decide(self, processor: Processor, events: Sequence[Stored], position: int, *, in_thread: bool) -> Batch:
         """The next batch: the records of as many of these events as fit it, and a slice's time."""
@@ -254,20 +290,24 @@ class Partition:
         self.decided, self.position = self.decided + 1, batch.position
         return batch
 
-    async def commit(self, claim: Claim, batch: Batch) -> None:
-        """Store a batch in the cheapest form that is safe, once there is room for it."""
+    async def commit(self, claim: Claim, batch: Batch, stored: Sequence[int] = ()) -> None:
+        """Store a batch in the cheapest form that is safe, once there is room. stored: when its events were, ns."""
         if self._room is not None and not self._room.is_set():
             await self._room.wait()
+        self._committing, began = (stored[0] if stored else None), time.monotonic()
+        longest_row = 1 if self.installation.wire.clustered else FEW
         if len(batch.messages) > claim.limit:
             await oversized_commit.commit(self.installation, claim, batch.messages, batch.position)
-        elif batch.is_row and len(batch.messages) <= (1 if self.installation.wire.clustered else FEW):
+        elif batch.is_row and claim.allows_rows and len(batch.messages) <= longest_row:
             await claim.append_row(batch.messages, batch.position)
         elif batch.messages:
             await claim.append(batch.messages, batch.position)
         elif claim.checkpoint.position < batch.position:
             await claim.move(batch.position)
         self.committed += 1
-        self._blame = None
+        self._blame = self._committing = None
+        if stored:
+            self._measures.committed(stored, len(batch.messages), time.monotonic() - began)
         if batch.secrets and self._erasure is not None:
             self._erasure.add(batch.secrets)
         if self._waiting:

@@ -5,13 +5,13 @@ Belongs here: starting the parts, and stopping them in order. Does not: options,
 
 import asyncio
 import signal
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import asdict, replace
 from pathlib import Path
 
 from phaseline.engine import logs
-from phaseline.engine.core.process import EventCounts
+from phaseline.engine.core.counts.outcomes import EventCounts
 from phaseline.engine.embedded import server_key
 from phaseline.engine.embedded.server import EmbeddedServer
 from phaseline.engine.embedded.supervisor import Supervisor
@@ -23,6 +23,7 @@ from phaseline.engine.worker.stopping import unless_stopped
 from phaseline.engine.worker.worker import Worker, worker_name
 from phaseline.machines.compiler.kinds import Kinds
 
+Watch = Callable[[Worker], None]
 HUNG = 30.0
 """Seconds of computing without a turn of the event loop after which a worker process ends by SIGVTALRM."""
 
@@ -46,13 +47,14 @@ def stopped_by_signals() -> asyncio.Event:
 
 
 async def work(
-    settings: Settings, kinds: Kinds, stop: asyncio.Event, ready: asyncio.Event | None = None
-) -> Worker | None:
+    settings: Settings, kinds: Kinds, stop: asyncio.Event, ready: asyncio.Event | None = None,
+    watch: Watch | None = None,
+) -> Worker | None:  # fmt: skip
     """Run one worker on a server that exists, until `stop`. Returns the worker with its counts.
 
     None if the worker was stopped before it reached NATS.
 
-    ready: set once the streams exist.
+    ready: set once the streams exist. watch: called with the worker once it has reached NATS.
     """
     name = worker_name()
     opened = Wire.open(settings, name=name, patient=True)
@@ -62,6 +64,8 @@ async def work(
         return None
     try:
         worker = Worker(wire, settings, kinds, name, ready)
+        if watch is not None:
+            watch(worker)
         alive = asyncio.create_task(_stay_alive())
         try:
             with collecting_rarely():
@@ -98,12 +102,15 @@ async def system(
     sync_always: bool = False,
     is_open: bool = False,
     quiet: bool = True,
+    watch: Watch | None = None,
+    metrics: Sequence[Sequence[str]] = (),
 ) -> AsyncIterator[tuple[EmbeddedServer, Settings, asyncio.Task[Worker | None]]]:
     """Run an embedded server with a worker in this process and `workers - 1` worker processes; drain all at the end.
 
     The server is started again when it dies. The task ends with the worker, or with `ServerGone`.
     is_open: everybody on this machine may connect. Otherwise only this user may, whose commands find the key.
-    quiet: the worker processes log warnings and errors only.
+    quiet: the worker processes log warnings and errors only. watch: as for `work`. metrics: the options about metrics
+    of each worker process, if any.
     """
     async with (
         EmbeddedServer(data, port, sync_always=sync_always, protected=not is_open) as server,
@@ -113,9 +120,12 @@ async def system(
         settings = _within(settings, server.url, key)
         stop, ready = asyncio.Event(), asyncio.Event()
         keeper = asyncio.create_task(Supervisor(server).run())
-        worker = asyncio.create_task(work(settings, kinds, stop, ready))
+        worker = asyncio.create_task(work(settings, kinds, stop, ready, watch))
         task = asyncio.create_task(_first_of(worker, keeper))
-        others = [asyncio.create_task(worker_processes.keep(settings, stop, quiet=quiet)) for _ in range(workers - 1)]
+        others = [
+            asyncio.create_task(worker_processes.keep(settings, stop, quiet=quiet, further=further))
+            for further in metrics or [()] * (workers - 1)
+        ]
         try:
             await until(ready, task)
             yield server, settings, task

@@ -9,10 +9,12 @@ import os
 import secrets
 import socket
 import time
+from collections import Counter
 from dataclasses import asdict
 
 from phaseline.engine import logs
-from phaseline.engine.core.process import EventCounts
+from phaseline.engine.core.counts import outcomes
+from phaseline.engine.core.counts.outcomes import EventCounts, Outcomes
 from phaseline.engine.emco_status.server import StatusService
 from phaseline.engine.errors import (
     ApiFailed,
@@ -30,13 +32,17 @@ from phaseline.engine.jetstream.api_reply import can_pass
 from phaseline.engine.jetstream.streams import MINIMUM_SERVER, provision
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.log import table_eras
+from phaseline.engine.log.division import notes
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.ownership.atomic_batches import AtomicBatches
+from phaseline.engine.partition_errors import PartitionClosed
 from phaseline.engine.settings import Settings
 from phaseline.engine.worker import backlog_answers, hand_over
+from phaseline.engine.worker.closing import DivisionWatch, close_former
+from phaseline.engine.worker.hand_over import Preparations
 from phaseline.engine.worker.lease import Leases
+from phaseline.engine.worker.measures import Measures
 from phaseline.engine.worker.partition import Partition
-from phaseline.engine.worker.preparing import Preparations
 from phaseline.engine.worker.stopping import unless_stopped
 from phaseline.engine.worker.stream_watch import StreamWatch
 from phaseline.machines import built_in, libraries
@@ -45,6 +51,8 @@ from phaseline.schemas.version import __version__
 
 SAY_AGAIN = 30.0
 """Seconds between two log lines that say that the worker waits."""
+LOOKS = 4
+"""How often in the seconds of a lease a worker looks whether the trees are divided anew."""
 REPORT = 60.0
 """Seconds between two log lines with counts."""
 DRAIN = 10.0
@@ -75,7 +83,10 @@ class Worker:
         self.owned: dict[int, tuple[Partition, asyncio.Event, asyncio.Task[None]]] = {}
         self.loaded: dict[int, Partition] = {}
         """The partitions that status queries may read."""
-        self.done = EventCounts()
+        self._done = Outcomes()
+        self.measures = Measures()
+        self.installation: Installation | None = None
+        """None until its streams are found."""
         self.ready = ready or asyncio.Event()
         self._batches = AtomicBatches(wire)
         self._room = asyncio.Event()
@@ -100,30 +111,49 @@ class Worker:
         installation = await self._provisioned(stop)
         if installation is None:
             return
-        layout = installation.layout
-        log.info("worker_started", worker=self.name, partitions=layout.partitions, prefix=layout.prefix)
-        self._leases = leases = Leases(installation, self.name, self.settings.lease)
-        preparations = Preparations(installation, self.name, leases.take_given, self._is_taking_over)
-        status = StatusService(installation, self.loaded, self.name, __version__)
-        announced = await status.start()
+        log.info(
+            "worker_started",
+            worker=self.name, partitions=installation.layout.division.count, prefix=installation.prefix,
+        )  # fmt: skip
         reporting = asyncio.create_task(self._report())
         looking = asyncio.create_task(StreamWatch(installation, self._room).run())
         try:
-            self.ready.set()
-            await leases.run(
-                stop, gained=lambda p: self._start(installation, preparations, status, p), lost=self._end,
-                awaited=preparations.want,
-            )  # fmt: skip
+            while installation is not None and not stop.is_set():
+                await self._work(installation, stop)
+                if not stop.is_set():
+                    installation = await self._provisioned(stop)
         finally:
-            await preparations.close()
             reporting.cancel()
             looking.cancel()
-            await announced.stop()
-            await asyncio.gather(*(self._end(partition) for partition in list(self.owned)))
-            await leases.release_all()
             log.info("worker_stopped", worker=self.name, **asdict(self.counts()))
         if self._stuck is not None:
             raise self._stuck
+
+    async def _work(self, installation: Installation, stop: asyncio.Event) -> None:
+        """Own a share of the partitions of one division, until `stop` or until another division is noted."""
+        self.installation = installation
+        self._leases = leases = Leases(installation, self.name, self.settings.lease, self.measures)
+        preparations = Preparations(installation, self.name, leases.take_given, self._is_taking_over)
+        status = StatusService(installation, self.loaded, self.name, __version__)
+        announced = await status.start()
+        over = DivisionWatch(installation, self.settings.lease / LOOKS)
+        watching = asyncio.create_task(over.watch(stop))
+        try:
+            self.ready.set()
+            await leases.run(
+                over.over, gained=lambda p: self._start(installation, preparations, status, p), lost=self._end,
+                awaited=preparations.want,
+            )  # fmt: skip
+            if not over.is_new and self._stuck is None:
+                await leases.leave(self._end)
+        finally:
+            await preparations.close()
+            watching.cancel()
+            await announced.stop()
+            for partition, _, _ in self.owned.values():
+                partition.closes = over.is_new
+            await asyncio.gather(*(self._end(partition) for partition in list(self.owned)))
+            await leases.release_all(goes_on=over.is_new and not stop.is_set())
 
     async def _provisioned(self, stop: asyncio.Event) -> Installation | None:
         """The installation, with its streams created where they are absent; None if `stop` came first.
@@ -147,13 +177,28 @@ class Worker:
 
     async def _checked(self) -> Installation:
         installation = Installation(self.wire, await provision(self.wire, self.settings), self.kinds)
+        installation = await notes.current(installation)
         await table_eras.check_all(installation, self.settings.accept_tables)
+        await close_former(installation, self.name, self.settings)
         return installation
 
     def counts(self) -> EventCounts:
         """The counts of all events that this worker has decided."""
-        parts = [self.done, *(partition.counts for partition, _, _ in self.owned.values())]
-        return EventCounts(*(sum(getattr(part, name) for part in parts) for name in EventCounts.__dataclass_fields__))
+        return self.outcomes().counts()
+
+    def outcomes(self) -> Outcomes:
+        """What became of all events that this worker has decided."""
+        return outcomes.sum_of([self._done, *(partition.outcomes for partition, _, _ in self.owned.values())])
+
+    @property
+    def commit_failures(self) -> Counter[str]:
+        """By reason, the tries of commits without success."""
+        return self._batches.failures
+
+    @property
+    def has_share(self) -> bool:
+        """Whether this worker has asked for the partitions that are its share."""
+        return self._leases is not None and self._leases.has_share
 
     async def _start(
         self, installation: Installation, preparations: Preparations, status: StatusService, number: int
@@ -163,7 +208,7 @@ class Worker:
         partition = Partition(
             installation, number, self.name, settings.accept_tables,
             accept_loss=settings.accept_loss, living=leases.workers, silence_after=settings.silence_after,
-            batches=self._batches, room=self._room, states=await preparations.take(number),
+            batches=self._batches, measures=self.measures, room=self._room, states=await preparations.take(number),
         )  # fmt: skip
         self.loaded[number] = partition
         listening = (
@@ -210,29 +255,38 @@ class Worker:
 
     async def _own(self, partition: Partition, stop: asyncio.Event, leases: Leases, listening: tuple[int, ...]) -> None:
         """Run a partition, log the error that ends it, and give up its lease."""
-        number = partition.number
+        number, losses = partition.number, self.measures.losses
         try:
             await partition.run(stop)
+        except PartitionClosed:
+            await asyncio.sleep(PAUSE)  # until this worker has seen the new division
         except Fenced as error:
+            losses["fenced"] += 1
             log.warning("partition_lost", partition=number, worker=self.name, error=str(error))
         except DecisionStuck as error:
+            losses["stuck"] += 1
             self._stuck = error
             self._stop.set()
         except TablesDiffer as error:
+            losses["tables"] += 1
             log.warning("partition_refused", partition=number, worker=self.name, error=str(error))
             await asyncio.sleep(LONG_PAUSE)
         except LogEmptied as error:
+            losses["log_emptied"] += 1
             # The error says all, so there is no traceback.
             log.error("log_emptied", partition=number, worker=self.name, error=str(error))  # noqa: TRY400
             await asyncio.sleep(LONG_PAUSE)
         except KindMissing as error:
+            losses["unreadable"] += 1
             log.exception("partition_unreadable", partition=number, worker=self.name, error=str(error))
             await asyncio.sleep(LONG_PAUSE)
         except PhaselineError as error:
+            losses["failed"] += 1
             # The error says all, so there is no traceback.
             log.error("partition_failed", partition=number, worker=self.name, error=str(error))  # noqa: TRY400
             await asyncio.sleep(PAUSE)
         except Exception as error:
+            losses["broken"] += 1
             log.exception("partition_broken", partition=number, worker=self.name, error=repr(error))
             await asyncio.sleep(PAUSE)
         finally:
@@ -240,12 +294,8 @@ class Worker:
             self.loaded.pop(number, None)
             for sid in listening:
                 await self.wire.unsubscribe(sid)
-            self._add(partition.counts)
+            self._done.take_in(partition.outcomes)
             await leases.give_up(number)
-
-    def _add(self, counts: EventCounts) -> None:
-        for name in EventCounts.__dataclass_fields__:
-            setattr(self.done, name, getattr(self.done, name) + getattr(counts, name))
 
     async def _report(self) -> None:
         last = self.counts()

@@ -7,6 +7,7 @@ On Linux they end with the process that started them, even if that is killed.
 import asyncio
 import os
 import sys
+from collections.abc import Sequence
 
 from phaseline.engine import logs
 from phaseline.engine.embedded.server import end_with_parent
@@ -20,24 +21,24 @@ DRAIN = 10.0
 log = logs.get_logger(__name__)
 
 
-async def keep(settings: Settings, stop: asyncio.Event, *, quiet: bool) -> None:
+async def keep(settings: Settings, stop: asyncio.Event, *, quiet: bool, further: Sequence[str] = ()) -> None:
     """Run a worker process until `stop`, and another one whenever it dies; drain it at the end.
 
-    quiet: it logs warnings and errors only.
+    quiet: it logs warnings and errors only. further: more options.
     """
     deaths = Deaths()
     while not stop.is_set():
-        how = await _run(settings, stop, quiet=quiet)
+        how = await _run([*options_of(settings), *further, "--quiet" if quiet else "-v"], stop)
         if not stop.is_set():
             deaths.add()
             log.error("worker_died", how=how, deaths=deaths.count, seconds=deaths.pause)
             await unless_stopped(asyncio.sleep(deaths.pause), stop)
 
 
-async def _run(settings: Settings, stop: asyncio.Event, *, quiet: bool) -> str:
+async def _run(options: Sequence[str], stop: asyncio.Event) -> str:
     """Run one worker process to its end, or until `stop`; how it ended."""
     try:
-        process = await _spawn(settings, quiet=quiet)
+        process = await _spawn(options)
     except OSError as error:
         return str(error)
     await unless_stopped(process.wait(), stop)
@@ -46,14 +47,13 @@ async def _run(settings: Settings, stop: asyncio.Event, *, quiet: bool) -> str:
     return how_it_ended(process.returncode or 0)
 
 
-async def _spawn(settings: Settings, *, quiet: bool) -> asyncio.subprocess.Process:
+async def _spawn(options: Sequence[str]) -> asyncio.subprocess.Process:
     return await asyncio.create_subprocess_exec(
         sys.executable,
         "-m",
         "phaseline.engine.cli",
         "worker",
-        *options_of(settings),
-        "--quiet" if quiet else "-v",
+        *options,
         env={name: value for name, value in os.environ.items() if not name.startswith("PHASELINE_")},
         start_new_session=True,  # Ctrl-C must not reach it: we drain it
         preexec_fn=end_with_parent(),

@@ -58,6 +58,7 @@ def languages(kinds: Iterable[Kind]) -> tuple[Language, ...]:
     return (ENGLISH, *sorted({tag for label in labels for tag in label.others}))
 
 
+@cache
 def schedulable(facet: Facet, state: State) -> bool | None:
     """Whether new pods may be scheduled there; every condition must allow it. None if no label of the facet says so."""
     allowed = {(one.phase, one.condition): one.schedulable for one in facet.labels}

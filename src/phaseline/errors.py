@@ -3,9 +3,11 @@
 Belongs here: the public names of the errors. Does not: their messages (`phaseline.engine.errors`).
 """
 
+from phaseline.engine.archive_errors import BadArchive, CopyBehind, NotInLog
 from phaseline.engine.errors import (
     AmbiguousId,
     ApiFailed,
+    BadEdge,
     BadEventFile,
     BadLogFile,
     BadManifest,
@@ -19,6 +21,8 @@ from phaseline.engine.errors import (
     DataDirInUse,
     DataDirUnusable,
     DecisionStuck,
+    EdgeAccountMissing,
+    EdgeAnswerUnreadable,
     EntityNotYetKnown,
     EntityUnknown,
     EventGone,
@@ -89,6 +93,8 @@ from phaseline.engine.errors import (
 __all__ = [
     "AmbiguousId",
     "ApiFailed",
+    "BadEdge",
+    "BadArchive",
     "BadEventFile",
     "BadLogFile",
     "BadManifest",
@@ -99,9 +105,12 @@ __all__ = [
     "ClusterUnusable",
     "ConnectionLost",
     "CopiesLate",
+    "CopyBehind",
     "DataDirInUse",
     "DataDirUnusable",
     "DecisionStuck",
+    "EdgeAccountMissing",
+    "EdgeAnswerUnreadable",
     "EntityNotYetKnown",
     "EntityUnknown",
     "EventGone",
@@ -132,6 +141,7 @@ __all__ = [
     "NoSuchStream",
     "NotDecidedYet",
     "NotFound",
+    "NotInLog",
     "NotInstalled",
     "NotObserved",
     "NotOwned",

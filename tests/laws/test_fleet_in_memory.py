@@ -89,7 +89,7 @@ def the_columns_are_what_the_records_say(history: History) -> None:
             above = fleet.last[fleet.parents[number]].entity
             assert (above.kind, record.entity.id.startswith(f"{above.id}/")) == (kind.parent, True)
     alive = [one for one in last_of(log).values() if matches(one.entity, None, deleted=False)]
-    assert columns.tally(fleet) == columns.tally(fleet, columns.chosen(fleet, None, None, deleted=False))
+    assert columns.tally(fleet) == columns.tally(fleet, columns.chosen(fleet, None, (), deleted=False))
     assert columns.tally(fleet)["total"] == len(alive)
 
 
@@ -135,9 +135,9 @@ def a_history_that_begins_later_knows_the_states(history: History) -> None:
         assert states_of(shown(past)) == states_of(expected(log[:at]))
 
 
-def states_of(found: dict[tuple[str, str], Any]) -> dict[tuple[str, str], list[State]]:
-    """The states alone. A place from which nobody waits to hear may show that or not."""
-    return {key: [state for state in one[0] if state.phase != UNHEARD] for key, one in found.items()}
+def states_of(found: dict[tuple[str, str], Any]) -> dict[tuple[str, str], tuple[list[State], int, int]]:
+    """The states, flags, and since when. A place from which nobody waits to hear may show that or not."""
+    return {key: ([state for state in one[0] if state.phase != UNHEARD], *one[1:]) for key, one in found.items()}
 
 
 def remembering(fleet: LiveFleet, log: Log, begins: int) -> FleetHistory:
@@ -145,7 +145,8 @@ def remembering(fleet: LiveFleet, log: Log, begins: int) -> FleetHistory:
     for place, record in log[begins:]:
         base.take(fleet, record)
         remembered.take(fleet, place, record.time_ns, record)
-    remembered.rest_on(base.columns(fleet))
+    before = {fleet.number(*key): record for key, record in last_of(log[:begins]).items()}
+    remembered.rest_on(base.columns(fleet, {number: before.get(number) for number in base.unknown()}))
     return remembered
 
 

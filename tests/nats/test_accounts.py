@@ -6,6 +6,8 @@ Each subject is tried as the subject of a message and as the reply subject of ev
 import asyncio
 from collections import Counter
 from collections.abc import AsyncIterator
+from dataclasses import replace
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
@@ -16,13 +18,17 @@ from phaseline.engine.accounts.users import AccountPlan
 from phaseline.engine.client.client import Client
 from phaseline.engine.embedded.server import EmbeddedServer
 from phaseline.engine.errors import ApiFailed, NoAnswer, NotPermitted
+from phaseline.engine.jetstream.streams import inspect
 from phaseline.engine.jetstream.wire import Wire
+from phaseline.engine.log.installation import Installation
 from phaseline.engine.publish.pipeline import PublishResult
 from phaseline.engine.settings import Settings
 from phaseline.engine.worker.worker import Worker
 from tests.support.account_requests import EVENT, INTERNAL, OTHER_TREES, REQUESTS, sizes
 from tests.support.accounts_server import SPY, AccountsServer, accounts_installation
+from tests.support.archives import run_archive
 from tests.support.built_in_kinds import BUILT_IN_KINDS
+from tests.support.installation import until_decided
 
 
 class Row(NamedTuple):
@@ -51,10 +57,28 @@ ROWS = {
         ["{p}.status.>", "{p}.owner.>", "$SRV.>"],
         answers=True,
     ),
-    "operator": Row("engine", ["{p}.events.>", "{p}.status.>", "$SRV.>", "{p}.tables.*.purged", "$JS.API.>"], FEED),
+    "operator": Row(
+        "engine",
+        [
+            "{p}.events.>",
+            "{p}.status.>",
+            "$SRV.>",
+            "{p}.tables.*.purged",
+            "{p}.tables.divisions",
+            "{p}.tables.archived",
+            "{p}.edge.>",
+            "$JS.API.>",
+        ],
+        FEED,
+    ),
     "tree": Row("publishers", ["{p}.events.{name}.>"], []),
     "reader": Row("readers", ["{p}.read.>", "{p}.status.>"], FEED),
     "watcher": Row("watchers", [], FEED),
+    "edge": Row(
+        "edge",
+        ["{p}.edge.{name}.up", "$JSC.R.>", "_R_.>"],
+        ["$JS.{S}-edge-{name}.API.>", "$JS.FC.{S}-EDGE.>"],
+    ),
 }
 """What the roles may do, written once more."""
 
@@ -179,7 +203,7 @@ async def test_no_answer_arrives_where_the_role_may_not_publish(server: Accounts
 
 
 @pytest.mark.parametrize("jwt", [False, True], ids=["nats-conf", "operator-jwt"])
-async def test_each_role_can_do_its_work(*, jwt: bool) -> None:
+async def test_each_role_can_do_its_work(tmp_path: Path, *, jwt: bool) -> None:
     async with accounts_installation(jwt=jwt) as server, asyncio.timeout(60):
         heard: asyncio.Queue[str] = asyncio.Queue()
         async with Wire.open(server.settings("watcher")) as watcher:
@@ -199,6 +223,15 @@ async def test_each_role_can_do_its_work(*, jwt: bool) -> None:
                 await asyncio.sleep(0.05)  # states are a copy of the log
             records = reader.watch("node", start="start", follow=False)
             assert [record.entity.id async for record in records] == [f"c1/p/n{number}" for number in range(1_200)]
+        async with Wire.open(server.settings("operator")) as wire:
+            live = Installation(wire, await inspect(wire, server.settings("operator")), BUILT_IN_KINDS)
+            await until_decided(wire, live.layout)
+            assert (await run_archive(live, tmp_path)).trimmed.events == 1_202
+        async with Client.open(replace(server.settings("reader"), archive=tmp_path)) as reader:
+            records = reader.watch("node", start="start", follow=False)
+            assert [record.entity.id async for record in records] == [f"c1/p/n{number}" for number in range(1_200)]
+            early = await reader.at(records.sequence - 700)
+            assert 100 < len([node async for node in early.list("node")]) < 900
 
 
 def adopted(node: str) -> dict[str, Any]:

@@ -60,10 +60,11 @@ def outgoing(sent: Sent, prefix: str, number: int) -> EventMessage:
 
 async def happen(wire: Wire, layout: Layout, message: EventMessage) -> Outcome:
     root = message.subject.split(".")[2]
-    async with outcomes.follow(Installation(wire, layout, BUILT_IN_KINDS), root) as reader:
+    installation = Installation(wire, layout, BUILT_IN_KINDS)
+    async with outcomes.follow(installation, root) as reader:
         receipt = await single.publish(wire, message, 5)
         assert not receipt.duplicate
-        return await outcomes.outcome(reader, layout.prefix, receipt, 10)
+        return await outcomes.outcome(reader, installation, root, receipt, 10)
 
 
 def timeless(body: dict[str, Any]) -> Any:

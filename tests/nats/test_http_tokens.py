@@ -26,12 +26,13 @@ OTHER = "zebra"
 
 
 class Guarded(NamedTuple):
-    """A server with tokens: those that may read all, read only c1, publish only c1."""
+    """A server with tokens: those that may read all, read only c1, publish only c1, read c1 and c2."""
 
     api: Api
     everything: str
     reader: str
     publisher: str
+    two: str
     refused: int
     """The place of a rejection in the other tree."""
 
@@ -42,22 +43,23 @@ async def guarded(client: Client, working: Settings, tmp_path: Path) -> AsyncIte
     path = tmp_path / "tokens"
     made = [tokens.add(path, *one) for one in (
         ("boss", ["read", "publish", "operate"]), ("reader", ["read:c1"]), ("publisher", ["publish:c1"]),
+        ("two", ["read:c1", "read:c2"]),
     )]  # fmt: skip
     await client.publish_and_wait("cluster", "adopt", "c1", {"phase": "Running"})
     await client.publish_and_wait("cluster", "adopt", OTHER, {"phase": "Running"})
     await client.publish_and_wait("node_pool", "adopt", f"{OTHER}/p", {"phase": "Running"})
     refused = await client.publish_and_wait("cluster", "create", OTHER)
     async with http_server(working, access=AccessSettings(path)) as api:
-        boss, reader, publisher = made
-        yield Guarded(api, boss, reader, publisher, refused.records[-1].sequence)
+        boss, reader, publisher, two = made
+        yield Guarded(api, boss, reader, publisher, two, refused.records[-1].sequence)
 
 
 def bearer(token: str) -> dict[str, str]:
     return {"authorization": f"Bearer {token}"}
 
 
-async def ask(guarded: Guarded, path: str) -> httpx2.Response:
-    headers = {**bearer(guarded.reader), "accept": "application/json", "accept-encoding": "identity"}
+async def ask(guarded: Guarded, path: str, token: str = "") -> httpx2.Response:
+    headers = {**bearer(token or guarded.reader), "accept": "application/json", "accept-encoding": "identity"}
     return await guarded.api.http.get(path, headers=headers)
 
 
@@ -70,7 +72,6 @@ PATHS = {
 async def test_what_is_in_another_tree_does_not_show(guarded: Guarded) -> None:
     """Whatever route is asked, with whatever tree: neither ids nor counts."""
     http, asked = guarded.api.http, 0
-    assert (await ask(guarded, "/v1/summary")).status_code == 403
     for route in ROUTES:
         if route.method != "GET" or route.role != "read":
             continue
@@ -100,6 +101,68 @@ async def test_what_is_in_another_tree_does_not_show(guarded: Guarded) -> None:
     hidden = await http.get(f"/v1/rejections/{guarded.refused}", headers=bearer(guarded.reader))
     nothing = await http.get("/v1/rejections/999", headers=bearer(guarded.reader))
     assert (hidden.status_code, hidden.json()["type"]) == (nothing.status_code, nothing.json()["type"])
+
+
+async def test_a_reader_of_several_trees_is_answered_for_all_of_them(guarded: Guarded) -> None:
+    publish = guarded.api.service.client.publish_and_wait
+    await publish("cluster", "adopt", "c2", {"phase": "Running"})
+    await publish("cluster", "create", "c2")
+    await publish("node_pool", "adopt", "c1/p", {"phase": "Running"})
+    end = await guarded.api.place()
+    asked = [
+        route.path for route in ROUTES
+        if any(one.name == "tree" for one in route.parameters) and route.path != "/v1/transitions"
+    ]  # fmt: skip
+    ranges = [f"/v1/transitions?from=1&to={end}", f"/v1/transitions?from=1&to={end}&form=columns&rejections=0"]
+    found = {}
+    for path in (*asked, *ranges, "/v1/columns?at=3", "/v1/entities?at=3", "/v1/changes?from=1"):
+        answer = await ask(guarded, path, guarded.two)
+        assert (answer.status_code, OTHER in answer.text) == (200, False), (path, answer.text)
+        found[path] = answer.json()
+    ids = ["c1", "c1/p", "c2"]
+    assert [one["id"] for one in found["/v1/entities"]["items"]] == found["/v1/columns"]["id"] == ids
+    assert [one["data"]["id"] for one in found[ranges[0]]["records"]] == ["c1", "c2", "c1/p"]
+    assert [one["id"] for one in found["/v1/changes?from=1"]["items"]] == ids
+    assert (found["/v1/counts"]["total"], found["/v1/rejections"]["total"]) == (3, 1)
+    assert sum(map(sum, found["/v1/strip"]["classes"].values())) == 3
+    summary = found["/v1/summary"]
+    assert (summary["total"], summary["entities"], summary["streams"], summary["workers"]) == (3, 3, None, None)
+    assert [one["id"] for one in (await ask(guarded, "/v1/entities?tree=c2", guarded.two)).json()["items"]] == ["c2"]
+    assert (await ask(guarded, f"/v1/entities?tree=c2&tree={OTHER}", guarded.two)).status_code == 404
+    nested = await ask(guarded, "/v1/transitions?from=1&tree=c1/p&tree=c1&tree=c1", guarded.two)
+    assert [one["data"]["id"] for one in nested.json()["records"]] == ["c1", "c1/p"]
+
+
+async def test_a_reader_may_try_an_event_of_his_tree(guarded: Guarded) -> None:
+    async def tried(token: str, subject: str) -> tuple[int, str]:
+        headers = {**bearer(token), "content-type": "application/cloudevents+json"}
+        body = json.dumps({**event(subject), "type": "cluster.update"}).encode()
+        answer = await guarded.api.http.post("/v1/events?dry-run=1", content=body, headers=headers)
+        return answer.status_code, answer.json().get("type", "")
+
+    for token in (guarded.reader, guarded.publisher, guarded.everything):
+        assert (await tried(token, "cluster/c1"))[0] == 200
+    for token in (guarded.reader, guarded.publisher):
+        assert await tried(token, f"cluster/{OTHER}") == (403, "urn:phaseline:problem:not-allowed")
+    assert (await tried("phl_x", "cluster/c1"))[0] == 401
+
+
+async def test_who_sends_too_much_is_asked_to_wait(guarded: Guarded, working: Settings, tmp_path: Path) -> None:
+    async with http_server(working, access=AccessSettings(tmp_path / "tokens", rate=0.01)) as api:
+
+        def batch(size: int) -> bytes:
+            return json.dumps([{**event("cluster/c1"), "id": f"{size}-{number}"} for number in range(size)]).encode()
+
+        headers = {**bearer(guarded.publisher), "content-type": "application/cloudevents-batch+json"}
+        assert (await api.http.post("/v1/events", content=batch(998), headers=headers)).status_code in (202, 207)
+        answer = await api.http.post("/v1/events", content=batch(3), headers=headers)
+        assert (answer.status_code, answer.json()["type"]) == (429, "urn:phaseline:problem:too-many-events")
+        assert int(answer.headers["retry-after"]) >= 1
+        assert (
+            await api.http.post("/v1/events", content=batch(2), headers={**headers, **bearer(guarded.everything)})
+        ).status_code == 202
+        allowed = await api.http.options("/v1/events", headers={"webhook-request-origin": "a.example"})
+        assert allowed.headers["webhook-allowed-rate"] == "1"
 
 
 async def test_a_page_kept_for_somebody_else_is_not_shown(guarded: Guarded) -> None:

@@ -29,7 +29,7 @@ async def test_an_absent_installation_is_an_error(wire: Wire, settings: Settings
 async def test_the_number_of_partitions_cannot_change(wire: Wire, settings: Settings) -> None:
     await provision(wire, replace(settings, partitions=3))
     assert (await provision(wire, settings)).partitions == 3
-    with pytest.raises(PartitionsDiffer, match="has 3 partitions, not 5"):
+    with pytest.raises(PartitionsDiffer, match="was made with 3 partitions, not 5"):
         await provision(wire, replace(settings, partitions=5))
 
 

@@ -9,10 +9,10 @@ import pytest_asyncio
 
 from phaseline.engine.observe import cluster
 from tests.support import browser
-from tests.support.foreign_programs import node, python
+from tests.support.foreign_programs import helm, kubectl, node, python
 from tests.support.kubernetes_server import Kube, serving
 
-__all__ = ["chromium", "kube", "node", "python"]
+__all__ = ["chromium", "helm", "kube", "kubectl", "node", "python"]
 
 
 @pytest_asyncio.fixture

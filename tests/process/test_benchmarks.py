@@ -14,6 +14,7 @@ from benchmarks import (
     gitops,
     handover,
     latency,
+    page,
     reading,
     rejections,
     server,
@@ -126,6 +127,15 @@ async def test_reading_measures_pages_json_and_the_bare_reader() -> None:
     assert all(cost["cpu"] > 0 and cost["memory"] > 0 for cost in costs.values())
     assert costs["json"]["size"] > costs["human"]["size"] > 50 * 30
     assert "| `list` |" in reading.page(found)
+
+
+@pytest.mark.slow
+async def test_the_page_and_its_readers_are_measured() -> None:
+    found = await page.run(entities=2_100, rate=100, readers=3, rounds=1, seconds=2)
+    assert found["entities"] == 2_021
+    assert all(one["paint"] and one["steps"] and len(one["scroll"]) == 149 for one in (found["rest"], found["live"]))
+    assert [(one["readers"], one["lost"]) for one in found["server"]] == [(0, 0), (1, 0), (3, 0)]
+    assert "| first paint of Now" in page.page(found)
 
 
 async def test_gitops_measures_its_three() -> None:

@@ -28,6 +28,8 @@ PARSED = {
     "phaseline serve --listen 0.0.0.0": "needs a file of tokens",
     "phaseline observe --cluster": "needs a Kubernetes cluster",
     "phaseline assess --desired ./shop --server-side": "needs a Kubernetes cluster",
+    "phaseline edge add": "needs a server of an edge",
+    "phaseline edge remove": "needs an edge",
     "phaseline replay --with acme.tables:KINDS": "needs a package of the reader's",
     'eval "$(phaseline completion zsh)"': "needs zsh",
 }

@@ -1,7 +1,11 @@
-"""The servers and workers of compose.yaml as processes on loopback, with its arguments. Any one of them may fail."""
+"""The servers and workers of compose.yaml as processes on loopback, with its arguments. Any one of them may fail.
+
+All connections have TLS, with certificates from the script that compose.yaml runs.
+"""
 
 import asyncio
 import re
+import shutil
 import socket
 import urllib.error
 import urllib.request
@@ -18,7 +22,7 @@ from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.settings import Settings
 from tests.support.account_requests import INTERNAL, OTHER_TREES, REQUESTS, sizes
 from tests.support.command import Shell, ended, line_with
-from tests.support.compose_file import OURS, SERVERS, WORKERS
+from tests.support.compose_file import CERTIFICATES, CONFIGURATION, FOLDER, OURS, SERVERS, WORKERS
 
 CLIENT, ROUTES, MONITOR = "4222", "6222", "8222"
 LIMIT = 60
@@ -37,18 +41,36 @@ def here(text: str, at: Places) -> str:
     return re.sub(r"n\d:\d+", lambda found: at[found[0]], text)
 
 
+def inside(text: str, store: Path) -> str:
+    """A text with paths of a container, as paths of this test."""
+    return text.replace(FOLDER, str(store))
+
+
+def configuration(name: str, at: Places, store: Path) -> Path:
+    """The configuration of a server, on loopback and free ports."""
+    client, routes, monitor = (at[f"{name}:{port}"] for port in (CLIENT, ROUTES, MONITOR))
+    changes = {
+        f"port: {CLIENT}": f'listen: "{client}"',
+        f"http_port: {MONITOR}": f'http: "{monitor}"',
+        f"0.0.0.0:{ROUTES}": routes,
+        '"/data"': f'"{store / name}"',
+    }
+    text = inside(here(CONFIGURATION, at), store)
+    for found, changed in changes.items():
+        assert text.count(found) == 1
+        text = text.replace(found, changed)
+    path = store / f"{name}.conf"
+    path.write_text(text)
+    return path
+
+
 @asynccontextmanager
 async def server(name: str, at: Places, store: Path) -> AsyncIterator[asyncio.subprocess.Process]:
     """One of the servers of the file. It is killed at the end, if not before."""
-    words = [here(word, at).replace("/data", str(store / name)) for word in SERVERS[name]["command"]]
-    words = [word.replace("/accounts", str(store / "accounts"), 1) for word in words]
-    words[words.index("--cluster") + 1] = f"nats://{at[f'{name}:{ROUTES}']}"
-    words[words.index("--http_port") + 1] = at[f"{name}:{MONITOR}"].split(":")[1]
-    address, port = at[f"{name}:{CLIENT}"].split(":")
+    words = [inside(word, store) for word in SERVERS[name]["command"]]
+    words[words.index("--config") + 1] = str(configuration(name, at, store))
     with (store / f"{name}.log").open("wb") as log:
-        started = await asyncio.create_subprocess_exec(
-            find_binary(), *words, "--addr", address, "--port", port, stdout=log, stderr=log
-        )
+        started = await asyncio.create_subprocess_exec(find_binary(), *words, stdout=log, stderr=log)
     async with ended(started):
         yield started
 
@@ -69,7 +91,7 @@ async def is_healthy(name: str, at: Places) -> None:
 def environment(name: str, at: Places, store: Path) -> dict[str, str]:
     """The environment of one of our services."""
     found = OURS[name]["environment"]
-    return {key: here(value, at).replace("/accounts", str(store / "accounts"), 1) for key, value in found.items()}
+    return {key: inside(here(value, at), store) for key, value in found.items()}
 
 
 async def publish_until_it_took_effect(operator: Shell, trigger: str, event: str) -> None:
@@ -79,12 +101,21 @@ async def publish_until_it_took_effect(operator: Shell, trigger: str, event: str
             await asyncio.sleep(0.1)
 
 
+async def make_certificates(store: Path) -> None:
+    """Run the service that makes certificates; without openssl the test is skipped."""
+    if shutil.which("openssl") is None:
+        pytest.skip("openssl is not installed")
+    words = [inside(word, store) for word in OURS["certificates"]["command"]]
+    made = await asyncio.create_subprocess_exec("sh", CERTIFICATES, *words, stdout=asyncio.subprocess.DEVNULL)
+    assert await made.wait() == 0
+
+
 @asynccontextmanager
 async def installation(at: Places, store: Path) -> AsyncIterator[dict[str, asyncio.subprocess.Process]]:
     """The servers of the file, with its accounts, once they are healthy."""
-    making = [word.replace("/accounts", str(store / "accounts"), 1) for word in OURS["accounts"]["command"]]
+    await make_certificates(store)
     (store / "accounts").mkdir()
-    assert (await Shell()(*making)).code == 0
+    assert (await Shell()(*(inside(word, store) for word in OURS["accounts"]["command"]))).code == 0
     async with AsyncExitStack() as running:
         servers = {name: await running.enter_async_context(server(name, at, store)) for name in SERVERS}
         await asyncio.gather(*(is_healthy(name, at) for name in SERVERS))
@@ -111,8 +142,8 @@ async def test_it_outlives_the_loss_of_any_one(victim: str, tmp_path: Path) -> N
         urls = [f"nats://{at[f'{name}:{CLIENT}']}" for name in SERVERS if name != victim]
         # If the victim led the cluster, no consumer can be created until another leader is elected.
         chosen = environment("operator", at, tmp_path)
-        key, inbox = chosen["PHASELINE_NKEY"], chosen["PHASELINE_INBOX_PREFIX"]
-        async with connect(urls, nkey=key, inbox_prefix=inbox, request_timeout=LIMIT) as client:
+        key, inbox, ca = (chosen[f"PHASELINE_{name}"] for name in ("NKEY", "INBOX_PREFIX", "TLS_CA"))
+        async with connect(urls, nkey=key, inbox_prefix=inbox, tls_ca=ca, request_timeout=LIMIT) as client:
             history = [(found.entity.version, found.after.phase) async for found in client.history("cluster", "c1")]
         assert history == [(1, "Creating"), (2, "Running")]
         assert workers[1].returncode is None
@@ -153,4 +184,5 @@ async def send_with_every_reply(settings: Settings, requests: list[tuple[str, by
 def user(name: str, node: str, at: Places, store: Path) -> Settings:
     """A user of the accounts, connected to one node."""
     key = store / "accounts" / "keys" / f"{name}.nk"
-    return Settings(nats=(f"nats://{at[f'{node}:{CLIENT}']}",), nkey=key, inbox_prefix=inbox_of(name))
+    ca = store / "tls" / "ca.crt"
+    return Settings(nats=(f"nats://{at[f'{node}:{CLIENT}']}",), nkey=key, tls_ca=ca, inbox_prefix=inbox_of(name))

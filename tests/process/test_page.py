@@ -48,7 +48,7 @@ async def test_each_screen_shows_data_and_can_be_used_by_everybody(chromium: Any
             await tab.goto(f"{api.url}/{screen}")
             assert await tab.page.evaluate(COUNT) == total
             await tab.page.wait_for_load_state("load")
-            await tab.until("!document.querySelector('main .empty[role=status]')")
+            await tab.until("document.querySelector('h1') && !document.querySelector('main .empty[role=status]')")
             found[screen] = await tab.violations()
         assert tab.errors == []
         assert {urlsplit(address).netloc for address in tab.asked} == {urlsplit(api.url).netloc}

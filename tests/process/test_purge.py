@@ -48,7 +48,7 @@ async def test_the_command(shell: Shell, client: Client, tmp_path: Path) -> None
     dry = json.loads((await shell("purge", "resource", ID, "--dry-run", "--json")).out)
     assert dry == {
         "kind": "resource", "id": ID, "dry_run": True, "events": 6, "bytes": dry["bytes"], "last_observation": True,
-        "rejections": 1, "transitions_kept": dry["transitions_kept"],
+        "rejections": 1, "transitions_kept": dry["transitions_kept"], "archived": None,
     }  # fmt: skip
     assert dry["bytes"] > 1_000
     assert dry["transitions_kept"] >= 2

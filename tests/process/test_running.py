@@ -8,7 +8,10 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
+import httpx2
+
 from phaseline.engine.embedded.server import EmbeddedServer
+from tests.support import free_ports
 from tests.support.command import LIMIT, call, line_with, process
 
 WELCOME = ("Phaseline listens on", "  data ", "  access ", "  workers ", "  log ", "  try ")
@@ -59,13 +62,18 @@ async def test_a_second_up_on_the_same_data_is_an_error(tmp_path: Path) -> None:
 
 
 async def test_up_with_several_workers_shares_the_partitions() -> None:
-    async with up("-v", "--workers", "2", "--lease", "1") as (system, url):
+    port = free_ports.side_by_side(2)
+    metrics = ("--metrics", f"127.0.0.1:{port}")
+    async with up("-v", "--workers", "2", "--lease", "1", *metrics) as (system, url):
         code, _, said = await call("publish", "--nats", url, "--file", "examples/morning.jsonl")
         assert code == 0, said
         code, out, _ = await call("watch", "--nats", url, "--from", "start", "--limit", "93", "--rejections", "--json")
         assert code == 0
         assert len(out.splitlines()) == 93
         await line_with(system.stderr, "worker_started")  # the other one; that of `up` started before the welcome
+        async with httpx2.AsyncClient(timeout=LIMIT, trust_env=False, verify=False) as http:
+            for one in (port, port + 1):
+                assert (await http.get(f"http://127.0.0.1:{one}/livez")).text == "ok\n"
         said = await stopped(system, signal.SIGINT)
         assert len(re.findall("worker_stopped", said)) == 2
 

@@ -136,7 +136,9 @@ async def test_a_raw_secret_is_nowhere(own_server: EmbeddedServer, mine: Setting
             assert [one["data"]["reason"] for one in rejected] == ["secret"] * len(MESSAGES)
             assert not any(VALUE.encode() in one or CODED.encode() in one for one in found)
             assert len(await stored(wire, system.layout.events, [])) == 2
-            assert len(await stored(wire, system.layout.live, [])) == 1
+            async with asyncio.timeout(60):
+                while len(await stored(wire, system.layout.live, [])) != 1:
+                    await asyncio.sleep(0.05)
             await shows_nothing(own_server, rejected)
             async with asyncio.timeout(60):  # a worker says so once it has looked for copies for a while
                 while [one["event"] for one in lines].count("secret_erased") < len(MESSAGES):

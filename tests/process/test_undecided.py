@@ -48,7 +48,7 @@ async def worker(wire: Wire, settings: Settings) -> AsyncIterator[Worker]:
     await found.ready.wait()
     installation = Installation(wire, layout_of(settings, 2), BUILT_IN_KINDS)
     async with asyncio.timeout(60):
-        while await backlog(installation, range(2)) != Backlog(0):
+        while await backlog(installation) != Backlog(0):
             await asyncio.sleep(0.02)
     yield found
     stop.set()
@@ -102,7 +102,7 @@ async def test_events_on_the_way_are_counted(wire: Wire, two: Settings, monkeypa
         await client.publish("cluster", "created", OTHER)
         installation = Installation(wire, layout_of(two, 2), BUILT_IN_KINDS)
         async with asyncio.timeout(60):
-            while not (await backlog(installation, (1,))).events:
+            while not (await backlog(installation, OTHER)).events:
                 await asyncio.sleep(0.01)
         said = await shell("get", "cluster", OTHER, "--json")
         assert (said.code, said.json["facets"]["phase"]["state"]) == (0, "Creating")
@@ -129,7 +129,7 @@ async def test_an_event_whose_outcome_was_seen_is_not_called_undecided(
         monkeypatch.setattr(Partition, "commit_under_way", question)
         await client.publish_and_wait("cluster", "create", OTHER)
         assert not asked.is_set()
-        assert await backlog(Installation(wire, layout_of(two, 2), BUILT_IN_KINDS), (1,)) == Backlog(0)
+        assert await backlog(Installation(wire, layout_of(two, 2), BUILT_IN_KINDS), OTHER) == Backlog(0)
 
 
 async def test_readers_in_an_account_of_their_own_are_told_the_truth() -> None:
@@ -138,13 +138,13 @@ async def test_readers_in_an_account_of_their_own_are_told_the_truth() -> None:
             async with Client.open(server.settings(user)) as client:
                 installation = await client._session.installation()
                 async with asyncio.timeout(60):
-                    while await backlog(installation, range(installation.layout.partitions)) != Backlog(0):
+                    while await backlog(installation) != Backlog(0):
                         await asyncio.sleep(0.02)
         await server.stop_worker()
         async with Client.open(server.settings("tree-c1", partitions=installation.layout.partitions)) as agent:
             await agent.publish("cluster", "create", "c1")
         async with Client.open(server.settings("reader")) as client:
-            found = await backlog(await client._session.installation(), (installation.partition_of("c1"),))
+            found = await backlog(await client._session.installation(), "c1")
             assert (found.events, found.workers) == (1, None)
 
 

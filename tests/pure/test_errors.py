@@ -9,7 +9,7 @@ from typing import assert_type
 
 import pytest
 
-from phaseline.engine import errors
+from phaseline.engine import archive_errors, errors
 from phaseline.engine.errors import (
     ApiFailed,
     EntityNotYetKnown,
@@ -24,7 +24,8 @@ from phaseline.engine.errors import (
 )
 
 GROUPS = (NoAnswer, NotFound, InvalidInput, SetupError, ServerRefused, LogDamaged)
-CLASSES = [found for found in vars(errors).values() if inspect.isclass(found) and issubclass(found, PhaselineError)]
+MEMBERS = vars(errors) | vars(archive_errors)
+CLASSES = [found for found in MEMBERS.values() if inspect.isclass(found) and issubclass(found, PhaselineError)]
 SAMPLES = {str: "the problem", int: 3, float: 2.5, Path: Path("a/b"), Path | str: Path("a/b"), int | None: None}
 """For each type of an attribute, a value."""
 

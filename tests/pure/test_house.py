@@ -32,7 +32,7 @@ CODE_PATH = re.compile(
     r"(?<![\w./-])(?:engine|machines|schemas|tests|benchmarks|examples|docs)/[\w./-]*\w\.(?:py|md)\b"
 )
 MODULE = re.compile(
-    r"(?<![\w./-])(?:phaseline\.)?(?:engine|machines|schemas|tests\.support)(?!\.(?:md|py)\b)(?:\.\w+)+"
+    r"(?<![\w./-])(?:phaseline\.)?(?:engine|machines|schemas|tests\.support)(?!\.(?:md|py|nk|creds)\b)(?:\.\w+)+"
 )
 POINTER = re.compile(
     r"\.\./shared|(?<![\w.])/work/|\bhouse\.md\b|\bstyle\.md\b|(?<!-)\bnats\.md\b|\bissue[- ]#?\d+", re.IGNORECASE

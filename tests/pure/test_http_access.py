@@ -9,8 +9,10 @@ from starlette.requests import Request
 from phaseline.engine.errors import BadSetting, EntityUnknown, TreeUnknown
 from phaseline.engine.http.access import origin, tokens, trees
 from phaseline.engine.http.access.access import Access, AccessSettings
-from phaseline.engine.http.access.caller import LOCAL, BadRole, Caller, with_roles
-from phaseline.engine.request_errors import HostUnknown, NotAllowed, NoToken, OtherSite, TreeUnnamed
+from phaseline.engine.http.access.budgets import Budgets
+from phaseline.engine.http.access.caller import LOCAL, TRY, BadRole, Caller, with_roles
+from phaseline.engine.http.routes import ROUTES
+from phaseline.engine.request_errors import HostUnknown, NotAllowed, NoToken, OtherSite, TooManyEvents
 
 
 def request(method: str = "GET", path: str = "/v1/entities", client: str = "10.0.0.7", **headers: str) -> Request:
@@ -154,6 +156,30 @@ async def test_a_trusted_proxy_names_the_user() -> None:
             Access(settings)
 
 
+def test_a_budget_is_used_up_and_fills_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = [1000.0]
+    monkeypatch.setattr("phaseline.engine.http.access.budgets.time.monotonic", lambda: now[0])
+    budgets = Budgets(200)
+    budgets.take("a", 1_500)
+    budgets.take("b", 2_000)
+    with pytest.raises(TooManyEvents, match=r"a sends more than 200 events per second: send this again in 2.5 s"):
+        budgets.take("a", 1_000)
+    budgets.take("a", 500)  # what was refused has taken nothing
+    now[0] += 2.5
+    budgets.take("a", 500)
+    with pytest.raises(TooManyEvents):
+        budgets.take("a", 1)
+    now[0] += 1e6
+    with pytest.raises(TooManyEvents):
+        budgets.take("a", 2_001)
+    budgets.take("a", 2_000)
+    for _ in range(3):
+        Budgets(0).take("a", 1_000_000)
+    for number in range(10_001):
+        budgets.take(str(number))
+    budgets.take("a", 2_000)  # forgotten, so full
+
+
 def test_requests_are_narrowed_to_a_tree() -> None:
     one, two = with_roles("a", ["read:c1"]), with_roles("b", ["read:c1", "read:c2"])
     assert trees.narrow(LOCAL, "x", "read", [], [], {}) == []
@@ -162,12 +188,26 @@ def test_requests_are_narrowed_to_a_tree() -> None:
         ("tree", "c1"),
     ]
     assert trees.narrow(two, "x", "read", ["tree"], [("tree", "c2/p")], {}) == [("tree", "c2/p")]
-    with pytest.raises(TreeUnnamed, match="may read the trees c1, c2"):
-        trees.narrow(two, "x", "read", ["tree"], [], {})
+    assert trees.narrow(two, "x", "read", ["tree"], [], {}) == [("tree", "c1"), ("tree", "c2")]
     with pytest.raises(TreeUnknown):
         trees.narrow(one, "x", "read", ["tree"], [("tree", "c2")], {})
     with pytest.raises(EntityUnknown):
         trees.narrow(one, "x", "read", [], [], {"kind": "node", "id": "c2/p/n"})
-    for route in ("getSummary", "getStatus"):
-        with pytest.raises(NotAllowed, match="read of all trees"):
-            trees.narrow(one, route, "read", [], [], {"kind": "x", "id": "c1"} if route == "getStatus" else {})
+    with pytest.raises(NotAllowed, match="read of all trees"):
+        trees.narrow(one, "getStatus", "read", [], [], {"kind": "x", "id": "c1"})
+
+
+def test_a_dry_run_needs_what_reading_or_publishing_needs() -> None:
+    [route] = [one for one in ROUTES if one.name == "publishEvents"]
+    assert [route.needs([("dry-run", value)]) for value in ("1", "true", "", "0")] == [TRY, TRY, TRY, "publish"]
+    assert route.needs([]) == "publish"
+    for word, needed in (("read:c1", "publish:c2"), ("publish:c1", "publish:c2"), ("operate", "publish:c1")):
+        caller = with_roles("x", [word])
+        if word == "operate":
+            with pytest.raises(NotAllowed, match="the role read"):
+                caller.check(TRY)
+        else:
+            caller.check(TRY)
+            caller.check_try("c1/p/n")
+        with pytest.raises(NotAllowed, match=needed):
+            caller.check_try(needed.partition(":")[2])

@@ -11,7 +11,7 @@ from phaseline.engine.http import openapi, parameters, problems, reference
 from phaseline.engine.http.app import Router
 from phaseline.engine.http.parameters import Parameter
 from phaseline.engine.http.routes import ROUTES
-from phaseline.engine.http.server import address_of
+from phaseline.engine.listening import address_of
 from phaseline.engine.page.files import INDEX, files
 from phaseline.engine.request_errors import BadParameter, MethodNotAllowed, PathUnknown
 
@@ -123,9 +123,9 @@ def test_a_bug_says_nothing_about_the_inside() -> None:
 def test_an_address_to_listen_at(text: str, found: tuple[str, int] | None) -> None:
     if found is None:
         with pytest.raises(BadSetting, match="must be HOST:PORT"):
-            address_of(text)
+            address_of(text, "listen", 8223)
     else:
-        assert address_of(text) == found
+        assert address_of(text, "listen", 8223) == found
 
 
 def test_the_page_has_files_of_known_types_only() -> None:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import pytest
 
-from phaseline.engine.core.process import EventCounts
+from phaseline.engine.core.counts.outcomes import EventCounts
 
 ROOT = Path(__file__).parents[2]
 SOURCES = sorted((ROOT / "engine").rglob("*.py"))

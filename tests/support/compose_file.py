@@ -1,4 +1,4 @@
-"""The servers, workers and tools of compose.yaml."""
+"""The servers, workers and tools of compose.yaml, and the configuration of its servers."""
 
 from pathlib import Path
 from typing import Any
@@ -13,3 +13,7 @@ SERVERS = {name: service for name, service in SERVICES.items() if service["image
 OURS = {name: service for name, service in SERVICES.items() if "build" in service}
 WORKERS = {name: service for name, service in OURS.items() if service.get("command") == ["worker"]}
 TOOLS = {name: service for name, service in OURS.items() if name not in WORKERS}
+FOLDER = "/etc/phaseline"
+"""Where the containers have the configuration, the accounts and the certificates."""
+CONFIGURATION = (ROOT / "deploy" / "compose" / "nats.conf").read_text()
+CERTIFICATES = ROOT / "deploy" / "compose" / "certificates.sh"

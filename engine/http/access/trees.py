@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from phaseline.engine.errors import EntityUnknown, TreeUnknown
 from phaseline.engine.http.access.caller import READ, Caller, Role
-from phaseline.engine.request_errors import NotAllowed, TreeUnnamed
+from phaseline.engine.request_errors import NotAllowed
 
 Pairs = list[tuple[str, str]]
 CHECKED = frozenset({"getRejection", "getEvent", "listMachines", "getMachine", "publishEvents", "eventOptions"})
@@ -21,10 +21,10 @@ ACROSS = frozenset({"getStatus"})
 def narrow(
     caller: Caller, route: str, role: Role, names: Sequence[str], given: Pairs, in_path: dict[str, str]
 ) -> Pairs:
-    """The parameters of the query, with the only tree that the caller may read if he names none.
+    """The parameters of the query, with all trees that the caller may read if he names none.
 
-    names: of the route's parameters. Raises `EntityUnknown` and `TreeUnknown` for what is elsewhere, `TreeUnnamed`
-    where several trees may be read, `NotAllowed` for what takes in all trees.
+    names: of the route's parameters. Raises `EntityUnknown` and `TreeUnknown` for what is elsewhere, `NotAllowed` for
+    what takes in all trees.
     """
     if not caller.trees or role != READ or route in CHECKED:
         return given
@@ -40,10 +40,7 @@ def narrow(
             raise TreeUnknown(root=tree)
     if named:
         return given
-    if len(caller.trees) > 1:
-        raise TreeUnnamed(name=caller.name, trees=", ".join(sorted(caller.trees)))
-    [own] = caller.trees
-    return [*given, ("tree", own)]
+    return [*given, *(("tree", tree) for tree in sorted(caller.trees))]
 
 
 def _unknown(in_path: dict[str, str]) -> None:

@@ -40,13 +40,14 @@ class LiveFleet:
     facet a column with the number of the state, `NONE` where the entity has no such facet. since: since when the first
     facet is in its state, in seconds. flags: `VIEWED` and `GONE`.
     in_state: how many entities whose life is not over have a facet in a state, by the number of the state.
+    shape: a number that changes when an entity comes or goes.
     silent: the places that are silent now, each with when it was heard last, ns.
     """
 
     def __init__(self, kinds: Kinds) -> None:
         """Nothing is known at place 0."""
         self.kinds = kinds
-        self.place, self.time_ns = 0, 0
+        self.place, self.time_ns, self.shape = 0, 0, 0
         self.index = StateIndex(kinds)
         self.last: list[Transition] = []
         self.places, self.parents = array("q"), array("i")
@@ -119,11 +120,19 @@ class LiveFleet:
             if found.startswith(prefix) or found == entity_id:
                 yield number
 
+    def within(self, ids: Sequence[str]) -> Sequence[int]:
+        """The same of several ids, none of which is below another."""
+        if len(ids) == 1:
+            return list(self.below(ids[0]))
+        wanted = {number for one in ids for number in self.below(one)}
+        return [number for number in self.order() if number in wanted]
+
     def _sorted(self, numbers: Iterable[int]) -> list[int]:
         return sorted(numbers, key=self._keys.__getitem__)
 
     def _add(self, place: int, record: Transition) -> None:
         entity, number = record.entity, len(self.last)
+        self.shape += 1
         key = (entity.kind, entity.id)
         self._numbers[key] = number
         self.last.append(record)
@@ -160,7 +169,8 @@ class LiveFleet:
             facet = shown.get(name)
             column[number] = NONE if facet is None else self.index.number(entity.kind, name, facet.state)
         self.since[number] = entity.facets[0].since_ns // SECOND
-        self.flags[number] = flags_of(entity)
+        was, self.flags[number] = self.flags[number], flags_of(entity)
+        self.shape += (was ^ self.flags[number]) & GONE
         self._count(number, 1)
         heard = silent_since(entity)
         if heard is not None:

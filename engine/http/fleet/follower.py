@@ -25,7 +25,9 @@ from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.log_records import record_in_log, record_in_state
 from phaseline.engine.request_errors import PlaceAhead, StillLoading
 from phaseline.schemas import wire_codec
+from phaseline.schemas.partitions.divisions import Division
 from phaseline.schemas.records import Mark, Transition
+from phaseline.schemas.subjects import quote
 
 SLICE = 500
 """Messages that are taken at once. After each slice others have a turn."""
@@ -178,7 +180,8 @@ class _States:
 
     def __init__(self, installation: Installation) -> None:
         self._installation = installation
-        self._expected: dict[int, int] = {}
+        self._expected: dict[tuple[int, int], int] = {}
+        """How many entities each partition has, by its number and how many its division has."""
         self.newest, self.is_ours = 0, True
 
     def read(self, messages: Sequence[Stored]) -> Iterator[tuple[int, Transition]]:
@@ -189,7 +192,9 @@ class _States:
             self.newest = max(self.newest, place)
             if kind == "checkpoint":
                 found = checkpoint.read(stored)
-                self._expected[int(partition)] = 0 if found is None else found.entities
+                if found is not None and not found.closed:
+                    buckets = self._installation.layout.partitions
+                    self._expected[int(partition), found.of or buckets] = found.entities
             elif kind not in latest.NO_KINDS and stored.data:
                 record = record_in_state(self._installation.layout.state, stored)
                 if isinstance(record, Transition):
@@ -199,5 +204,9 @@ class _States:
 
     def suffice(self, fleet: LiveFleet) -> bool:
         """Whether the fleet has as many entities of each partition as the checkpoints count."""
-        counted = Counter(self._installation.partition_of(record.entity.id) for record in fleet.last)
-        return all(counted[partition] >= count for partition, count in self._expected.items())
+        roots = Counter(quote(record.entity.id.partition("/")[0]) for record in fleet.last)
+        counted: Counter[tuple[int, int]] = Counter()
+        for division in {Division.of(*key) for key in self._expected}:
+            for root, count in roots.items():
+                counted[division.number_of(root), division.count] += count
+        return all(counted[key] >= count for key, count in self._expected.items())

@@ -6,8 +6,8 @@ not: reading the log (`history_loader`), the present states (`fleet`).
 
 from array import array
 from bisect import bisect_left, bisect_right
-from collections.abc import Sequence
-from itertools import pairwise
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import compress, pairwise
 from typing import NamedTuple
 
 from phaseline.engine.http.fleet.fleet import GONE, NONE, LiveFleet, flags_of
@@ -81,15 +81,34 @@ class FleetHistory:
             self._flags.append(flags)
             self._classes.append(counted)
             if not len(self.places) % BLOCK:
-                self._sum_up()
+                self._sum_up(len(self.places))
 
     def rest_on(self, base: Columns) -> None:
         """These were the states at the place where it begins."""
         self._whole = {0: base}
 
-    def _sum_up(self) -> None:
-        """Count the classes of the last block."""
-        end = len(self.places)
+    def copy(self) -> "FleetHistory":
+        """The same, for counting only: it can be read in a thread while this one goes on."""
+        found = FleetHistory(self.begins)
+        found.places, found.times = self.places[:], self.times[:]
+        found._numbers, found._classes = self._numbers[:], self._classes[:]
+        return found
+
+    def of(self, numbers: Iterable[int], size: int) -> "FleetHistory":
+        """The transitions of these entities only, of so many, for counting. It looks at each one."""
+        wanted = bytearray(size)
+        for number in numbers:
+            wanted[number] = 1
+        chosen = bytes(map(wanted.__getitem__, self._numbers))
+        found = FleetHistory(self.begins)
+        found.places, found.times = array("q", compress(self.places, chosen)), array("q", compress(self.times, chosen))
+        found._classes = array("b", compress(self._classes, chosen))
+        for end in range(BLOCK, len(found) + 1, BLOCK):
+            found._sum_up(end)
+        return found
+
+    def _sum_up(self, end: int) -> None:
+        """Count the classes of the block that ends here."""
         counted = self._counted(end - BLOCK, end)
         self._sums.append(tuple(a + b for a, b in zip(self._sums[-1], counted, strict=True)))
 
@@ -220,8 +239,15 @@ class Base:
             before = record.before
             self._before[key] = NONE if before is None else fleet.index.number(entity.kind, record.facet, before)
 
-    def columns(self, fleet: LiveFleet) -> Columns:
-        """The states. What had no transition since is as it is now. Since when is not known for the others."""
+    def unknown(self) -> list[int]:
+        """The numbers of the entities that were there and have changed: since when they were so is not known."""
+        return sorted({number for (number, _), state in self._before.items() if state != NONE})
+
+    def columns(self, fleet: LiveFleet, records: Mapping[int, Transition | None]) -> Columns:
+        """The states. What had no transition since is as it is now.
+
+        records: the last record of others at that place, by number. Without it they are since 0, which is not known.
+        """
         states = [array("i", column) for column in fleet.states]
         since, flags = array("q", fleet.since), array("B", fleet.flags)
         for (number, facet), state in self._before.items():
@@ -231,6 +257,9 @@ class Base:
             since[number], flags[number] = 0, 0
             if state != NONE and fleet.index.known[state].state_class == "gone":
                 flags[number] = GONE
+        for number, record in records.items():
+            if record is not None:
+                since[number], flags[number] = record.entity.facets[0].since_ns // SECOND, flags_of(record.entity)
         return Columns(states, since, flags)
 
 

@@ -14,11 +14,18 @@ from phaseline.engine.http.fleet.cascades import Placed
 from phaseline.engine.http.fleet.follower import Follower
 from phaseline.engine.http.fleet.history import Base, FleetHistory
 from phaseline.engine.jetstream.stream_reader import reader_of
+from phaseline.engine.log.archived import note
+from phaseline.engine.log.as_of import AsOf
 from phaseline.engine.log.log_records import logged
+from phaseline.engine.log.state_view import Pattern
+from phaseline.engine.log.when import Moment
 from phaseline.schemas.records import Transition
+from phaseline.schemas.subjects import quoted_id
 
 SLICE = 200
 """Messages after which requests have a turn."""
+AT_ONCE = 50
+"""Entities whose earlier records are asked for at once: each has a subject for each state, of at most 1,024."""
 LARGER = 1.1
 """A history may grow by this factor before its oldest part goes."""
 
@@ -61,7 +68,9 @@ class HistoryLoader:
         began, filter_ = time.monotonic(), f"{installation.prefix}.log.*.transition.>"
         info = await installation.wire.api(f"STREAM.INFO.{installation.layout.log}")
         is_short = int(info["state"]["messages"]) <= self._most
-        begins = 0 if is_short else max(0, end - self._most)
+        archived = await note.last(installation)
+        kept = 0 if archived is None else archived.place  # before that, only the last record of each entity is there
+        begins = max(kept, 0 if is_short else end - self._most)
         history, base = FleetHistory(begins), Base()
         async with reader_of(installation.wire, installation.layout.log, [filter_], begins + 1) as reader:
             while not reader.caught_up:
@@ -71,15 +80,34 @@ class HistoryLoader:
                         base.take(fleet, found.record)
                         history.take(fleet, stored.sequence, stored.time_ns, found.record)
                 await asyncio.sleep(0)
+        records = await self._before(base, begins)
         waiting, self._waiting = self._waiting, []
-        for placed in waiting:
-            if isinstance(placed.record, Transition):
-                base.take(fleet, placed.record)
         self._add(history, waiting)
-        history.rest_on(base.columns(fleet))
+        history.rest_on(base.columns(fleet, records))
         seconds = round(time.monotonic() - began, 3)
         log.info("history_loaded", transitions=len(history), place=begins, seconds=seconds)
         return history
+
+    async def _before(self, base: Base, place: int) -> dict[int, Transition | None]:
+        """The last record at a place of all that has changed since, by number; None where the log has it no more."""
+        fleet, installation = self._follower.fleet, self._follower.installation
+        found: dict[int, Transition | None] = {}
+        while True:
+            for placed in self._waiting:
+                if isinstance(placed.record, Transition):
+                    base.take(fleet, placed.record)
+            missing = [number for number in base.unknown() if number not in found] if place else []
+            if not missing:
+                return found
+            for first in range(0, len(missing), AT_ONCE):
+                numbers = missing[first : first + AT_ONCE]
+                found |= dict.fromkeys(numbers)
+                named = [fleet.last[number].entity for number in numbers]
+                patterns = [Pattern(installation.partition_of(one.id), one.kind, quoted_id(one.id)) for one in named]
+                for record in await AsOf(installation, Moment(place, 0)).matching(patterns):
+                    number = fleet.number(record.entity.kind, record.entity.id)
+                    if number is not None:
+                        found[number] = record
 
     def _add(self, history: FleetHistory, group: Sequence[Placed]) -> None:
         for placed in group:

@@ -13,8 +13,8 @@ from phaseline.engine.errors import EventGone, Undecided
 from phaseline.engine.http.call import Call, HttpAnswer
 from phaseline.engine.http.intake import bodies
 from phaseline.engine.http.intake.sending import EVENTS, Sender, outcome_map
-from phaseline.engine.log import checkpoint
-from phaseline.engine.log.installation import Installation
+from phaseline.engine.log.division import notes
+from phaseline.engine.log.division.closings import is_decided
 from phaseline.engine.log.log_records import event_at
 from phaseline.engine.publish.outcomes import of_receipt
 from phaseline.engine.publish.single import Receipt
@@ -34,8 +34,10 @@ _WAIT = re.compile(r"\s*wait\s*=\s*\"?(\d{1,9}(?:\.\d{1,9})?)\"?\s*(?:;.*)?\Z", 
 async def publish(call: Call) -> HttpAnswer:
     """Store the events of a request."""
     seconds, dry, force = _wait(call.request), call.values["dry-run"], call.values["force"]
+    call.charge()
     given = await bodies.given(call.request)
-    sender = Sender(call.service, call.caller, check=not (force or dry))
+    call.charge(len(given.events) - 1)
+    sender = Sender(call.service, call.caller, check=not (force or dry), dry=dry)
     if not given.is_batch:
         return await _one(call, sender, given.events[0], seconds, dry=dry)
     if dry:
@@ -86,7 +88,10 @@ async def options(call: Call) -> HttpAnswer:
     asked = call.request.headers.get("webhook-request-origin")
     headers = {"Allow": "POST, OPTIONS"}
     if asked is not None and asked.isprintable():
-        headers |= {"WebHook-Allowed-Origin": asked[:253], "WebHook-Allowed-Rate": "*"}
+        headers |= {
+            "WebHook-Allowed-Origin": asked[:253],
+            "WebHook-Allowed-Rate": f"{call.budgets.rate * 60:.0f}" if call.budgets.rate else "*",
+        }
     return HttpAnswer({"methods": ["POST", "OPTIONS"]}, headers=headers)
 
 
@@ -98,7 +103,7 @@ async def event(call: Call) -> HttpAnswer:
     gone = EventGone(sequence=sequence, stream=installation.layout.events)
     if found is None or not found.subject.startswith(f"{installation.prefix}.inbox."):
         raise gone
-    partition, token = found.subject.removeprefix(f"{installation.prefix}.inbox.").split(".")[:2]
+    token = found.subject.removeprefix(f"{installation.prefix}.inbox.").split(".")[1]
     if not call.caller.may_read(unquote(token)):
         raise gone
     try:
@@ -106,7 +111,7 @@ async def event(call: Call) -> HttpAnswer:
     except codec.Undecodable:
         shown = None
     receipt = Receipt(sequence, duplicate=False, event="", source="")
-    is_over = await _is_decided(installation, int(partition), sequence)
+    is_over = await is_decided(await notes.known(installation), unquote(token), sequence)
     try:
         outcome = await of_receipt(installation, receipt, LONGEST if is_over else LOOK)
     except Undecided:
@@ -117,10 +122,3 @@ async def event(call: Call) -> HttpAnswer:
         **outcome_map(service.kinds, None, outcome.effect, outcome.records),
     }  # fmt: skip
     return HttpAnswer(body)
-
-
-async def _is_decided(installation: Installation, partition: int, sequence: int) -> bool:
-    """Whether the partition's checkpoint has reached an event. It may be a little behind the records."""
-    subject = installation.subjects.checkpoint(partition)
-    last = await checkpoint.last(installation.wire, installation.layout.log, subject)
-    return last is not None and last.position >= sequence

@@ -22,9 +22,11 @@ async def receive(call: Call) -> HttpAnswer:
     body = await bodies.read(call.request)
     headers = dict(call.request.headers)
     hook.check(headers, body)
+    call.charge()
     sender = Sender(call.service, LOCAL)
     shown = {name: value for name, value in headers.items() if name not in ("authorization", "cookie")}
     events = await asyncio.to_thread(mapping.events, hook.name, hook.program, shown, body)
+    call.charge(len(events) - 1)
     results = await sender.store_all(events)
     statuses = [one["problem"]["status"] for one in results if "problem" in one]
     status = AGAIN if any(one >= 500 for one in statuses) else 422 if statuses else 202

@@ -27,11 +27,14 @@ EVENTS = "/v1/events"
 
 
 class Sender:
-    """Stores events for a caller. check: refuse what a worker would reject whatever the state of its entity."""
+    """Stores events for a caller. check: refuse what a worker would reject whatever the state of its entity.
 
-    def __init__(self, service: Service, caller: Caller, *, check: bool = True) -> None:
+    dry: nothing is stored, the events are only tried.
+    """
+
+    def __init__(self, service: Service, caller: Caller, *, check: bool = True, dry: bool = False) -> None:
         """Raises `StillLoading` before there is an installation."""
-        self._service, self._caller = service, caller
+        self._service, self._may = service, caller.check_try if dry else caller.check_publish
         self._installation = service.installation
         self._kinds = service.kinds if check else None
 
@@ -40,7 +43,7 @@ class Sender:
         if not isinstance(event, Mapping):
             raise Unsendable(reason="undecodable", message=f"an event is a map, found {type(event).__name__}")
         message = compose.pack(self._installation.subjects, event, self._kinds)
-        self._caller.check_publish(self._root(message))
+        self._may(self._root(message))
         return message
 
     async def store(self, message: EventMessage) -> Receipt:

@@ -16,6 +16,7 @@ from phaseline.engine.http.live import frames
 from phaseline.engine.http.live.frames import Form, Frame, Piece
 from phaseline.engine.log.watch import RecordFilter
 from phaseline.machines.compiler.kinds import Kinds
+from phaseline.schemas.records import Rejection, Transition
 
 TICK = 0.15
 """Seconds between two frames."""
@@ -24,10 +25,20 @@ FRAMES, BYTES = 400, 8 << 20
 
 
 class Topic(NamedTuple):
-    """What a reader wants: which records, in which form."""
+    """What a reader wants: which records, in which form. trees: only of these, where there are several."""
 
     wanted: RecordFilter
     form: Form
+    trees: tuple[str, ...] = ()
+
+    def selects(self, record: Transition | Rejection) -> bool:
+        """Whether a reader wants a record."""
+        if not self.wanted.selects(record):
+            return False
+        if not self.trees:
+            return True
+        entity_id = record.id if isinstance(record, Rejection) else record.entity.id
+        return f"{entity_id}/".startswith(tuple(f"{tree}/" for tree in self.trees))
 
 
 class Channel:
@@ -86,7 +97,7 @@ class Hub:
         pieces: dict[tuple[int, Form], Piece | None] = {}
         for topic, channel in self._channels.items():
             channel.place = place
-            found = [self._piece(pieces, placed, topic.form) for placed in new if _selects(topic.wanted, placed)]
+            found = [self._piece(pieces, placed, topic.form) for placed in new if _selects(topic, placed)]
             shown = [one for one in found if one is not None]
             if shown:
                 channel.add(frames.frame(place, shown, topic.form))
@@ -127,11 +138,16 @@ class Hub:
         news, self._news = self._news, asyncio.Event()
         news.set()
 
+    @property
+    def readers(self) -> int:
+        """How many readers there are."""
+        return sum(channel.readers for channel in self._channels.values())
+
     def close(self) -> None:
         """Let all readers end."""
         self.is_closing = True
         self.wake()
 
 
-def _selects(wanted: RecordFilter, placed: Placed) -> bool:
-    return placed.record is not None and wanted.selects(placed.record)
+def _selects(topic: Topic, placed: Placed) -> bool:
+    return placed.record is not None and topic.selects(placed.record)

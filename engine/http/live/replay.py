@@ -32,7 +32,7 @@ async def pieces(
                 if stored.sequence > up_to:
                     break
                 one = logged(installation.layout.log, stored)
-                if one is None or not topic.wanted.selects(one.record):
+                if one is None or not topic.selects(one.record):
                     continue
                 if len(found) >= CHUNK and one.record.cause.sequence != cause:
                     yield last, found

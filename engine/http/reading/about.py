@@ -4,14 +4,16 @@ Belongs here: the handlers of these routes. Does not: the fleet and its entities
 workers and streams.
 """
 
+from importlib import resources
 from typing import Any
 
 from starlette.responses import Response
 
+from phaseline import schemas
 from phaseline.engine.errors import NameUnknown, PhaselineError
 from phaseline.engine.http.access.caller import READ
 from phaseline.engine.http.call import Call, HttpAnswer
-from phaseline.engine.page.files import INDEX, LOGIN, files
+from phaseline.engine.page.files import FIRST_SCREEN, INDEX, LOGIN, MAIN, files, modules
 from phaseline.engine.request_errors import PathUnknown
 from phaseline.machines.docs import layout, plain
 from phaseline.schemas.similar import did_you_mean
@@ -60,9 +62,25 @@ async def openapi(call: Call) -> HttpAnswer:
     return HttpAnswer(call.service.description)
 
 
+async def asyncapi(_: Call) -> HttpAnswer:
+    """The description of the messages."""
+    return HttpAnswer(resources.files(schemas).joinpath("asyncapi.json").read_bytes())
+
+
 async def index(call: Call) -> Response:
-    """The page; a form to log in for whoever may read nothing."""
-    return _file(INDEX if READ in call.caller.roles else LOGIN)
+    """The page; a form to log in for whoever may read nothing.
+
+    A header names what the page will ask for first, so that the browser fetches all of it at once.
+    """
+    if READ not in call.caller.roles:
+        return _file(LOGIN)
+    answer, path = _file(INDEX), call.request.scope["path"]
+    screen = path.split("/")[1] or FIRST_SCREEN
+    wanted = [f"</page/{name}>; rel=modulepreload" for name in modules(MAIN, f"{screen}.js")]
+    if "at=" not in call.request.url.query:
+        wanted.append("</v1/columns>; rel=preload; as=fetch; crossorigin=anonymous")
+    answer.headers["Link"] = ", ".join(wanted)
+    return answer
 
 
 async def page(call: Call) -> Response:

@@ -4,10 +4,12 @@ Belongs here: the handlers of these routes, and the tokens of further pages. Doe
 (`fleet.fleet_moment`, `client.selection`), how an entity looks as JSON (`client.maps`).
 """
 
+import asyncio
 import base64
 import json
 import zlib
 from collections import Counter
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from phaseline.engine.client import maps
@@ -81,16 +83,19 @@ async def _listed(call: Call, view: ViewAt, query: int) -> list[Transition]:
     key = (view.moment.place, query)
     if (known := service.lists.get(key)) is not None:
         return known
-    choice = chosen(values["state"], values["condition"])
-    kind, tree = values["kind"], values["tree"]
-    RecordFilter(kind=kind, state=choice.phase, below=tree, choice=choice).check(service.kinds)
+    choice, kind = chosen(values["state"], values["condition"]), values["kind"]
+    RecordFilter(kind=kind, state=choice.phase, choice=choice).check(service.kinds)
     selector = _selector(values["label"])
     fits = choice.selects if choice.looks_at_conditions else None
-    if isinstance(view.states, FleetMoment):
-        found = view.states.select(kind, tree, choice.phase, deleted=values["deleted"], fits=fits)
-    else:
-        found = await view.states.states(kind, tree, choice.phase, deleted=values["deleted"])
-        found = [one for one in found if fits is None or any(fits(facet.state) for facet in one.entity.facets)]
+    found: list[Transition] = []
+    for tree in _trees(call):
+        if isinstance(view.states, FleetMoment):
+            found += view.states.select(kind, tree, choice.phase, deleted=values["deleted"], fits=fits)
+        else:
+            states = await view.states.states(kind, tree, choice.phase, deleted=values["deleted"])
+            found += [one for one in states if fits is None or any(fits(facet.state) for facet in one.entity.facets)]
+    if len(call.trees) > 1:
+        found = latest.in_order(found, None, deleted=True)
     if selector is not EVERYTHING:
         selector.check(service.kinds, kind, found)
         found = [record for record in found if selector.selects(record.entity)]
@@ -99,6 +104,13 @@ async def _listed(call: Call, view: ViewAt, query: int) -> list[Transition]:
     if len(found) > values["limit"]:
         service.lists.put(key, found)
     return found
+
+
+def _trees(call: Call) -> Sequence[str | None]:
+    """The trees that are asked for, one after the other; None: everything."""
+    for tree in call.trees:
+        latest.check_tree(tree)
+    return call.trees or (None,)
 
 
 def _selector(text: str | None) -> Selector:
@@ -122,11 +134,11 @@ async def counts(call: Call) -> HttpAnswer:
     """How many entities are in which state."""
     values = call.values
     view = await call.service.view(values["at"], values["min"])
-    kind, tree = values["kind"], values["tree"]
-    RecordFilter(kind=kind, below=tree).check(call.service.kinds)
-    fleet = await _fleet_of(call, view, kind, tree)
-    everything = kind is tree is None and not values["deleted"] and not isinstance(fleet, PastFleet)
-    numbers = None if everything else columns.chosen(fleet, kind, tree, deleted=values["deleted"])
+    fleet = await _fleet_of(call, view)
+    everything = values["kind"] is None and not call.trees and not values["deleted"]
+    numbers = None
+    if not everything or isinstance(fleet, PastFleet):
+        numbers = columns.chosen(fleet, values["kind"], call.trees, deleted=values["deleted"])
     return HttpAnswer(columns.tally(fleet, numbers), view.moment, is_past=view.is_past)
 
 
@@ -137,13 +149,22 @@ async def all_columns(call: Call) -> HttpAnswer:
     key = (view.moment.place, call.query)
     body = service.bodies.get(key)
     if body is None:
-        kind, tree = values["kind"], values["tree"]
-        RecordFilter(kind=kind, below=tree).check(service.kinds)
-        fleet = await _fleet_of(call, view, kind, tree)
-        numbers = columns.chosen(fleet, kind, tree, deleted=values["deleted"])
-        body = codec.encode_json(columns.columns(fleet, numbers))
+        fleet = await _fleet_of(call, view)
+        body = codec.encode_json(columns.columns(fleet, _shape(call, fleet)))
         service.bodies.put(key, body)
     return HttpAnswer(body, view.moment, is_past=view.is_past)
+
+
+def _shape(call: Call, fleet: LiveFleet) -> columns.Shape:
+    """The shape of what is asked for. That of the present fleet is kept."""
+    values, service = call.values, call.service
+    key, is_present = (fleet.shape, call.query), fleet is service.follower.fleet
+    found = service.shapes.get(key) if is_present else None
+    if found is None:
+        found = columns.shape(fleet, columns.chosen(fleet, values["kind"], call.trees, deleted=values["deleted"]))
+        if is_present:
+            service.shapes.put(key, found)
+    return found
 
 
 async def strip(call: Call) -> HttpAnswer:
@@ -155,6 +176,9 @@ async def strip(call: Call) -> HttpAnswer:
         raise StillLoading(entities=len(fleet), place=fleet.place)
     first = None if values["from"] in (None, START) else await service.moment(values["from"])
     last = await service.moment(values["to"] or NOW)
+    if _trees(call) != (None,):
+        numbers = columns.chosen(fleet, None, call.trees, deleted=True)
+        history = await asyncio.to_thread(history.copy().of, numbers, len(fleet))
     oldest = history.times[0] if len(history) else last.time_ns
     begins = oldest if first is None else max(first.time_ns, oldest)
     found = history.strip(min(begins, last.time_ns), last.time_ns, values["buckets"])
@@ -165,8 +189,10 @@ async def strip(call: Call) -> HttpAnswer:
     return HttpAnswer(body, Moment(fleet.place, fleet.time_ns))
 
 
-async def _fleet_of(call: Call, view: ViewAt, kind: str | None, tree: str | None) -> LiveFleet:
-    """The fleet itself, if it stands at the moment; else one of what was there at the moment."""
+async def _fleet_of(call: Call, view: ViewAt) -> LiveFleet:
+    """The fleet itself, if it stands at the moment; else one of what was there at the moment. Checks kind and trees."""
+    kind, trees = call.values["kind"], _trees(call)
+    RecordFilter(kind=kind).check(call.service.kinds)
     fleet = await call.service.fleet()
     if fleet.place == view.moment.place:
         return fleet
@@ -174,7 +200,8 @@ async def _fleet_of(call: Call, view: ViewAt, kind: str | None, tree: str | None
     if history.history is not None and history.covers(place):
         return PastFleet(fleet, history.history.columns_at(place, len(fleet)), place)
     past = LiveFleet(call.service.kinds)
-    latest.patterns(call.service.installation, kind, tree)
-    for place, record in enumerate(await view.states.states(kind, tree, deleted=True)):
-        past.apply(place + 1, record)
+    for tree in trees:
+        latest.patterns(call.service.installation, kind, tree)
+        for record in await view.states.states(kind, tree, deleted=True):
+            past.apply(1, record)
     return past

@@ -11,7 +11,8 @@ from phaseline.engine.errors import ApiFailed, NoAnswer, NotPermitted
 from phaseline.engine.http.call import Call, HttpAnswer
 from phaseline.engine.http.fleet import columns
 from phaseline.engine.jetstream.direct_get import gather
-from phaseline.engine.log import table_eras
+from phaseline.engine.log import latest, table_eras
+from phaseline.engine.log.division import notes
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.when import Moment
 from phaseline.engine.publish.backlog import owner_of
@@ -23,29 +24,42 @@ FLEET, EMCO = ("git_repo", "bundle", "bundle_deployment"), "emco_resource"
 
 
 async def summary(call: Call) -> HttpAnswer:
-    """Counts, silent places, workers, partitions with owner and backlog, streams, tables."""
-    service = call.service
+    """Counts, silent places, tables. Of the whole installation also workers, partitions and streams."""
+    service, trees = call.service, call.trees
     fleet = await service.fleet()
-    installation = service.installation
-    moment = Moment(fleet.place, fleet.time_ns)
-    counted = columns.tally(fleet)
-    silent = [
-        {"kind": kind, "id": entity_id, "since": timestamp(since)}
-        for (kind, entity_id), since in sorted(fleet.silent.items())
-    ]
-    partitions = range(installation.layout.partitions)
+    for tree in trees:
+        latest.check_tree(tree)
+    below = tuple(f"{tree}/" for tree in trees)
+    present = columns.chosen(fleet, None, trees, deleted=False) if trees else None
+    body = {
+        **columns.tally(fleet, present), "connected": service.is_connected,
+        "entities": len(columns.chosen(fleet, None, trees, deleted=True)) if trees else len(fleet),
+        "silent": [
+            {"kind": kind, "id": entity_id, "since": timestamp(since)}
+            for (kind, entity_id), since in sorted(fleet.silent.items())
+            if not trees or f"{entity_id}/".startswith(below)
+        ],
+        "workers": None, "partitions": None, "streams": None,
+        "tables": {"digest": service.kinds.digest, "kinds": service.kinds.versions},
+    }  # fmt: skip
+    if not trees:
+        body |= await _parts(await notes.known(service.installation))
+    return HttpAnswer(body, Moment(fleet.place, fleet.time_ns), headers={"Cache-Control": "no-store"})
+
+
+async def _parts(installation: Installation) -> dict[str, Any]:
+    """Who works, who decides what, what is stored where."""
+    partitions = installation.layout.division.numbers
     owned, streams, workers, eras = await asyncio.gather(
         asyncio.gather(*(_partition(installation, one) for one in partitions)),
         asyncio.gather(*(_stream(installation, name) for name in installation.layout.streams)),
         _workers(installation),
         asyncio.gather(*(_era(installation, one) for one in partitions)),
     )
-    body = {
-        **counted, "entities": len(fleet), "silent": silent, "connected": service.is_connected,
-        "workers": workers, "partitions": [{**one, "tables": era} for one, era in zip(owned, eras, strict=True)],
-        "streams": streams, "tables": {"digest": service.kinds.digest, "kinds": service.kinds.versions},
+    return {
+        "workers": workers, "streams": streams,
+        "partitions": [{**one, "tables": era} for one, era in zip(owned, eras, strict=True)],
     }  # fmt: skip
-    return HttpAnswer(body, moment, headers={"Cache-Control": "no-store"})
 
 
 async def _partition(installation: Installation, partition: int) -> dict[str, Any]:

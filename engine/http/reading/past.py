@@ -5,6 +5,7 @@ Belongs here: the handlers of these routes. Does not: finding it out (`engine.ex
 
 from collections import Counter, deque
 from collections.abc import Sequence
+from itertools import chain
 from typing import Any
 
 from phaseline.engine import staleness
@@ -17,7 +18,7 @@ from phaseline.engine.log.log_records import Logged
 from phaseline.engine.log.when import START, Moment
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.schemas.records import Entity, Transition, timestamp
-from phaseline.schemas.subjects import ancestor_id
+from phaseline.schemas.subjects import ancestor_id, natural
 
 
 async def why(call: Call) -> HttpAnswer:
@@ -129,7 +130,11 @@ async def changes(call: Call) -> HttpAnswer:
     values, service = call.values, call.service
     view = await service.view(values["to"])
     start = Moment(0, 0) if values["from"] == START else await service.moment(values["from"])
-    found = await service.client.changes(start, view.moment, tree=values["tree"], kind=values["kind"])
+    lists = [
+        await service.client.changes(start, view.moment, tree=tree, kind=values["kind"])
+        for tree in call.trees or (None,)
+    ]
+    found = sorted(chain.from_iterable(lists), key=lambda change: (natural(change.id), change.kind))
     body = {
         "from": {"place": start.place, "time": timestamp(start.time_ns)},
         "counts": Counter(change.what for change in found), "total": len(found),

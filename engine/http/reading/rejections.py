@@ -24,22 +24,25 @@ async def rejections(call: Call) -> HttpAnswer:
     """The last rejections that fit, newest first, and how many there are by reason, kind and source."""
     values, service = call.values, call.service
     view = await service.view(values["to"])
-    wanted = RecordFilter(
-        kind=values["kind"], below=values["tree"], reason=values["reason"], transitions=False, rejections=True
-    )
-    wanted.check(service.kinds)
+    wanted = [
+        RecordFilter(kind=values["kind"], below=tree, reason=values["reason"], transitions=False, rejections=True)
+        for tree in call.trees or (None,)
+    ]
     start, source = values["from"], values["source"]
     after = 0 if start in (None, START) else (await service.moment(start)).place - start.isdecimal()
     counts, last, total = RejectionCounts(), deque[Logged](maxlen=values["limit"]), 0
     found: dict[int, Logged] = {}
-    for filter_ in wanted.filters(service.installation):
-        async for one in log_records.records(service.installation, filter_, after, view.moment.place):
-            if isinstance(one.record, Rejection) and source in (None, one.record.cause.source):
-                found[one.sequence] = one
-    for place, one in sorted(found.items()):
-        assert isinstance(one.record, Rejection)
-        counts.take(place, one.record)
-        last.append(one)
+    for one in wanted:
+        one.check(service.kinds)
+        for filter_ in one.filters(service.installation):
+            async for logged in log_records.records(service.installation, filter_, after, view.moment.place):
+                # Subjects shorten long ids: what they select may belong to another tree.
+                if one.selects(logged.record) and source in (None, logged.record.cause.source):
+                    found[logged.sequence] = logged
+    for place, logged in sorted(found.items()):
+        assert isinstance(logged.record, Rejection)
+        counts.take(place, logged.record)
+        last.append(logged)
         total += 1
     body = {
         "total": total,
@@ -63,6 +66,7 @@ async def rejection(call: Call) -> HttpAnswer:
 
 async def resend(call: Call) -> HttpAnswer:
     """Send the event of a rejection again, byte for byte."""
+    call.charge()
     await _found(call, call.values["place"])
     receipt = await call.service.client.resend(call.values["place"])
     return HttpAnswer(receipt._asdict(), status=202)

@@ -15,6 +15,7 @@ from phaseline.engine.http.live import frames, replay
 from phaseline.engine.http.live.frames import COLUMNS, Form
 from phaseline.engine.http.live.hub import Channel, Topic
 from phaseline.engine.http.service import REACH
+from phaseline.engine.log import latest
 from phaseline.engine.log.watch import RecordFilter, chosen
 from phaseline.engine.log.when import NOW, START, Moment, parse
 from phaseline.engine.request_errors import BadParameter
@@ -56,15 +57,18 @@ async def transitions(call: Call) -> HttpAnswer | Response:
 def _topic(call: Call) -> Topic:
     values = call.values
     choice = chosen(values["state"], values["condition"])
+    tree, *more = call.trees or (None,)
     wanted = RecordFilter(
-        kind=values["kind"], facet=values["facet"], state=choice.phase, below=values["tree"],
+        kind=values["kind"], facet=values["facet"], state=choice.phase, below=None if more else tree,
         rejections=values["rejections"], choice=choice if choice.looks_at_conditions else None,
     )  # fmt: skip
     wanted.check(call.service.kinds)
+    for one in call.trees:
+        latest.check_tree(one)
     form: Form = values["form"]
     if form == COLUMNS and values["rejections"]:
         raise BadParameter(name="form", problem="columns have no rejections: leave `rejections` out")
-    return Topic(wanted, form)
+    return Topic(wanted, form, call.trees if more else ())
 
 
 def _media_type(accept: str) -> str:
@@ -146,9 +150,10 @@ class _Stream:
     async def _live(self, channel: Channel) -> AsyncIterator[bytes]:
         hub = self.call.service.hub
         sent = marked = time.monotonic()
-        while not hub.is_closing and (self.up_to is None or self.place < self.up_to):
+        while not hub.is_closing and not self.call.caller.is_over and (self.up_to is None or self.place < self.up_to):
             if self.place < channel.begins:
                 self.place = channel.place
+                self.call.service.traffic.resyncs += 1
                 yield frames.resync(self.place)
                 continue
             found = channel.after(self.place)

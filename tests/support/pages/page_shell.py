@@ -28,12 +28,13 @@ PIDS = "pids"
 LIMIT = 120
 LASTING = re.compile(
     r"phaseline (up|worker|serve)\b|phaseline watch(?!.*--(no-follow|limit))|phaseline .*--follow\b|"
-    r"phaseline (get|list|tree)\b.* (--watch|-w)\b|observe --cluster|nats sub\b"
+    r"phaseline (get|list|tree)\b.* (--watch|-w)\b|observe --cluster|nats sub\b|nats-server -c"
 )
 """Commands that run until Ctrl-C."""
 FREE_PORTS = (
     (r"(?<=--listen 127\.0\.0\.1:)\d+", "0"),
     (r"--http(?! \d)", "--http 0"),
+    (r"--metrics 127\.0\.0\.1:\d+", "--metrics 127.0.0.1:0"),
 )
 """What pages write as ports of the HTTP server, and what runs instead: other programs may have these ports."""
 READY = {
@@ -41,6 +42,7 @@ READY = {
     "phaseline serve": re.compile(r"Ctrl-C"),
     "phaseline worker": re.compile(r"worker_started"),
     "nats sub": re.compile(r"Subscribing"),
+    "nats-server": re.compile(r"Server is ready"),
 }
 """What these say when the page can go on."""
 

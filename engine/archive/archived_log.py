@@ -1,0 +1,116 @@
+"""A recorded log of an archive and, behind it, the streams of the installation.
+
+Belongs here: the parts of the archive and the streams one after the other, as one log to replay. Does not: reading a
+part (`replay.file_log`), reading the streams (`replay.server_log`).
+"""
+
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from datetime import datetime
+from typing import Self
+
+from phaseline.engine.archive.check import UNBOUNDED
+from phaseline.engine.archive.open_archive import Archive
+from phaseline.engine.archive_errors import BadArchive
+from phaseline.engine.errors import BadLogFile
+from phaseline.engine.log.foreign import Foreign
+from phaseline.engine.log.installation import Installation
+from phaseline.engine.replay.file_log import FileLog
+from phaseline.engine.replay.recorded_log import RecordedStep, Span
+from phaseline.engine.replay.server_log import ServerLog, first_event_after
+from phaseline.schemas.records import Loss, Record
+
+
+class ArchivedLog:
+    """A `RecordedLog` from an archive and a server: `async with ArchivedLog.open(...) as log`."""
+
+    has_records = True
+
+    def __init__(self, archive: Archive, files: Sequence[FileLog], server: ServerLog, span: Span) -> None:
+        """Use `open`."""
+        self._archive, self._files, self._server, self.span = archive, files, server, span
+        self.installation = server.installation
+        self.prefix, self.partitions = server.prefix, server.partitions
+        self.begins = files[0].begins if files else server.begins
+        self.ends = max([server.ends, *(file.ends for file in files)])
+
+    @classmethod
+    @asynccontextmanager
+    async def open(cls, installation: Installation, archive: Archive, span: Span) -> AsyncIterator[Self]:
+        """Open the parts that `span` needs, and begin to read the streams. Raises `BadArchive`."""
+        manifest = archive.manifest
+        wanted = [
+            part
+            for part in manifest.parts
+            if part.last >= span.first and (span.last is None or part.first <= span.last)
+        ]
+        try:
+            files = [FileLog(archive.folder.part(part.name), span, UNBOUNDED) for part in wanted]
+        except BadLogFile as error:
+            raise BadArchive(name=archive.name, problem=str(error)) from None
+        rest = span._replace(first=max(span.first, manifest.position + 1))
+        async with ServerLog.open(installation, rest) as server:
+            yield cls(archive, files, server, span)
+
+    @property
+    def undecided(self) -> int:
+        """See `RecordedLog.undecided`."""
+        return self._server.undecided
+
+    @property
+    def erased(self) -> int:
+        """See `RecordedLog.erased`."""
+        return self._server.erased + sum(file.erased for file in self._files)
+
+    @property
+    def purged(self) -> int:
+        """See `RecordedLog.purged`."""
+        return self._server.purged + sum(file.purged for file in self._files)
+
+    @property
+    def losses(self) -> Sequence[Loss]:
+        """See `RecordedLog.losses`."""
+        return self._server.losses
+
+    @property
+    def emptied(self) -> Sequence[int]:
+        """See `RecordedLog.emptied`."""
+        return self._server.emptied
+
+    @property
+    def foreign(self) -> Sequence[Foreign]:
+        """See `RecordedLog.foreign`."""
+        return self._server.foreign
+
+    async def initial(self) -> AsyncIterator[Record]:
+        """See `RecordedLog.initial`."""
+        if self._files:
+            for record in self._files[0].read_initial():
+                yield record
+        else:
+            async for record in self._server.initial():
+                yield record
+
+    async def steps(self) -> AsyncIterator[Sequence[RecordedStep]]:
+        """See `RecordedLog.steps`."""
+        for number, file in enumerate(self._files):
+            if number:
+                yield list(file.read_gone())
+            for steps in file.read_steps():
+                yield steps
+        if self._files:
+            async for _ in self._server.initial_messages():
+                pass
+        async for steps in self._server.steps():
+            yield steps
+
+
+async def first_event_from(installation: Installation, archive: Archive, moment: datetime) -> int:
+    """The position of the first event stored at `moment` or later, in the archive or behind it."""
+    wanted = int(moment.timestamp() * 1e9)
+    for part in archive.manifest.parts:
+        if part.until >= wanted or not part.until:
+            for event in archive.events(part):
+                if event.time_ns >= wanted:
+                    return event.sequence
+    return max(archive.manifest.position + 1, await first_event_after(installation, moment))

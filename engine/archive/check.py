@@ -1,0 +1,200 @@
+"""Checks the parts of an archive: each by itself, that they follow each other, and that they hold what the streams do.
+
+Belongs here: reading parts back, counting what they hold, comparing that with the streams. Does not: what happens if
+something differs (`run`).
+A tally adds up a hash of each event and each record. So two tallies are equal if the same items were counted, in
+whatever order.
+"""
+
+import hashlib
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+from phaseline.engine.archive.folder import Folder
+from phaseline.engine.archive.last_states import About, LastStates, is_of_raw_secret
+from phaseline.engine.archive.log_slice import LogSlice
+from phaseline.engine.archive.manifest import NAME, Manifest, PartEntry
+from phaseline.engine.archive_errors import BadArchive
+from phaseline.engine.errors import BadLogFile
+from phaseline.engine.log.installation import Installation
+from phaseline.engine.log.log_records import cause_of
+from phaseline.engine.replay import log_format
+from phaseline.engine.replay.log_file import LogFile
+from phaseline.engine.replay.log_format import EventItem, Item, RecordItem, StateItem
+from phaseline.schemas import wire_codec
+from phaseline.schemas.records import Mark, Rejection
+from phaseline.schemas.subjects import quoted_id
+
+BYTES = 16
+MODULUS = 1 << (8 * BYTES)
+UNBOUNDED = 1 << 62
+"""What a part may unfold to: we wrote it."""
+
+
+@dataclass(slots=True)
+class Tally:
+    """How many events and records there are, and the sum of their hashes."""
+
+    events: int = 0
+    records: int = 0
+    digest: int = 0
+
+    def add(self, items: Iterable[Item]) -> None:
+        """Count events and records; other items are left out."""
+        for item in items:
+            if isinstance(item, EventItem):
+                self.events += 1
+            elif isinstance(item, RecordItem):
+                self.records += 1
+            else:
+                continue
+            self.digest = (self.digest + _hash(log_format.pack(item))) % MODULUS
+
+    def __str__(self) -> str:
+        """`59 events and 93 records`."""
+        return f"{self.events:,} events and {self.records:,} records"
+
+
+def _hash(data: bytes) -> int:
+    return int.from_bytes(hashlib.blake2b(data, digest_size=BYTES).digest())
+
+
+@dataclass(slots=True)
+class Reading:
+    """Parts of an archive, read back one after the other. missing: ranges of positions without an event."""
+
+    folder: Folder
+    tally: Tally = field(default_factory=Tally)
+    missing: list[tuple[int, int]] = field(default_factory=list)
+    states: LastStates[bytes] | None = None
+    """The states to which the parts lead that were read so far; None before the first."""
+
+    def read(self, part: PartEntry, progress: Callable[[int], None]) -> None:
+        """Read a part to its end; raises `BadArchive` if it is not what the manifest says."""
+        if self.folder.digest(part.name) != (part.bytes, part.sha256):
+            raise self.bad(part, "its bytes are not those that were written")
+        try:
+            file = LogFile(self.folder.part(part.name), UNBOUNDED)
+            if (file.header.first, file.header.last) != (part.first, part.last):
+                raise self.bad(part, f"it holds the events {file.header.first} to {file.header.last}")
+            self._read(part, file, progress)
+        except BadLogFile as error:
+            raise self.bad(part, str(error)) from None
+        if any(file.counts[name] != getattr(part, f"{name}s") for name in ("state", "event", "record")):
+            raise self.bad(part, f"it holds {file.summary()}")
+
+    def bad(self, part: PartEntry, problem: str) -> BadArchive:
+        """The error for a part."""
+        return BadArchive(name=self.folder.name, problem=f"{part.name}: {problem}")
+
+    def _read(self, part: PartEntry, file: LogFile, progress: Callable[[int], None]) -> None:
+        begins: list[bytes] | None = []
+        positions, explained = list[int](), set(file.header.purged)
+        for items in file.slices():
+            self.tally.add(items)
+            before = len(positions)
+            for item in items:
+                if isinstance(item, StateItem) and begins is not None:
+                    begins.append(item.body)
+                    continue
+                if begins is not None:
+                    self._begin(part, begins)
+                    begins = None
+                if isinstance(item, EventItem):
+                    positions.append(item.sequence)
+                elif isinstance(item, RecordItem):
+                    self._take(item, explained)
+            progress(len(positions) - before)
+        if begins is not None:
+            self._begin(part, begins)
+        if positions != sorted(set(positions)) or not all(part.first <= one <= part.last for one in positions):
+            raise self.bad(part, "its events are not in order")
+        known = (one for one in sorted(explained.union(positions)) if part.first <= one <= part.last)
+        self.missing = joined([*self.missing, *missing_ranges(part.first, part.last, known)])
+
+    def _take(self, item: RecordItem, explained: set[int]) -> None:
+        assert self.states is not None
+        self.states.take(item.subject, item.body)
+        if is_of_raw_secret(item.subject):
+            explained.add(cause_of(item.body, 0))
+
+    def _begin(self, part: PartEntry, bodies: list[bytes]) -> None:
+        """Begin with the states at the head of a part, which must be those to which the parts before it lead."""
+        if self.states is None:
+            self.states = LastStates[bytes]()
+            for body in bodies:
+                record = wire_codec.read(body)
+                if not isinstance(record, Rejection):
+                    entity = About(f"{record.entity.kind}.{quoted_id(record.entity.id)}", isinstance(record, Mark))
+                    self.states.put(entity, body)
+        elif sum(map(_hash, bodies)) != sum(map(_hash, self.states.values())):
+            raise self.bad(part, "it begins with other states than the parts before it lead to")
+
+
+def missing_ranges(first: int, last: int, positions: Iterable[int]) -> Iterator[tuple[int, int]]:
+    """The ranges between `first` and `last` in which no position is. The positions ascend."""
+    following = first
+    for position in positions:
+        if position > following:
+            yield following, position - 1
+        following = position + 1
+    if following <= last:
+        yield following, last
+
+
+def joined(ranges: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Ranges in order, those as one that follow each other."""
+    found: list[tuple[int, int]] = []
+    for first, last in ranges:
+        if found and found[-1][1] + 1 == first:
+            found[-1] = (found[-1][0], last)
+        else:
+            found.append((first, last))
+    return found
+
+
+def read_back(folder: Folder, parts: Sequence[PartEntry], progress: Callable[[int], None] = lambda _: None) -> Reading:
+    """Read parts that follow each other; raises `BadArchive` if one of them is not what the manifest says."""
+    reading = Reading(folder)
+    for part in parts:
+        reading.read(part, progress)
+    return reading
+
+
+def check(folder: Folder, progress: Callable[[int], None] = lambda _: None) -> tuple[Manifest, Reading]:
+    """Read a whole archive; raises `BadArchive` if it is damaged."""
+    manifest = folder.existing_manifest()
+    reading = read_back(folder, manifest.parts, progress)
+    if reading.missing != manifest.missing:
+        problem = f"other events are missing than {NAME} says: {reading.missing}"
+        raise BadArchive(name=folder.name, problem=problem)
+    return manifest, reading
+
+
+@dataclass(slots=True)
+class Held:
+    """What the streams hold of a slice, read anew. time_ns: when the last record up to a place was stored."""
+
+    tally: Tally = field(default_factory=Tally)
+    time_ns: int = 0
+
+
+async def read_streams(
+    installation: Installation, first: int, last: int, place: int, progress: Callable[[int], None]
+) -> Held:
+    """Read the events from `first` to `last`, and their records."""
+    held = Held()
+
+    def take(items: Sequence[Item]) -> None:
+        held.tally.add(items)
+        times = (one.time_ns for one in items if isinstance(one, RecordItem) and one.place <= place)
+        held.time_ns = max([held.time_ns, *times])
+
+    async with LogSlice.open(installation, first, last) as found:
+        async for _ in found.before():
+            pass
+        async for event in found.events():
+            take(await found.items(event))
+            progress(1)
+        take(await found.left(last))
+    return held

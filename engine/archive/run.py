@@ -1,0 +1,144 @@
+"""Archiving: the steps in their order, so that a run that is killed anywhere loses nothing and can be repeated.
+
+Belongs here: the order of the steps, what a repeated run finds. Does not: the steps.
+
+1. Finish the trimming of a former run, if its manifest is there. 2. Write the parts. 3. Read them back, and compare
+them with the streams. 4. Write the manifest, as one step. 5. Note the cut in the log. 6. Trim the streams.
+Before step 4 the archive is as it was: files that its manifest does not name are written over. From step 4 on the
+archive holds everything, and what is left of the steps is done again.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from msgspec.structs import replace
+
+from phaseline.engine.archive import check, cut
+from phaseline.engine.archive.folder import Folder
+from phaseline.engine.archive.log_slice import LogSlice
+from phaseline.engine.archive.manifest import Manifest, PartEntry
+from phaseline.engine.archive.trim import Trimmed, trim
+from phaseline.engine.archive.write_parts import EVENTS, PartWriter
+from phaseline.engine.archive_errors import BadArchive, NotInLog
+from phaseline.engine.errors import Fenced
+from phaseline.engine.log import as_of
+from phaseline.engine.log.archived import note as notes
+from phaseline.engine.log.archived.note import ArchiveNote, NoteStanding
+from phaseline.engine.log.installation import Installation
+from phaseline.engine.log.when import When
+from phaseline.engine.ownership.atomic_batches import EXPECTED
+from phaseline.schemas.cloudevents import content_types
+
+COPIED = 10.0
+"""Seconds to wait until STATE and LIVE have copied what will be trimmed."""
+
+
+@dataclass(slots=True)
+class ArchiveRun:
+    """What a run did. manifest: that of the archive now. parts: the ones that this run wrote."""
+
+    manifest: Manifest
+    parts: list[PartEntry] = field(default_factory=list)
+    trimmed: Trimmed = field(default_factory=Trimmed)
+
+
+class Archiver:
+    """One archive of one installation, while `folder` is locked."""
+
+    def __init__(
+        self, installation: Installation, folder: Folder, by: str,
+        begin: Callable[[str, int], None] = lambda _, __: None, progress: Callable[[int], None] = lambda _: None,
+        least: int = EVENTS,
+    ) -> None:  # fmt: skip
+        """by: who archives. begin: called with the name of a step and the number of its events, before the step.
+
+        progress: called with the number of events or messages since the last call. least: positions in a part.
+        """
+        self.installation, self.folder, self.by = installation, folder, by
+        self.begin, self.progress, self.least = begin, progress, least
+
+    async def run(self, before: When) -> ArchiveRun:
+        """Archive what was finished before a moment. Raises `BadArchive`, `CopyBehind`."""
+        manifest = self._manifest()
+        done = ArchiveRun(manifest)
+        standing = await notes.standing(self.installation)
+        self._check_continues(manifest, standing.note)
+        if manifest.parts:
+            await self._finish(done, standing)
+        try:
+            moment = await as_of.resolve(self.installation, before)
+        except NotInLog:  # all before it is archived already
+            return done
+        if standing.note is not None and not manifest.parts:
+            manifest = replace(manifest, begins=standing.note.place, begins_ns=standing.note.time_ns)
+        first = 1 + max(manifest.position, 0 if standing.note is None else standing.note.position)
+        last = await cut.last_finished(self.installation, moment)
+        if last >= first:
+            done.manifest, done.parts = await self._write(manifest, first, last)
+            await self._finish(done, await notes.standing(self.installation))
+        return done
+
+    def _manifest(self) -> Manifest:
+        """The manifest of the archive, or that of an empty one."""
+        layout = self.installation.layout
+        found = self.folder.manifest() or Manifest.new(layout.prefix, layout.partitions)
+        if (found.prefix, found.partitions) != (layout.prefix, layout.partitions):
+            problem = f"it is of the prefix {found.prefix!r} with {found.partitions} partitions"
+            raise BadArchive(name=self.folder.name, problem=problem)
+        return found
+
+    def _check_continues(self, manifest: Manifest, note: ArchiveNote | None) -> None:
+        """Raise `BadArchive` if another archive took what would follow here."""
+        if note is not None and manifest.parts and note.position > manifest.position:
+            problem = (
+                f"it ends at event {manifest.position}, but what follows up to event {note.position} is in the archive"
+                f" {note.archive}: go on with that one, or begin a new folder"
+            )
+            raise BadArchive(name=self.folder.name, problem=problem)
+
+    async def _write(self, manifest: Manifest, first: int, last: int) -> tuple[Manifest, list[PartEntry]]:
+        """Write the events from `first` to `last`, check them, and store the manifest."""
+        installation = self.installation
+        self.begin("writing", last - first + 1)
+        async with LogSlice.open(installation, first, last) as found:
+            writer = PartWriter(self.folder, found, len(manifest.parts), self.least)
+            parts = await writer.write(self.progress)
+            place, sources = found.settled, {**manifest.sources, **found.sources}
+        self.begin("reading back", last - first + 1)
+        reading = check.read_back(self.folder, parts, self.progress)
+        self.begin("comparing", last - first + 1)
+        held = await check.read_streams(installation, first, last, place, self.progress)
+        if held.tally != reading.tally:
+            problem = (
+                f"the files hold {reading.tally}, the streams {held.tally}, or others: nothing was trimmed, try again"
+            )
+            raise BadArchive(name=self.folder.name, problem=problem)
+        await cut.wait_for_copies(installation, writer.state_place, found.observed, COPIED)
+        manifest = manifest.extended(
+            parts, position=last, place=place, time_ns=max(manifest.time_ns, held.time_ns), sources=sources,
+            missing=check.joined([*manifest.missing, *reading.missing]),
+        )  # fmt: skip
+        self.begin("storing the manifest", 0)
+        self.folder.write(manifest)
+        return manifest, parts
+
+    async def _finish(self, done: ArchiveRun, standing: NoteStanding) -> None:
+        """Note in the log what the archive holds, if it does not say so yet, and trim the streams."""
+        manifest = done.manifest
+        if standing.note is None or standing.note.position < manifest.position:
+            self.begin("noting", 0)
+            await self._note(manifest, standing.sequence)
+        self.begin("trimming", 0)
+        kept = manifest.sources.values()
+        trimmed = await trim(self.installation, manifest.position, manifest.place, kept, self.progress)
+        done.trimmed.events += trimmed.events
+        done.trimmed.log += trimmed.log
+
+    async def _note(self, manifest: Manifest, expected: int) -> None:
+        note = ArchiveNote(manifest.position, manifest.place, manifest.time_ns, manifest.archive, self.by)
+        headers = {**content_types.AS_MSGPACK, EXPECTED: str(expected)}
+        try:
+            await self.installation.wire.publish_acked(self.installation.subjects.archived(), note.encode(), headers)
+        except Fenced:
+            problem = "another run archived at the same time: nothing was trimmed, call it again"
+            raise BadArchive(name=self.folder.name, problem=problem) from None

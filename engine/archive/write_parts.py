@@ -1,0 +1,110 @@
+"""Writes a slice of a log into the parts of an archive: log files with numbers, each with the states before it.
+
+Belongs here: where one part ends and the next one begins, what stands in each. Does not: reading the slice
+(`log_slice`), the format (`engine.replay`), checking what was written (`check`).
+"""
+
+from collections.abc import Callable
+from contextlib import ExitStack
+
+import msgspec
+
+from phaseline.engine.archive.folder import Folder
+from phaseline.engine.archive.last_states import LastStates
+from phaseline.engine.archive.log_slice import LogSlice
+from phaseline.engine.archive.manifest import PartEntry
+from phaseline.engine.replay.export_log import short_subject
+from phaseline.engine.replay.log_format import Header, Item, RecordItem, StateItem
+from phaseline.engine.replay.log_writer import LogWriter
+from phaseline.engine.replay.server_log import stored_time
+from phaseline.schemas.version import __version__
+
+EVENTS = 100_000
+"""Positions in one part, at least. A part has as many as there are entities, if these are more: each begins with all
+their states."""
+
+
+class PartWriter:
+    """Writes the parts of one slice, one after the other."""
+
+    def __init__(self, folder: Folder, found: LogSlice, number: int, least: int = EVENTS) -> None:
+        """number: how many parts the archive has. least: positions in a part, at least."""
+        self.folder, self.slice, self.number, self.least = folder, found, number, least
+        self.parts: list[PartEntry] = []
+        self.states = LastStates[bytes]()
+        self.state_place = 0
+        """The place of the last transition or mark so far."""
+
+    async def write(self, progress: Callable[[int], None]) -> list[PartEntry]:
+        """Write all parts; progress: called with the number of events written since the last call."""
+        prefix = self.slice.installation.prefix
+        async for stored in self.slice.before():
+            self._take(RecordItem(short_subject(prefix, stored.subject), stored.data, stored.sequence, stored.time_ns))
+        first, events = self.slice.first, self.slice.events()
+        following = await anext(events, None)
+        while first <= self.slice.last:
+            last = self._end_of_part(first)
+            header = await self._header(first, last)
+            self.number += 1
+            with ExitStack() as stack:
+                part = _Part(f"part-{self.number:06}.plog.zst", header)
+                log = stack.enter_context(LogWriter(self.folder.part(part.name), header))
+                for body in self.states.values():
+                    log.write(StateItem(body))
+                while following is not None and following.sequence <= last:
+                    self._put(log, part, await self.slice.items(following))
+                    progress(1)
+                    following = await anext(events, None)
+                self._put(log, part, await self.slice.left(last))
+            self.parts.append(part.entry(log, *self.folder.digest(part.name)))
+            first = last + 1
+        return self.parts
+
+    def _end_of_part(self, first: int) -> int:
+        """Where a part ends. Events that EVENTS no longer holds are in a part of their own, which has their records."""
+        last = min(self.slice.last, first + max(self.least, len(self.states)) - 1)
+        return self.slice.begins - 1 if first < self.slice.begins <= last else last
+
+    async def _header(self, first: int, last: int) -> Header:
+        found, installation = self.slice, self.slice.installation
+        return Header(
+            written_by=f"phaseline {__version__}", prefix=installation.prefix,
+            partitions=installation.layout.partitions, first=first, last=last,
+            since=await stored_time(installation, first), until=await stored_time(installation, last), records=True,
+            eras={str(number): msgspec.to_builtins(eras) for number, eras in found.eras.items()},
+            purged=sorted(one for one in found.purged if first <= one <= last),
+        )  # fmt: skip
+
+    def _put(self, log: LogWriter, part: "_Part", items: list[Item]) -> None:
+        for item in items:
+            log.write(item)
+            if isinstance(item, RecordItem):
+                self._take(item)
+                part.take(item)
+
+    def _take(self, item: RecordItem) -> None:
+        self.states.take(item.subject, item.body)
+        if item.subject.startswith("transition."):
+            self.state_place = max(self.state_place, item.place)
+
+
+class _Part:
+    """What the manifest will say of the part that is being written."""
+
+    def __init__(self, name: str, header: Header) -> None:
+        self.name, self.header = name, header
+        self.places: list[tuple[int, int]] = []
+        """Place and time of the first and of the last record."""
+
+    def take(self, item: RecordItem) -> None:
+        found = (item.place, item.time_ns)
+        self.places = [min([*self.places, found]), max([*self.places, found])]
+
+    def entry(self, log: LogWriter, size: int, sha256: str) -> PartEntry:
+        counts, header = log.counts, self.header
+        (lowest, earliest), (highest, latest) = self.places or [(0, 0), (0, 0)]
+        return PartEntry(
+            name=self.name, first=header.first, last=header.last, since=header.since, until=header.until,
+            states=counts["state"], events=counts["event"], records=counts["record"], bytes=size, sha256=sha256,
+            lowest=lowest, highest=highest, earliest=earliest, latest=latest,
+        )  # fmt: skip

@@ -1,0 +1,248 @@
+"""The commands `edge add`, `edge config`, `edge list` and `edge remove`: sites that lose their uplink.
+
+Belongs here: their options and layout. Does not: what they do (`phaseline.engine.edge`).
+"""
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+
+from phaseline.engine.accounts.keys import KeyFolder
+from phaseline.engine.accounts.secret_files import replace_secret
+from phaseline.engine.cli import options, render, terminal
+from phaseline.engine.cli.help import Page
+from phaseline.engine.cli.layout import Grid
+from phaseline.engine.cli.output import Output
+from phaseline.engine.edge import adding, edge_state
+from phaseline.engine.edge.adding import Added, StoreWanted
+from phaseline.engine.edge.edge_names import EdgeNames, tree_subjects
+from phaseline.engine.edge.edge_server import EdgeServer, edge_server, users_at_edge
+from phaseline.engine.edge.edge_state import Condition, EdgeState
+from phaseline.engine.error_help.exit_codes import Exit
+from phaseline.engine.jetstream.wire import Wire
+from phaseline.engine.settings import Settings
+from phaseline.schemas.records import timestamp
+
+COLOURS: dict[Condition, str] = {
+    "connected": "green", "away": "yellow", "filling": "yellow", "store lost": "bold red", "full": "bold red",
+    "failing": "bold red", "incomplete": "bold red",
+}  # fmt: skip
+TREES = click.option(
+    "--tree", "trees", multiple=True, metavar="NAME",
+    help="Root of a tree whose events the edge may bring; can be repeated.  [default: the edge's own name]",
+)  # fmt: skip
+PLACE = click.Path(dir_okay=False, path_type=Path)
+
+
+class EdgeGroup(Page, click.Group):
+    """A group of commands with examples."""
+
+
+@click.group(
+    cls=EdgeGroup,
+    examples=[
+        ("phaseline edge config c1 --hub nats-leaf://hub:7422 --keys ./keys --output c1.conf", "for its server"),
+        ("phaseline edge add c1", "at the hub: take the events of c1 from there"),
+        ("phaseline edge list", "which edges are connected, and how far behind the hub is"),
+    ],
+)
+def edge() -> None:
+    """Sites that lose their uplink: a NATS server beside the agents keeps their events, and the hub takes them.
+
+    docs/edge.md leads from nothing to a working edge.
+    """
+
+
+@edge.command(
+    cls=Page,
+    examples=[
+        ("phaseline edge add c1", "an edge whose agents report on the tree c1"),
+        ("phaseline edge add factory --tree line-1 --tree line-2", "one for two trees"),
+        ("phaseline edge add c1 --max-bytes 4000000000", "give its store more room"),
+    ],
+)
+@click.argument("name")
+@TREES
+@click.option("--max-bytes", type=click.IntRange(1 << 20), metavar="BYTES",
+              help="How much the edge may keep while the uplink is away. When it is full, agents get an error."
+              "  [default: 1 GiB; for an edge that is there, what it has]")  # fmt: skip
+@options.connected
+@options.output("json", "yaml")
+def add(settings: Settings, *, name: str, trees: tuple[str, ...], max_bytes: int | None, output: Output) -> int | None:
+    """Add the edge NAME to a running installation, or mend it. It is for operators, at the hub.
+
+    Makes the stream in which the edge keeps events, a stream at the hub that takes them from there, and lets EVENTS
+    take from that one what is of the edge's trees. What is there already stays; a second call makes only what is
+    missing, for instance the store of an edge that lost its disk. The edge's server must be connected for its store to
+    be made; the command waits for it for --timeout seconds.
+    """
+
+    async def work() -> int:
+        async with Wire.open(settings, name="phaseline-edge") as wire:
+            found = await adding.add(wire, settings, name, StoreWanted(trees or None, max_bytes))
+        _show_added(found, output)
+        return Exit.DONE if found.connected else Exit.NO_ANSWER
+
+    return terminal.run(work())
+
+
+def _show_added(found: Added, output: Output) -> None:
+    if output.is_data:
+        output.show(found._asdict())
+    else:
+        what = ", ".join(found.changed) or "nothing was missing"
+        render.show_line(render.text_of(f"edge {found.edge}, trees {', '.join(found.trees)}: {what}"))
+    if not found.connected:
+        terminal.say(
+            f"{found.edge} is not connected, so it has no store yet: start its server (`phaseline edge config "
+            f"{found.edge}` prints its configuration), and run this command again"
+        )
+
+
+@edge.command(
+    "list",
+    cls=Page,
+    examples=[
+        ("phaseline edge list", ""),
+        ("phaseline edge list --json | jq 'select(.state != \"connected\")'", "edges that need somebody"),
+    ],
+)
+@options.connected
+@options.output("json", "yaml", "wide")
+def list_(settings: Settings, *, output: Output) -> int | None:
+    """Show each edge: how it is, how many events the hub does not have yet, the last event, the last contact.
+
+    The exit code is 1 if an edge is full, or has lost its store, or does not work for another reason. An edge that is
+    away is none of these: it keeps its events.
+    """
+
+    async def work() -> int:
+        async with Wire.open(settings, name="phaseline-edge") as wire:
+            found = await edge_state.edges(wire, settings)
+        for one in found if output.is_data else ():
+            output.show(_map(one))
+        if not output.is_data and found:
+            _show(found, output)
+        if not found:
+            terminal.say("no edge was added: `phaseline edge add NAME`")
+        return Exit.NO if any("red" in COLOURS[one.state] for one in found) else Exit.DONE
+
+    return terminal.run(work())
+
+
+def _map(one: EdgeState) -> dict[str, Any]:
+    times = {name: None if ns is None else timestamp(ns)
+             for name, ns in (("last_event", one.last_event), ("last_contact", one.last_contact))}  # fmt: skip
+    return {**one._asdict(), **times}
+
+
+def _show(found: list[EdgeState], output: Output) -> None:
+    now = render.now_ns()
+    table = Grid.small("edge", "state", "waiting", "last event", "last contact", "store", "trees")
+    for one in found:
+        since = one.state == "away" and one.last_contact is not None
+        state = f"away for {render.duration(now - (one.last_contact or now))}" if since else one.state
+        table.add_row(
+            render.text_of(one.edge, "bold"),
+            render.text_of(state, COLOURS[one.state]),
+            render.text_of("?" if one.waiting is None else f"{one.waiting:,}"),
+            _ago(one.last_event, now),
+            _ago(one.last_contact, now),
+            render.text_of("?" if one.used is None or not one.room else f"{100 * one.used / one.room:.0f} %"),
+            render.text_of(", ".join(one.trees)),
+        )
+    output.table(table)
+    for one in found:
+        if one.advice:
+            output.lines(render.text_of(f"{one.edge}: {one.advice}"))
+    output.flush()
+
+
+def _ago(moment: int | None, now: int) -> Any:
+    return render.text_of("-" if moment is None else f"{render.duration(now - moment)} ago")
+
+
+@edge.command(
+    cls=Page,
+    examples=[("phaseline edge remove c1 --yes", "take no more events from c1")],
+)
+@click.argument("name")
+@click.option("--yes", is_flag=True, help="Do not ask.")
+@options.connected
+@options.output("json", "yaml")
+def remove(settings: Settings, *, name: str, yes: bool, output: Output) -> int | None:
+    """Take the edge NAME out of the installation.
+
+    EVENTS takes nothing more from it. Events that the hub took stay. The store at the edge stays too, with the events
+    that the hub did not take; `phaseline edge add` takes them later.
+    """
+    if not yes:
+        if not sys.stdin.isatty():
+            raise click.UsageError("the hub takes no more events from a removed edge: add --yes")
+        click.confirm(f"take no more events from the edge {name}?", abort=True, err=True)
+
+    async def work() -> None:
+        async with Wire.open(settings, name="phaseline-edge") as wire:
+            removed = await adding.remove(wire, settings, name)
+        if output.is_data:
+            output.show({"edge": name, "removed": removed})
+        else:
+            render.show_line(render.text_of(f"removed: {', '.join(removed)}"))
+
+    return terminal.run(work())
+
+
+@edge.command(
+    cls=Page,
+    examples=[
+        ("phaseline edge config c1 --hub nats-leaf://hub:7422 --keys ./keys --output c1.conf", ""),
+        ("phaseline edge config c1 --hub tls://hub:7422 --keys ./keys --hub-ca /etc/nats/ca.crt", "by TLS"),
+        ("phaseline edge config lab --hub nats-leaf://127.0.0.1:7422", "for a hub without accounts"),
+    ],
+)
+@click.argument("name")
+@click.option("--hub", required=True, metavar="URLS",
+              help="Where the hub's servers listen for leaf nodes, separated by commas.")  # fmt: skip
+@click.option("--keys", type=click.Path(file_okay=False, path_type=Path), metavar="DIR",
+              help="Folder with the keys of `phaseline accounts`. Without it the hub has no accounts, and every user of"
+              " the edge's server may do everything.")  # fmt: skip
+@TREES
+@click.option("--listen", default="127.0.0.1:4222", show_default=True, metavar="HOST:PORT",
+              help="Where the agents of the edge connect.")  # fmt: skip
+@click.option("--data", default="./data", show_default=True, metavar="DIR", help="Folder of the store, at the edge.")
+@click.option("--max-store", type=click.IntRange(0), default=2 << 30, show_default=True, metavar="BYTES",
+              help="How much the edge's server may store; 0 lets it choose.")  # fmt: skip
+@click.option("--hub-ca", type=PLACE, metavar="FILE", help="CA certificates for the hub, as the file is called there.")
+@click.option("--hub-cert", type=PLACE, metavar="FILE", help="The edge's certificate, likewise.")
+@click.option("--hub-key", type=PLACE, metavar="FILE", help="The key of that certificate, likewise.")
+@click.option("--output", type=options.FILE, metavar="FILE", help="Write to this file.  [default: stdout]")
+@options.connection_option("prefix")
+@options.verbose
+def config(
+    *, name: str, hub: str, keys: Path | None, trees: tuple[str, ...], prefix: str, output: Path | None, **rest: Any
+) -> int | None:
+    """Print the configuration of the NATS server of the edge NAME. Needs no server.
+
+    With --keys it holds the secret key by which the hub knows the edge, so keep it as you keep keys; --output makes
+    a file that only you can read. Agents of the edge have the same users and keys there as at the hub.
+    """
+    names, roots = EdgeNames(prefix, name), trees or (name,)
+    tree_subjects(prefix, roots)
+    urls = tuple(url.strip() for url in hub.split(",") if url.strip())
+    folder = KeyFolder(keys) if keys else None
+    creds = keys / f"edge-{name}.creds" if keys else None
+    creds = creds if creds is not None and creds.is_file() else None
+    seed = folder.seed(f"edge-{name}") if folder and creds is None else ""
+    server = EdgeServer(names, urls, seed=seed, creds=creds, max_store=rest.pop("max_store"), **rest)
+    text = edge_server(server, users_at_edge(prefix, roots), folder.public if folder else str)
+    if output is None:
+        click.echo(text, nl=False)
+        return 0
+    try:
+        replace_secret(output, text)
+    except OSError as error:
+        raise click.BadParameter(f"cannot write {output}: {error.strerror}", param_hint="--output") from error
+    terminal.say(f"wrote {output}")
+    return 0

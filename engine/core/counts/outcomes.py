@@ -1,0 +1,145 @@
+"""What became of the events of a partition: how many, by kind and by what happened. Plain numbers. Pure.
+
+Belongs here: counting, adding up. Does not: deciding (`decide`), names and labels of metrics (`engine.telemetry`).
+"""
+
+from collections import Counter
+from collections.abc import Container, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from phaseline.engine.core.intake import Arrival
+from phaseline.engine.core.transitions import REPEAT, Decision
+from phaseline.schemas.records import Record, Rejection, Transition
+
+Move = tuple[str, str, str, str]
+"""A kind, a facet, the phase before, and the phase after. The phase before is empty for a new entity."""
+Outcome = Literal["transitions", "partly", "rejected", "fault", "unchanged", "repeat"]
+"""What became of an event. partly: a snapshot, some items of which were left out. repeat: or a timer that was over."""
+MOST_SOURCES = 500
+"""The most sources whose last event is remembered: anybody who may publish can name sources."""
+NO_KIND = "-"
+"""The kind of rejected events whose kind is not installed."""
+
+
+@dataclass(slots=True)
+class EventCounts:
+    """How many events were decided, and with which answers."""
+
+    events: int = 0
+    transitions: int = 0
+    rejections: int = 0
+    without_effect: int = 0
+    faults: int = 0
+
+
+class Outcomes:
+    """Counts of the events that were decided."""
+
+    __slots__ = ("events", "fired", "late", "moves", "rejections", "single", "sources", "sources_left_out")
+
+    def __init__(self) -> None:
+        """Nothing is decided yet."""
+        self.single: dict[Move, int] = {}
+        """The events with one record, which is a transition. Nearly all events are such; they are counted only here."""
+        self.events: Counter[tuple[str, Outcome]] = Counter()
+        """The other events, by kind."""
+        self.moves: Counter[Move] = Counter()
+        """The transitions of these."""
+        self.rejections: Counter[tuple[str, str]] = Counter()
+        """By kind and reason."""
+        self.fired: Counter[str] = Counter()
+        """By kind, the timers that fired and were not over."""
+        self.late: Counter[str] = Counter()
+        """By kind, how late these came, ns together."""
+        self.sources: dict[str, int] = {}
+        """When the last event of each source was stored, ns."""
+        self.sources_left_out = 0
+        """How often a source was heard that is not remembered."""
+
+    def add(self, arrival: Arrival | Rejection | Decision, decision: Decision, kinds: Container[str]) -> None:
+        """Count an event, unless its only record is a transition."""
+        kind, moved = arrival.kind if isinstance(arrival, Arrival) else NO_KIND, False
+        for record in decision.records:
+            if isinstance(record, Transition):
+                self.moves[move_of(record)] += 1
+                moved = True
+            elif isinstance(record, Rejection):
+                kind = record.kind if record.kind in kinds else NO_KIND
+                self.rejections[kind, record.reason] += 1
+        self.events[kind, _outcome(decision, moved=moved)] += 1
+        if isinstance(arrival, Arrival) and arrival.timer is not None and decision is not REPEAT:
+            self.fired[kind] += 1
+            self.late[kind] += arrival.time - arrival.timer[1]
+
+    def hear(self, sources: Iterable[str], time: int) -> None:
+        """Note that events of these sources were stored at about this time, ns."""
+        known = self.sources
+        for source in sources:
+            if source in known or len(known) < MOST_SOURCES:
+                known[source] = time
+            else:
+                self.sources_left_out += 1
+
+    def take_in(self, other: "Outcomes") -> None:
+        """Add the counts of another partition. Copies are added, because a thread may go on counting there."""
+        for move, count in other.single.copy().items():
+            self.single[move] = self.single.get(move, 0) + count
+        self.events.update(other.events.copy())
+        self.moves.update(other.moves.copy())
+        self.rejections.update(other.rejections.copy())
+        self.fired.update(other.fired.copy())
+        self.late.update(other.late.copy())
+        self.sources_left_out += other.sources_left_out
+        for source, time in other.sources.copy().items():
+            self.hear([source], max(time, self.sources.get(source, 0)))
+
+    def all_moves(self) -> Counter[Move]:
+        """How often which transition was made."""
+        found = Counter(self.single.copy())
+        found.update(self.moves.copy())
+        return found
+
+    def all_events(self) -> Counter[tuple[str, Outcome]]:
+        """The number of events by kind and outcome."""
+        found = self.events.copy()
+        for (kind, *_), count in self.single.copy().items():
+            found[kind, "transitions"] += count
+        return found
+
+    def counts(self) -> EventCounts:
+        """The sums."""
+        by_outcome: Counter[Outcome] = Counter()
+        for (_, outcome), count in self.all_events().items():
+            by_outcome[outcome] += count
+        faults = by_outcome["fault"]
+        return EventCounts(
+            by_outcome.total(), self.all_moves().total(), by_outcome["rejected"] + by_outcome["partly"] + faults,
+            by_outcome["unchanged"] + by_outcome["repeat"], faults,
+        )  # fmt: skip
+
+
+def sum_of(parts: Sequence[Outcomes]) -> Outcomes:
+    """The counts of several partitions together."""
+    found = Outcomes()
+    for part in parts:
+        found.take_in(part)
+    return found
+
+
+def move_of(record: Transition) -> Move:
+    """What a transition counts as."""
+    before = record.before
+    return record.entity.kind, record.facet, "" if before is None else before.phase, record.after.phase
+
+
+def _outcome(decision: Decision, *, moved: bool) -> Outcome:
+    """What became of an event. moved: whether it made transitions."""
+    records: list[Record] = decision.records
+    if decision is REPEAT:
+        return "repeat"
+    if decision.fault is not None:
+        return "fault"
+    if records and isinstance(records[-1], Rejection):
+        return "partly" if moved else "rejected"
+    return "transitions" if moved else "unchanged"

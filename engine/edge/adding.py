@@ -1,0 +1,194 @@
+"""Adding an edge to a running installation, mending one, and removing one.
+
+Belongs here: the order of the steps, each of which may be the last one that was made before: a call again makes those
+that are missing. Does not: the configurations (`edge_streams`), how edges are (`edge_state`).
+"""
+
+import asyncio
+import time
+from typing import Any, NamedTuple
+
+from phaseline.engine.edge import edge_streams, uplink
+from phaseline.engine.edge.edge_names import TO_EVENTS, TO_HUB, EdgeNames, edge_of, tree_subjects, trees_of
+from phaseline.engine.edge.uplink import Uplink
+from phaseline.engine.errors import ApiFailed, NameUnknown, NoAnswer, StreamsDiffer
+from phaseline.engine.jetstream.stream_settings.report import STREAM_NOT_FOUND
+from phaseline.engine.jetstream.streams import Layout, inspect
+from phaseline.engine.jetstream.wire import Wire
+from phaseline.engine.settings import DEFAULT_WINDOW, Settings
+
+CONSUMER_NOT_FOUND = 10014
+NOT_FOUND = (STREAM_NOT_FOUND, CONSUMER_NOT_FOUND)
+PAUSE = 0.2
+TRIES = 20
+"""How often a change of EVENTS is tried where others change it at the same time."""
+
+
+class StoreWanted(NamedTuple):
+    """What the stream at an edge should be. None keeps what is there."""
+
+    trees: tuple[str, ...] | None = None
+    max_bytes: int | None = None
+
+
+MAX_BYTES = 1 << 30
+"""How many bytes a store has, unless told otherwise."""
+
+
+class Added(NamedTuple):
+    """What `add` found and made. connected: whether the edge answered, so that its store is ready."""
+
+    edge: str
+    trees: tuple[str, ...]
+    max_bytes: int
+    changed: list[str]
+    connected: bool
+
+
+async def add(wire: Wire, settings: Settings, name: str, wanted: StoreWanted) -> Added:
+    """Add the edge, or make what it lacks. Waits for the edge for as long as for a request.
+
+    Raises `BadEdge`, `NotProvisioned`, `EdgeAccountMissing`, and what `Wire` raises.
+    """
+    layout, names = await inspect(wire, settings), EdgeNames(settings.prefix, name)
+    way = await uplink.find(wire, names)
+    events = (await wire.api(f"STREAM.INFO.{layout.events}"))["config"]
+    changed = list[str]()
+    found = await _config(way.at_hub, f"CONSUMER.INFO.{names.inlet}.{TO_EVENTS}")
+    trees = wanted.trees or (_trees(settings.prefix, found) if found else (name,))
+    tree_subjects(settings.prefix, trees)  # before anything is changed
+    if await _config(way.at_hub, f"STREAM.INFO.{names.inlet}") is None:
+        await way.at_hub(f"STREAM.CREATE.{names.inlet}", edge_streams.inlet(names, events))
+        changed.append(f"stream {names.inlet}")
+    if found is None or _trees(settings.prefix, found) != trees:
+        await _consumer(way.at_hub, names.inlet, edge_streams.inlet_consumer(names, trees))
+        changed.append(f"trees {', '.join(trees)}")
+    if await _take_in(wire, layout, edge_streams.inlet_source(names, events, way.account_api)):
+        changed.append(f"source of {layout.events}")
+    made = await _store(way, settings, trees, wanted.max_bytes)
+    if made is not None:
+        changed += await _connect(way, renewed=made.renewed)
+        changed += made.changed
+    return Added(name, trees, made.max_bytes if made else wanted.max_bytes or MAX_BYTES, changed, made is not None)
+
+
+class _Store(NamedTuple):
+    changed: list[str]
+    max_bytes: int
+    renewed: bool
+    """Whether there was no such stream."""
+
+
+async def _store(way: Uplink, settings: Settings, trees: tuple[str, ...], max_bytes: int | None) -> _Store | None:
+    """Make or change the stream at the edge; None if the edge is away."""
+    names, limit = way.names, time.monotonic() + settings.request_timeout
+    while True:
+        try:
+            found = await _config(way.at_edge, f"STREAM.INFO.{names.store}")
+            break
+        except NoAnswer:
+            if time.monotonic() > limit:
+                return None
+            await asyncio.sleep(PAUSE)
+    had = int((found or {}).get("max_bytes", MAX_BYTES))
+    config = edge_streams.store(names, trees, max_bytes or had, settings.dedupe_window or DEFAULT_WINDOW)
+    changed = list[str]()
+    if found is None:
+        await way.at_edge(f"STREAM.CREATE.{names.store}", config)
+        changed.append(f"stream {names.store} at the edge")
+    elif any(found.get(key) != config[key] for key in ("subjects", "max_bytes", "duplicate_window")):
+        await way.at_edge(f"STREAM.UPDATE.{names.store}", {**found, **config})
+        changed.append(f"stream {names.store} at the edge")
+    if await _config(way.at_edge, f"CONSUMER.INFO.{names.store}.{TO_HUB}") is None:
+        await _consumer(way.at_edge, names.store, edge_streams.store_consumer(names))
+    return _Store(changed, config["max_bytes"], found is None)
+
+
+async def _connect(way: Uplink, *, renewed: bool) -> list[str]:
+    """Let the inlet take from the store. renewed: from a new one, so that the server must not wait for the old one."""
+    subject = f"STREAM.UPDATE.{way.names.inlet}"
+    config = (await way.at_hub(f"STREAM.INFO.{way.names.inlet}"))["config"]
+    wanted = edge_streams.store_source(way.names)
+    is_there = _has([wanted], config.get("sources"))
+    if is_there and renewed:
+        await way.at_hub(subject, {**config, "sources": []})
+    if not is_there or renewed:
+        await way.at_hub(subject, {**config, "sources": [wanted]})
+        return [f"source of {way.names.inlet}"]
+    return []
+
+
+async def _take_in(wire: Wire, layout: Layout, source: dict[str, Any] | None, without: str = "") -> bool:
+    """Let EVENTS have this source, and none of the stream `without`. Returns whether anything was changed.
+
+    An update writes the whole configuration, so one that another program makes at the same time may undo ours.
+    """
+    changed = False
+    for _ in range(TRIES):
+        config = (await wire.api(f"STREAM.INFO.{layout.events}"))["config"]
+        sources = config.get("sources") or []
+        name = without if source is None else source["name"]
+        others = [one for one in sources if one["name"] != name]
+        wanted = [*others, *([] if source is None else [source])]
+        if len(wanted) == len(sources) and _has(wanted, sources):
+            return changed
+        await wire.api(f"STREAM.UPDATE.{layout.events}", {**config, "sources": wanted})
+        changed = True
+    problem = "other programs change its sources again and again"
+    raise StreamsDiffer(stream=layout.events, difference=problem, way_out="try again once they have ended")
+
+
+def _has(wanted: list[dict[str, Any]], found: list[dict[str, Any]] | None) -> bool:
+    """Whether all wanted sources are there. The server may add fields of its own."""
+    by_name = {one["name"]: one for one in found or ()}
+    return all(one["name"] in by_name and {**by_name[one["name"]], **one} == by_name[one["name"]] for one in wanted)
+
+
+async def remove(wire: Wire, settings: Settings, name: str) -> list[str]:
+    """Take the edge out of the installation: its source and its inlet. Its store stays where it is.
+
+    Returns what was removed. Raises `NameUnknown`.
+    """
+    layout, names = await inspect(wire, settings), EdgeNames(settings.prefix, name)
+    if name not in (known := await added(wire, layout)):
+        raise NameUnknown.among("edge", name, known)
+    way = await uplink.find(wire, names)
+    await _take_in(wire, layout, None, names.inlet)
+    removed = [f"source of {layout.events}"]
+    if await _config(way.at_hub, f"STREAM.INFO.{names.inlet}") is not None:
+        await way.at_hub(f"STREAM.DELETE.{names.inlet}")
+        removed.append(f"stream {names.inlet}")
+    return removed
+
+
+async def added(wire: Wire, layout: Layout) -> dict[str, dict[str, Any]]:
+    """The edges of an installation, each with what the server says of its source of EVENTS."""
+    info = await wire.api(f"STREAM.INFO.{layout.events}")
+    live = {one["name"]: one for one in info.get("sources") or ()}
+    found = {}
+    for source in info["config"].get("sources") or ():
+        edge = edge_of(layout.prefix, source["name"])
+        if edge is not None:
+            found[edge] = live.get(source["name"], {})
+    return found
+
+
+def _trees(prefix: str, consumer: dict[str, Any]) -> tuple[str, ...]:
+    one = consumer.get("filter_subject")
+    return trees_of(prefix, [one] if one else consumer.get("filter_subjects") or [])
+
+
+async def _consumer(api: Any, stream: str, config: dict[str, Any]) -> None:
+    name = config["durable_name"]
+    await api(f"CONSUMER.DURABLE.CREATE.{stream}.{name}", {"stream_name": stream, "config": config})
+
+
+async def _config(api: Any, question: str) -> dict[str, Any] | None:
+    """The configuration of a stream or consumer; None if it does not exist."""
+    try:
+        config: dict[str, Any] = (await api(question))["config"]
+    except ApiFailed as error:
+        if error.err_code in NOT_FOUND:
+            return None
+        raise
+    return config

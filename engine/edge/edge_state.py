@@ -1,0 +1,134 @@
+"""How each edge of an installation is: connected, away, its store full or lost; and how far behind the hub is.
+
+Belongs here: asking hub and edges, and what the answers mean. Does not: how it is printed (`cli.edge`).
+"""
+
+import asyncio
+import time
+from typing import Any, Literal, NamedTuple
+
+from phaseline.engine.edge import adding, uplink
+from phaseline.engine.edge.adding import CONSUMER_NOT_FOUND, NOT_FOUND
+from phaseline.engine.edge.edge_names import TO_EVENTS, TO_HUB, EdgeNames, trees_of
+from phaseline.engine.edge.uplink import Uplink
+from phaseline.engine.errors import ApiFailed, EdgeAccountMissing, EdgeAnswerUnreadable, NoAnswer
+from phaseline.engine.jetstream.streams import inspect
+from phaseline.engine.jetstream.wire import Wire
+from phaseline.engine.settings import Settings
+from phaseline.schemas.records import nanoseconds
+
+Condition = Literal["connected", "away", "store lost", "full", "filling", "failing", "incomplete"]
+FULL, FILLING = 0.98, 0.8
+"""Shares of a store's bytes. A message that does not fit is refused before the last byte is used."""
+ASK = 2.0
+"""Seconds that an edge has to answer."""
+AT_ONCE = 50
+"""How many edges are asked at the same time."""
+EMPTY_TIME = "0001-01-01T00:00:00Z"
+
+
+class EdgeState(NamedTuple):
+    """One edge. waiting: the events that the hub does not have yet; None if the edge does not say. Times are in ns.
+
+    last_event: when the hub took the last one. last_contact: when the hub last heard of the edge; None if not since
+    the hub's server started. used, room: bytes of the store; None if the edge does not say.
+    """
+
+    edge: str
+    trees: tuple[str, ...]
+    state: Condition
+    advice: str
+    waiting: int | None = None
+    last_event: int | None = None
+    last_contact: int | None = None
+    used: int | None = None
+    room: int | None = None
+
+
+async def edges(wire: Wire, settings: Settings) -> list[EdgeState]:
+    """All edges, by name. Raises `NotProvisioned`, and what `Wire` raises."""
+    layout = await inspect(wire, settings)
+    found, turns = await adding.added(wire, layout), asyncio.Semaphore(AT_ONCE)
+
+    async def one(name: str, source: dict[str, Any]) -> EdgeState:
+        async with turns:
+            return await _edge(wire, EdgeNames(settings.prefix, name), source)
+
+    return list(await asyncio.gather(*(one(name, found[name]) for name in sorted(found))))
+
+
+class _Hub(NamedTuple):
+    """What the hub knows of an edge. taken: the sequence in the store up to which it has the events."""
+
+    trees: tuple[str, ...]
+    taken: int
+    behind: int
+    last_event: int | None
+    last_contact: int | None
+    error: str
+
+    @classmethod
+    def read(cls, inlet: dict[str, Any], trees: tuple[str, ...], source: dict[str, Any]) -> "_Hub":
+        """inlet: its information. source: that of EVENTS."""
+        last = inlet["state"].get("last_ts", EMPTY_TIME)
+        up = (inlet.get("sources") or [{}])[0]
+        active = int(up.get("active", -1))
+        return cls(
+            trees,
+            int(up.get("seq", 0)),
+            int(source.get("lag", 0)),
+            None if last == EMPTY_TIME else nanoseconds(last),
+            None if active < 0 else time.time_ns() - active,
+            str((up.get("error") or source.get("error") or {}).get("description", "")),
+        )
+
+
+async def _edge(wire: Wire, names: EdgeNames, source: dict[str, Any]) -> EdgeState:
+    again = f"run `phaseline edge add {names.name}` again"
+    try:
+        way = await uplink.find(wire, names)
+        inlet = await way.at_hub(f"STREAM.INFO.{names.inlet}")
+        consumer = (await way.at_hub(f"CONSUMER.INFO.{names.inlet}.{TO_EVENTS}"))["config"]
+    except EdgeAccountMissing as error:
+        return EdgeState(names.name, (), "incomplete", str(error))
+    except ApiFailed as error:
+        if error.err_code not in NOT_FOUND:
+            raise
+        return EdgeState(names.name, (), "incomplete", f"the hub has no inlet for it: {again}")
+    one = consumer.get("filter_subject")
+    trees = trees_of(names.prefix, [one] if one else consumer.get("filter_subjects") or [])
+    hub = _Hub.read(inlet, trees, source)
+    known = EdgeState(names.name, hub.trees, "away", "", None, hub.last_event, hub.last_contact)
+    return await _asked(way, known, hub, again)
+
+
+async def _asked(way: Uplink, known: EdgeState, hub: _Hub, again: str) -> EdgeState:
+    """The state of an edge, after it was asked."""
+    names = way.names
+    try:
+        store = await way.at_edge(f"STREAM.INFO.{names.store}", timeout=ASK)
+        await way.at_edge(f"CONSUMER.INFO.{names.store}.{TO_HUB}", timeout=ASK)
+        state, config = store["state"], store["config"]
+        held, used, room = int(state["messages"]), int(state["bytes"]), int(config["max_bytes"])
+        waiting = min(held, max(0, int(state["last_seq"]) - hub.taken)) + hub.behind
+    except NoAnswer:
+        return known._replace(advice="look at its server and its uplink; it keeps its events meanwhile")
+    except ApiFailed as error:
+        if error.err_code not in NOT_FOUND:
+            return known._replace(state="failing", advice=error.description)
+        what = "consumer" if error.err_code == CONSUMER_NOT_FOUND else "store"
+        lost = f"its server has no {what}, so agents there cannot publish; what the hub had not taken is gone: {again}"
+        never = f"its server has no store yet: {again}"
+        return known._replace(state="store lost", advice=lost if hub.taken else never, last_contact=time.time_ns())
+    except (EdgeAnswerUnreadable, ValueError, TypeError, KeyError) as error:
+        return known._replace(state="failing", advice=f"what its server answers is no answer: {error}")
+    known = known._replace(waiting=waiting, used=used, room=room, last_contact=time.time_ns())
+    share = used / room if room > 0 else 0.0
+    if share >= FULL:
+        more = f"`phaseline edge add {names.name} --max-bytes BYTES` gives it more room"
+        return known._replace(state="full", advice=f"its store refuses events; {more}")
+    if hub.error:
+        return known._replace(state="failing", advice=hub.error)
+    if share >= FILLING:
+        return known._replace(state="filling", advice="its store is nearly full: look why the hub takes so little")
+    return known._replace(state="connected")

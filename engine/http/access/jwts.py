@@ -1,0 +1,163 @@
+"""Tokens that an identity provider has signed: JWTs, verified by its published keys (JWKS).
+
+Belongs here: `Jwts`: the keys, when they are read again, what a token must say, its roles. Does not: our own tokens
+(`tokens`), where a request has its token (`access`). The only importer of `jwt`.
+
+Only public keys are taken, and only for the algorithms of their own type. So nobody can sign with a public key as if it
+were a secret, and a token without a signature is none.
+"""
+
+import asyncio
+import json
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+import jwt
+
+from phaseline.engine import logs
+from phaseline.engine.errors import BadSetting
+from phaseline.engine.http.access import origin
+from phaseline.engine.http.access.caller import BadRole, Caller, with_roles
+from phaseline.engine.request_errors import KeysUnread, NoToken
+
+if TYPE_CHECKING:
+    from phaseline.engine.http.access.access import JwtSettings
+
+ALGORITHMS = {
+    "RSA": ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512"),
+    "EC": ("ES256", "ES384", "ES512"),
+    "OKP": ("EdDSA",),
+}
+"""The algorithms that are taken, by the type of the key."""
+LEEWAY = 30
+"""Seconds by which the clocks of the provider and of this machine may differ."""
+KEPT, SOON = 600.0, 10.0
+"""Seconds after which the keys are read again; and after which they may be because a token names an unknown key."""
+PATIENCE = 5
+"""Seconds that reading the keys may take."""
+LONGEST = 16_384
+"""The most characters of a token."""
+
+log = logs.get_logger(__name__)
+
+
+class Jwts:
+    """Verifies tokens. The keys are read when the first token comes."""
+
+    def __init__(self, settings: "JwtSettings") -> None:
+        """Raises `BadSetting` for keys that somebody on the way could replace, and for what is left out."""
+        _check(settings)
+        self._settings = settings
+        self._keys: list[dict[str, Any]] = []
+        self._read_at = self._tried_at = -float("inf")
+        self._reading = asyncio.Lock()
+
+    async def caller(self, token: str) -> Caller:
+        """Whose token it is; raises `NoToken`, `KeysUnread`."""
+        try:
+            if len(token) > LONGEST:
+                raise jwt.DecodeError
+            head = jwt.get_unverified_header(token)
+            claims = self._verified(token, head, await self._fitting(head))
+        except jwt.ExpiredSignatureError:
+            raise NoToken(problem="this token has expired") from None
+        except jwt.ImmatureSignatureError:
+            raise NoToken(problem="this token is not valid yet") from None
+        except jwt.InvalidAudienceError:
+            raise NoToken(problem="this token is for another audience") from None
+        except jwt.InvalidIssuerError:
+            raise NoToken(problem="this token is from another issuer") from None
+        except jwt.MissingRequiredClaimError as error:
+            raise NoToken(problem=f"this token lacks the claim {error.claim}") from None
+        except (jwt.PyJWTError, ValueError, TypeError):
+            raise NoToken(problem="the signature of this token is not valid here") from None
+        return _caller(claims, self._settings.claim)
+
+    def _verified(self, token: str, head: Mapping[str, Any], keys: Sequence[dict[str, Any]]) -> dict[str, Any]:
+        """The claims of a token that one of these keys has signed."""
+        for key in keys:
+            try:
+                return jwt.decode(
+                    token, jwt.PyJWK(key, head["alg"]), algorithms=[head["alg"]], audience=self._settings.audience,
+                    issuer=self._settings.issuer, leeway=LEEWAY, options={"require": ["exp", "iss", "aud"]},
+                )  # fmt: skip
+            except jwt.InvalidSignatureError:
+                continue
+        raise jwt.InvalidSignatureError
+
+    async def _fitting(self, head: Mapping[str, Any]) -> list[dict[str, Any]]:
+        """The keys that can have signed a token. They are read again if none does, for keys change."""
+        now = time.monotonic()
+        if now - self._read_at > KEPT:
+            await self._read()
+        found = self._among(head)
+        if not found:
+            await self._read()
+            found = self._among(head)
+        return found
+
+    def _among(self, head: Mapping[str, Any]) -> list[dict[str, Any]]:
+        algorithm, name = head.get("alg"), head.get("kid")
+        return [
+            key for key in self._keys
+            if algorithm in ALGORITHMS.get(str(key.get("kty")), ()) and key.get("alg", algorithm) == algorithm
+            and key.get("use", "sig") == "sig" and (name is None or key.get("kid", name) == name)
+        ]  # fmt: skip
+
+    async def _read(self) -> None:
+        """Read the keys, but not again and again; those that are known stay if that fails. Raises `KeysUnread`."""
+        async with self._reading:
+            if time.monotonic() - self._tried_at > SOON:
+                self._tried_at = time.monotonic()
+                try:
+                    self._keys = await asyncio.to_thread(_keys_at, self._settings.keys)
+                    self._read_at = time.monotonic()
+                except (OSError, ValueError, TypeError, LookupError) as error:
+                    log.warning("jwks_unreadable", keys=self._settings.keys, error=repr(error))
+            if not self._keys:
+                raise KeysUnread(keys=self._settings.keys)
+
+
+def _check(settings: "JwtSettings") -> None:
+    if not settings.issuer or not settings.audience:
+        problem = "give --jwt-issuer and --jwt-audience too: a token for another service is none for this one"
+        raise BadSetting(name="jwks", problem=problem)
+    url = urlsplit(settings.keys)
+    if url.scheme == "http" and not origin.is_loopback(url.hostname or ""):
+        raise BadSetting(name="jwks", problem=f"must be an https URL or a file, found {settings.keys[:128]!r}")
+    if url.scheme not in ("http", "https") and not Path(settings.keys).is_file():
+        raise BadSetting(name="jwks", problem=f"there is no file {settings.keys[:128]!r}, and it is no https URL")
+
+
+def _keys_at(where: str) -> list[dict[str, Any]]:
+    """The keys at a URL or in a file. Raises `OSError`, `ValueError`, `TypeError`, `LookupError`."""
+    if urlsplit(where).scheme in ("http", "https"):
+        try:
+            found = jwt.PyJWKClient(where, cache_jwk_set=False, timeout=PATIENCE).fetch_data()
+        except jwt.PyJWTError as error:
+            raise OSError(str(error)) from None
+    else:
+        found = json.loads(Path(where).read_bytes())
+    return [key for key in found["keys"] if isinstance(key, dict)]
+
+
+def _caller(claims: Mapping[str, Any], claim: str) -> Caller:
+    """Whose claims they are. Roles of other services are left out."""
+    found: Any = claims
+    for part in claim.split("."):
+        found = found.get(part) if isinstance(found, Mapping) else None
+    words = found.split() if isinstance(found, str) else found if isinstance(found, list) else []
+    name, until = str(claims.get("sub") or claims.get("client_id") or "somebody")[:128], float(claims["exp"])
+    known = [word for word in words if isinstance(word, str) and _is_role(word)]
+    return with_roles(name, known, until + LEEWAY) if known else Caller(name, frozenset(), until=until + LEEWAY)
+
+
+def _is_role(word: str) -> bool:
+    try:
+        with_roles("", [word])
+    except BadRole:
+        return False
+    return True

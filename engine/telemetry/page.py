@@ -1,0 +1,49 @@
+"""The tables of docs/metrics.md, made from the tables of metrics and alerts.
+
+Belongs here: that part of the page. Does not: the rest of the page, which people write.
+"""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from textwrap import wrap
+
+from phaseline.engine.telemetry.alert_table import ALERTS
+from phaseline.engine.telemetry.metric_table import METRICS
+from phaseline.machines.docs.written_part import keep
+
+PAGE = Path("docs/metrics.md")
+COMMAND = "python3 dev.py generate"
+BEGIN = f"<!-- Written by `{COMMAND}` from engine/telemetry, up to the end of the page. -->"
+WIDTH = 120
+"""Columns of a line."""
+
+
+def reference() -> str:
+    """All metrics, then what to do about each alert."""
+    return "\n".join([BEGIN, "", *_metrics(), *_runbook()])
+
+
+def _metrics() -> Iterator[str]:
+    yield from ("## All metrics", "", "| metric | type | labels | meaning | from |", "|---|---|---|---|---|")
+    for one in METRICS:
+        labels = ", ".join(f"`{label}`" for label in one.labels)
+        yield f"| `{one.name}` | {one.type} | {labels} | {one.meaning} | {one.by} |"
+    yield ""
+
+
+def _runbook() -> Iterator[str]:
+    yield from ("## Alerts", "", "A `page` wakes somebody; a `ticket` can wait for the morning.", "")
+    for alert in ALERTS:
+        text = f"{alert.means} ({alert.severity}, after {alert.wait}) What to do: {alert.do}"
+        lines = wrap(text, WIDTH, break_long_words=False, break_on_hyphens=False)
+        yield from (f"### {alert.name}", "", *lines, "", "```text", alert.expr, "```", "")
+
+
+def wanted(page: str) -> str:
+    """The page with the present tables."""
+    return page.partition(BEGIN)[0] + reference()
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Write or check the tables; 1 if `--check` finds them stale."""
+    return keep(arguments, COMMAND, PAGE, wanted)

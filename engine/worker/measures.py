@@ -1,0 +1,116 @@
+"""What a worker measures while it works: plain numbers, which cost hardly anything.
+
+Belongs here: `Distribution`, the `Measures` of a worker, a `census` of a tree. Does not: what became of events
+(`core.counts`), names and labels of metrics (`engine.telemetry`).
+"""
+
+import asyncio
+import time
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Sequence
+
+from phaseline.engine.core.tree import Tree
+from phaseline.schemas.records import SECOND
+
+DELAYS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 300.0, 1800.0)
+COMMITS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
+MESSAGES = (1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, 200.0, 500.0, 1_000.0, 10_000.0)
+TAKE_OVERS = (0.01, 0.05, 0.1, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 300.0)
+RENEWALS = (0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.0, 5.0)
+FORMER = FIRST, LIVING, ENDED = "first", "living", "ended"
+"""What had become of a partition's former owner: there was none, its worker lives, its worker has ended."""
+LOSSES = ("fenced", "lease", "tables", "stuck", "log_emptied", "unreadable", "failed", "broken")
+"""Why a worker loses a partition, or gives it up after an error."""
+AT_ONCE = 5_000
+"""Entities that are counted before the event loop turns again."""
+
+Census = Counter[tuple[str, str, str]]
+"""How many entities are in which state: by kind, facet and phase."""
+
+
+class Distribution:
+    """How values spread over buckets. bounds: the largest value of each bucket; one more bucket takes the rest."""
+
+    __slots__ = ("bounds", "counts", "total")
+
+    def __init__(self, bounds: Sequence[float]) -> None:
+        """Nothing is measured yet."""
+        self.bounds = bounds
+        self.counts = [0] * (len(bounds) + 1)
+        self.total = 0.0
+
+    def add(self, value: float) -> None:
+        """Count a value."""
+        self.counts[bisect_left(self.bounds, value)] += 1
+        self.total += value
+
+
+class Delays(Distribution):
+    """The seconds from when events were stored until their outcome was committed."""
+
+    __slots__ = ("_bounds_ns",)
+
+    def __init__(self) -> None:
+        """Nothing is measured yet."""
+        super().__init__(DELAYS)
+        self._bounds_ns = [round(bound * SECOND) for bound in DELAYS]
+
+    def add_all(self, stored: Sequence[int], now: int) -> None:
+        """Count events by when they were stored (ns, oldest first); now: when they were committed.
+
+        Events of one bucket stand side by side, so a commit takes a few steps, however many events it has.
+        """
+        now = max(now, stored[-1])  # this clock may be behind the server's
+        bounds, begin = self._bounds_ns, 0
+        while begin < len(stored):
+            bucket = bisect_left(bounds, now - stored[begin])
+            # Where the events begin whose delay is in a lower bucket.
+            end = bisect_left(stored, now - bounds[bucket - 1], begin) if bucket else len(stored)
+            self.counts[bucket] += end - begin
+            begin = end
+        self.total += (now * len(stored) - sum(stored)) / SECOND
+
+
+class Measures:
+    """What a worker measures. Its partitions and leases share it."""
+
+    def __init__(self) -> None:
+        """Nothing has happened yet."""
+        self.delays = Delays()
+        self.commit_seconds = Distribution(COMMITS)
+        self.commit_messages = Distribution(MESSAGES)
+        self.takeovers: Counter[str] = Counter()
+        """By what had become of the former owner."""
+        self.takeover_seconds = Distribution(TAKE_OVERS)
+        self.losses: Counter[str] = Counter()
+        """By reason."""
+        self.renewals = Distribution(RENEWALS)
+        """Seconds until the server had renewed this worker's key in LEASE."""
+        self.living: frozenset[str] = frozenset()
+        """The workers that were alive when leases were renewed last."""
+
+    def taken_over(self, former: str, seconds: float) -> None:
+        """Count a take-over. former: the owner before; empty if there was none."""
+        self.takeovers[(LIVING if former in self.living else ENDED) if former else FIRST] += 1
+        self.takeover_seconds.add(seconds)
+
+    def committed(self, stored: Sequence[int], messages: int, seconds: float) -> None:
+        """Count a commit. stored: when its events were stored, ns; messages: how many it has."""
+        self.commit_seconds.add(seconds)
+        self.commit_messages.add(messages)
+        self.delays.add_all(stored, time.time_ns())
+
+
+async def census(tree: Tree) -> Census:
+    """How many entities of a tree are in which state."""
+    found: Census = Counter()
+    counted = 0
+    for kind, entities in tree.entities.items():
+        for entity in entities.values():
+            for name, facet in zip(entity.names, entity.facets, strict=True):
+                found[kind, name, facet.state.phase] += 1
+            counted += 1
+            if counted % AT_ONCE == 0:
+                await asyncio.sleep(0)
+    return found

@@ -1,0 +1,180 @@
+"""Archiving finished parts of the streams: everything that could be asked before can be asked afterwards."""
+
+import asyncio
+import random
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import pytest_asyncio
+
+from phaseline.engine.archive import check
+from phaseline.engine.archive.folder import Folder
+from phaseline.engine.archive.run import Archiver
+from phaseline.engine.archive_errors import NotInLog
+from phaseline.engine.jetstream.streams import Layout
+from phaseline.engine.jetstream.wire import Wire
+from phaseline.engine.log import as_of
+from phaseline.engine.log.as_of import AsOf
+from phaseline.engine.log.installation import Installation
+from phaseline.engine.log.latest import Latest
+from phaseline.engine.log.when import Moment
+from phaseline.engine.replay.recorded_log import Span
+from phaseline.engine.settings import Settings
+from phaseline.schemas.records import timestamp
+from tests.support.archives import SMALL, audit_of_both, messages, run_archive, states, whole_log, with_archive
+from tests.support.built_in_kinds import BUILT_IN_KINDS
+from tests.support.installation import at_work, until_decided, working
+from tests.support.log_check import audited, stored
+from tests.support.random_events import RandomEvents, publish
+
+KINDS = BUILT_IN_KINDS
+
+
+async def end_of_log(wire: Wire, layout: Layout) -> int:
+    return int((await wire.api(f"STREAM.INFO.{layout.log}"))["state"]["last_seq"])
+
+
+@pytest_asyncio.fixture
+async def layout(settings: Settings, wire: Wire) -> AsyncIterator[Layout]:
+    async with working(settings, wire, KINDS) as made:
+        yield made
+
+
+async def lived(wire: Wire, layout: Layout, phases: int = 4, events: int = 120) -> list[int]:
+    """Let so many events happen in each phase; returns the last place of the log after each."""
+    fleet, ends = RandomEvents(layout.prefix), list[int]()
+    await publish(wire, list(fleet.built(4, 4)))
+    for _ in range(phases):
+        await publish(wire, list(fleet.life(events, 4, 4)))
+        await until_decided(wire, layout)
+        ends.append(await end_of_log(wire, layout))
+    return ends
+
+
+def installation(wire: Wire, layout: Layout) -> Installation:
+    return Installation(wire, layout, KINDS)
+
+
+async def test_everything_is_as_before(wire: Wire, layout: Layout, tmp_path: Path) -> None:
+    live, ends = installation(wire, layout), await lived(wire, layout)
+    log = await stored(wire, layout.log, [])
+    places = [*random.Random(2).sample(range(1, log[-1].sequence), 12), log[-1].sequence]
+    times = [timestamp(log[number].time_ns) for number in range(0, len(log), len(log) // 6)]
+    before = {place: await states(live, Moment(place, 0)) for place in places}
+    named: list[int | str] = [*places, *times]
+    moments = {when: await as_of.resolve(live, when) for when in named}
+    then = {when: await states(live, moment) for when, moment in moments.items()}
+    records = await whole_log(live)
+    held = await messages(wire, layout.events), await messages(wire, layout.log)
+    latest = await Latest(live).states(deleted=True)
+
+    for cut in (ends[0], ends[2], "now"):
+        done = await run_archive(live, tmp_path, cut)
+        assert done.parts
+        both = await with_archive(live, tmp_path)
+        for place in places:
+            assert await states(both, Moment(place, 0)) == before[place], place
+        for when, moment in moments.items():
+            found = await as_of.resolve(both, when)
+            assert await states(both, found) == then[when], (when, moment, found)
+        assert await whole_log(both) == records
+        assert await Latest(live).states(deleted=True) == latest
+    assert done.manifest.position == 0 + held[0]
+    assert await messages(wire, layout.events) == 0
+    assert await messages(wire, layout.log) < held[1] / 3
+    assert len(done.manifest.parts) > 3
+    check.check(Folder(tmp_path))
+    with pytest.raises(NotInLog, match="--archive"):
+        await as_of.resolve(live, places[0])
+    with pytest.raises(NotInLog, match="--archive"):
+        await AsOf(live, Moment(min(places), 0)).states()
+    again = await run_archive(live, tmp_path)
+    assert (again.parts, again.trimmed.events, again.trimmed.log) == ([], 0, 0)
+
+
+class Killed(Exception):
+    """What stands for the end of the process."""
+
+
+STEPS = ("writing", "reading back", "comparing", "storing the manifest", "noting", "trimming", "after one deletion")
+
+
+async def ended_at(found: Installation, folder: Path, step: str, before: int | str) -> None:
+    """Archive up to a step, and end there as if the process was killed."""
+    trims = False
+
+    def begin(name: str, _: int) -> None:
+        nonlocal trims
+        trims = name == "trimming"
+        if name == step:
+            raise Killed
+
+    def progress(_: int) -> None:
+        if trims and step == "after one deletion":
+            raise Killed
+
+    with Folder(folder).locked(), pytest.raises(Killed):
+        await Archiver(found, Folder(folder), "/test", begin, progress, least=SMALL).run(before)
+
+
+@pytest.mark.parametrize("step", STEPS)
+async def test_a_run_that_ends_at_any_step_is_continued(wire: Wire, layout: Layout, tmp_path: Path, step: str) -> None:
+    live, ends = installation(wire, layout), await lived(wire, layout, 2, 60)
+    records, last = await whole_log(live), await states(live, Moment(ends[0], 0))
+    await ended_at(live, tmp_path, step, "now")
+    stays = step not in ("trimming", "after one deletion")
+    if stays:
+        assert await whole_log(live) == records  # nothing is trimmed, and everything can be read
+        assert await states(live, Moment(ends[0], 0)) == last
+    else:
+        assert await whole_log(await with_archive(live, tmp_path)) == records
+    (tmp_path / "part-000001.plog.zst.part").write_bytes(b"left")
+    done = await run_archive(live, tmp_path)
+    both = await with_archive(live, tmp_path)
+    assert await whole_log(both) == records
+    assert await states(both, Moment(ends[0], 0)) == last
+    assert await messages(wire, layout.events) == 0
+    manifest, _ = check.check(Folder(tmp_path))
+    assert manifest == done.manifest
+    assert manifest.missing == []
+
+
+async def test_events_and_records_go_on(wire: Wire, layout: Layout, tmp_path: Path) -> None:
+    """Workers decide while it archives; what they decide is archived the next time, and audits agree all the time."""
+    live = installation(wire, layout)
+    fleet = RandomEvents(layout.prefix)
+    await publish(wire, list(fleet.built(4, 4)))
+    for _ in range(3):
+        await until_decided(wire, layout)
+        busy = asyncio.create_task(publish(wire, list(fleet.life(200, 4, 4))))
+        await run_archive(live, tmp_path)
+        await busy
+        report = await audited(wire, layout)
+        assert report.holds, report.divergences
+        assert report.losses == []
+    await until_decided(wire, layout)
+    whole = await audit_of_both(live, tmp_path)
+    assert whole.holds, whole.divergences
+    assert whole.events == (await wire.api(f"STREAM.INFO.{layout.events}"))["state"]["last_seq"]
+    for first, last in ((1, 90), (50, 90), (60, None)):
+        part = await audit_of_both(live, tmp_path, Span("c2", first, last))
+        assert part.holds, part.divergences
+
+
+async def test_what_is_not_decided_stays(wire: Wire, settings: Settings, tmp_path: Path) -> None:
+    settings = replace(settings, partitions=2)
+    async with at_work(settings, wire) as layout:
+        fleet, live = RandomEvents(layout.prefix), installation(wire, layout)
+        await publish(wire, list(fleet.built(4, 4)))
+        await until_decided(wire, layout)
+    decided = int((await wire.api(f"STREAM.INFO.{layout.events}"))["state"]["last_seq"])
+    await publish(wire, list(fleet.life(50, 4, 4)))
+    done = await run_archive(live, tmp_path)
+    assert done.manifest.position == decided
+    async with at_work(settings, wire):
+        await until_decided(wire, layout)
+    report = await audited(wire, layout)
+    assert (report.holds, report.losses, report.events) == (True, [], 50)
+    assert not await stored(wire, layout.log, [f"{layout.prefix}.log.*.loss.>"])

@@ -1,0 +1,93 @@
+"""`phaseline archive`, and the commands that read an archive together with the streams."""
+
+import asyncio
+import random
+import signal
+from pathlib import Path
+
+from phaseline.engine.client.client import Client
+from tests.support.command import Shell, ended
+from tests.support.installation import until_decided
+
+READS = (
+    ("get", "cluster", "shop-eu", "--json"),
+    ("list", "--all", "--json"),
+    ("tree", "shop-eu", "--json"),
+    ("why", "node", "shop-eu/web/web-2", "--json"),
+)
+
+
+async def morning(shell: Shell, client: Client) -> int:
+    """A small history; returns a place in the middle of its log."""
+    assert (await shell("publish", "--file", "examples/morning.jsonl")).code == 0
+    installation = await client._session.installation()
+    await until_decided(installation.wire, installation.layout)
+    return int((await installation.wire.api(f"STREAM.INFO.{installation.layout.log}"))["state"]["last_seq"])
+
+
+async def test_commands_answer_as_before(shell: Shell, client: Client, tmp_path: Path) -> None:
+    place, folder = await morning(shell, client), tmp_path / "archive"
+    past = [await shell(*words, "--at", str(place - 20)) for words in READS]
+    history = (await shell("history", "node", "shop-eu/web/web-2", "--json")).out
+    changes = (await shell("changes", "--from", "20", "--to", str(place), "--json")).out
+    replayed = (await shell("replay", "--json")).out
+
+    done = await shell("archive", "--before", "now", "--to", str(folder), "--json")
+    assert (done.code, done.json["events"], done.json["trimmed"]["events"], done.json["missing"]) == (0, 59, 59, [])
+    again = await shell("archive", "--keep", "0s", "--to", str(folder))
+    assert (again.code, again.out, "nothing more to archive" in again.err) == (0, "", True)
+    checked = await shell("archive", "--check", str(folder), "--json")
+    assert (checked.code, checked.json["events"], checked.json["position"]) == (0, 59, 59)
+
+    late = await shell("get", "cluster", "shop-eu", "--at", str(place - 20))
+    assert (late.code, "--archive" in late.err) == (4, True)
+    assert (await shell("changes", "--from", "20")).code == 4
+    assert (await shell("watch", "--from", "20", "--no-follow")).code == 4
+    assert (await shell("list", "--json")).code == 0
+    assert (await shell("replay", "--audit")).code == 0
+
+    both = Shell(**{**shell.environment, "PHASELINE_ARCHIVE": str(folder)})
+    assert [(await both(*words, "--at", str(place - 20))).out for words in READS] == [one.out for one in past]
+    assert (await both("history", "node", "shop-eu/web/web-2", "--json")).out == history
+    assert (await both("changes", "--from", "20", "--to", str(place), "--json")).out == changes
+    assert (await both("replay", "--json", "--jobs", "2")).out == replayed
+    audited = await both("replay", "--audit", "--json")
+    assert (audited.code, audited.json["events"], audited.json["holds"]) == (0, 59, True), audited
+    missing = await shell("list", "--at", "20", "--archive", str(tmp_path / "nothing"))
+    assert (missing.code, "manifest.json" in missing.err) == (2, True)
+
+
+async def test_a_damaged_archive_is_noticed(shell: Shell, client: Client, tmp_path: Path) -> None:
+    await morning(shell, client)
+    assert (await shell("archive", "--before", "now", "--to", str(tmp_path))).code == 0
+    [part] = tmp_path.glob("part-*.plog.zst")
+    content = bytearray(part.read_bytes())
+    content[len(content) // 2] ^= 1
+    part.write_bytes(content)
+    checked = await shell("archive", "--check", str(tmp_path))
+    assert (checked.code, part.name in checked.err) == (2, True)
+    assert (await shell("replay", "--audit", "--archive", str(tmp_path))).code == 2
+    for words in (
+        ("--to", "x"), ("--before", "now"), ("--before", "now", "--keep", "1d", "--to", "x"),
+        ("--check", "x", "--to", "y"),
+    ):  # fmt: skip
+        assert (await shell("archive", *words)).code == 2
+
+
+async def test_it_may_be_killed_at_any_time(shell: Shell, client: Client, tmp_path: Path) -> None:
+    await morning(shell, client)
+    before = (await shell("watch", "--from", "start", "--no-follow", "--json")).out
+    chance = random.Random(3)
+    for _ in range(3):
+        async with ended(await shell.start("archive", "--before", "now", "--to", str(tmp_path))) as running:
+            assert running.stderr is not None
+            try:
+                async with asyncio.timeout(chance.uniform(0.0, 0.4)):
+                    await running.wait()
+            except TimeoutError:
+                running.send_signal(signal.SIGKILL)
+    done = await shell("archive", "--before", "now", "--to", str(tmp_path))
+    assert done.code == 0, done.err
+    both = await shell("watch", "--from", "start", "--no-follow", "--json", "--archive", str(tmp_path))
+    assert both.out == before
+    assert (await shell("replay", "--audit", "--archive", str(tmp_path))).code == 0

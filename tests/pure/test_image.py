@@ -1,0 +1,65 @@
+"""The Dockerfile, read: two stages, nobody as user, nothing that needs a shell when it runs.
+
+Belongs here: what can be said without building it. Does not: the services of compose.yaml (`test_compose`), whether
+what it checks lives (`test_health_check`).
+"""
+
+import json
+import re
+import runpy
+from pathlib import Path
+
+import pytest
+
+from tests.support.command_line import command_named
+
+ROOT = Path(__file__).parents[2]
+HEALTH = ROOT / "deploy" / "image" / "health.py"
+Instruction = tuple[str, str]
+
+
+def instructions(text: str) -> list[Instruction]:
+    """The instructions, each with its words on one line."""
+    whole = re.sub(r"\\\n\s*", "", re.sub(r"(?m)^\s*#.*\n", "", text))
+    found = [line.partition(" ") for line in whole.splitlines() if line.strip()]
+    return [(name, rest.strip()) for name, _, rest in found]
+
+
+ALL = instructions((ROOT / "Dockerfile").read_text())
+LAST = ALL[max(number for number, (name, _) in enumerate(ALL) if name == "FROM") :]
+
+
+def words(name: str) -> list[str]:
+    return [rest for found, rest in LAST if found == name]
+
+
+def test_it_is_built_in_one_stage_and_runs_in_another() -> None:
+    assert [rest.partition(" AS ")[2] for name, rest in ALL if name == "FROM"] == ["build", ""]
+    assert words("COPY") == ["--from=build /opt/phaseline /opt/phaseline"]
+
+
+def test_it_runs_as_nobody() -> None:
+    assert words("USER") == ["65534:65534"]
+    names = [name for name, _ in LAST]
+    assert "RUN" not in names[names.index("USER") :]
+
+
+@pytest.mark.parametrize("name", ["ENTRYPOINT", "HEALTHCHECK"])
+def test_it_needs_no_shell_when_it_runs(name: str) -> None:
+    [found] = words(name)
+    assert json.loads(found[found.index("[") :])[0] in ("phaseline", "python")
+
+
+def test_it_asks_a_worker_and_the_http_server_whether_they_live() -> None:
+    [found] = words("HEALTHCHECK")
+    assert found.endswith('CMD ["python", "/opt/phaseline/health.py"]')
+    [(_, built)] = [one for one in ALL if one[0] == "RUN" and "health.py" in one[1]]
+    assert "cp deploy/image/health.py /opt/phaseline/health.py" in built
+    [metrics] = re.findall(r"PHASELINE_METRICS=127\.0\.0\.1:(\d+)", words("ENV")[0])
+    [listen] = [str(param.default) for param in command_named("serve").params if param.name == "listen"]
+    assert runpy.run_path(str(HEALTH))["PORTS"] == (int(metrics), int(listen.rpartition(":")[2]))
+
+
+def test_instructions_are_found() -> None:
+    text = "# a\nFROM x AS y\nRUN one \\\n    && two\n# b\nUSER 1\n"
+    assert instructions(text) == [("FROM", "x AS y"), ("RUN", "one && two"), ("USER", "1")]

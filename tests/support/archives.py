@@ -1,0 +1,58 @@
+"""Archiving in tests: small parts, and everything that a log can be asked for.
+
+Belongs here: one run, an installation with its archive, the records and the states of it. Does not: the tests.
+"""
+
+from dataclasses import replace
+from pathlib import Path
+
+from phaseline.engine.archive.archived_log import ArchivedLog
+from phaseline.engine.archive.folder import Folder
+from phaseline.engine.archive.open_archive import Archive
+from phaseline.engine.archive.run import Archiver, ArchiveRun
+from phaseline.engine.jetstream.wire import Wire
+from phaseline.engine.log import log_records
+from phaseline.engine.log.as_of import AsOf
+from phaseline.engine.log.installation import Installation
+from phaseline.engine.log.when import END, Moment
+from phaseline.engine.replay.audit import Audit, AuditReport
+from phaseline.engine.replay.recorded_log import Span
+from phaseline.schemas.records import Transition
+
+SMALL = 40
+"""Positions in a part, at least."""
+
+
+async def run_archive(found: Installation, folder: Path, before: int | str = "now") -> ArchiveRun:
+    """Archive what was finished before a moment."""
+    with Folder(folder).locked():
+        return await Archiver(found, Folder(folder), "/test", least=SMALL).run(before)
+
+
+async def with_archive(found: Installation, folder: Path) -> Installation:
+    """The installation as readers have it who name the archive."""
+    return replace(found, archive=await Archive.of(folder, found))
+
+
+async def audit_of_both(found: Installation, folder: Path, span: Span | None = None) -> AuditReport:
+    """What an audit of the archive and the streams behind it says."""
+    span = span or Span()
+    async with ArchivedLog.open(found, await Archive.of(folder, found), span) as source:
+        return await Audit(source, found.kinds, span.root, None).run()
+
+
+async def messages(wire: Wire, stream: str) -> int:
+    """How many messages a stream holds."""
+    return int((await wire.api(f"STREAM.INFO.{stream}"))["state"]["messages"])
+
+
+async def states(found: Installation, moment: Moment) -> dict[tuple[str, str], Transition]:
+    """The last transition of each entity at a moment."""
+    everything = await AsOf(found, moment).states(deleted=True)
+    return {(one.entity.kind, one.entity.id): one for one in everything}
+
+
+async def whole_log(found: Installation) -> list[tuple[int, object]]:
+    """All transitions and rejections, each with its place."""
+    filter_ = f"{found.prefix}.log.*.*.*.>"
+    return [(one.sequence, one.record) async for one in log_records.records(found, filter_, 0, END)]

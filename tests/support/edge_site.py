@@ -1,0 +1,150 @@
+"""A hub and its edges: real servers that are connected as leaf nodes, with the configuration that the command prints.
+
+Belongs here: starting them, connecting to them, what EVENTS holds. Does not: what edges should do (the tests).
+"""
+
+import base64
+import json
+import re
+import shutil
+from collections.abc import AsyncIterator, Iterable
+from contextlib import AsyncExitStack, asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+from phaseline.engine.accounts.users import AccountPlan
+from phaseline.engine.client.client import Client
+from phaseline.engine.edge import adding
+from phaseline.engine.edge.adding import Added, StoreWanted
+from phaseline.engine.edge.edge_names import EdgeNames
+from phaseline.engine.edge.edge_server import EdgeServer, edge_server, users_at_edge
+from phaseline.engine.embedded.server import EmbeddedServer
+from phaseline.engine.jetstream.streams import Layout, provision
+from phaseline.engine.jetstream.wire import Wire
+from phaseline.engine.settings import Settings
+from tests.support.accounts_server import AccountsServer
+from tests.support.nats_cluster import free_ports
+from tests.support.patience import wait_for
+
+PREFIX = "pl"
+NUMBER = re.compile(rb"/p/n(\d+)")
+
+
+class Hub(AccountsServer):
+    """The hub, with an account for each edge; with `accounts=False` a server on which everybody may do everything."""
+
+    def __init__(self, folder: Path, edges: Iterable[str], *, accounts: bool = True, jwt: bool = False) -> None:
+        self.edges, self.accounts = tuple(edges), accounts
+        plan = AccountPlan(PREFIX, self.edges, edges=self.edges)
+        super().__init__(plan, folder / "keys", jwt=jwt, data=folder / "hub")
+        [self.leaf_port] = free_ports(1)
+
+    def _config(self) -> str:
+        base = super()._config() if self.accounts else EmbeddedServer._config(self)
+        return f"{base}leafnodes {{ listen: 127.0.0.1:{self.leaf_port} }}\n"
+
+    def settings(self, user: str, **more: Any) -> Settings:
+        """Settings of one of its users."""
+        values: dict[str, Any] = {"request_timeout": 30.0, "partitions": 2, **more}
+        return super().settings(user, **values) if self.accounts else Settings(nats=(self.url,), **values)
+
+
+class EdgeSite(EmbeddedServer):
+    """The server of an edge, with the configuration that `phaseline edge config` prints."""
+
+    def __init__(self, hub: Hub, name: str, folder: Path) -> None:
+        super().__init__(folder / name)
+        self.hub, self.names = hub, EdgeNames(PREFIX, name)
+
+    def _config(self) -> str:
+        keys, name = self.hub.keys, self.names.name
+        server = EdgeServer(
+            self.names, (f"nats-leaf://127.0.0.1:{self.hub.leaf_port}",), f"127.0.0.1:{self.port or -1}",
+            str(self.data), seed=keys.seed(f"edge-{name}") if self.hub.accounts and not self.hub.jwt else "",
+            creds=keys.folder / f"edge-{name}.creds" if self.hub.jwt else None,
+        )  # fmt: skip
+        plan = users_at_edge(PREFIX, (name,))
+        own = f"ports_file_dir: {json.dumps(str(self.data))}\nlog_file: {json.dumps(str(self.log))}\n"
+        return edge_server(server, plan, keys.public) + own
+
+    def settings(self, user: str = "", **more: Any) -> Settings:
+        """Settings of a user of the edge's server: the agent of its tree, unless told otherwise."""
+        values: dict[str, Any] = {"request_timeout": 30.0, "partitions": 2, **more}
+        if not self.hub.accounts:
+            return Settings(nats=(self.url,), **values)
+        user = user or f"tree-{self.names.name}"
+        key = self.hub.keys.file(user)
+        return Settings(nats=(self.url,), nkey=key, inbox_prefix=f"_INBOX_{user}", **values)
+
+    async def lose_store(self) -> None:
+        """Let the server start with an empty disk."""
+        await self.kill()
+        shutil.rmtree(self.data / "jetstream")
+        await self.start()
+
+
+class Site:
+    """A hub with its installation, and its edges by name."""
+
+    def __init__(self, hub: Hub, edges: dict[str, EdgeSite], wire: Wire, layout: Layout) -> None:
+        self.hub, self.edges, self.wire, self.layout = hub, edges, wire, layout
+
+    async def add(self, name: str, wanted: StoreWanted | None = None, **more: Any) -> Added:
+        """Add an edge, as an operator does. more: settings."""
+        settings = self.hub.settings("operator", **more)
+        async with Wire.open(settings) as wire:
+            return await adding.add(wire, settings, name, wanted or StoreWanted())
+
+    async def numbers(self) -> list[int]:
+        """The numbers of the nodes whose events EVENTS has, in order."""
+        api, found = f"STREAM.MSG.GET.{self.layout.events}", list[int]()
+        for number in range(1, await self.count() + 1):
+            stored = await self.wire.api(api, {"seq": number})
+            body = base64.b64decode(stored["message"]["data"])
+            found.append(int(NUMBER.findall(body)[0]))
+        return found
+
+    async def until_stored(self, count: int) -> None:
+        """Wait until EVENTS has so many messages, as long as their number grows."""
+
+        async def there() -> bool:
+            return await self.count() >= count
+
+        await wait_for(there, self.count)
+
+    async def count(self) -> int:
+        """How many messages EVENTS has."""
+        return int((await self.wire.api(f"STREAM.INFO.{self.layout.events}"))["state"]["messages"])
+
+
+@asynccontextmanager
+async def site(
+    folder: Path, *names: str, accounts: bool = True, jwt: bool = False, add: bool = True
+) -> AsyncIterator[Site]:
+    """A hub and edges of these names, added unless told otherwise."""
+    async with AsyncExitStack() as stack:
+        hub = await stack.enter_async_context(Hub(folder, names, accounts=accounts, jwt=jwt))
+        settings = hub.settings("engine")
+        wire = await stack.enter_async_context(Wire.open(settings))
+        layout = await provision(wire, settings)
+        edges = {}
+        for name in names:
+            edges[name] = await stack.enter_async_context(EdgeSite(hub, name, folder))
+        made = Site(hub, edges, wire, layout)
+        if add:
+            for name in names:
+                assert (await made.add(name)).connected
+        yield made
+
+
+def nodes(tree: str, first: int, last: int) -> Iterable[dict[str, Any]]:
+    """Events of that many nodes of a tree, in order."""
+    for number in range(first, last):
+        about = {"type": "node.adopt", "subject": f"node/{tree}/p/n{number}", "data": {"phase": "Running"}}
+        yield {"specversion": "1.0", "id": f"{tree}-{number}", "source": f"/agent/{tree}", **about}
+
+
+async def publish(edge: EdgeSite, events: Iterable[dict[str, Any]]) -> None:
+    """Publish events at an edge, as its agent."""
+    async with Client.open(edge.settings(), source="/agent") as client:
+        await client.publish_many(events)
