@@ -27,6 +27,7 @@ PARALLEL = ["-n", str(2 * (os.cpu_count() or 1)), "--dist", "worksteal"]
 PYTEST = ["pytest", *PARALLEL]
 PURE = [*PYTEST, "tests/pure", "--hypothesis-profile", "quick"]
 COVERAGE = ["--cov", "--cov-branch", "--cov-report", "term:skip-covered"]
+PAGE_TESTS = ("", "_entity", "_roles")
 FOREIGN_TESTS = ("foreign_clients", "foreign_http", "foreign_charts", "alerts")
 COMMANDS = {
     #            extras  linted  then
@@ -42,7 +43,7 @@ COMMANDS = {
     "rules":    ("dev",  False,  ["python", "-m", "tests.support.rule_corpus"]),
     "generate": ("dev",  False,  ["python", "-m", "phaseline.engine.generate"]),
     "foreign":  ("dev",  False,  ["pytest", *(f"tests/process/test_{one}.py" for one in FOREIGN_TESTS)]),
-    "browser":  ("dev",  False,  ["pytest", *(f"tests/process/test_page{one}.py" for one in ("", "_entity"))]),
+    "browser":  ("dev",  False,  ["pytest", *(f"tests/process/test_page{one}.py" for one in PAGE_TESTS)]),
     "screens":  ("dev",  False,  ["python", "-m", "tests.support.pages.screens"]),
     "picture":  ("dev",  False,  ["python", "-m", "tests.support.pages.picture"]),
 }  # fmt: skip

@@ -38,6 +38,8 @@ TITLES = {
     "page": "The page, and many readers of the API",
     "take_over": "Taking over a partition",
     "handover": "Handing partitions over",
+    "scale": "A million entities",
+    "metrics": "Metrics",
     "install": "Installing, importing, starting",
 }
 """By name of its module, the title of each benchmark."""

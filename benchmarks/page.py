@@ -36,7 +36,7 @@ from tests.support import browser
 ROOT = Path(__file__).parent.parent
 POOLS, NODES = 20, 100
 """In each cluster, and in each pool."""
-ENTITIES, RATE, READERS, ROUNDS, SECONDS = 100_000, 1_000, 200, 5, 8.0
+ENTITIES, RATE, READERS, ROUNDS, SECONDS = 100_000, 1_000, 200, 5, 6.0
 BATCH, TICK = 450, 0.05
 """Events of a commit, and seconds between two commits of the load."""
 SERVE = [sys.executable, "-c", "from phaseline.engine.console import main; main()", "serve", "--listen", "127.0.0.1:0"]
@@ -127,10 +127,21 @@ class Fleet:
                 for node in range(NODES):
                     yield "node", f"c{cluster}/p{pool}/n{node}"
 
-    async def live(self, rate: float) -> None:
-        """Let nodes fail and recover, all over the fleet, until cancelled."""
+    @asynccontextmanager
+    async def live(self, rate: float) -> AsyncIterator[None]:
+        """Let nodes fail and recover, all over the fleet, while the block runs."""
+        over = asyncio.Event()
+        load = asyncio.create_task(self._change_all(rate, over))
+        await asyncio.sleep(1)
+        try:
+            yield
+        finally:
+            over.set()  # a commit that is cancelled may be stored or not
+            await load
+
+    async def _change_all(self, rate: float, over: asyncio.Event) -> None:
         began, sent = time.perf_counter(), 0
-        while True:
+        while not over.is_set():
             due = int((time.perf_counter() - began) * rate)
             await self._commit([self._change(number) for number in range(sent, due)])
             sent = due
@@ -189,25 +200,11 @@ async def run(
                 found: dict[str, Any] = {"entities": fleet.entities, "rate": rate, "readers": readers, "ready": ready}
                 async with browser.browser() as started:
                     found["rest"] = await _page(started, url, fleet, rounds)
-                    load = asyncio.create_task(fleet.live(rate))
-                    try:
-                        await asyncio.sleep(1)
+                    async with fleet.live(rate):
                         found["live"] = await _page(started, url, fleet, rounds)
-                    finally:
-                        await _stopped(load)
-                load = asyncio.create_task(fleet.live(rate))
-                try:
-                    await asyncio.sleep(1)
+                async with fleet.live(rate):
                     found["server"] = [await _readers(url, process.pid, fleet, one, seconds) for one in (0, 1, readers)]
-                finally:
-                    await _stopped(load)
     return found
-
-
-async def _stopped(load: asyncio.Task[None]) -> None:
-    load.cancel()
-    with suppress(asyncio.CancelledError):
-        await load
 
 
 @asynccontextmanager

@@ -132,11 +132,11 @@ async def _fill(
 
 
 async def _median(command: list[str], environment: dict[str, str], rounds: int, *, terminal: bool) -> dict[str, float]:
-    costs = [await asyncio.to_thread(_measured, command, environment, terminal=terminal) for _ in range(rounds)]
+    costs = [await asyncio.to_thread(measured, command, environment, terminal=terminal) for _ in range(rounds)]
     return sorted(costs)[len(costs) // 2]._asdict()
 
 
-def _measured(command: list[str], environment: dict[str, str], *, terminal: bool) -> Cost:
+def measured(command: list[str], environment: dict[str, str], *, terminal: bool) -> Cost:
     """Run a process to its end, and read what it prints."""
     source, sink = pty.openpty() if terminal else os.pipe()
     if terminal:

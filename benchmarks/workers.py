@@ -15,7 +15,7 @@ from benchmarks.workload import Workload, installation, store
 from phaseline.engine.embedded.server import EmbeddedServer
 from phaseline.engine.jetstream.streams import Layout, provision
 from phaseline.engine.jetstream.wire import Wire
-from phaseline.engine.settings import Settings
+from phaseline.engine.settings import DEFAULT_PARTITIONS, Settings
 
 WORKERS = (1, 2, 4)
 ROUNDS = 3
@@ -24,7 +24,10 @@ LOOK = 0.05
 Figures = dict[str, float]
 
 
-async def run(events: int = EVENTS, rounds: int = ROUNDS, numbers: tuple[int, ...] = WORKERS) -> dict[str, Any]:
+async def run(
+    events: int = EVENTS, rounds: int = ROUNDS, numbers: tuple[int, ...] = WORKERS,
+    partitions: int = DEFAULT_PARTITIONS,
+) -> dict[str, Any]:  # fmt: skip
     """The figures of each number of workers, by round. The numbers take turns, each on a fresh server."""
     found: dict[int, list[Figures]] = {number: [] for number in numbers}
     async with EmbeddedServer() as server:
@@ -34,7 +37,7 @@ async def run(events: int = EVENTS, rounds: int = ROUNDS, numbers: tuple[int, ..
     for _ in range(rounds):
         for number in numbers:
             async with EmbeddedServer() as server:
-                settings = Settings(nats=(server.url,))
+                settings = Settings(nats=(server.url,), partitions=partitions)
                 async with Wire.open(settings, name="bench") as wire:
                     layout = await provision(wire, settings)
                     found[number].append(await _measure(server, wire, layout, number, events, records))

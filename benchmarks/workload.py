@@ -68,12 +68,17 @@ async def installation(wire: Wire, settings: Settings, count: int) -> Layout:
 
 async def store(wire: Wire, layout: Layout, events: list[tuple[str, bytes, str]]) -> None:
     """Store events in an empty installation."""
+    await send(wire, events)
+    found = (await wire.api(f"STREAM.INFO.{layout.events}"))["state"]["messages"]
+    if found != len(events):
+        raise AssertionError(f"{found} events are stored, not {len(events)}")
+
+
+async def send(wire: Wire, events: list[tuple[str, bytes, str]]) -> None:
+    """Store events after others."""
     for start in range(0, len(events), PIECE):
         piece = events[start : start + PIECE]
         frames = [wire.frame(subject, body, {"Nats-Msg-Id": name}) for subject, body, name in piece]
         last = await wire.request(*events[start][:1], b"", {"Nats-Msg-Id": piece[-1][2]}, ahead=b"".join(frames))
         if b'"duplicate":true' not in last.data.replace(b" ", b""):
             raise AssertionError(f"the server did not take the events in order: {last.data!r}")
-    found = (await wire.api(f"STREAM.INFO.{layout.events}"))["state"]["messages"]
-    if found != len(events):
-        raise AssertionError(f"{found} events are stored, not {len(events)}")

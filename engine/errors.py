@@ -23,8 +23,10 @@ from phaseline.engine.setup_errors import DataDirUnusable as DataDirUnusable  # 
 from phaseline.engine.setup_errors import DecisionStuck as DecisionStuck  # noqa: PLC0414  # part of this module
 from phaseline.engine.setup_errors import EdgeAccountMissing as EdgeAccountMissing  # noqa: PLC0414  # likewise
 from phaseline.engine.setup_errors import EdgeAnswerUnreadable as EdgeAnswerUnreadable  # noqa: PLC0414  # likewise
+from phaseline.engine.setup_errors import EdgeStoreMissing as EdgeStoreMissing  # noqa: PLC0414  # part of this module
 from phaseline.engine.setup_errors import FeedUnknown as FeedUnknown  # noqa: PLC0414  # part of this module
 from phaseline.engine.setup_errors import InboxRefused as InboxRefused  # noqa: PLC0414  # part of this module
+from phaseline.engine.setup_errors import InletHoldsEvents as InletHoldsEvents  # noqa: PLC0414  # part of this module
 from phaseline.engine.setup_errors import KeyUnreadable as KeyUnreadable  # noqa: PLC0414  # part of this module
 from phaseline.engine.setup_errors import KindMissing as KindMissing  # noqa: PLC0414  # part of this module
 from phaseline.engine.setup_errors import KindsBroken as KindsBroken  # noqa: PLC0414  # part of this module
@@ -91,7 +93,10 @@ class NoJetStream(NoResponders):
 
 
 class NoSuchStream(NoResponders):
-    """no stream stores {subject}: run `phaseline up` or `phaseline worker` first, or check the prefix"""
+    """no stream stores {subject}: run `phaseline up` or `phaseline worker` first, or check the prefix
+
+    On the server of an edge, an operator runs `phaseline edge add` at the hub.
+    """
 
 
 class Unconfirmed(NoAnswer):
@@ -114,6 +119,19 @@ class NotDecidedYet(NoAnswer):
 
     missing: str
     events: int
+
+
+class CellsAway(NoAnswer):
+    """none of the cells can be read: {problems}"""
+
+    problems: str
+
+
+class NotInCells(NoAnswer):
+    """{missing}, but {away} cannot be read and may have it: ask again"""
+
+    missing: str
+    away: str
 
 
 class NotOwned(NoAnswer):

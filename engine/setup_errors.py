@@ -201,3 +201,19 @@ class EdgeAnswerUnreadable(SetupError):
 
     edge: str
     problem: str
+
+
+class InletHoldsEvents(SetupError):
+    """the stream {stream} holds {count} events that EVENTS has not taken: see whether EVENTS is full, and try again
+
+    Nothing was removed, but the stream takes nothing more from the edge: `phaseline edge add` lets it do so again.
+    """
+
+    stream: str
+    count: int
+
+
+class EdgeStoreMissing(SetupError):
+    """the edge {edge!r} has no store for events: an operator makes it with `phaseline edge add {edge}` at the hub"""
+
+    edge: str

@@ -24,6 +24,7 @@ EXTRAS = {
     "uvicorn": ("uvicorn", "http"),
     "httptools": ("httptools", "http"),
     "prometheus_client": ("prometheus-client", "metrics"),
+    "opentelemetry": ("opentelemetry-api", "otel"),
     "jwt": ("PyJWT", "jwt"),
 }
 """By module: the distribution that holds it, and the extra of Phaseline that installs that distribution."""

@@ -285,7 +285,7 @@ class Subjects:
         """Whether a subject of the log is the fence of a partition."""
         return subject.startswith(f"{self.prefix}.mark.") and subject.endswith(".transition.checkpoint.-.-.-")
 
-    def state_checkpoint(self, partition: int) -> str:
+    def state_checkpoint(self, partition: int | str) -> str:
         """The copy of a partition's fence in STATE."""
         return f"{self.prefix}.state.{partition}.checkpoint.-"
 

@@ -19,11 +19,12 @@ from phaseline.engine.archive.log_slice import LogSlice
 from phaseline.engine.archive.manifest import Manifest, PartEntry
 from phaseline.engine.archive.trim import Trimmed, trim
 from phaseline.engine.archive.write_parts import EVENTS, PartWriter
-from phaseline.engine.archive_errors import BadArchive, NotInLog
+from phaseline.engine.archive_errors import BadArchive, LogDivided, NotInLog
 from phaseline.engine.errors import Fenced
 from phaseline.engine.log import as_of
 from phaseline.engine.log.archived import note as notes
 from phaseline.engine.log.archived.note import ArchiveNote, NoteStanding
+from phaseline.engine.log.division.notes import current
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.when import When
 from phaseline.engine.ownership.atomic_batches import EXPECTED
@@ -58,7 +59,9 @@ class Archiver:
         self.begin, self.progress, self.least = begin, progress, least
 
     async def run(self, before: When) -> ArchiveRun:
-        """Archive what was finished before a moment. Raises `BadArchive`, `CopyBehind`."""
+        """Archive what was finished before a moment. Raises `BadArchive`, `CopyBehind`, `LogDivided`."""
+        if (await current(self.installation)).layout.divisions:  # its records are in another order
+            raise LogDivided(prefix=self.installation.prefix)
         manifest = self._manifest()
         done = ArchiveRun(manifest)
         standing = await notes.standing(self.installation)

@@ -4,25 +4,27 @@ Belongs here: its options, and the layout of changes. Does not: finding them (`p
 """
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
+from functools import partial
 from typing import Any
 
 import click
 
-from phaseline.engine.cli import names, options, render, selection, terminal
+from phaseline.engine.cells.one_cell import InCell
+from phaseline.engine.cli import cells, names, options, render, selection, terminal
+from phaseline.engine.cli.cells import Installations
 from phaseline.engine.cli.help import Page
 from phaseline.engine.cli.layout import ALWAYS, Column, Grid, Row
 from phaseline.engine.cli.output import Output
 from phaseline.engine.cli.styled import Text, width_of
 from phaseline.engine.client import maps
-from phaseline.engine.client.client import Client
 from phaseline.engine.client.selection import Selector, by_field
 from phaseline.engine.log.changes import Change, ChangeList
 from phaseline.engine.log.event_clock.event_time import Clock
 from phaseline.engine.log.when import When
-from phaseline.engine.settings import Settings
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.schemas.records import State
+from phaseline.schemas.subjects import natural
 
 COLOURS = {
     "created": "green",
@@ -62,12 +64,11 @@ FIELDS: dict[str, Callable[[Change], Any]] = {
 @selection.selector
 @selection.sort_by_column(FIELDS, "by id")
 @options.clock
-@options.connected
-@options.archived
+@cells.reading
 @options.output("json", "yaml", "wide", "name")
 def changes(
-    settings: Settings, *, start: When, end: When | None, tree: str | None, kind: str | None, selector: Selector,
-    sort_by: str | None, clock: Clock, output: Output,
+    installations: Installations, *, start: When, end: When | None, tree: str | None, kind: str | None,
+    selector: Selector, sort_by: str | None, clock: Clock, output: Output,
 ) -> int | None:  # fmt: skip
     """Show what differs between two moments: the entities, their states, and how often they changed in between.
 
@@ -76,43 +77,55 @@ def changes(
 
     -l selects by the attributes after the last change. A line counts all changes of an entity, so the first one is
     printed after the last record was read; `phaseline watch --from 2h --no-follow` prints each record as it is read.
-    """
 
-    async def work() -> None:
-        async with Client.open(settings) as client:
-            found = await client.changes(start, end, tree=tree, kind=kind, clock=clock)
-            terminal.without_time(found.without_time if isinstance(found, ChangeList) else 0)
-            selector.check(client.kinds, kind)
-            if selector.requirements:
-                found = [change for change in found if selector.selects(change)]
+    With --cell, show the changes of several installations, each with the name of its cell.
+    """
+    for param, when in (("--from", start), ("--to", end)):
+        installations.check_common(param, when)
+
+    async def work() -> int:
+        async with installations.opened() as reading:
+            read = await reading.each(lambda client: client.changes(start, end, tree=tree, kind=kind, clock=clock))
+            terminal.without_time(sum(one.value.without_time for one in read if isinstance(one.value, ChangeList)))
+            selector.check(reading.kinds, kind)
+            every = [InCell(cell, change) for cell, changes in read for change in changes]
+            found = [one for one in every if not selector.requirements or selector.selects(one.value)]
             if sort_by is not None:
-                found = by_field(found, sort_by, FIELDS)
+                found = by_field(found, sort_by, {name: partial(_value, field) for name, field in FIELDS.items()})
+            elif installations.cells:
+                found.sort(key=lambda one: (natural(one.value.id), one.value.kind))
             if output.is_data:
-                for change in found:
-                    output.show(maps.change_map(change), f"{change.kind}/{change.id}")
-                return
+                for cell, change in found:
+                    output.show(cells.named(cell, maps.change_map(change)), f"{change.kind}/{change.id}")
+                return reading.end(output)
             if found:
-                output.table(table(client.kinds, found))
+                output.table(table(reading.kinds, found, installations.cells))
                 output.flush()
             terminal.say(summary(found))
+            return reading.end(output)
 
     return terminal.run(work())
 
 
-def summary(found: Sequence[Change]) -> str:
+def _value(field: Callable[[Change], Any], one: InCell[Change]) -> Any:
+    return field(one.value)
+
+
+def summary(found: Sequence[InCell[Change]]) -> str:
     """The changes in numbers: `3 changed, 1 created, 2 the same again`."""
-    counts = Counter(change.what for change in found)
+    counts = Counter(one.value.what for one in found)
     text = ", ".join(
         f"{count:,} {'the same again' if what == 'same again' else what}" for what, count in counts.most_common()
     )
     return text or "no changes"
 
 
-def table(kinds: Kinds, found: Sequence[Change]) -> Grid:
-    """Changes in rows; flaps are in red."""
+def table(kinds: Kinds, found: Sequence[InCell[Change]], names: Collection[str] = ()) -> Grid:
+    """Changes in rows; flaps are in red. names: of the cells, if there are several."""
     columns = [
+        *([Column("CELL", known=[*map(width_of, names)])] if names else []),
         Column("KIND", worth=70),
-        Column("ID", ALWAYS, known=[width_of(change.id) for change in found]),
+        Column("ID", ALWAYS, known=[width_of(one.value.id) for one in found]),
         Column("CHANGE", worth=90),
         Column("FROM", worth=60, may_cut=True, least=20),
         Column("TO", worth=80, may_cut=True, least=20),
@@ -121,11 +134,13 @@ def table(kinds: Kinds, found: Sequence[Change]) -> Grid:
         Column("LAST", worth=40),
         Column("FIRST", only_wide=True),
     ]
-    return Grid(columns, (_row(kinds, change) for change in found))
+    return Grid(columns, (_row(kinds, one) for one in found))
 
 
-def _row(kinds: Kinds, change: Change) -> Row:
+def _row(kinds: Kinds, one: InCell[Change]) -> Row:
+    change = one.value
     return (
+        *([render.text_of(one.cell)] if one.cell else []),
         render.text_of(change.kind),
         render.text_of(change.id),
         render.text_of(change.what, COLOURS[change.what]),

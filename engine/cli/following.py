@@ -9,11 +9,13 @@ from typing import NamedTuple
 
 import click
 
-from phaseline.engine.cli import render
+from phaseline.engine.cli import cells, render
 from phaseline.engine.cli.output import Output
+from phaseline.engine.cli.styled import Text
 from phaseline.engine.client import maps
 from phaseline.engine.client.client import Client
 from phaseline.engine.log.when import When
+from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.compiler.labels import Language
 from phaseline.schemas.records import Entity, Transition
 
@@ -66,9 +68,16 @@ async def show(
 ) -> None:  # fmt: skip
     """Print what comes `after`: for people in the lines of `phaseline watch`, for programs as entities."""
     output.flush()
-    async for place, record in after(client, start, found, fits, kind=kind, tree=tree):
-        if output.is_data:
-            output.show(maps.entity_map(client.kinds, record, language), maps.name_of(record.entity))
-        else:
-            output.line(render.line(client.kinds, place, record, output.width))
-        output.flush_when_idle()
+    async for one in after(client, start, found, fits, kind=kind, tree=tree):
+        show_one("", client.kinds, one, output, language)
+
+
+def show_one(cell: str, kinds: Kinds, one: Following, output: Output, language: Language) -> None:
+    """Print a transition that follows. cell: empty where there is one installation."""
+    record = one.record
+    if output.is_data:
+        output.show(cells.named(cell, maps.entity_map(kinds, record, language)), maps.name_of(record.entity))
+    else:
+        line = render.line(kinds, one.place, record, output.width)
+        output.line(Text.assemble(Text(cell, "cyan"), line) if cell else line)
+    output.flush_when_idle()

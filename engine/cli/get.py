@@ -3,18 +3,24 @@
 Belongs here: its options and layout. Does not: reading states (`phaseline.engine.log.state_view`).
 """
 
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator, Mapping
+from functools import partial
+from typing import NamedTuple
 
 import click
 
-from phaseline.engine.cli import entity_name, following, options, render, terminal, undecided
-from phaseline.engine.cli.as_of import time_of
+from phaseline.engine.cli import cells, entity_name, following, options, render, terminal
+from phaseline.engine.cli.as_of import time_at
+from phaseline.engine.cli.cells import Installations
+from phaseline.engine.cli.following import Following
 from phaseline.engine.cli.help import Page
 from phaseline.engine.cli.output import Output
 from phaseline.engine.cli.styled import Text
 from phaseline.engine.client import maps
-from phaseline.engine.log.when import When
-from phaseline.engine.settings import Settings
+from phaseline.engine.client.client import Client
+from phaseline.engine.error_help.exit_codes import Exit
+from phaseline.engine.errors import NotFound
+from phaseline.engine.log.when import Moment, When
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.compiler.labels import Language, facet_named, schedulable
 from phaseline.machines.docs import wording
@@ -32,12 +38,11 @@ from phaseline.schemas.records import Transition
 @options.at
 @options.language
 @following.follow
-@options.connected
-@options.archived
+@cells.reading
 @options.output("json", "yaml", "wide", "name")
 @entity_name.argument()
 def get(
-    settings: Settings,
+    installations: Installations,
     kind: str | None,
     entity_id: str,
     *,
@@ -49,28 +54,78 @@ def get(
     """Show one entity: its state and label, since when, its attributes, and the last cause.
 
     With --at, show it as it was at an earlier moment. With --watch, go on with a line for each change.
+
+    With --cell, look for it in several installations, and show it with the name of its cell; twice if two have it.
+    Where a cell cannot be read and no other has it, the exit code is 3.
     """
     if follow:
         following.check(at)
+    installations.check_common("--at", at)
+    wanted = Wanted(kind, entity_id, at, follow_on=follow)
 
-    async def work() -> None:
-        async with undecided.reading(settings, entity_id, at) as client:
-            view = await client.at(at)
-            start = await view.next_place() if follow else 0
-            name = kind or await view.kind_of(entity_id)
-            last = await view.last(name, entity_id)
-            entity = last.entity
-            stale = (await view.stale_since_ns([entity])).get((entity.kind, entity.id))
-            if output.is_data:
-                output.show(maps.entity_map(client.kinds, last, lang, stale), maps.name_of(entity))
-            else:
-                output.pairs(described(client.kinds, last, lang, time_of(view), stale))
-            if follow:
-                await following.show(
-                    client, start, [last], lambda one: one.id == entity_id, output, lang, kind=name, tree=entity_id
-                )
+    async def work() -> int:
+        async with installations.reading(entity_id, at) as reading:
+            answers = await reading.each(wanted.read)
+            found = {cell: one for cell, one in answers if isinstance(one, Got)}
+            if not found:
+                raise reading.missing(next(one for _, one in answers if isinstance(one, NotFound)))
+            for cell, one in found.items():
+                if output.is_data:
+                    shown = maps.entity_map(reading.kinds, one.last, lang, one.stale)
+                    output.show(cells.named(cell, shown), maps.name_of(one.last.entity))
+                    continue
+                now = time_at(one.moment, cell)
+                place = [("cell", render.text_of(cell))] if cell else []
+                output.pairs([*place, *described(reading.kinds, one.last, lang, now, one.stale)])
+            if not follow:
+                reading.end(output)
+                return Exit.DONE
+            output.flush()
+            async for cell, following_one in reading.follow(partial(wanted.follow, found), output):
+                following.show_one(cell, reading.kinds, following_one, output, lang)
+            return Exit.DONE
 
     return terminal.run(work())
+
+
+class Got(NamedTuple):
+    """What an installation has of the entity. start: where a watch goes on. stale: since when it is stale, ns."""
+
+    moment: Moment | None
+    start: int
+    last: Transition
+    stale: int | None
+
+
+class Wanted(NamedTuple):
+    """Which entity is shown, and when. follow_on: whether its changes are shown too."""
+
+    kind: str | None
+    id: str
+    at: When | None
+    follow_on: bool
+
+    async def read(self, client: Client) -> Got | NotFound:
+        """The entity of one installation; the error if it has none."""
+        view = await client.at(self.at)
+        start = await view.next_place() if self.follow_on else 0
+        try:
+            last = await view.last(self.kind or await view.kind_of(self.id), self.id)
+        except NotFound as error:
+            return error
+        entity = last.entity
+        stale = (await view.stale_since_ns([entity])).get((entity.kind, entity.id))
+        return Got(view.moment, start, last, stale)
+
+    async def follow(self, found: Mapping[str, Got], cell: str, client: Client) -> AsyncIterator[Following]:
+        """The changes of the entity in a cell that has it."""
+        if cell in found:
+            one = found[cell]
+            async for after in following.after(
+                client, one.start, [one.last], lambda entity: entity.id == self.id, kind=one.last.entity.kind,
+                tree=self.id,
+            ):  # fmt: skip
+                yield after
 
 
 def described(

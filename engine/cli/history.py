@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import click
 
-from phaseline.engine.cli import entity_name, options, render, similar_ids, terminal
+from phaseline.engine.cli import cells, entity_name, options, render, similar_ids, terminal
 from phaseline.engine.cli.help import Page
 from phaseline.engine.cli.layout import ALWAYS, Column, Row
 from phaseline.engine.cli.output import Output
@@ -47,8 +47,7 @@ COLUMNS = (
 )
 @options.clock
 @options.language
-@options.connected
-@options.archived
+@cells.locating
 @options.output("json", "yaml", "wide")
 @entity_name.argument()
 def history(
@@ -61,7 +60,7 @@ def history(
             name = kind or await client.kind_of(entity_id)
             records = client.history(name, entity_id, clock=clock)
             if output.is_data:
-                await show_records(client, records, None, output, lang)
+                await show_records(client.kinds, cells.placed(records), None, output, lang)
             else:
                 await _show(client, name, entity_id, records, output, lang)
             if isinstance(records, EventWatch):

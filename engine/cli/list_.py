@@ -3,25 +3,28 @@
 Belongs here: its options and layout. Does not: reading states (`phaseline.engine.log.state_view`).
 """
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import AsyncIterator, Collection, Iterator, Mapping, Sequence
+from functools import partial
+from typing import Any, NamedTuple
 
 import click
 
-from phaseline.engine.cli import following, names, options, render, selection, terminal, undecided
-from phaseline.engine.cli.as_of import time_of
+from phaseline.engine.cli import cells, following, names, options, render, selection, terminal
+from phaseline.engine.cli.as_of import time_at
+from phaseline.engine.cli.cells import Installations
 from phaseline.engine.cli.help import Page
 from phaseline.engine.cli.layout import ALWAYS, Column, Row
 from phaseline.engine.cli.output import Output, Rows
 from phaseline.engine.cli.styled import Text, width_of
 from phaseline.engine.client import maps
+from phaseline.engine.client.client import Client
 from phaseline.engine.client.entity_view import EntityView
-from phaseline.engine.client.selection import Selector, in_order
+from phaseline.engine.client.selection import Selector, by_id, order_of
+from phaseline.engine.error_help.exit_codes import Exit
 from phaseline.engine.log.event_clock.event_time import Clock
 from phaseline.engine.log.latest import matches
 from phaseline.engine.log.watch import chosen
 from phaseline.engine.log.when import Moment, When
-from phaseline.engine.settings import Settings
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.compiler.labels import Language
 from phaseline.schemas.records import Entity, Transition
@@ -39,6 +42,7 @@ from phaseline.schemas.records import Entity, Transition
         ("phaseline list node_pool -l default=true --sort-by since", "by attributes, the longest in its state first"),
         ("phaseline list cluster --watch", "all clusters, and then each change"),
         ("phaseline list node --json | jq -r .id", ""),
+        ("phaseline list --cell east=nats://east:4222 --cell west=@west", "of two installations"),
     ],
 )
 @click.argument("kind", type=names.KIND, required=False)
@@ -52,11 +56,10 @@ from phaseline.schemas.records import Entity, Transition
 @options.at
 @options.clock
 @options.language
-@options.connected
-@options.archived
+@cells.reading
 @options.output("json", "yaml", "wide", "name")
 def list_(
-    settings: Settings, kind: str | None, *, tree: str | None, at: When | None, clock: Clock, lang: Language,
+    installations: Installations, kind: str | None, *, tree: str | None, at: When | None, clock: Clock, lang: Language,
     sort_by: str | None, follow: bool, output: Output, **which: Any,
 ) -> int | None:  # fmt: skip
     """List entities with their states, sorted by id. With --at, list them as they were at an earlier moment.
@@ -65,34 +68,97 @@ def list_(
     `phaseline watch --from start --no-follow`: each transition, in the order of the log.
 
     With --watch, list them, and then each one again whenever it changes, until it no longer fits.
+
+    With --cell, list those of several installations, each with the name of its cell. Cells that cannot be read are
+    named at the end, and the exit code tells of them.
     """
     if follow:
         following.check(at)
+    installations.check_common("--at", at)
     wanted = Chosen(**which)
+    listing = Listing(wanted, kind, tree, at, clock, follow_on=follow)
 
-    async def work() -> None:
-        async with undecided.reading(settings, tree, at) as client:
-            view = await client.at(at, clock=clock)
-            start = await view.next_place() if follow else 0
-            found = everything = await wanted.read(view, kind, tree, whole=follow)
-            if follow:
-                found = [record for record in everything if wanted.fits(record.entity)]
+    async def work() -> int:
+        async with installations.reading(tree, at) as reading:
+            listed = dict(await reading.each(listing.read))
+            wanted.selector.check(reading.kinds, kind, [one for found in listed.values() for one in found.everything])
+            shown = [one for cell, found in listed.items() for one in found.lines(cell)]
             if sort_by is not None:
-                found = in_order(client.kinds, found, sort_by, kind, lang)
-            terminal.without_time(view.without_time)
-            stale = await view.stale_since_ns([record.entity for record in found])
-            page = EntityLines(client.kinds, output, lang, time_of(view) if not output.is_data else 0, stale)
-            page.print(found, more=follow)
-            if not output.is_data and not follow:
-                terminal.say(
-                    f"{len(found):,} {'entity' if len(found) == 1 else 'entities'}" if found else "no entities found"
-                )
-            if follow:
-                async for one in following.after(client, start, everything, wanted.fits, kind=kind, tree=tree):
-                    page.add(one.record)
-                    output.flush_when_idle()
+                key = order_of(reading.kinds, [one.record for one in shown], sort_by, kind, lang)
+                shown.sort(key=lambda one: key(one.record))
+            elif installations.cells:
+                shown.sort(key=lambda one: by_id(one.record))
+            terminal.without_time(sum(found.without_time for found in listed.values()))
+            now = max(0 if output.is_data else time_at(found.moment, cell) for cell, found in listed.items())
+            page = EntityLines(reading.kinds, output, lang, now, installations.cells)
+            page.print(shown, more=follow)
+            if not follow:
+                if not output.is_data:
+                    count = f"{len(shown):,} {'entity' if len(shown) == 1 else 'entities'}"
+                    terminal.say(count if shown else "no entities found")
+                return reading.end(output)
+            async for _, one in reading.follow(partial(listing.follow, listed), output):
+                page.add(one)
+                output.flush_when_idle()
+            return Exit.DONE
 
     return terminal.run(work())
+
+
+class Shown(NamedTuple):
+    """What is printed of an entity: its cell, its last transition, and since when it is stale, ns."""
+
+    cell: str
+    record: Transition
+    stale: int | None = None
+
+
+class ListRead(NamedTuple):
+    """What was read of one installation. start: where a watch goes on. everything: what was read, `found` or more."""
+
+    moment: Moment | None
+    start: int
+    without_time: int
+    everything: Sequence[Transition]
+    found: Sequence[Transition]
+    stale: Mapping[tuple[str, str], int]
+
+    def lines(self, cell: str) -> Iterator[Shown]:
+        """What is to be printed of it."""
+        return (Shown(cell, one, self.stale.get((one.entity.kind, one.entity.id))) for one in self.found)
+
+
+class Listing(NamedTuple):
+    """Which entities are listed, and when. follow_on: whether their changes are shown too."""
+
+    wanted: "Chosen"
+    kind: str | None
+    tree: str | None
+    at: When | None
+    clock: Clock
+    follow_on: bool
+
+    async def read(self, client: Client) -> ListRead:
+        """The entities of one installation."""
+        view = await client.at(self.at, clock=self.clock)
+        start = await view.next_place() if self.follow_on else 0
+        found = everything = await self.wanted.read(view, self.kind, self.tree, whole=self.follow_on)
+        if self.follow_on or self.wanted.selector.requirements:
+            found = [record for record in everything if self.wanted.fits(record.entity)]
+        stale = await view.stale_since_ns([record.entity for record in found])
+        return ListRead(view.moment, start, view.without_time, everything, found, stale)
+
+    async def follow(self, listed: dict[str, ListRead], cell: str, client: Client) -> AsyncIterator[Shown]:
+        """The changes after what was listed. A cell that was not listed, or has failed since, is listed first."""
+        before = listed.pop(cell, None)
+        if before is None:
+            before = await self.read(client)
+            for one in before.lines(cell):
+                yield one
+        async for found in following.after(
+            client, before.start, before.everything, self.wanted.fits, kind=self.kind, tree=self.tree
+        ):
+            yield Shown(cell, found.record)
 
 
 class Chosen:
@@ -106,12 +172,9 @@ class Chosen:
     async def read(
         self, view: EntityView[Moment | None], kind: str | None, tree: str | None, *, whole: bool
     ) -> Sequence[Transition]:
-        """The entities that are chosen. whole: all of the kind and of the tree, for `fits` to choose from."""
+        """Those that are chosen but for the selector. whole: all of the kind and of the tree, for `fits` to choose."""
         found = await view.last_of(kind, tree=tree, state=self.state, condition=self.condition, deleted=self.deleted)
-        self.selector.check(view.kinds, kind, found)
-        if whole:
-            return await view.last_of(kind, tree=tree, deleted=True)
-        return [one for one in found if self.selector.selects(one.entity)] if self.selector.requirements else found
+        return await view.last_of(kind, tree=tree, deleted=True) if whole else found
 
     def fits(self, entity: Entity) -> bool:
         """Whether an entity is chosen."""
@@ -125,42 +188,43 @@ class Chosen:
 class EntityLines:
     """Prints entities, a line each: first those that are there, then further ones."""
 
-    def __init__(
-        self, kinds: Kinds, output: Output, language: Language, now: int, stale: Mapping[tuple[str, str], int]
-    ) -> None:
-        """Durations end at `now`, ns. `stale`: since when the stale ones are stale, ns."""
-        self.kinds, self.output, self.language, self.now, self.stale = kinds, output, language, now, stale
+    def __init__(self, kinds: Kinds, output: Output, language: Language, now: int, cells: Collection[str]) -> None:
+        """Durations end at `now`, ns. cells: the names of the cells, if there are several."""
+        self.kinds, self.output, self.language, self.now, self.cells = kinds, output, language, now, cells
         self._rows: Rows | None = None
+        self._has_stale = False
 
-    def print(self, found: Sequence[Transition], *, more: bool) -> None:
+    def print(self, found: Sequence[Shown], *, more: bool) -> None:
         """Print the entities that are there. more: further ones may follow."""
         if self.output.is_data:
-            for record in found:
-                self._show(record)
+            for one in found:
+                self._show(one)
         elif found or more:
-            self._rows = self.output.rows(columns(found, stale=bool(self.stale)))
-            for record in found:
-                self._rows.add(row(self.kinds, record, self.language, self.now, self.stale))
+            self._has_stale = any(one.stale is not None for one in found)
+            self._rows = self.output.rows(columns(found, stale=self._has_stale, names=self.cells))
+            for one in found:
+                self._rows.add(row(self.kinds, one, self.language, self.now, stale=self._has_stale))
             self._rows.settle()
         self.output.flush()
 
-    def add(self, record: Transition) -> None:
+    def add(self, one: Shown) -> None:
         """Print one more."""
         if self._rows is None:
-            self._show(record)
-            return
-        self._rows.add(row(self.kinds, record, self.language, render.now_ns(), self.stale))
+            self._show(one)
+        else:
+            self._rows.add(row(self.kinds, one, self.language, render.now_ns(), stale=self._has_stale))
 
-    def _show(self, record: Transition) -> None:
-        since = self.stale.get((record.entity.kind, record.entity.id))
-        self.output.show(maps.entity_map(self.kinds, record, self.language, since), maps.name_of(record.entity))
+    def _show(self, one: Shown) -> None:
+        shown = maps.entity_map(self.kinds, one.record, self.language, one.stale)
+        self.output.show(cells.named(one.cell, shown), maps.name_of(one.record.entity))
 
 
-def columns(found: Sequence[Transition], *, stale: bool) -> list[Column]:
-    """The columns for these entities. stale: with a column for what is stale."""
+def columns(found: Sequence[Shown], *, stale: bool, names: Collection[str] = ()) -> list[Column]:
+    """The columns for these entities. stale: with a column for what is stale. names: of the cells, if there are any."""
     return [
+        *([Column("CELL", known=[*map(width_of, names)])] if names else []),
         Column("KIND", worth=70),
-        Column("ID", ALWAYS, known=[width_of(record.entity.id) for record in found]),
+        Column("ID", ALWAYS, known=[width_of(one.record.entity.id) for one in found]),
         Column("STATE", worth=90, may_cut=True, least=24),
         Column("LABEL", worth=40, may_cut=True),
         Column("FOR", worth=60),
@@ -172,18 +236,19 @@ def columns(found: Sequence[Transition], *, stale: bool) -> list[Column]:
     ]
 
 
-def row(kinds: Kinds, record: Transition, language: Language, now: int, stale: Mapping[tuple[str, str], int]) -> Row:
-    """An entity in cells."""
-    entity = record.entity
+def row(kinds: Kinds, one: Shown, language: Language, now: int, *, stale: bool) -> Row:
+    """An entity in cells. stale: with the one for what is stale."""
+    record, entity = one.record, one.record.entity
     pairs = [(name, facet.state) for name, facet in zip(entity.names, entity.facets, strict=True)]
     return (
+        *([render.text_of(one.cell)] if one.cell else []),
         render.text_of(entity.kind),
         render.text_of(entity.id),
         render.named_states(kinds, entity.kind, pairs),
         _labels(kinds, entity, language),
         render.text_of(render.duration(now - max([facet.since_ns for facet in entity.facets]))),
         render.text_of(entity.version),
-        *([render.as_of(stale.get((entity.kind, entity.id)), now)] if stale else []),
+        *([render.as_of(one.stale, now)] if stale else []),
         render.text_of(record.reason or ""),
         render.text_of(record.message or ""),
         render.cause(record),

@@ -83,6 +83,14 @@ def verbose(function: Function) -> Function:
     return add(call)
 
 
+def connection(function: Function) -> Function:
+    """Add all options of the connection, as they are, and those of `verbose`."""
+    wrapped = verbose(function)
+    for name in reversed(CONNECTION):
+        wrapped = connection_option(name)(wrapped)
+    return wrapped
+
+
 def connected(function: Function) -> Function:
     """Add all options of the connection; `function` gets them as `settings`."""
 
@@ -94,22 +102,24 @@ def connected(function: Function) -> Function:
         broken_kinds.warn()
         return function(settings=settings, **values)
 
-    wrapped = verbose(call)
-    for name in reversed(CONNECTION):
-        wrapped = connection_option(name)(wrapped)
-    return wrapped
+    return connection(call)
 
 
 def settings_of(values: dict[str, Any]) -> Settings:
     """Take the options of the connection out of `values`; a wrong one is a wrong command line."""
     chosen = {name: values.pop(name) for name in CONNECTION if name in values}
-    if "timeout" in chosen:
-        chosen["connect_timeout"] = chosen["request_timeout"] = chosen.pop("timeout")
     try:
-        return with_key(from_options(**with_context(chosen, {name: entry[2] for name, entry in CONNECTION.items()})))
+        return settings_from(with_context(chosen, {name: entry[2] for name, entry in CONNECTION.items()}))
     except BadSetting as error:
         name = {"connect_timeout": "timeout", "request_timeout": "timeout"}.get(error.name, error.name)
         raise click.BadParameter(error.problem, param_hint=flag(name)) from error
+
+
+def settings_from(chosen: dict[str, Any]) -> Settings:
+    """The settings of these options, with the key of our own server; raises `BadSetting`."""
+    if "timeout" in chosen:
+        chosen["connect_timeout"] = chosen["request_timeout"] = chosen.pop("timeout")
+    return with_key(from_options(**chosen))
 
 
 class FormType(click.ParamType):  # type: ignore[type-arg]  # click 8.1 has no types for its values
@@ -190,18 +200,20 @@ def at(function: Function) -> Function:
     return add(call)
 
 
+archive = click.option(
+    "--archive", type=click.Path(file_okay=False, path_type=Path), envvar=variable("archive"), show_envvar=True,
+    metavar="DIR", help="Folder of an archive: what `phaseline archive` took out of the log is read too.",
+)  # fmt: skip
+
+
 def archived(function: Function) -> Function:
     """Add `--archive`; `function` gets it in its settings. Put it below `connected`."""
-    add = click.option(
-        "--archive", type=click.Path(file_okay=False, path_type=Path), envvar=variable("archive"), show_envvar=True,
-        metavar="DIR", help="Folder of an archive: what `phaseline archive` took out of the log is read too.",
-    )  # fmt: skip
 
     @functools.wraps(function)
     def call(*, settings: Settings, archive: Path | None, **values: Any) -> int | None:
         return function(settings=replace(settings, archive=archive), **values)
 
-    return add(call)
+    return archive(call)
 
 
 class JsonObject(click.ParamType):  # type: ignore[type-arg]  # click 8.1 has no types for its values

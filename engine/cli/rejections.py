@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from phaseline.engine.cli import names, options, publish, render, selection, terminal
+from phaseline.engine.cli import cells, names, options, publish, render, selection, terminal
 from phaseline.engine.cli.controls import plain
 from phaseline.engine.cli.help import Page
 from phaseline.engine.cli.layout import Column, Grid
@@ -116,7 +116,7 @@ def list_(
                 show_summary(found if sort_by is None else by_field(found, sort_by, FIELDS), output)
                 return
             records = client.rejections(kind, start=start, follow=follow, tree=which["tree"], reason=which["reason"])
-            shown = await show_records(client, records, None, output)
+            shown = await show_records(client.kinds, cells.placed(records), None, output)
             if not output.is_data:
                 output.flush()
                 terminal.say(f"{shown:,} rejection{'' if shown == 1 else 's'}" if shown else "no rejections")

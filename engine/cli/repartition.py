@@ -16,10 +16,10 @@ from phaseline.engine.cli.output import Output
 from phaseline.engine.jetstream.streams import inspect
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.log.installation import Installation
-from phaseline.engine.partition_errors import NoWorkers
 from phaseline.engine.publish.compose import default_source
 from phaseline.engine.repartition import change as changing
 from phaseline.engine.repartition.change import Repartition
+from phaseline.engine.repartition.repartition_errors import NoWorkers
 from phaseline.engine.settings import MAX_PARTITIONS, Settings
 from phaseline.machines.built_in import installed
 

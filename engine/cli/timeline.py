@@ -11,7 +11,7 @@ from pathlib import Path
 
 import click
 
-from phaseline.engine.cli import entity_name, options, render, similar_ids, terminal
+from phaseline.engine.cli import cells, entity_name, options, render, similar_ids, terminal
 from phaseline.engine.cli.controls import plain
 from phaseline.engine.cli.help import Page
 from phaseline.engine.cli.layout import Column, Grid, Row
@@ -62,8 +62,7 @@ SHORT = 24
 @click.option("--depth", type=click.IntRange(0), metavar="N", help="Show N levels only.")
 @click.option("--svg", type=options.FILE, metavar="FILE", help="Write an SVG picture to this file.")
 @options.language
-@options.connected
-@options.archived
+@cells.locating
 @options.output("json", "yaml", "wide")
 @entity_name.argument()
 def timeline(

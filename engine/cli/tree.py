@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import click
 
 from phaseline.engine.cli import (
+    cells,
     entity_name,
     following,
     options,
@@ -49,8 +50,7 @@ from phaseline.schemas.subjects import ancestor_id
 @options.at
 @options.language
 @following.follow
-@options.connected
-@options.archived
+@cells.locating
 @options.output("json", "yaml", "wide", "name")
 @entity_name.argument()
 def tree(

@@ -5,13 +5,13 @@ Nothing is said where all events are decided. The words stand on stderr, so JSON
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager
 
 from phaseline.engine.cli import similar_ids, terminal
 from phaseline.engine.cli.failures import DOCTOR
 from phaseline.engine.client.client import Client
-from phaseline.engine.errors import NotDecidedYet, NotFound
+from phaseline.engine.errors import NotDecidedYet, NotFound, PhaselineError
 from phaseline.engine.log.when import When
 from phaseline.engine.publish.backlog import Backlog, backlog
 from phaseline.engine.settings import Settings
@@ -28,23 +28,34 @@ async def reading(settings: Settings, about: str | None, at: When | None) -> Asy
     about: the id in whose tree the read is; None for all trees. Raises `NotDecidedYet` instead of `NotFound` where
     events are waiting that may create what was not found.
     """
-    async with Client.open(settings) as client, similar_ids.suggested(client):
-        if at is not None:
-            yield client
-            return
-        asking = await asked(client, about)
-        try:
-            yield client
-        except NotFound as error:
-            found = await asking
-            tell(found)
-            if found.events:
-                raise NotDecidedYet(missing=str(error).partition(": ")[0], events=found.events) from None
-            raise
-        except BaseException:
-            asking.cancel()
-            raise
-        tell(await asking)
+    async with Client.open(settings) as client, similar_ids.suggested(client), beside({"": client}, about, at):
+        yield client
+
+
+@asynccontextmanager
+async def beside(clients: Mapping[str, Client], about: str | None, at: When | None) -> AsyncIterator[None]:
+    """A block that reads by these clients, by name of the cell: as `reading` for each of them."""
+    if at is not None:
+        yield
+        return
+    asking = await _asked_all(clients, about)
+    try:
+        yield
+    except NotFound as error:
+        waiting = 0
+        for name, task in asking.items():
+            found = await task
+            tell(found, name)
+            waiting += found.events
+        if waiting:
+            raise NotDecidedYet(missing=str(error).partition(": ")[0], events=waiting) from None
+        raise
+    except BaseException:
+        for task in asking.values():
+            task.cancel()
+        raise
+    for name, task in asking.items():
+        tell(await task, name)
 
 
 @asynccontextmanager
@@ -74,10 +85,22 @@ async def asked(client: Client, about: str | None) -> asyncio.Task[Backlog]:
     return asyncio.create_task(backlog(installation, about))
 
 
-def tell(found: Backlog) -> None:
+async def _asked_all(clients: Mapping[str, Client], about: str | None) -> dict[str, asyncio.Task[Backlog]]:
+    """Ask in all cells. What is wrong with one of several, its read says."""
+    asking = {}
+    for name, client in clients.items():
+        try:
+            asking[name] = await asked(client, about)
+        except PhaselineError:
+            if not name:
+                raise
+    return asking
+
+
+def tell(found: Backlog, cell: str = "") -> None:
     """Say what is not decided, and why."""
     for line in lines(found):
-        terminal.say(line, terminal.styled("not decided yet: ", "yellow"))
+        terminal.say(f"{cell}: {line}" if cell else line, terminal.styled("not decided yet: ", "yellow"))
 
 
 def lines(found: Backlog) -> Iterator[str]:

@@ -8,9 +8,11 @@ from pathlib import Path
 
 import click
 
-from phaseline.engine.cli import metrics, options, terminal
+from phaseline.engine.cli import options, terminal
 from phaseline.engine.cli.help import Page
 from phaseline.engine.cli.serve import check_libraries, served
+from phaseline.engine.cli.telemetry import Telemetry
+from phaseline.engine.cli.telemetry import options as telemetry_options
 from phaseline.engine.cli.worker import installation
 from phaseline.engine.embedded.server import EmbeddedServer
 from phaseline.engine.settings import DEFAULT_URL, Settings
@@ -59,12 +61,12 @@ HTTP_PORT = 8223
 @click.option("--http", type=click.IntRange(0, 65535), is_flag=False, flag_value=HTTP_PORT, metavar="[PORT]",
               envvar="PHASELINE_HTTP", show_envvar=True,
               help=f"Serve the page and the API too, on this machine. PORT: {HTTP_PORT} if left out.")  # fmt: skip
-@metrics.options
+@telemetry_options
 @options.connected
 @installation
 def up(
     settings: Settings, *, data: Path | None, port: int, workers: int, sync: str, is_open: bool, http: int | None,
-    metrics_at: str | None, metrics_entities: str | None,
+    telemetry: Telemetry,
 ) -> int | None:  # fmt: skip
     """Run a whole system on an embedded NATS server, on the loopback interface, until Ctrl-C.
 
@@ -81,13 +83,13 @@ def up(
 
     async def work() -> None:
         stop = system.stopped_by_signals()
-        further = metrics.of_others(metrics_at, metrics_entities, workers)
+        further = telemetry.of_others(workers)
         async with (
-            metrics.exposing(metrics_at, metrics_entities) as watch,
+            telemetry.told(settings) as watch,
             system.system(
                 settings, installed(), data, port,
                 workers=workers, sync_always=sync == "always", is_open=is_open, quiet=quiet, watch=watch,
-                metrics=further,
+                further=further,
             ) as (server, inner, task),
             served(inner, http) as url,
         ):  # fmt: skip

@@ -3,19 +3,21 @@
 Belongs here: its options; printing the records of a `Watch`. Does not: reading the log (`phaseline.engine.log.watch`).
 """
 
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import aclosing
 from typing import Any
 
 import click
 
-from phaseline.engine.cli import names, options, render, selection, terminal
+from phaseline.engine.cells.cells_watch import CellRecord
+from phaseline.engine.cli import cells, names, options, render, selection, terminal
+from phaseline.engine.cli.cells import Installations
 from phaseline.engine.cli.help import Page
 from phaseline.engine.cli.output import NAME, Output
+from phaseline.engine.cli.styled import Text, width_of
 from phaseline.engine.client import maps
-from phaseline.engine.client.client import Client
 from phaseline.engine.client.selection import EVERYTHING, Selector
-from phaseline.engine.log.watch import Watch
 from phaseline.engine.log.when import When
-from phaseline.engine.settings import Settings
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.compiler.labels import Language
 from phaseline.schemas.records import Rejection
@@ -29,6 +31,7 @@ from phaseline.schemas.records import Rejection
         ("phaseline watch --state '{Failed,[Balance,*]}'", "what fails with arrears among the causes"),
         ("phaseline watch --tree c1 --from 15m", "one cluster, from 15 minutes ago on"),
         ("phaseline watch --from start --no-follow --json", "the whole log, for programs"),
+        ("phaseline watch --cell east=nats://east:4222 --cell west=@west", "two installations"),
     ],
 )
 @click.argument("kind", type=names.KIND, required=False)
@@ -37,48 +40,55 @@ from phaseline.schemas.records import Rejection
 @selection.selector
 @click.option("--facet", metavar="FACET", help="Only this facet, for kinds with several.")
 @click.option("--tree", type=names.ID, metavar="ID", help="Only this entity and everything below it.")
-@click.option("--from", "start", type=options.WhenType(), default="now", show_default=True,
+@click.option("--from", "start", type=cells.StartType(), default="now", show_default=True,
               help="Where to begin: start, now, a place in the log, a time, or how long ago (15m).")  # fmt: skip
 @click.option("--rejections", is_flag=True, help="Include rejections.")
 @click.option("--no-follow", is_flag=True, help="End at the last record instead of waiting for more.")
 @click.option("--limit", type=click.IntRange(1), metavar="N", help="End after N records.")
 @options.language
-@options.connected
-@options.archived
+@cells.reading
 @options.output("json", "yaml", "wide", "name")
 def watch(
-    settings: Settings, *, start: When, no_follow: bool, limit: int | None, lang: Language, selector: Selector,
-    output: Output, **which: Any,
+    installations: Installations, kind: str | None, *, start: When, no_follow: bool, limit: int | None, lang: Language,
+    selector: Selector, output: Output, **which: Any,
 ) -> int | None:  # fmt: skip
     """Show transitions as they happen.
 
     With --from, show earlier transitions first, and then go on without a gap. Each line starts with the record's
     place in the log. To continue after a record, pass its place plus one as --from.
-    """
 
-    async def work() -> None:
-        async with Client.open(settings) as client:
-            selector.check(client.kinds, which["kind"])
-            records = client.watch(which.pop("kind"), start=start, follow=not no_follow, **which)
-            await show_records(client, records, limit, output, lang, selector)
+    With --cell, show those of several installations, each line with the name of its cell. Each cell has a log and
+    places of its own, so --from is a time, or names the place of each cell: east=4712,west=13. The last line on stderr
+    says it. A cell that cannot be read is named, and joins when it can be.
+    """
+    begins = installations.begins(start)
+
+    async def work() -> int:
+        async with installations.opened() as reading:
+            selector.check(reading.kinds, kind)
+            records = reading.watch(kind, output, start=begins, follow=not no_follow, **which)
+            await show_records(reading.kinds, records, limit, output, lang, selector, [*installations.cells])
+            return reading.end(output)
 
     return terminal.run(work())
 
 
 async def show_records(
-    client: Client, records: Watch[Any], limit: int | None, output: Output, language: Language = "en",
-    selector: Selector = EVERYTHING,
+    kinds: Kinds, records: AsyncGenerator[CellRecord[Any], None], limit: int | None, output: Output,
+    language: Language = "en", selector: Selector = EVERYTHING, names: Sequence[str] = (),
 ) -> int:  # fmt: skip
-    """Print the records of a watch, `limit` at most; return their number."""
-    shown = 0
-    async with records:
-        async for record in records:
+    """Print records, `limit` at most; return their number. names: of the cells, if there are several."""
+    shown, room = 0, max(map(width_of, names), default=0)
+    async with aclosing(records):
+        async for one in records:
+            record = one.record
             if selector.requirements and (isinstance(record, Rejection) or not selector.selects(record.entity)):
                 continue
             if output.is_data:
-                show_record(client.kinds, records, record, output, language)
+                show_record(kinds, one, output, language)
             else:
-                output.line(render.line(client.kinds, records.sequence, record, output.width))
+                line = render.line(kinds, one.place, record, output.width)
+                output.line(Text.assemble(Text(f"{one.cell:<{room}}", "cyan"), line) if room else line)
             output.flush_when_idle()
             shown += 1
             if shown == limit:
@@ -86,10 +96,11 @@ async def show_records(
     return shown
 
 
-def show_record(kinds: Kinds, records: Watch[Any], record: Any, output: Output, language: Language) -> None:
-    """Print the last record of a watch for programs."""
+def show_record(kinds: Kinds, one: CellRecord[Any], output: Output, language: Language) -> None:
+    """Print a record for programs."""
+    record = one.record
     if output.form == NAME:
         entity = record if isinstance(record, Rejection) else record.entity
         output.show(None, f"{entity.kind}/{entity.id}")
     else:
-        output.show(maps.record_map(kinds, records.sequence, record, records.wire, language))
+        output.show(cells.named(one.cell, maps.record_map(kinds, one.place, record, one.wire, language)))

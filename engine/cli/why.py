@@ -5,7 +5,7 @@ Belongs here: its options. Does not: the explanation (`phaseline.engine.explain.
 
 import click
 
-from phaseline.engine.cli import entity_name, options, similar_ids, terminal
+from phaseline.engine.cli import cells, entity_name, options, similar_ids, terminal
 from phaseline.engine.cli.as_of import time_of
 from phaseline.engine.cli.help import Page
 from phaseline.engine.cli.output import Output
@@ -27,8 +27,7 @@ from phaseline.engine.staleness import shown
 )
 @entity_name.option
 @options.at
-@options.connected
-@options.archived
+@cells.locating
 @options.output("json", "yaml", "wide")
 @entity_name.argument()
 def why(settings: Settings, entity_id: str, *, kind: str | None, at: When | None, output: Output) -> int | None:

@@ -9,8 +9,10 @@ from typing import Any
 
 import click
 
-from phaseline.engine.cli import metrics, options, terminal
+from phaseline.engine.cli import options, terminal
 from phaseline.engine.cli.help import Page
+from phaseline.engine.cli.telemetry import Telemetry
+from phaseline.engine.cli.telemetry import options as telemetry_options
 from phaseline.engine.errors import BadSetting
 from phaseline.engine.settings import FEEDS, MAX_BYTES, Settings
 from phaseline.engine.worker import system
@@ -123,10 +125,10 @@ def _added(function: options.Function, added: dict[str, dict[str, Any]]) -> opti
 )
 @click.option("--quiet", is_flag=True, envvar="PHASELINE_QUIET", show_envvar=True,
               help="Log warnings and errors only.")  # fmt: skip
-@metrics.options
+@telemetry_options
 @options.connected
 @installation
-def worker(settings: Settings, *, quiet: bool, metrics_at: str | None, metrics_entities: str | None) -> int | None:
+def worker(settings: Settings, *, quiet: bool, telemetry: Telemetry) -> int | None:
     """Run a worker on an existing NATS server or cluster.
 
     The worker creates missing streams and shares the partitions with the other workers. It runs until Ctrl-C or
@@ -136,7 +138,7 @@ def worker(settings: Settings, *, quiet: bool, metrics_at: str | None, metrics_e
 
     async def work() -> None:
         stop = system.stopped_by_signals()
-        async with metrics.exposing(metrics_at, metrics_entities) as watch:
+        async with telemetry.told(settings) as watch:
             await system.work(settings, installed(), stop, watch=watch)
 
     return terminal.run(work())

@@ -168,7 +168,14 @@ FIELDS: dict[str, Callable[[Kinds, Transition, Language], Any]] = {
 def in_order(
     kinds: Kinds, found: Sequence[Transition], by: str, kind: str | None, language: Language = "en"
 ) -> list[Transition]:
-    """The transitions sorted by a field or an attribute; what lacks it comes last. Raises `NameUnknown`.
+    """The transitions sorted by a field or an attribute; what lacks it comes last. Raises `NameUnknown`."""
+    return sorted(found, key=order_of(kinds, found, by, kind, language))
+
+
+def order_of(
+    kinds: Kinds, found: Sequence[Transition], by: str, kind: str | None, language: Language = "en"
+) -> Callable[[Transition], Any]:
+    """The key that sorts transitions by a field or an attribute. Raises `NameUnknown` for what none of them has.
 
     by: the name, also as kubectl writes paths: `.since`, `{.since}`. language: that of the labels.
     """
@@ -177,10 +184,15 @@ def in_order(
     if field is None:
         _check("field", name, FIELDS, attributes_of(kinds, kind), found, may_compute=_computes(kinds, kind))
 
-    def value(record: Transition) -> Any:
-        return value_of(record.entity, name) if field is None else field(kinds, record, language)
+    def key(record: Transition) -> Any:
+        return _sortable(value_of(record.entity, name) if field is None else field(kinds, record, language))
 
-    return sorted(found, key=lambda record: _sortable(value(record)))
+    return key
+
+
+def by_id(record: Transition) -> tuple[str, str]:
+    """The key that sorts transitions by id, in natural order, then by kind."""
+    return natural(record.entity.id), record.entity.kind
 
 
 def by_field(found: Iterable[T], by: str, fields: Mapping[str, Callable[[T], Any]]) -> list[T]:

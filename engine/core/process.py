@@ -39,6 +39,8 @@ COPY = b"\r\nNats-Stream:"
 """A header of every answer to a direct get. The server stores such an answer where a request's reply subject says."""
 
 
+TRACE = "traceparent"
+"""The extension attribute of an event that names its trace."""
 NO_SCHEDULES: Mapping[str, Schedule] = {}
 """Those of an event that changes no timer."""
 
@@ -99,6 +101,8 @@ class Batch:
     """The events that were rejected because a rule failed. The caller logs them."""
     secrets: list[InboxEvent] = field(default_factory=list)
     """The events that were rejected because they hold a raw Secret. The caller erases them after the commit."""
+    traced: list[tuple[Arrival | Rejection, Decision]] = field(default_factory=list)
+    """The events that belong to traces, if somebody wants to know."""
     implies_position: bool = True
     """Whether the position follows from the messages alone: each event left records, and no rejection among them."""
 
@@ -136,20 +140,28 @@ def pieces(events: Iterable[InboxEvent]) -> Iterator[list[InboxEvent]]:
         yield piece
 
 
+def _traced(arrivals: Sequence[Read], decisions: Sequence[Decision]) -> Iterator[tuple[Arrival | Rejection, Decision]]:
+    """Those of the first events that belong to traces."""
+    for arrival, decision in zip(arrivals, decisions, strict=False):
+        if not isinstance(arrival, Decision) and TRACE in arrival.cause.extensions:
+            yield arrival, decision
+
+
 class Processor:
     """Decides the stored events of one partition on its tree, and makes batches of their records."""
 
     def __init__(
         self, tree: Tree, subjects: Subjects, partition: int, *, as_json: bool = False, limit: int = BATCH_LIMIT,
-        buckets: int | None = None,
+        buckets: int | None = None, traces: bool = False,
     ) -> None:  # fmt: skip
         """Decide on `tree`, which `process` changes. Records name the partition and the installation.
 
         as_json: write the records as JSON. limit: the most messages of one batch. buckets: into how many buckets the
         trees fall, if the partition is not itself a bucket. Rejections name the partition then, all else the bucket.
+        traces: note which events belong to traces.
         """
         self.tree, self.subjects, self.partition, self.buckets = tree, subjects, partition, buckets
-        self.as_json, self.limit = as_json, limit
+        self.as_json, self.limit, self._traces = as_json, limit, traces
         self.installation = f"phaseline/{subjects.prefix}"
         self.outcomes = Outcomes()
 
@@ -277,6 +289,8 @@ class Processor:
             last_event = events[len(decisions) - 1]
             batch.position = last_event.sequence
             self.outcomes.hear({one.cause.source for one in arrivals if isinstance(one, Arrival)}, last_event.time_ns)
+        if self._traces:
+            batch.traced += _traced(arrivals, decisions)
         batch.events += len(decisions)
         batch.messages += self.written([decision.records for decision in decisions], as_json=self.as_json)
 

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from phaseline.engine.edge import edge_streams, uplink
 from phaseline.engine.edge.edge_names import TO_EVENTS, TO_HUB, EdgeNames, edge_of, tree_subjects, trees_of
 from phaseline.engine.edge.uplink import Uplink
-from phaseline.engine.errors import ApiFailed, NameUnknown, NoAnswer, StreamsDiffer
+from phaseline.engine.errors import ApiFailed, InletHoldsEvents, NameUnknown, NoAnswer, StreamsDiffer
 from phaseline.engine.jetstream.stream_settings.report import STREAM_NOT_FOUND
 from phaseline.engine.jetstream.streams import Layout, inspect
 from phaseline.engine.jetstream.wire import Wire
@@ -57,9 +57,13 @@ async def add(wire: Wire, settings: Settings, name: str, wanted: StoreWanted) ->
     found = await _config(way.at_hub, f"CONSUMER.INFO.{names.inlet}.{TO_EVENTS}")
     trees = wanted.trees or (_trees(settings.prefix, found) if found else (name,))
     tree_subjects(settings.prefix, trees)  # before anything is changed
-    if await _config(way.at_hub, f"STREAM.INFO.{names.inlet}") is None:
+    inlet = await _config(way.at_hub, f"STREAM.INFO.{names.inlet}")
+    if inlet is None:
         await way.at_hub(f"STREAM.CREATE.{names.inlet}", edge_streams.inlet(names, events))
         changed.append(f"stream {names.inlet}")
+    elif inlet["num_replicas"] != events["num_replicas"]:
+        await way.at_hub(f"STREAM.UPDATE.{names.inlet}", {**inlet, "num_replicas": events["num_replicas"]})
+        changed.append(f"replicas of {names.inlet}")
     if found is None or _trees(settings.prefix, found) != trees:
         await _consumer(way.at_hub, names.inlet, edge_streams.inlet_consumer(names, trees))
         changed.append(f"trees {', '.join(trees)}")
@@ -147,18 +151,31 @@ def _has(wanted: list[dict[str, Any]], found: list[dict[str, Any]] | None) -> bo
 async def remove(wire: Wire, settings: Settings, name: str) -> list[str]:
     """Take the edge out of the installation: its source and its inlet. Its store stays where it is.
 
-    Returns what was removed. Raises `NameUnknown`.
+    Returns what was removed. Raises `NameUnknown`, and `InletHoldsEvents` if EVENTS does not take what the inlet has.
     """
     layout, names = await inspect(wire, settings), EdgeNames(settings.prefix, name)
     if name not in (known := await added(wire, layout)):
         raise NameUnknown.among("edge", name, known)
     way = await uplink.find(wire, names)
+    inlet = await _config(way.at_hub, f"STREAM.INFO.{names.inlet}")
+    if inlet is not None:
+        await way.at_hub(f"STREAM.UPDATE.{names.inlet}", {**inlet, "sources": []})
+        await _drained(way, settings.request_timeout)
     await _take_in(wire, layout, None, names.inlet)
     removed = [f"source of {layout.events}"]
-    if await _config(way.at_hub, f"STREAM.INFO.{names.inlet}") is not None:
+    if inlet is not None:
         await way.at_hub(f"STREAM.DELETE.{names.inlet}")
         removed.append(f"stream {names.inlet}")
     return removed
+
+
+async def _drained(way: Uplink, timeout: float) -> None:
+    """Wait until EVENTS has taken all that the inlet has: the store at the edge does not have it any more."""
+    limit = time.monotonic() + timeout
+    while count := (await way.at_hub(f"STREAM.INFO.{way.names.inlet}"))["state"]["messages"]:
+        if time.monotonic() > limit:
+            raise InletHoldsEvents(stream=way.names.inlet, count=count)
+        await asyncio.sleep(PAUSE)
 
 
 async def added(wire: Wire, layout: Layout) -> dict[str, dict[str, Any]]:

@@ -19,6 +19,8 @@ RECONNECT = "50ms"
 
 A hub that starts asks its edges for events after 0.1 s. Who is not connected by then is asked again after 5 s.
 """
+PING = "5s"
+"""How often it asks the hub for a sign of life. After two questions without an answer it connects anew."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +61,7 @@ def edge_server(server: EdgeServer, plan: AccountPlan, public: Callable[[str], s
         f"# The NATS server of the edge {names.name}: nats-server -c FILE",
         f"server_name: {names.domain}",
         f"listen: {json.dumps(server.listen)}",
+        f"ping_interval: {PING}",
         f"jetstream {{ domain: {names.domain}, store_dir: {json.dumps(server.data)}{limit} }}",
         "leafnodes {",
         f"  reconnect: {RECONNECT}",

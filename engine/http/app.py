@@ -22,9 +22,8 @@ from phaseline.engine.errors import PhaselineError
 from phaseline.engine.http import openapi, parameters, problems
 from phaseline.engine.http.access import trees
 from phaseline.engine.http.access.access import Access
-from phaseline.engine.http.call import Call, HttpAnswer
+from phaseline.engine.http.call import CallOf, HttpAnswer, Served
 from phaseline.engine.http.routes import PAGE, ROUTES, Route
-from phaseline.engine.http.service import Service
 from phaseline.engine.log.when import Moment
 from phaseline.engine.request_errors import (
     BadParameter,
@@ -79,7 +78,7 @@ def _pattern(path: str) -> str:
 class HttpApp:
     """The application that uvicorn runs."""
 
-    def __init__(self, service: Service, access: Access | None = None, routes: Iterable[Route] = ROUTES) -> None:
+    def __init__(self, service: Served, access: Access | None = None, routes: Iterable[Route] = ROUTES) -> None:
         """HttpAnswer from this service. access: who is let in; by default everybody who reaches the server."""
         routes = tuple(routes)
         self._service, self._access, self._router = service, access or Access(), Router(routes)
@@ -123,16 +122,16 @@ class HttpApp:
         names = [one.name for one in route.parameters]
         given = trees.narrow(caller, route.name, route.role, names, query, in_path)
         values = parameters.read(route.parameters, given, in_path)
-        call = Call(self._service, request, values, caller, tuple(sorted(given)), self._access.budgets)
+        call = CallOf(self._service, request, values, caller, tuple(sorted(given)), self._access.budgets)
         known = request.headers.get("if-none-match", "")
         if known and "at" in values and not any(values.get(name) is not None for name in ("at", "min", "continue")):
-            fleet = await self._service.fleet()
-            if (tag := self._tag(call, fleet.place)) in known:
+            place = await self._service.present()
+            if place is not None and (tag := self._tag(call, place)) in known:
                 return Response(status_code=304, headers={"ETag": tag, "Cache-Control": REVALIDATED})
         answer = await route.handler(call)
         return await self._sent(call, answer) if isinstance(answer, HttpAnswer) else answer
 
-    async def _sent(self, call: Call, answer: HttpAnswer) -> Response:
+    async def _sent(self, call: CallOf[Served], answer: HttpAnswer) -> Response:
         headers = dict(answer.headers)
         body = answer.body if isinstance(answer.body, bytes) else codec.encode_json(answer.body)
         if answer.moment is not None:
@@ -148,7 +147,7 @@ class HttpApp:
         headers["Vary"] = "Accept-Encoding"
         return Response(body, answer.status, headers, "application/json")
 
-    def _tag(self, call: Call, place: int) -> str:
+    def _tag(self, call: CallOf[Served], place: int) -> str:
         """The `ETag` of an answer: its place, and what was asked of which tables."""
         return f'W/"{place}-{zlib.crc32(call.query.encode(), self._version):08x}"'
 

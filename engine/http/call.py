@@ -1,11 +1,11 @@
 """A request with all that answers need, and an answer before it becomes bytes.
 
-Belongs here: `Call`, `HttpAnswer`. Does not: handlers (`reading`), sending (`app`).
+Belongs here: `CallOf`, `HttpAnswer`. Does not: handlers (`reading`), sending (`app`).
 """
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Generic, Protocol, TypeVar
 from urllib.parse import urlencode
 
 from starlette.requests import Request
@@ -14,14 +14,39 @@ from starlette.responses import Response
 from phaseline.engine.http.access.budgets import Budgets
 from phaseline.engine.http.access.caller import LOCAL, Caller
 from phaseline.engine.http.service import Service
+from phaseline.engine.http.traffic import Traffic
 from phaseline.engine.log.when import Moment
+from phaseline.machines.compiler.kinds import Kinds
+
+
+class Served(Protocol):
+    """What an application answers about: one installation (`Service`), or several."""
+
+    description: bytes
+    traffic: Traffic
+
+    @property
+    def kinds(self) -> Kinds:
+        """The tables."""
+
+    async def present(self) -> int | None:
+        """The place at which answers about the present are true; None where there is no single one."""
+
+
+S = TypeVar("S", bound=Served)
+
+
+def asked_trees(values: Mapping[str, Any]) -> tuple[str, ...]:
+    """The trees that are asked for, without those below another one; empty: everything. values: of the parameters."""
+    asked = sorted(set(values["tree"]))
+    return tuple(one for one in asked if not any(one.startswith(f"{other}/") for other in asked))
 
 
 @dataclass(slots=True)
-class Call:
+class CallOf(Generic[S]):
     """One request. values: of its parameters, by name. caller: who asks, and what he may."""
 
-    service: Service
+    service: S
     request: Request
     values: dict[str, Any]
     caller: Caller
@@ -36,20 +61,28 @@ class Call:
         self.budgets.take(self.caller.name if is_named else address, events)
 
     @property
+    def base(self) -> str:
+        """What the paths of the API begin with: `/v1`, or that of a cell."""
+        return self.request.scope.get("root_path") or "/v1"
+
+    @property
     def query(self) -> str:
         """The request in one form for all that mean the same: what an `ETag` belongs to."""
         return self.query_without()
 
     @property
     def trees(self) -> tuple[str, ...]:
-        """The trees that are asked for, without those below another one; empty: everything."""
-        asked = sorted(set(self.values["tree"]))
-        return tuple(one for one in asked if not any(one.startswith(f"{other}/") for other in asked))
+        """As `asked_trees`."""
+        return asked_trees(self.values)
 
     def query_without(self, *names: str) -> str:
         """The same, without some parameters."""
         kept = [pair for pair in self.given if pair[0] not in names]
         return f"{self.request.scope['path']}?{urlencode(kept)}"
+
+
+Call = CallOf[Service]
+"""A request about one installation."""
 
 
 @dataclass(slots=True)
@@ -66,5 +99,5 @@ class HttpAnswer:
     headers: Mapping[str, str] = field(default_factory=dict)
 
 
-Handler = Callable[[Call], Awaitable[HttpAnswer | Response]]
+Handler = Callable[[CallOf[Any]], Awaitable[HttpAnswer | Response]]
 """Answers a call, or raises one of our errors."""

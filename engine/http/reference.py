@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from phaseline.engine.http import problems
+from phaseline.engine.http.cells.cells_routes import CELL_ROUTES, SHARED
 from phaseline.engine.http.parameters import Parameter
 from phaseline.engine.http.routes import ROUTES, Route
 from phaseline.machines.docs.written_part import keep
@@ -16,11 +17,19 @@ COMMAND = "python3 dev.py generate"
 BEGIN = f"<!-- Written by `{COMMAND}` from engine/http/routes.py, up to the end of the page. -->"
 
 
+CELLS = """A server of [several cells](#several-cells) has these, and those above about the server and its tables.
+`/v1/cells/NAME/...` is `/v1/...` of one cell."""
+
+
 def reference() -> str:
     """The routes with their parameters, then the statuses of errors."""
     lines = [BEGIN, "", "## All requests", ""]
     for route in ROUTES:
         lines += _route(route)
+    lines += ["## Requests about several cells", "", CELLS, ""]
+    for route in CELL_ROUTES:
+        if route.name not in SHARED:
+            lines += _route(route)
     lines += ["## Statuses of errors", "", "| error | status |", "|---|---|"]
     lines += [f"| `{problems.type_of(error)}` | {status} |" for error, status in problems.STATUSES.items()]
     return "\n".join(lines) + "\n"

@@ -6,7 +6,7 @@ The only importer of `uvicorn`.
 
 import asyncio
 import socket
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
 from typing import NamedTuple
 
@@ -14,6 +14,8 @@ import uvicorn
 
 from phaseline.engine.http.access.access import Access, AccessSettings
 from phaseline.engine.http.app import HttpApp
+from phaseline.engine.http.cells.cells_app import CellsApp
+from phaseline.engine.http.cells.cells_service import CellsService, running_cells
 from phaseline.engine.http.intake.hook_file import Hooks
 from phaseline.engine.http.service import HISTORY, Service, running
 from phaseline.engine.listening import address_of, bound, url_of
@@ -31,6 +33,13 @@ class Serving(NamedTuple):
 
     url: str
     service: Service
+
+
+class ServingCells(NamedTuple):
+    """A server of several cells that listens. url: where."""
+
+    url: str
+    service: CellsService
 
 
 class _Server(uvicorn.Server):
@@ -52,11 +61,7 @@ async def serving(
     history: how many transitions are kept in memory. access: who is let in. hooks: for
     webhooks.
     """
-    host, port = address_of(listen, "listen", PORT)
-    door = Access(access)
-    door.check_listen(host)
-    with bound(host, port, "listen") as listening:
-        url = url_of(host, listening)
+    with _opened(listen, access) as (url, door, listening):
         async with running(settings, kinds, history, hooks) as service, _listening(HttpApp(service, door), listening):
             try:
                 yield Serving(url, service)
@@ -65,7 +70,33 @@ async def serving(
 
 
 @asynccontextmanager
-async def _listening(app: HttpApp, listening: socket.socket) -> AsyncIterator[None]:
+async def serving_cells(
+    cells: Mapping[str, Settings], kinds: Kinds, listen: str = DEFAULT_LISTEN, history: int = HISTORY,
+    access: AccessSettings | None = None, hooks: Hooks | None = None,
+) -> AsyncIterator[ServingCells]:  # fmt: skip
+    """As `serving`, for several cells, by name."""
+    with _opened(listen, access) as (url, door, listening):
+        async with running_cells(cells, kinds, history, hooks) as service, _listening(
+            CellsApp(service, door), listening
+        ):  # fmt: skip
+            try:
+                yield ServingCells(url, service)
+            finally:
+                service.close()
+
+
+@contextmanager
+def _opened(listen: str, access: AccessSettings | None) -> Iterator[tuple[str, Access, socket.socket]]:
+    """Where the server listens, who is let in, and the socket."""
+    host, port = address_of(listen, "listen", PORT)
+    door = Access(access)
+    door.check_listen(host)
+    with bound(host, port, "listen") as listening:
+        yield url_of(host, listening), door, listening
+
+
+@asynccontextmanager
+async def _listening(app: HttpApp | CellsApp, listening: socket.socket) -> AsyncIterator[None]:
     config = uvicorn.Config(
         app, http="httptools", ws="none", lifespan="off", log_config=None, access_log=False, server_header=False,
         timeout_graceful_shutdown=STOP, timeout_keep_alive=75, proxy_headers=False,

@@ -9,6 +9,7 @@ from collections import OrderedDict
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from functools import cached_property
 
 from phaseline.engine import logs
 from phaseline.engine.client.client import Client
@@ -35,6 +36,8 @@ from phaseline.engine.publish.compose import default_source
 from phaseline.engine.request_errors import PlaceAhead, PlaceTrimmed, StillLoading
 from phaseline.engine.settings import Settings
 from phaseline.machines.compiler.kinds import Kinds
+from phaseline.machines.docs import plain
+from phaseline.schemas import codec
 from phaseline.schemas.records import Transition
 
 READY = 2.0
@@ -89,7 +92,7 @@ class Service:
     ) -> None:  # fmt: skip
         """Nothing is connected yet. history: how many transitions are kept in memory."""
         self.hooks = hooks or Hooks({})
-        self.settings, self.kinds, self._most = settings, kinds, history
+        self.settings, self._kinds, self._most = settings, kinds, history
         self._parts: _Connected | None = None
         self.traffic = Traffic()
         self._failure: PhaselineError | None = None
@@ -102,6 +105,17 @@ class Service:
         self.shapes = Kept[tuple[int, str], Shape](BODIES)
         """What of columns stays as long as no entity comes or goes, by the fleet's shape and query."""
         self._views: OrderedDict[int, FleetMoment] = OrderedDict()
+
+    @cached_property
+    def tables(self) -> bytes:
+        """The tables of all kinds, as JSON."""
+        machines = [plain.kind(kind) for kind in self.kinds.values()]
+        return codec.encode_json({"digest": self.kinds.digest, "machines": machines})
+
+    @property
+    def kinds(self) -> Kinds:
+        """The tables."""
+        return self._kinds
 
     @property
     def follower(self) -> Follower:
@@ -144,6 +158,23 @@ class Service:
         if self._parts is None:
             raise StillLoading(entities=0, place=0)
         return self._parts
+
+    @property
+    def problem(self) -> str | None:
+        """Why there are no states to answer from; None if there are. They stay while NATS is away."""
+        try:
+            follower = self.follower
+        except PhaselineError as error:
+            return str(error)
+        if follower.failure is not None:
+            return str(follower.failure)
+        if follower.is_exact.is_set():
+            return None
+        return str(StillLoading(entities=len(follower.fleet), place=follower.fleet.place))
+
+    async def present(self) -> int | None:
+        """The place of the fleet; raises `StillLoading`."""
+        return (await self.fleet()).place
 
     async def reaching(self) -> Follower:
         """What keeps the fleet up to date, once the fleet is exact; raises `StillLoading`."""

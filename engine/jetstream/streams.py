@@ -9,6 +9,7 @@ from typing import Any
 
 from phaseline.engine.errors import (
     ApiFailed,
+    EdgeStoreMissing,
     JetStreamOff,
     NoAnswer,
     NoJetStream,
@@ -146,10 +147,22 @@ async def why_unstored(wire: Wire, error: NoSuchStream) -> PhaselineError:
     except (NoJetStream, JetStreamOff) as found:
         return found
     except ApiFailed as found:
-        return NotProvisioned(prefix=wire.settings.prefix) if found.err_code == report.STREAM_NOT_FOUND else error
+        return await _missing(wire) if found.err_code == report.STREAM_NOT_FOUND else error
     except (NoAnswer, NotPermitted):
         return error
     return error
+
+
+async def _missing(wire: Wire) -> PhaselineError:
+    """Why there is no EVENTS: the server is that of an edge, or there is no installation."""
+    domains = wire.settings.stream("edge-")
+    try:
+        domain = str((await wire.api("INFO")).get("domain", ""))
+    except PhaselineError:
+        domain = ""
+    if domain.startswith(domains):
+        return EdgeStoreMissing(edge=domain.removeprefix(domains))
+    return NotProvisioned(prefix=wire.settings.prefix)
 
 
 def _partitions(config: dict[str, Any], settings: Settings) -> int:

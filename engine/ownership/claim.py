@@ -73,6 +73,11 @@ class Claim:
         self.checkpoint = self._next(position, self.checkpoint.plan)
         await self.fence.move(self.checkpoint.encode_as)
 
+    async def pass_over(self, position: int) -> None:
+        """Commit that all own events up to `position` are decided, because the later ones of these are others'."""
+        if position > max(self.position, self.checkpoint.position):
+            await self.move(position)
+
     async def note_try(self, event: int, triers: tuple[str, ...]) -> None:
         """Note beside the checkpoint that the last of these workers is about to decide the event at a position."""
         self.checkpoint = replace(self.checkpoint, trying=event, triers=triers)

@@ -13,6 +13,7 @@ from phaseline.engine.core.message import NO_EVENT, Message
 from phaseline.engine.log import table_eras
 from phaseline.engine.log.division import closings
 from phaseline.engine.log.division.closings import Beginning
+from phaseline.engine.log.division.division_errors import PartitionClosed
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.table_eras import Era
 from phaseline.engine.ownership import event_loss, former_owner, repair_timers
@@ -21,7 +22,6 @@ from phaseline.engine.ownership.claim import Claim
 from phaseline.engine.ownership.fenced_commit import Fence
 from phaseline.engine.ownership.former_owner import Former
 from phaseline.engine.ownership.load_states import PartitionStates
-from phaseline.engine.partition_errors import PartitionClosed
 from phaseline.schemas.records import Loss
 
 log = logs.get_logger(__name__)
@@ -48,7 +48,7 @@ async def take_over(
     if last.closed:
         raise PartitionClosed(partition=partition)
     division = installation.layout.division
-    if division.generation and (not last.of or last.position < last.since):
+    if division.generation and not former.lost and (not last.of or last.position < last.since):
         opening = await closings.opening(installation, partition)
         last = last if last.of else closings.begun(last, opening, division.count)
     # The era is read after the checkpoint. A worker that notes other tables later moves the checkpoint, so that our

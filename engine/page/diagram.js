@@ -1,9 +1,9 @@
-// The machine of a facet as a diagram, and what is legal in a state. The server says where everything stands.
+// The machine of a facet as a diagram, and what is legal. The server says where all stands.
 
 import { el, svg } from "./dom.js";
 import { t } from "./words.js";
 
-/** The triggers that publishers may send in these states, each with the guards that must hold too. */
+/** The triggers that may be sent in these states, each with guards that must hold too. */
 export function legal(machine, facets) {
 	const found = new Map();
 	for (const { facet, rows } of machine.facets) {

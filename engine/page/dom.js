@@ -27,7 +27,7 @@ export function svg(tag, attributes, ...children) {
 	return made;
 }
 
-/** The sign of a class of states. A text or a label beside it says the same. */
+/** The sign of a class of states, beside a text that says the same. */
 export function glyph(name) {
 	return svg("svg", { class: `glyph ${name}`, "aria-hidden": "true", width: 12, height: 12 }, svg("use", { href: `#g-${name}` }));
 }
@@ -57,6 +57,11 @@ export function sharp(canvas, height = canvas.clientHeight) {
 	context.scale(ratio, ratio);
 	const style = getComputedStyle(canvas);
 	return [context, width, height, (name) => style.getPropertyValue(`--${name}`)];
+}
+
+/** The heads of rows: words, with classes (`since.end`). */
+export function heads(...names) {
+	return el("div.heads", { "aria-hidden": "true" }, names.map((name) => el(name.replace(/^\w+/, "span"), t(name.split(".")[0]))));
 }
 
 /** A table. heads: words, `#` before those of numbers; the fourth and later need a wide screen. */

@@ -16,7 +16,7 @@ const EXTRA = ["reason", "message"].map((name) => ({ name, type: "str", options:
 
 export function open(app, root) {
 	const head = el("div.top");
-	const cards = Object.fromEntries(["why", "lastEvent", "machine", "timeline", "history", "tryEvent"].map((word) => [word, el("section", { class: `card ${word}` })]));
+	const cards = Object.fromEntries(["why", "lastEvent", "machine", "timeline", "history", "tryEvent"].map((word) => [word, el(`section.card.${word}`)]));
 	const body = el("div.cards", Object.values(cards));
 	fill(root, head, body);
 	let [asked, tried, found, trial] = ["", "", null, null];

@@ -1,4 +1,4 @@
-// The stream of transitions from the server. Runs in a SharedWorker, one for all tabs; without one, in the tab.
+// The stream of transitions. Runs in a SharedWorker, one for all tabs, or else in the tab.
 
 const KEPT = 400;
 const AWAY = [1000, 5000];

@@ -2,13 +2,18 @@
 
 import { language } from "./words.js";
 
-const numbers = new Map();
+const made = new Map();
+
+/** A formatter, made once: that takes long. */
+function intl(kind, options = {}) {
+	const key = [kind, language(), ...Object.values(options)].join();
+	if (!made.has(key)) made.set(key, new Intl[kind](language(), options));
+	return made.get(key);
+}
 
 /** A number with its groups. */
 export function number(value) {
-	const tag = language();
-	if (!numbers.has(tag)) numbers.set(tag, new Intl.NumberFormat(tag));
-	return numbers.get(tag).format(value);
+	return intl("NumberFormat").format(value);
 }
 
 /** How long, in seconds, as a short text: `4 m`, `3 h`. */
@@ -38,16 +43,16 @@ function known(at) {
 }
 
 function shown(at, parts) {
-	return known(at) ? new Date(known(at) * 1000).toLocaleString(language(), { ...parts, hour12: false }) : "…";
+	return known(at) ? intl("DateTimeFormat", { ...parts, hour12: false }).format(known(at) * 1000) : "…";
 }
 
-/** Seconds since 1970 of an RFC 3339 text, with what is below a millisecond; NaN if it is none. */
+/** Seconds since 1970 of an RFC 3339 text, as exact as it is; NaN if it is none. */
 export function seconds(text) {
 	const [, head, fraction = "", zone] = /^(.*?)(\.\d+)?(Z|[+-]\d\d:\d\d)$/.exec(String(text)) ?? [];
 	return Date.parse(`${head}${zone}`) / 1000 + Number(`0${fraction}`);
 }
 
-/** A name that cannot turn the direction of what stands around it, nor hide: controls are shown as signs. */
+/** A name that cannot turn what stands around it, nor hide: controls are shown as signs. */
 export function safe(text) {
 	return String(text).replace(/[\u0000-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g, "\ufffd");
 }

@@ -1,4 +1,4 @@
-// The head of the page: screens, search, connection, language; and the keys that work everywhere.
+// The head of the page, and the keys that work everywhere.
 
 import { dialog, el, fill } from "./dom.js";
 import { clock, span } from "./format.js";
@@ -13,7 +13,7 @@ const KEYS = [
 ];
 const GO = { n: "now", t: "tree", m: "time", r: "refused", w: "workers" };
 
-/** The head. `draw` shows which screen this is and whether it is live. */
+/** The head. */
 export class Header {
 	#going = false;
 
@@ -55,7 +55,7 @@ export class Header {
 				el("button", { onclick: () => app.goLive() }, t("backToLive")));
 		} else {
 			const text = status === "away" ? t("away", { age: span((Date.now() - heard) / 1000) }) : t(status);
-			fill(this.connection, el("span", { class: `dot ${status}` }), el("span.cut", text));
+			fill(this.connection, el(`span.dot.${status}`), el("span.cut", text));
 		}
 	}
 

@@ -1,4 +1,4 @@
-// Every entity as a cell on one canvas, grouped by tree. Laid out and hit by arithmetic, drawn as pixels.
+// Every entity as a cell on one canvas, grouped by tree, drawn as pixels.
 
 import { el } from "./dom.js";
 import { safe } from "./format.js";
@@ -9,7 +9,7 @@ const SMALLEST_SIGN = 8;
 const LABEL = 14;
 const PULSE = 10;
 
-/** Where the cells are. blocks: runs of cells, each a tree or a piece of one, in shelves of equal height. */
+/** Where the cells are. blocks: runs of cells, a tree or a piece of one, in equal shelves. */
 export function layout(sizes, width, height) {
 	const total = sizes.reduce((sum, one) => sum + one, 0);
 	if (!total || width < 20 || height < 20) return { cell: 0, blocks: [], high: 1, label: 0 };
@@ -35,7 +35,7 @@ function shelves(sizes, width, height, cell, label, many) {
 		while (first < sizes[tree]) {
 			const wide = Math.ceil((sizes[tree] - first) / high);
 			const room = Math.floor((width - x) / cell);
-			if (x > 0 && (room < Math.min(wide, across) || (label && width - x < 44))) {
+			if (x > 0 && (room < (wide > across ? 1 : wide) || (label && width - x < 44))) {
 				[x, y] = [0, y + shelf];
 				continue;
 			}

@@ -1,4 +1,4 @@
-// Logs in with the token in the fragment of the address, or with the one that is typed.
+// Logs in with the token in the fragment of the address, or a typed one.
 
 const form = document.querySelector("form");
 const said = document.querySelector("[role=alert]");

@@ -1,4 +1,4 @@
-// The page as a whole: the stores, the address, the screen that is shown, and when it is drawn.
+// The page as a whole: the stores, the address, the screen, when it is drawn.
 
 import { get } from "./api.js";
 import { el, fill } from "./dom.js";
@@ -19,7 +19,7 @@ const PLAYED = 600;
 const BEFORE = 400;
 const SECOND = 1000;
 
-/** What screens see. store: the entities at the moment that is shown. machines: the tables, by kind. */
+/** What screens see. store: the entities at the moment shown. machines: the tables, by kind. */
 class App {
 	constructor() {
 		this.machines = new Map();
@@ -60,8 +60,7 @@ class App {
 	}
 
 	openEntity(number) {
-		const [kind, id] = splitName(this.nameOf(number));
-		this.goEntity({ kind, id });
+		this.goEntity({ kind: this.store.kindOf(number), id: this.store.ids[number] });
 	}
 	goEntity({ kind, id }) { this.router.go(this.router.to("entity", { kind, id })); }
 
@@ -72,7 +71,7 @@ class App {
 		return stateName(described(this.machines, kind, facet, { state, conditions }));
 	}
 
-	/** What to say beside a button that needs a role; nothing where whoever asks has it. */
+	/** What to say beside a button that needs a role that is not there. */
 	lacks(role, id = "") {
 		const { roles, published } = this.session;
 		const tree = id.split("/")[0];
@@ -210,5 +209,5 @@ const app = new App();
 app.start();
 window.phaseline = app;
 addEventListener("unhandledrejection", (event) => {
-	fill(document.getElementById("announce"), el("span", String(event.reason?.message ?? event.reason)));
+	app.announce(event.reason?.message ?? event.reason);
 });

@@ -59,7 +59,7 @@ function head(app, tally) {
 	const chips = CLASSES.map((name, cls) => (tally.classes[cls] ? el("button", {
 		class: "chip", "aria-pressed": String(query.class === name),
 		onclick: () => router.set({ class: query.class === name ? null : name }),
-	}, el("span", { class: `state ${name}` }, glyph(name), el("b", num(tally.classes[cls])), t(name))) : null));
+	}, el(`span.state.${name}`, glyph(name), el("b", num(tally.classes[cls])), t(name))) : null));
 	return [
 		el("b", t("total", { n: num(tally.total) })), ...chips,
 		tally.stale ? el("span.badge.silent", glyph("silent"), `${num(tally.stale)} ${t("stale")}`) : null,
@@ -100,7 +100,7 @@ function kinds(app, tally) {
 			el("li", el("button", { "aria-pressed": String(query.kind === kind), onclick: () => router.set({ kind: query.kind === kind ? null : kind }) },
 				el("span"), el("b", kindName(kind)), el("b", num(total)))),
 			merged(states).map(([state, count]) => el("li", el("a", { href: router.to("tree", { kind, state: state.state, class: state.class }) },
-				el("span", { class: state.class }, glyph(state.class)), el("span.cut", stateName(state)), num(count)))),
+				el(`span.${state.class}`, glyph(state.class)), el("span.cut", stateName(state)), num(count)))),
 		];
 	});
 	return [el("h2", t("kindsStates")), el("ul.list", lists)];
@@ -116,7 +116,7 @@ function merged(states) {
 	return [...found.values()].sort((a, b) => CLASSES.indexOf(a[0].class) - CLASSES.indexOf(b[0].class) || b[1] - a[1]);
 }
 
-/** What changed in the last minutes: what went bad and is so still, what is well again, and the rest; newest first. */
+/** What changed lately: what went bad, what is well again, the rest; newest first. */
 export function latest(rows, until) {
 	const seen = new Map();
 	for (const row of rows) {

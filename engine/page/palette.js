@@ -39,7 +39,7 @@ export function openPalette(app) {
 		const item = items[index];
 		if (typeof item === "string") return row.replaceChildren(el("span"), el("span", t(item)), el("span.soft.small", t("open")));
 		const cls = CLASSES[store.classAt(item)];
-		row.replaceChildren(el("span", { class: cls }, glyph(cls)), bdi(store.ids[item], ".cut"), el("span.soft.small", kindName(store.kindOf(item))));
+		row.replaceChildren(el(`span.${cls}`, glyph(cls)), bdi(store.ids[item], ".cut"), el("span.soft.small", kindName(store.kindOf(item))));
 	}
 
 	function search() {

@@ -1,7 +1,7 @@
-// The screen Refused: rejected events by reason, kind and source; one of them, and sending it again.
+// The screen Refused: rejected events; one of them, and sending it again.
 
 import { get, post } from "./api.js";
-import { bdi, el, fill, panel } from "./dom.js";
+import { bdi, el, fill, heads, panel } from "./dom.js";
 import { clock, moment, number as num, safe } from "./format.js";
 import { Rows } from "./rows.js";
 import { payload } from "./side.js";
@@ -18,7 +18,7 @@ export function open(app, root) {
 	const nothing = el("div.empty");
 	const beside = panel();
 	fill(root, el("h1.hidden-text", t("refused")), groups, el("div.columns",
-		el("div.left.refusals", el("div.heads", { "aria-hidden": "true" }, ["time", "reason", "name", "trigger", "message"].map((word, at) => el("span", { class: at > 2 ? "wide" : "" }, t(word)))), rows.element, nothing), beside));
+		el("div.left.refusals", heads("time", "reason", "name", "trigger.wide", "message.wide"), rows.element, nothing), beside));
 	let [items, asked, shown] = [[], "", null];
 	const timer = setInterval(() => app.past || document.hidden || ask(), EVERY);
 
@@ -64,7 +64,7 @@ export function open(app, root) {
 	}
 
 	async function one(place) {
-		if (!place) return fill(beside);
+		if (!place) return fill(beside, el("p.soft", t("choose")));
 		const { rejection, event, problem } = await get(`/v1/rejections/${encodeURIComponent(place)}`).catch((failed) => ({ problem: failed }));
 		if (app.query.sel !== place) return;
 		if (problem) return fill(beside, el("p", { role: "alert" }, problem.message));

@@ -2,7 +2,7 @@
 
 export const SCREENS = ["now", "tree", "entity", "time", "refused", "workers"];
 
-/** What an address means: the screen, the kind and the id in its path, and the query. */
+/** What an address means: screen, kind and id in its path, and its query. */
 export function read(path, search) {
 	const parts = path.split("/").slice(1).map(decoded);
 	const query = Object.fromEntries(new URLSearchParams(search));
@@ -76,7 +76,7 @@ export class Router {
 		this.#moved();
 	}
 
-	/** Change values of the query; `null` leaves one out. back: whether the browser's Back undoes it. */
+	/** Change values of the query; `null` leaves one out. back: whether Back undoes it. */
 	set(changes, back = false) {
 		const address = write({ ...this.now, query: { ...this.now.query, ...changes } });
 		if (address === location.pathname + location.search) return;

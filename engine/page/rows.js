@@ -1,4 +1,4 @@
-// Rows of equal height, of which only those in view exist. For trees, lists and tables; with keys.
+// Rows of equal height, of which only those in view exist; with keys.
 
 import { el } from "./dom.js";
 
@@ -7,12 +7,11 @@ const MORE = 4;
 /** height: of a row. draw(index, element), choose(index), open(index), key(event). */
 export class Rows {
 	#rows = [];
-	#first = -1;
 
 	constructor({ role = "listbox", label, height = 24, draw, choose, open, key }) {
 		Object.assign(this, { role, height, drawRow: draw, choose, open, key, count: 0, selected: -1 });
 		this.space = el("div.space", { role: "presentation" });
-		this.element = el("div.rows", { role, tabindex: 0, "aria-label": label, onscroll: () => this.draw(), onkeydown: (event) => this.#pressed(event),
+		this.element = el("div.rows", { role, tabindex: 0, "aria-label": label, onscroll: () => this.draw(false), onkeydown: (event) => this.#pressed(event),
 			onclick: (event) => this.#clicked(event), ondblclick: () => this.selected >= 0 && this.open?.(this.selected) }, this.space);
 		this.watcher = new ResizeObserver(() => this.draw());
 		this.watcher.observe(this.element);
@@ -29,25 +28,28 @@ export class Rows {
 		this.draw();
 	}
 
-	/** Draw the rows in view. */
-	draw() {
+	/** Draw the rows in view: all, or those that are new. */
+	draw(all = true) {
 		const { scrollTop, clientHeight } = this.element;
 		const first = Math.max(0, Math.floor(scrollTop / this.height) - MORE);
-		const wanted = Math.min(this.count - first, Math.ceil(clientHeight / this.height) + 2 * MORE);
+		const wanted = Math.max(0, Math.min(this.count - first, Math.ceil(clientHeight / this.height) + 2 * MORE));
+		all ||= this.#rows.length < wanted;
 		while (this.#rows.length < wanted) this.#rows.push(this.#made());
-		this.#rows.forEach((row, at) => {
-			row.hidden = at >= wanted;
-			if (row.hidden) return;
+		const size = this.#rows.length;
+		for (let at = 0; at < size; at++) {
 			const index = first + at;
+			const row = this.#rows[index % size];
+			const known = !row.hidden && row.dataset.index === String(index);
+			row.hidden = at >= wanted;
+			if (row.hidden || (known && !all)) continue;
 			row.dataset.index = index;
 			row.style.translate = `0 ${index * this.height}px`;
 			row.setAttribute("aria-selected", String(index === this.selected));
 			row.id = `${this.element.id || "row"}-${index}`;
 			this.drawRow(index, row);
-		});
-		this.#first = first;
+		}
 		const chosen = this.selected - first;
-		if (chosen >= 0 && chosen < wanted) this.element.setAttribute("aria-activedescendant", this.#rows[chosen].id);
+		if (chosen >= 0 && chosen < wanted) this.element.setAttribute("aria-activedescendant", this.#rows[this.selected % size].id);
 		else this.element.removeAttribute("aria-activedescendant");
 	}
 

@@ -1,4 +1,4 @@
-// The chosen entity beside a map or a tree: what it is, what it belongs to, why it is so.
+// The chosen entity beside a map or a tree.
 
 import { get, name } from "./api.js";
 import { bdi, el, fill, glyph } from "./dom.js";
@@ -10,7 +10,7 @@ import { kindName, stateName, t } from "./words.js";
 /** A state as sign and text. */
 export function stateMark(state) {
 	const cls = state?.class ?? "unknown";
-	return el("span", { class: `state ${cls}` }, glyph(cls), stateName(state));
+	return el(`span.state.${cls}`, glyph(cls), stateName(state));
 }
 
 /** An event as it was sent, as far as it is still stored. */
@@ -28,7 +28,7 @@ export function badges(counts, first = 0) {
 
 /** The panel. It draws again only when something of its entity changed. */
 export class Side {
-	#shown = "";
+	#shown = null;
 	#why = el("div.why");
 	#asked = "";
 
@@ -37,7 +37,7 @@ export class Side {
 		this.element = el("div.block");
 	}
 
-	/** Show an entity of the store; -1 is none. wanted: its `kind/id`, for the case that it is not there. */
+	/** Show an entity of the store; -1 is none. wanted: its `kind/id`, if it is not there. */
 	show(number, wanted = "") {
 		const { store } = this.app;
 		const key = number < 0 ? wanted : [number, store.state[number], store.flags[number], store.facets(number).map((one) => one.state), this.app.at].join();
@@ -52,7 +52,7 @@ export class Side {
 		const others = store.facets(number);
 		fill(
 			this.element,
-			el("h2", el("a", { href: this.app.router.to("entity", { kind, id }) }, bdi(id, ".cut")), el("span.soft", kindName(kind))),
+			el("h2", el("a", { href: this.app.router.to("entity", { kind, id }) }, bdi(id)), el("span.soft", kindName(kind))),
 			el("div.bar", stateMark(state), store.flags[number] & STALE ? el("span.badge.silent", glyph("silent"), t("stale")) : null),
 			el("dl.facts",
 				fact(t("since"), `${moment(store.since[number])} · ${span(this.app.clock() - store.since[number])}`),

@@ -10,7 +10,7 @@ export const ABSENT = 8;
 const NONE = -1;
 const collator = new Intl.Collator("en", { numeric: true });
 
-/** Entities by number. `version` counts changes; `structure` those of which entities there are. */
+/** Entities by number. version counts changes; structure what came or went. */
 export class Store {
 	constructor(machines = new Map()) {
 		this.machines = machines;
@@ -278,7 +278,7 @@ function stateKey(kind, facet, state, conditions) {
 	return `${kind}\n${facet}\n${state}\n${conditions.join("\n")}`;
 }
 
-/** A state as the table of its kind describes it: class and labels, by its most important condition. */
+/** A state as its table describes it: class and labels, by its most important condition. */
 export function described(machines, kind, facet, { state, conditions }) {
 	const table = machines.get(kind)?.facets.find((one) => one.facet === facet);
 	const shown = table?.order?.find((one) => conditions.includes(one)) ?? conditions[0] ?? null;

@@ -1,4 +1,4 @@
-// Keeps a store up to date: loads it, follows the feed, comes back after sleep and after the server was away.
+// Keeps a store up to date: loads it, follows the feed, comes back after sleep and breaks.
 
 import { get } from "./api.js";
 import { Feed } from "./feed.js";

@@ -37,7 +37,7 @@ export function folded(answers, last) {
 	return found;
 }
 
-/** The runs of buckets between gaps: the times at their ends, and the place at the last one's end. */
+/** The runs of buckets between gaps: the times and the place at their ends. */
 export function runs(buckets) {
 	const found = [];
 	let run = null;
@@ -49,7 +49,7 @@ export function runs(buckets) {
 	return found;
 }
 
-/** The bar. It asks the server for its buckets, and again while it is live. */
+/** The bar. It asks for its buckets, and again while it is live. */
 export class Strip {
 	#asked = "";
 	#at = 0;

@@ -1,8 +1,8 @@
 // The screen Time: two moments compared, and lanes over time for a tree.
 
 import { get, name } from "./api.js";
-import { bdi, el, fill, sharp } from "./dom.js";
-import { clock, moment, number as num, seconds } from "./format.js";
+import { bdi, el, fill, heads, sharp } from "./dom.js";
+import { clock, moment, number as num, safe, seconds } from "./format.js";
 import { Rows } from "./rows.js";
 import { stateMark } from "./side.js";
 import { described } from "./store.js";
@@ -78,7 +78,7 @@ class Compare {
 				Object.entries(counts).map(([what, count]) => el("button.chip", { "aria-pressed": String(this.only === what), onclick: () => this.#choose(what) }, el("b", num(count)), word(what))),
 				el("span.soft.small", `${t("place")} ${num(this.found.from.place)} → ${num(this.found.place)}, ${moment(this.found.time)}`),
 				total > items.length ? el("span.soft.small", t("tooMany", { n: num(items.length) })) : null),
-			el("div.heads", { "aria-hidden": "true" }, el("span", t("changed")), el("span", t("name")), el("span.wide", t("before")), el("span", t("after")), el("span.wide.end", t("count")), el("span.wide.end", t("time"))),
+			heads("changed", "name", "before.wide", "after", "count.wide.end", "time.wide.end"),
 			this.rows.element,
 		];
 		this.shown = shown;
@@ -146,6 +146,12 @@ class Lanes {
 		const kind = top >= 0 ? store.kindOf(top) : "cluster";
 		this.found = await get(`/v1/timeline/${name(kind, tree)}`, { from, to });
 		const lanes = this.found.lanes.map((lane) => ({ ...lane, bars: lane.intervals.map((one) => this.#bar(lane, one)) }));
+		const above = [];
+		for (const lane of lanes) {
+			while (above.length && !lane.id.startsWith(`${above.at(-1)}/`)) above.pop();
+			lane.name = lane.id.slice(above.length && above.at(-1).length + 1);
+			above.push(lane.id);
+		}
 		const times = lanes.flatMap((lane) => lane.bars.flatMap((bar) => [bar.from, bar.to]));
 		Object.assign(this, { lanes, scale: scale(times) });
 	}
@@ -190,7 +196,7 @@ class Lanes {
 		const lane = this.lanes[index];
 		const canvas = row.querySelector("canvas") ?? el("canvas", { role: "img" });
 		canvas.setAttribute("aria-label", lane.bars.map((bar) => `${stateName(bar.state)} ${clock(bar.from)}`).slice(-8).join(", "));
-		fill(row, el("span.cut", bdi(lane.id), el("span.soft.small", ` ${kindName(lane.kind)} ${lane.facet}`)), canvas);
+		fill(row, el("span.cut", { title: safe(lane.id) }, "\u2002".repeat(lane.depth), bdi(lane.name), el("span.soft.small", ` ${kindName(lane.kind)} ${lane.facet}`)), canvas);
 		const [context, width, , colour] = sharp(canvas, 20);
 		if (!width) return;
 		for (const bar of lane.bars) {

@@ -1,6 +1,6 @@
 // The screen Tree: one tree or all, as rows; filters; the chosen entity beside them.
 
-import { bdi, el, fill, glyph, panel } from "./dom.js";
+import { bdi, el, fill, glyph, heads, panel } from "./dom.js";
 import { moment, number as num, safe, span } from "./format.js";
 import { Rows } from "./rows.js";
 import { badges, Side, stateMark } from "./side.js";
@@ -8,8 +8,9 @@ import { CLASSES, STALE } from "./store.js";
 import { kindName, stateName, t } from "./words.js";
 
 const GROUPED = 200;
+const PAUSE = 500;
 
-/** Rows of what is open. A row: number, level, and for a group of children its state and members. */
+/** Rows of what is open. A row: number, level; of a group of children its state and members. */
 export class Outline {
 	constructor(store) {
 		this.store = store;
@@ -66,7 +67,7 @@ export class Outline {
 			if (!groups.has(state)) groups.set(state, []);
 			groups.get(state).push(number);
 		}
-		const list = [...groups].sort((a, b) => rank(this.store.classOf[a[0]]) - rank(this.store.classOf[b[0]]) || b[1].length - a[1].length);
+		const list = [...groups].sort((a, b) => ORDER[this.store.classOf[a[0]]] - ORDER[this.store.classOf[b[0]]] || b[1].length - a[1].length);
 		list.forEach(([state, members], at) => {
 			const name = `${key} ${state}`;
 			const open = this.open.has(name);
@@ -81,7 +82,7 @@ export class Outline {
 		return this.shown ? found.filter((one) => this.shown[one]) : found;
 	}
 
-	/** Whether the children of an entity are shown. With a filter, everything that leads to what fits is open. */
+	/** Whether the children of an entity are shown. With a filter, all that leads to what fits is open. */
 	isOpen(number) {
 		return this.open.has(number) || (this.shown !== null && this.shown[number] === 1 && !this.open.has(`closed ${number}`));
 	}
@@ -105,22 +106,19 @@ export class Outline {
 }
 
 const ORDER = [4, 3, 0, 2, 5, 1];
-function rank(cls) {
-	return ORDER[cls];
-}
 
 export function open(app, root) {
 	let outline = new Outline(app.store);
-	let [made, revealed, counts] = ["", "", null];
+	let [made, revealed, counts, known, due] = ["", "", null, "", 0];
 	const side = new Side(app);
 	const rows = new Rows({ role: "tree", label: t("tree"), draw: drawRow, choose: chooseRow, open: openRow, key });
 	rows.element.id = "tree";
 	const body = el("div.grow.left");
-	const heads = el("div.heads", { "aria-hidden": "true" }, ["name", "state", "facets", "below", "since"].map((word, at) => el("span", { class: at === 2 || at === 3 ? "wide" : at === 4 ? "end" : "" }, t(word))));
+	const top = heads("name", "state", "facets.wide", "below.wide", "since.end");
 	const filters = new Filters(app);
 	const nothing = el("div.empty");
 	fill(root, el("h1.hidden-text", t("tree")), filters.element, el("div.columns", body, panel(side.element)));
-	fill(body, heads, rows.element, nothing);
+	fill(body, top, rows.element, nothing);
 
 	function draw() {
 		const { store, query, router } = app;
@@ -135,10 +133,13 @@ export function open(app, root) {
 			outline.reveal(selected);
 			made = "";
 		}
-		const wanted = [store.structure, filters.key(), id, filters.fits ? store.version : 0].join();
+		const wanted = `${filters.key()} ${id}`;
+		const now = `${store.structure} ${filters.fits && store.version}`;
 		if (!made && id) for (const top of store.children().tops) if (store.root(top) === id) outline.open.add(top);
-		if (wanted !== made) outline.update(id, filters.fits);
-		made = wanted;
+		if (wanted !== made || (now !== known && Date.now() > due)) {
+			outline.update(id, filters.fits);
+			[made, known, due] = [wanted, now, Date.now() + PAUSE];
+		}
 		counts = store.rollUp();
 		const at = selected < 0 ? -1 : outline.rows.findIndex((row) => row.number === selected);
 		rows.update(outline.rows.length, at);
@@ -146,14 +147,14 @@ export function open(app, root) {
 			revealed = query.sel;
 			rows.reveal(at);
 		}
-		nothing.hidden = rows.element.hidden = heads.hidden = false;
+		nothing.hidden = rows.element.hidden = top.hidden = false;
 		if (outline.rows.length) nothing.hidden = true;
 		else empty();
 		side.show(selected, query.sel);
 	}
 
 	function empty() {
-		rows.element.hidden = heads.hidden = true;
+		rows.element.hidden = top.hidden = true;
 		if (!app.loaded) fill(nothing, t("loading"));
 		else if (filters.fits) fill(nothing, t("noFit"), el("button", { onclick: () => filters.clear() }, t("clearFilters")));
 		else if (app.router.now.id) fill(nothing, t("notThere", { name: safe(app.router.now.id) }), el("a", { href: app.router.to("tree") }, t("allTrees")));
@@ -173,7 +174,7 @@ export function open(app, root) {
 		name.style.paddingInlineStart = `${(row.level - 1) * 16}px`;
 		if (row.number < 0) {
 			const state = store.states[row.state];
-			name.append(el("span", { class: `cut state ${state.class}` }, glyph(state.class), t("group", { n: num(row.members.length), state: stateName(state) })));
+			name.append(el(`span.cut.state.${state.class}`, glyph(state.class), t("group", { n: num(row.members.length), state: stateName(state) })));
 			element.replaceChildren(name);
 			return;
 		}
@@ -292,9 +293,9 @@ class Filters {
 			for (const condition of one.conditions) states.set(condition, condition);
 		});
 		fill(this.element,
-			id ? el("span.bar", el("a", { href: router.to("tree") }, t("allTrees")), "›", el("b", bdi(id))) : el("b", t("allTrees")),
+			id ? el("span.bar.crumbs", el("a", { href: router.to("tree") }, t("allTrees")), "›", el("b.cut", bdi(id))) : el("b", t("allTrees")),
 			el("span.grow"),
-			CLASSES.map((name) => el("button.chip", { title: t(name), "aria-label": t(name), "aria-pressed": String(query.class === name), onclick: () => router.set({ class: query.class === name ? null : name }) }, el("span", { class: name }, glyph(name)))),
+			CLASSES.map((name) => el("button.chip", { title: t(name), "aria-label": t(name), "aria-pressed": String(query.class === name), onclick: () => router.set({ class: query.class === name ? null : name }) }, el(`span.${name}`, glyph(name)))),
 			this.#options("kind", t("anyKind"), store.kinds.map((one) => [one, kindName(one)])),
 			this.#options("state", t("anyState"), [...states.keys()].sort().map((one) => [one, one])),
 			el("input", { type: "search", name: "q", placeholder: t("filter"), "aria-label": t("filter"), value: query.q ?? "", oninput: (event) => router.set({ q: event.target.value }) }),

@@ -1,4 +1,4 @@
-// Why an entity is in its state, as a nested list: from the state back to the events from outside.
+// Why an entity is in its state, as a nested list back to the events from outside.
 
 import { bdi, el, glyph } from "./dom.js";
 import { clock, safe } from "./format.js";
@@ -13,7 +13,7 @@ export function whyList(app, found) {
 
 function part(app, facet, named) {
 	const state = described(app.machines, facet.kind, facet.facet, facet);
-	return el("li", named ? el("b", `${facet.facet}: `) : null, el("span", { class: `state ${state.class}` }, glyph(state.class), stateName(state)),
+	return el("li", named ? el("b", `${facet.facet}: `) : null, el(`span.state.${state.class}`, glyph(state.class), stateName(state)),
 		el("ul", facet.causes.map((one) => cause(app, one)), facet.view ? view(app, facet.view) : null));
 }
 
@@ -34,7 +34,7 @@ function event(app, record) {
 	const state = described(app.machines, record.kind, record.facet, record.to);
 	const { cause: by } = record;
 	return [
-		el("span", { class: `state ${state.class}` }, glyph(state.class), stateName(state)), " ← ", el("b", record.trigger), " ",
+		el(`span.state.${state.class}`, glyph(state.class), stateName(state)), " ← ", el("b", record.trigger), " ",
 		entityLink(app, record.kind, record.id),
 		el("div.soft.small", `${clock(record.time)} · ${safe(by.source)} · ${safe(by.event)}`, by.by === "event" ? null : ` · ${by.by}${by.from ? ` ${safe(by.from)}` : ""}`),
 		record.message ? el("div", el("q", safe(record.message))) : null,

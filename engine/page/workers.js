@@ -1,4 +1,4 @@
-// The screen Workers: who decides which partition, what waits, streams, versions of tables.
+// The screen Workers: workers, partitions, streams, versions of tables.
 
 import { get } from "./api.js";
 import { el, fill, table } from "./dom.js";
@@ -32,7 +32,7 @@ export function open(app, root) {
 	function show() {
 		const { workers, partitions, streams, tables } = last;
 		language = app.query.lang;
-		const card = (word, ...content) => el("section", { class: `card ${word}` }, el("h2", t(word)), content);
+		const card = (word, ...content) => el(`section.card.${word}`, el("h2", t(word)), content);
 		const version = (digest) => el("code", { class: digest && digest !== tables.digest ? "bad" : "" }, digest ?? "");
 		fill(body, partitions ? [
 			card("workers", workers?.length ? table(["name", "#partitions"], workers.map((worker) => [safe(worker), num(partitions.filter((one) => one.worker === worker).length)])) : t(workers ? "noWorker" : "notKnown"),

@@ -14,9 +14,9 @@ from phaseline.engine.jetstream.stream_reader import read_all
 from phaseline.engine.log import checkpoint
 from phaseline.engine.log.checkpoint import Checkpoint
 from phaseline.engine.log.division import closings, notes
+from phaseline.engine.log.division.division_errors import NotClosedYet
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.log_records import last_cause
-from phaseline.engine.partition_errors import NotClosedYet
 from phaseline.schemas import codec
 from phaseline.schemas.records import nanoseconds
 

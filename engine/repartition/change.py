@@ -14,13 +14,13 @@ from phaseline.engine.errors import Fenced
 from phaseline.engine.log import table_eras
 from phaseline.engine.log.division import closings, notes
 from phaseline.engine.log.installation import Installation
-from phaseline.engine.partition_errors import (
+from phaseline.engine.repartition import workers
+from phaseline.engine.repartition.repartition_errors import (
     RepartitionUnderWay,
     RepartitionUnfinished,
     TablesUnsettled,
     WorkersTooOld,
 )
-from phaseline.engine.repartition import workers
 
 LOOK = 0.1
 """Seconds between two looks at how far the workers are."""

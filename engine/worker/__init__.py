@@ -3,5 +3,6 @@
 Belongs here: `partition` (the loop: fetch, decide, commit, go on) with `deciding` (slow rules in a thread) and
 `erasure` (raw Secrets), `lease` (which worker owns what), `worker` (one process) with `stopping`, `system` (an embedded
 server with workers) with `worker_processes`, `collecting` (how rarely a process collects garbage), `measures` (plain
-numbers about all of this). Does not: rules, taking over and committing (`ownership`), names of metrics (`telemetry`).
+numbers about all of this), `tracing` (spans of commits). Does not: rules, taking over and committing (`ownership`),
+names of metrics (`telemetry`).
 """

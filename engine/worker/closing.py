@@ -11,10 +11,10 @@ import asyncio
 from phaseline.engine import logs
 from phaseline.engine.errors import ApiFailed, Fenced, NatsUnreachable, NoAnswer
 from phaseline.engine.log.division import closings, notes
+from phaseline.engine.log.division.division_errors import PartitionClosed
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.ownership import oversized_commit
 from phaseline.engine.ownership.takeover import take_over
-from phaseline.engine.partition_errors import PartitionClosed
 from phaseline.engine.settings import Settings
 from phaseline.engine.worker.lease import Leases
 

@@ -11,7 +11,11 @@ from phaseline.engine.log.installation import Installation
 
 
 class Inbox(Reader):
-    """Reads the events of a partition. left_out: whether the last `take` found events of other partitions."""
+    """Reads the events of a partition.
+
+    left_out: whether the last `take` found events of other partitions. passed: the position up to which `take` has
+    returned all that is the partition's own; 0 where it leaves nothing out.
+    """
 
     def __init__(self, installation: Installation, number: int, start: int, opening: Beginning | None) -> None:
         """start: a position. opening: where the partition begins, if that may be after `start`."""
@@ -22,7 +26,7 @@ class Inbox(Reader):
         self._selects = self._division.generation > 0
         self._place = installation.prefix.count(".") + 3
         """Which token of a stored event's subject is the root."""
-        self.left_out = False
+        self.left_out, self.passed = False, 0
 
     async def take(self, limit: int, timeout: float | None = None) -> list[Stored]:
         """As `Reader.take`, without the events of others. An empty list says nothing about how long it waited."""
@@ -31,6 +35,7 @@ class Inbox(Reader):
             return taken
         own = [event for event in taken if self._is_own(event)]
         self.left_out = len(own) < len(taken)
+        self.passed = taken[-1].sequence if taken else self.passed
         return own
 
     @property

@@ -8,8 +8,8 @@ import asyncio
 import time
 from collections import Counter
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
-from contextlib import suppress
-from typing import Self, TypeVar
+from contextlib import nullcontext, suppress
+from typing import TYPE_CHECKING, Self, TypeVar
 
 from phaseline.engine import logs
 from phaseline.engine.core.counts.outcomes import Outcomes
@@ -30,6 +30,9 @@ from phaseline.engine.worker.deciding import DecidingThread, Heartbeats, Pace, S
 from phaseline.engine.worker.erasure import Erasure
 from phaseline.engine.worker.inbox import Inbox
 from phaseline.engine.worker.measures import Census, Measures, census
+
+if TYPE_CHECKING:
+    from phaseline.engine.worker.tracing import Tracing
 
 T = TypeVar("T")
 Living = Callable[[], Awaitable[frozenset[str]]]
@@ -95,14 +98,14 @@ class Partition:
         self, installation: Installation, number: int, worker: str, accepted: str = "",
         *, accept_loss: bool = False, living: Living | None = None, silence_after: float = 0.0,
         batches: AtomicBatches | None = None, measures: Measures | None = None, room: asyncio.Event | None = None,
-        states: PartitionStates | None = None,
+        states: PartitionStates | None = None, tracing: "Tracing | None" = None,
     ) -> None:  # fmt: skip
         """`worker` is the owner's name in checkpoints and log lines. Those after `living` are for `take_over`.
 
         measures: what the worker measures; by default they are this partition's own. room: set while something may be
-        committed.
+        committed. tracing: makes spans of commits.
         """
-        self._measures = measures or Measures()
+        self._measures, self._tracing = measures or Measures(), tracing
         self._living, self._batches, self._room, self._states = living, batches, room, states
         self.closes = False
         """Whether `run` closes the partition for good when it is stopped."""
@@ -168,6 +171,7 @@ class Partition:
         processor = Processor(
             claim.tree, self.installation.subjects, self.number, as_json=as_json, limit=claim.limit,
             buckets=self.installation.layout.partitions if self.installation.layout.divisions else None,
+            traces=self._tracing is not None,
         )  # fmt: skip
         self.outcomes, self.tree, self.position = processor.outcomes, claim.tree, claim.position
         async with (
@@ -183,6 +187,8 @@ class Partition:
                 if watch.is_due:
                     await slot.wait()
                     await watch.look(inbox)
+                    if not events:
+                        await claim.pass_over(inbox.passed)
                 if inbox.buffered < AHEAD:
                     await slot.wait()
                 if not events:
@@ -203,6 +209,7 @@ class Partition:
                 await slot.start(self.commit(claim, batch, stored))
             await slot.wait()
             if self.closes:
+                await claim.pass_over(0 if events else inbox.passed)
                 await claim.close()
                 log.info("partition_closed", partition=self.number, worker=self.worker, position=claim.position)
 
@@ -291,10 +298,23 @@ class Partition:
         return batch
 
     async def commit(self, claim: Claim, batch: Batch, stored: Sequence[int] = ()) -> None:
-        """Store a batch in the cheapest form that is safe, once there is room. stored: when its events were, ns."""
+        """Store a batch, once there is room for it. stored: when its events were stored, ns."""
         if self._room is not None and not self._room.is_set():
             await self._room.wait()
         self._committing, began = (stored[0] if stored else None), time.monotonic()
+        with nullcontext() if self._tracing is None else self._tracing.commit(batch, self.number, self.epoch):
+            await self._store(claim, batch)
+        self.committed += 1
+        self._blame = self._committing = None
+        if stored:
+            self._measures.committed(stored, len(batch.messages), time.monotonic() - began)
+        if batch.secrets and self._erasure is not None:
+            self._erasure.add(batch.secrets)
+        if self._waiting:
+            self._wake()
+
+    async def _store(self, claim: Claim, batch: Batch) -> None:
+        """Store a batch in the cheapest form that is safe."""
         longest_row = 1 if self.installation.wire.clustered else FEW
         if len(batch.messages) > claim.limit:
             await oversized_commit.commit(self.installation, claim, batch.messages, batch.position)
@@ -304,14 +324,6 @@ class Partition:
             await claim.append(batch.messages, batch.position)
         elif claim.checkpoint.position < batch.position:
             await claim.move(batch.position)
-        self.committed += 1
-        self._blame = self._committing = None
-        if stored:
-            self._measures.committed(stored, len(batch.messages), time.monotonic() - began)
-        if batch.secrets and self._erasure is not None:
-            self._erasure.add(batch.secrets)
-        if self._waiting:
-            self._wake()
 
     async def look(self, ask: Callable[[Tree], T]) -> tuple[T, int]:
         """What `ask` reads from the tree, and the position of the last event in it. Returns once both are committed.

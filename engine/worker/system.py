@@ -103,14 +103,14 @@ async def system(
     is_open: bool = False,
     quiet: bool = True,
     watch: Watch | None = None,
-    metrics: Sequence[Sequence[str]] = (),
+    further: Sequence[Sequence[str]] = (),
 ) -> AsyncIterator[tuple[EmbeddedServer, Settings, asyncio.Task[Worker | None]]]:
     """Run an embedded server with a worker in this process and `workers - 1` worker processes; drain all at the end.
 
     The server is started again when it dies. The task ends with the worker, or with `ServerGone`.
     is_open: everybody on this machine may connect. Otherwise only this user may, whose commands find the key.
-    quiet: the worker processes log warnings and errors only. watch: as for `work`. metrics: the options about metrics
-    of each worker process, if any.
+    quiet: the worker processes log warnings and errors only. watch: as for `work`. further: more options for each
+    worker process.
     """
     async with (
         EmbeddedServer(data, port, sync_always=sync_always, protected=not is_open) as server,
@@ -123,8 +123,8 @@ async def system(
         worker = asyncio.create_task(work(settings, kinds, stop, ready, watch))
         task = asyncio.create_task(_first_of(worker, keeper))
         others = [
-            asyncio.create_task(worker_processes.keep(settings, stop, quiet=quiet, further=further))
-            for further in metrics or [()] * (workers - 1)
+            asyncio.create_task(worker_processes.keep(settings, stop, quiet=quiet, further=more))
+            for more in further or [()] * (workers - 1)
         ]
         try:
             await until(ready, task)

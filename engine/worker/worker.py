@@ -10,7 +10,9 @@ import secrets
 import socket
 import time
 from collections import Counter
+from contextlib import suppress
 from dataclasses import asdict
+from typing import TYPE_CHECKING
 
 from phaseline.engine import logs
 from phaseline.engine.core.counts import outcomes
@@ -33,9 +35,9 @@ from phaseline.engine.jetstream.streams import MINIMUM_SERVER, provision
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.log import table_eras
 from phaseline.engine.log.division import notes
+from phaseline.engine.log.division.division_errors import PartitionClosed
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.ownership.atomic_batches import AtomicBatches
-from phaseline.engine.partition_errors import PartitionClosed
 from phaseline.engine.settings import Settings
 from phaseline.engine.worker import backlog_answers, hand_over
 from phaseline.engine.worker.closing import DivisionWatch, close_former
@@ -48,6 +50,9 @@ from phaseline.engine.worker.stream_watch import StreamWatch
 from phaseline.machines import built_in, libraries
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.schemas.version import __version__
+
+if TYPE_CHECKING:
+    from phaseline.engine.worker.tracing import Tracing
 
 SAY_AGAIN = 30.0
 """Seconds between two log lines that say that the worker waits."""
@@ -85,6 +90,8 @@ class Worker:
         """The partitions that status queries may read."""
         self._done = Outcomes()
         self.measures = Measures()
+        self.tracing: Tracing | None = None
+        """Makes spans of commits. To be set before `run`."""
         self.installation: Installation | None = None
         """None until its streams are found."""
         self.ready = ready or asyncio.Event()
@@ -177,6 +184,9 @@ class Worker:
 
     async def _checked(self) -> Installation:
         installation = Installation(self.wire, await provision(self.wire, self.settings), self.kinds)
+        if self.settings.accept_loss:
+            with suppress(Fenced):
+                await notes.recovered(installation, self.name)
         installation = await notes.current(installation)
         await table_eras.check_all(installation, self.settings.accept_tables)
         await close_former(installation, self.name, self.settings)
@@ -209,6 +219,7 @@ class Worker:
             installation, number, self.name, settings.accept_tables,
             accept_loss=settings.accept_loss, living=leases.workers, silence_after=settings.silence_after,
             batches=self._batches, measures=self.measures, room=self._room, states=await preparations.take(number),
+            tracing=self.tracing,
         )  # fmt: skip
         self.loaded[number] = partition
         listening = (

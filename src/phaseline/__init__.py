@@ -19,6 +19,9 @@ from phaseline.schemas.version import __version__
 if TYPE_CHECKING:
     from phaseline import errors, sync, tables, testing
     from phaseline.engine.assess import assess, assess_all, diff, health
+    from phaseline.engine.cells.cells import Cells
+    from phaseline.engine.cells.cells_watch import CellRecord, CellsWatch
+    from phaseline.engine.cells.one_cell import InCell
     from phaseline.engine.client.client import Client
     from phaseline.engine.client.connecting import Connecting, connect
     from phaseline.engine.client.entity_view import EntityView
@@ -89,6 +92,9 @@ __all__ = [
     "BrokenKind",
     "Cause",
     "CauseChain",
+    "CellRecord",
+    "Cells",
+    "CellsWatch",
     "Change",
     "Client",
     "Connecting",
@@ -130,6 +136,7 @@ __all__ = [
     "HiddenDifference",
     "IgnoreEffect",
     "IgnoreRule",
+    "InCell",
     "Interval",
     "Kinds",
     "KnownType",
@@ -183,6 +190,9 @@ __all__ = [
 _SUBMODULES = ("errors", "sync", "tables", "testing")
 _HOMES = {
     "phaseline.engine.assess": ("assess", "assess_all", "diff", "health"),
+    "phaseline.engine.cells.cells": ("Cells",),
+    "phaseline.engine.cells.cells_watch": ("CellRecord", "CellsWatch"),
+    "phaseline.engine.cells.one_cell": ("InCell",),
     "phaseline.engine.client.client": ("Client",),
     "phaseline.engine.client.connecting": ("Connecting", "connect"),
     "phaseline.engine.client.entity_view": ("EntityView",),

@@ -6,8 +6,10 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
+from phaseline.engine.cells.one_cell import InCell
 from phaseline.engine.cli import changes, layout, list_, render, styled
 from phaseline.engine.cli.layout import ALWAYS, Branch, Column, Grid
+from phaseline.engine.cli.list_ import Shown
 from phaseline.engine.cli.styled import ELLIPSIS, Text, width_of
 from phaseline.engine.log.changes import Change
 from phaseline.schemas.records import Cause, Entity, FacetState, Rejection, State, Transition
@@ -59,9 +61,9 @@ def assert_words_are_whole(line: str, *said: str) -> None:
 
 @given(st.lists(transitions(), min_size=1, max_size=8), widths, st.booleans())
 def test_a_list(found: list[Transition], width: int, stale: bool) -> None:
-    since = {(one.entity.kind, one.entity.id): 5 for one in found[:2]} if stale else {}
-    columns = list_.columns(found, stale=bool(since))
-    rows = [list_.row(KINDS, one, "en", 2 * 10**18, since) for one in found]
+    shown = [Shown("", one, 5 if stale and number < 2 else None) for number, one in enumerate(found)]
+    columns = list_.columns(shown, stale=stale)
+    rows = [list_.row(KINDS, one, "en", 2 * 10**18, stale=stale) for one in shown]
     lines = assert_fits(Grid(columns, rows).lines(width), width)
     assert len(lines) == len(found) + 1
     whole = [*Grid(columns, rows).lines(None)]
@@ -78,7 +80,7 @@ def test_changes(found: list[Transition], width: int) -> None:
                {"phase": one.after}, 3, 1, 5, 7)
         for one in found
     ]  # fmt: skip
-    lines = assert_fits(changes.table(KINDS, rows).lines(width), width)
+    lines = assert_fits(changes.table(KINDS, [InCell("", one) for one in rows]).lines(width), width)
     for line, change in zip(lines[1:], rows, strict=True):
         assert change.id in line.split() or width_of(change.id) > width
 

@@ -28,6 +28,7 @@ from tests.support.account_requests import EVENT, INTERNAL, OTHER_TREES, REQUEST
 from tests.support.accounts_server import SPY, AccountsServer, accounts_installation
 from tests.support.archives import run_archive
 from tests.support.built_in_kinds import BUILT_IN_KINDS
+from tests.support.http_server import http_server
 from tests.support.installation import until_decided
 
 
@@ -223,6 +224,16 @@ async def test_each_role_can_do_its_work(tmp_path: Path, *, jwt: bool) -> None:
                 await asyncio.sleep(0.05)  # states are a copy of the log
             records = reader.watch("node", start="start", follow=False)
             assert [record.entity.id async for record in records] == [f"c1/p/n{number}" for number in range(1_200)]
+        async with http_server(server.settings("reader")) as api:  # with the subject prefix of the JetStream API
+            await api.place()
+            assert (await api.get("/v1/counts", kind="node"))["total"] == 1_200
+            assert (await api.get("/v1/why/node/c1/p/n7"))["facets"]
+            assert len((await api.get("/v1/history/cluster/c1"))["items"]) == 1
+            assert (await api.get("/v1/summary"))["partitions"][0]["partition"] == 0
+            past = await api.get(
+                "/v1/columns", at=(await api.get("/v1/history/node/c1/p/n9"))["items"][0]["logsequence"]
+            )
+            assert "c1/p/n9" in past["id"]
         async with Wire.open(server.settings("operator")) as wire:
             live = Installation(wire, await inspect(wire, server.settings("operator")), BUILT_IN_KINDS)
             await until_decided(wire, live.layout)

@@ -3,6 +3,7 @@
 import re
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack
+from functools import partial
 from types import FunctionType
 from typing import Any
 
@@ -11,6 +12,7 @@ import pytest_asyncio
 
 import phaseline
 from phaseline.engine.client.client import Client
+from phaseline.engine.client.session import Session
 from phaseline.engine.errors import NotPermitted
 from tests.support.accounts_server import AccountsServer, accounts_installation
 from tests.support.built_in_kinds import BUILT_IN_KINDS
@@ -191,3 +193,19 @@ async def test_two_clients_with_the_least_rights(installed: Installed, capsys: p
     exec(sample, names)
     await names["publish_and_ask"](installed.server.url, str(installed.server.keys.folder))
     assert capsys.readouterr().out in ("transitions\n", "rejection\n", "none\n")
+
+
+@pytest.mark.asyncio(loop_scope="module")
+async def test_a_reader_reads_cells_and_one_who_may_not_hides_no_other(installed: Installed) -> None:
+    settings = {name: installed.server.settings(name, request_timeout=10.0) for name in ("reader", "watcher")}
+    made = {
+        name: phaseline.Connecting(partial(Session.start, one, None, BUILT_IN_KINDS)) for name, one in settings.items()
+    }
+    async with phaseline.Cells(made) as cells:
+        assert {cell async for cell, _ in cells.list("node")} == {"reader"}
+        assert isinstance(cells.away["watcher"], NotPermitted)
+        assert await cells.having("c1") == ["reader"]
+        assert {one.cell for one in await cells.changes("start")} == {"reader"}
+        async with cells.watch("node", start="start", follow=False) as watch:
+            assert {one.cell async for one in watch} == {"reader"}
+        assert isinstance(watch.places["reader"], int)

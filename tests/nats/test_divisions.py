@@ -15,10 +15,11 @@ from phaseline.engine.errors import Fenced
 from phaseline.engine.jetstream.streams import provision
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.log.division import closings, notes
+from phaseline.engine.log.division.division_errors import NotClosedYet, PartitionClosed
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.ownership.claim import Claim
 from phaseline.engine.ownership.takeover import take_over
-from phaseline.engine.partition_errors import NotClosedYet, PartitionClosed
+from phaseline.engine.publish.backlog import Backlog, backlog
 from phaseline.engine.repartition import change as changing
 from phaseline.engine.settings import Settings
 from phaseline.engine.worker.partition import Partition
@@ -31,6 +32,7 @@ from tests.support.installation import LIMIT, at_work
 from tests.support.killable_worker import WorkerProcess
 from tests.support.log_check import stored
 from tests.support.random_events import RandomEvents, Sent, publish
+from tests.support.state_stream import copied
 
 
 async def publish_slowly(wire: Wire, script: list[Sent], stop: asyncio.Event) -> None:
@@ -210,3 +212,45 @@ async def test_timers_fire_once(settings: Settings, wire: Wire) -> None:
         assert len(fired) == len(names)
         assert {one.version async for one in client.list("probe")} == {2}
     assert [one["event"] for one in said if one["event"] in ("timers_set_again", "partition_failed")] == []
+
+
+async def test_a_partition_passes_the_events_of_others(settings: Settings, wire: Wire) -> None:
+    """Otherwise the next owner of a quiet partition would read them all again."""
+    settings = replace(settings, partitions=2, lease=1.0)
+    layout, fleet = await provision(wire, settings), RandomEvents(settings.prefix)
+    async with at_work(settings, wire):
+        await repartition(wire, layout, 3)
+        await publish(wire, [*fleet.cluster("c1", 3)])
+        await until_all_decided(wire, layout)
+        installation = await notes.current(Installation(wire, layout, BUILT_IN_KINDS))
+        async with asyncio.timeout(LIMIT):
+            while await backlog(installation) != Backlog(0):
+                await asyncio.sleep(0.05)
+        await repartition(wire, layout, 2)
+    found = await closings.checkpoints(installation, installation.layout.division.numbers)
+    assert [last and last.position for last in found.values()] == [12, 12, 12]
+    assert await assert_each_decided_once(wire, layout) >= 12
+
+
+async def test_an_emptied_log(settings: Settings, wire: Wire) -> None:
+    """The note of the division is gone with the log. Where an operator accepts that, STATE shows the division."""
+    settings = replace(settings, partitions=2, lease=1.0)
+    layout, fleet = await provision(wire, settings), RandomEvents(settings.prefix)
+    async with at_work(settings, wire):
+        await publish(wire, [*fleet.built(4, 1)])
+        await repartition(wire, layout, 3)
+        await publish(wire, [fleet.event("node", "not_ready", f"c{number}/p/n0") for number in range(4)])
+        await until_all_decided(wire, layout)
+        await copied(wire, layout)
+    await wire.api(f"STREAM.PURGE.{layout.log}")
+    with capture_logs() as said:
+        async with at_work(settings, wire), asyncio.timeout(LIMIT):
+            while "log_emptied" not in {one["event"] for one in said}:
+                await asyncio.sleep(0.05)
+    assert "partition_taken" not in {one["event"] for one in said}
+    async with at_work(replace(settings, accept_loss=True), wire):
+        await publish(wire, [fleet.event("node", "ready", f"c{number}/p/n0") for number in range(4)])
+        await until_all_decided(wire, layout)
+    records = [one for one in await stored(wire, layout.log, []) if ".transition.node.phase.Running." in one.subject]
+    assert len(records) == 4
+    assert (await notes.current(Installation(wire, layout, BUILT_IN_KINDS))).layout.divisions == (3,)

@@ -11,19 +11,13 @@ from phaseline.engine.client.client import Client
 from phaseline.engine.edge import adding, edge_state
 from phaseline.engine.edge.adding import StoreWanted
 from phaseline.engine.edge.edge_state import EdgeState
-from phaseline.engine.errors import NameUnknown, NoRoom, NoSuchStream
+from phaseline.engine.errors import EdgeStoreMissing, InletHoldsEvents, NameUnknown, NoRoom, NoSuchStream
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.publish.pipeline import PublishResult
 from tests.support.account_requests import INTERNAL, sizes
 from tests.support.edge_site import Site, nodes, publish, site
 from tests.support.hostile_leaf import hostile_leaf
 from tests.support.patience import wait_for
-
-MODES = [
-    pytest.param({}, id="accounts"),
-    pytest.param({"accounts": False}, id="no-accounts"),
-    pytest.param({"jwt": True}, id="operator-mode"),
-]
 
 
 async def states(found: Site) -> dict[str, EdgeState]:
@@ -48,24 +42,29 @@ async def until(found: Site, state: str) -> EdgeState:
     return last[0]
 
 
-@pytest.mark.parametrize("mode", MODES)
-async def test_events_cross_once_in_order_while_the_hub_dies(tmp_path: Path, mode: dict[str, bool]) -> None:
-    async with site(tmp_path, "c1", **mode) as found:
+async def test_events_cross_once_in_order_while_the_hub_is_dead(tmp_path: Path) -> None:
+    async with site(tmp_path, "c1") as found:
         edge = found.edges["c1"]
         await publish(edge, nodes("c1", 0, 100))
-        await found.until_stored(100)
-        for start in (100, 600):
-            await found.hub.kill()
-            await publish(edge, nodes("c1", start, start + 500))
-            await found.hub.start()
-            await found.until_stored(start + 500)
+        await found.hub.kill()
+        await publish(edge, nodes("c1", 100, 1000))
         await edge.kill()
         await edge.start()
-        await publish(edge, nodes("c1", 1100, 1200))
-        await found.until_stored(1200)
-        assert await found.numbers() == list(range(1200))
+        await publish(edge, nodes("c1", 1000, 1100))
+        await found.hub.start()
+        await found.until_stored(1100)
+        assert await found.brought() == {"c1": [*range(1100)]}
         shown = await until(found, "connected")
         assert (shown.trees, shown.waiting, shown.advice) == (("c1",), 0, "")
+
+
+@pytest.mark.parametrize("mode", [{"accounts": False}, {"jwt": True}], ids=["no-accounts", "operator-mode"])
+async def test_a_hub_of_another_form(tmp_path: Path, mode: dict[str, bool]) -> None:
+    async with site(tmp_path, "c1", **mode) as found:
+        await publish(found.edges["c1"], nodes("c1", 0, 100))
+        await found.until_stored(100)
+        assert await found.brought() == {"c1": [*range(100)]}
+        assert (await until(found, "connected")).waiting == 0
         assert not (await found.add("c1")).changed
 
 
@@ -80,7 +79,7 @@ async def test_the_same_event_counts_once_at_edge_and_hub(tmp_path: Path) -> Non
             assert await hub.publish_many(nodes("c1", 0, 15)) == PublishResult(5, 10)
             assert await edge.publish_many(nodes("c1", 10, 20)) == PublishResult(10, 0)
             await found.until_stored(20)
-        assert await found.numbers() == list(range(20))
+        assert await found.brought() == {"c1": [*range(20)]}
 
 
 async def test_a_hostile_edge_brings_only_events_of_its_tree(tmp_path: Path) -> None:
@@ -88,7 +87,7 @@ async def test_a_hostile_edge_brings_only_events_of_its_tree(tmp_path: Path) -> 
         names = found.edges["c1"].names
         await publish(found.edges["c1"], nodes("c1", 0, 3))
         await found.until_stored(3)
-        before = await sizes(found.wire)
+        before, inlet = await sizes(found.wire), f"{names.account_api}.STREAM.INFO.{names.inlet}"
         await found.edges["c1"].stop()
         async with hostile_leaf(found.hub, names) as leaf:
 
@@ -113,6 +112,9 @@ async def test_a_hostile_edge_brings_only_events_of_its_tree(tmp_path: Path) -> 
             async with hostile_leaf(found.hub, names) as leaf, asyncio.timeout(60):
                 leaf.say(subject, b"", place)
                 await leaf.refused.wait()
+        async with Wire.open(found.hub.settings("operator")) as wire:
+            taken = json.loads((await wire.request(inlet)).data)["state"]["last_seq"]
+            assert taken >= 5 + 2 * len(INTERNAL)  # they came as far as the inlet
         info = await found.wire.api("STREAM.INFO.pl-EVENTS", {"subjects_filter": ">"})
         assert {subject.split(".", 3)[3] for subject in info["state"]["subjects"]} == {
             f"c1.node.adopt.p.n{number}" for number in range(4)
@@ -129,12 +131,15 @@ async def test_a_lost_store_is_said_and_mended(tmp_path: Path) -> None:
         with pytest.raises(NoSuchStream):
             async with Client.open(edge.settings(request_timeout=1.0), source="/agent") as client:
                 await client.publish("cluster", "create", "c1")
+        with pytest.raises(EdgeStoreMissing, match="`phaseline edge add c1` at the hub"):
+            async with Client.open(edge.settings("operator", request_timeout=1.0), source="/agent") as client:
+                await client.publish("cluster", "create", "c1")
         assert "phaseline edge add c1" in (await until(found, "store lost")).advice
         mended = await found.add("c1")
         assert (mended.connected, "stream pl-EDGE at the edge" in mended.changed) == (True, True)
         await publish(edge, nodes("c1", 10, 15))
         await found.until_stored(15)
-        assert await found.numbers() == list(range(15))
+        assert await found.brought() == {"c1": [*range(15)]}
         assert (await until(found, "connected")).waiting == 0
 
 
@@ -198,3 +203,20 @@ async def test_trees_change_and_edges_go(tmp_path: Path) -> None:
         await publish(found.edges["c1"], nodes("c1", 2, 4))
         await found.add("c1")
         await found.until_stored(4)
+
+
+async def test_removing_an_edge_loses_nothing_that_the_hub_took(tmp_path: Path) -> None:
+    async with site(tmp_path, "c1", accounts=False) as found:
+        settings, api = found.hub.settings("operator", request_timeout=0.5), "STREAM.UPDATE.pl-EVENTS"
+        config = (await found.wire.api("STREAM.INFO.pl-EVENTS"))["config"]
+        await found.wire.api(api, {**config, "max_msgs": 2, "discard": "new"})
+        await publish(found.edges["c1"], nodes("c1", 0, 10))
+        await found.until_stored(2)
+        async with Wire.open(settings) as wire:
+            with pytest.raises(InletHoldsEvents):
+                await adding.remove(wire, settings, "c1")
+        await found.wire.api(api, config)
+        await found.until_stored(10)
+        async with Wire.open(found.hub.settings("operator")) as wire:
+            assert await adding.remove(wire, found.hub.settings("operator"), "c1")
+        assert await found.brought() == {"c1": [*range(10)]}

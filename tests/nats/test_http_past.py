@@ -1,5 +1,6 @@
 """Why, histories, timelines, trees, changes, rejections, statuses and the summary by HTTP (engine/http/reading)."""
 
+import asyncio
 from collections.abc import AsyncIterator
 from typing import Any
 
@@ -66,6 +67,23 @@ async def test_a_timeline_is_what_the_client_reads(api: Api) -> None:
         (lane.kind, lane.id, lane.depth) for lane in expected.lanes
     ]
     assert said["lanes"][0]["intervals"] == as_json(maps.lane_map(KINDS, expected.lanes[0])["intervals"])
+
+
+@SHARED
+async def test_a_short_history_knows_since_when_states_last(api: Api) -> None:
+    end = await api.place()
+    async with http_server(api.service.settings, history=end // 2) as short:
+        while short.service.history.history is None:
+            await asyncio.sleep(0.01)
+        begins = short.service.history.history.begins
+        assert begins >= end // 2
+        for at in (begins, begins + (end - begins) // 2, end - 1):
+            said, whole = [await one.get("/v1/columns", at=at, deleted=1) for one in (short, api)]
+            named = [[columns["states"][one]["state"] for one in columns["state"]] for columns in (said, whole)]
+            assert named[0] == named[1]
+            assert [said[name] for name in ("place", "id", "since", "flags")] == [
+                whole[name] for name in ("place", "id", "since", "flags")
+            ]
 
 
 @SHARED

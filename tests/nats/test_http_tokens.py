@@ -238,6 +238,20 @@ async def test_a_browser_logs_in(guarded: Guarded) -> None:
     assert (await http.get("/v1/entities")).status_code == 401
 
 
+async def test_the_page_names_what_it_asks_for_first(guarded: Guarded) -> None:
+    async def named(path: str) -> list[str]:
+        answer = await guarded.api.http.get(path, headers=bearer(guarded.reader))
+        return [one.strip("<> ").partition(">")[0] for one in answer.headers.get("link", "").split(",")]
+
+    now, past, entity = [await named(path) for path in ("/", "/now?at=5", "/entity/cluster/c1")]
+    assert {"/page/main.js", "/page/now.js", "/page/store.js", "/page/heatmap.js", "/v1/columns"} <= set(now)
+    assert set(now) - set(past) == {"/v1/columns"}
+    assert {"/page/entity.js", "/page/diagram.js"} <= set(entity) - set(now)
+    for path in now[:-1]:
+        assert (await guarded.api.http.get(path)).status_code == 200
+    assert await named("/page/main.js") == [""]
+
+
 async def test_other_hosts_and_sites_are_refused(guarded: Guarded) -> None:
     http, own = guarded.api.http, bearer(guarded.everything)
     answer = await http.get("/v1/entities", headers={**own, "host": "evil.example"})

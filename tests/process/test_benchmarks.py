@@ -14,9 +14,11 @@ from benchmarks import (
     gitops,
     handover,
     latency,
+    metrics,
     page,
     reading,
     rejections,
+    scale,
     server,
     snapshot,
     take_over,
@@ -109,6 +111,15 @@ async def test_partitions_are_handed_over_prepared() -> None:
     assert "| handed over |" in handover.page(found)
 
 
+@pytest.mark.slow
+async def test_scale_measures_workers_and_readers() -> None:
+    found = await scale.run(1_000, {2: (1, 2)}, 100)
+    assert found["partitions"][2]["taken"].keys() == {1, 2}
+    assert found["commands"]["list_json"]["size"] > 1_000 * 100
+    assert found["console"]["columns_bytes"] > 1_000 * 10
+    assert "| `list --json` |" in scale.page(found)
+
+
 def test_the_core_counts_its_stages_and_its_memory() -> None:
     found = core.run(events=600, entities=400)
     assert found["memory"]["entities"] >= 400
@@ -153,3 +164,9 @@ def test_rejections_of_each_sort_are_measured() -> None:
 
 def test_what_is_compared_is_in_sync() -> None:
     assert compare(large_deployment.desired(), large_deployment.live()) == []
+
+
+def test_the_cost_of_metrics_is_measured() -> None:
+    found = metrics.run(events=200, rounds=1)
+    assert min(found.values()) > 0
+    assert "one scrape" in metrics.page(found)

@@ -97,6 +97,7 @@ async def test_containers_wait_for_nats_become_ready_and_end_in_order(tmp_path: 
             await until(name, "readinessProbe", at)
         assert (await operator("publish", "cluster", "create", "c1", "--wait")).code == 0
         assert (await operator("doctor")).code == 0
+        assert (await operator("archive", "--before", "now", "--to", f"{tmp_path}/archive")).code == 0
         async with httpx2.AsyncClient(base_url=f"http://{at['gateway http']}", trust_env=False, timeout=LIMIT) as http:
             assert (await http.get("/v1/entities")).status_code == 401
             headers = {"authorization": f"Bearer {token}"}

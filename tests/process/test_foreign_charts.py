@@ -5,6 +5,7 @@ Belongs here: what needs these programs. Does not: reading the files without the
 `PHASELINE_GOLDEN=write pytest tests/process/test_foreign_charts.py` writes the kustomize base. Read the diff.
 """
 
+import json
 import os
 import re
 from pathlib import Path
@@ -71,6 +72,16 @@ async def test_the_command_takes_what_is_rendered(helm: str, path: Path, monkeyp
             parsed(container["args"])
 
 
+async def test_large_numbers_stay_numbers(helm: str) -> None:
+    """In a file of values each number is a float, which Go would print as 5e+06."""
+    found = await rendered(helm, FOREIGN / "charts" / "all.yaml")
+    variables = {
+        name: value for pod in pods(found) for one in pod["containers"] for name, value in environment(one).items()
+    }
+    assert (variables["PHASELINE_HISTORY"], variables["PHASELINE_EVENTS_MAX_AGE"]) == ("5000000", "2592000")
+    assert one(found, "ScaledObject", "phaseline-worker")["spec"]["triggers"][0]["metadata"]["threshold"] == "1000000"
+
+
 async def test_the_monitor_finds_what_it_scrapes(helm: str) -> None:
     found = await rendered(helm, FOREIGN / "charts" / "all.yaml")
     monitor = one(found, "ServiceMonitor", "phaseline")["spec"]
@@ -85,6 +96,18 @@ async def test_the_monitor_finds_what_it_scrapes(helm: str) -> None:
     assert gateway["authorization"]["credentials"] == {"name": "phaseline-scraper", "key": "token"}
 
 
+async def test_rules_and_dashboards_are_those_of_the_repository(helm: str) -> None:
+    found = await rendered(helm, FOREIGN / "charts" / "all.yaml")
+    monitoring = DEPLOY / "monitoring"
+    rules = yaml.safe_load((monitoring / "rules.yaml").read_text())
+    assert one(found, "PrometheusRule", "phaseline")["spec"] == rules
+    maps = [one for one in found if one["kind"] == "ConfigMap"]
+    assert {one["metadata"]["name"] for one in maps} == {"phaseline-dashboard-fleet", "phaseline-dashboard-operation"}
+    assert all(one["metadata"]["labels"]["grafana_dashboard"] == "1" for one in maps)
+    shown = {name: json.loads(text) for one in maps for name, text in one["data"].items()}
+    assert shown == {path.name: json.loads(path.read_text()) for path in (monitoring / "dashboards").glob("*.json")}
+
+
 async def test_an_upgrade_is_checked_by_the_new_image(helm: str) -> None:
     found = await rendered(helm, FOREIGN / "charts" / "all.yaml")
     job = one(found, "Job", "phaseline-upgrade-check")
@@ -93,6 +116,17 @@ async def test_an_upgrade_is_checked_by_the_new_image(helm: str) -> None:
     given = parsed(replay["args"])
     assert (given["changed"], given["fail"]) == ("installed", True)
     assert environment(replay)["PHASELINE_INBOX_PREFIX"] == "_INBOX_operator"
+
+
+async def test_the_archive_is_written_to_the_claim(helm: str) -> None:
+    found = await rendered(helm, FOREIGN / "charts" / "all.yaml")
+    [pod] = pods([one(found, "CronJob", "phaseline-archive")])
+    [archive] = pod["containers"]
+    given = parsed(archive["args"])
+    [mount] = [mount for mount in archive["volumeMounts"] if mount["mountPath"] == str(given["folder"])]
+    [volume] = [volume for volume in pod["volumes"] if volume["name"] == mount["name"]]
+    assert volume["persistentVolumeClaim"] == {"claimName": "phaseline-archive"}
+    assert given["keep"] == 90 * 86_400
 
 
 async def test_workers_are_scaled_by_the_events_that_wait(helm: str) -> None:
@@ -119,6 +153,7 @@ def one(found: list[Manifest], kind: str, name: str) -> Manifest:
         ({"gateway__tokens__secret": ""}, "whoever reaches it could do everything"),
         ({"worker__autoscaling__enabled": "true", "worker__autoscaling__maxReplicas": "9"}, "there are 8 partitions"),
         ({"worker__autoscaling__enabled": "true", "worker__autoscaling__minReplicas": "9"}, "more than maxReplicas"),
+        ({"archive__enabled": "true"}, "name a PersistentVolumeClaim"),
         ({"worker__replica": "3"}, "replica"),
         ({"image__digest": "latest"}, "digest"),
     ],

@@ -6,14 +6,17 @@ import os
 import subprocess
 import sys
 import sysconfig
+import tarfile
 import zipfile
 from importlib import metadata
 from pathlib import Path
+from typing import IO, cast
 
 import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
+from phaseline.engine.page.files import files
 from phaseline.engine.settings import Settings
 from phaseline.machines.built_in import BUILT_IN
 from phaseline.schemas.libraries import EXTRAS
@@ -26,9 +29,15 @@ BUILD = "import hatchling.build as b, os, sys; os.chdir(sys.argv[1]); print(geta
 
 
 @pytest.fixture(scope="session")
-def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def dist(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder with the source archive, and with the wheel that was built from it."""
+    return made_once(tmp_path_factory, "dist", build_wheel)
+
+
+@pytest.fixture(scope="session")
+def wheel(dist: Path) -> Path:
     """The wheel, built from a source archive as an index would have it."""
-    [made] = made_once(tmp_path_factory, "dist", build_wheel).glob("*.whl")
+    [made] = dist.glob("*.whl")
     return made
 
 
@@ -57,6 +66,17 @@ def test_the_wheel_holds_what_it_should(wheel: Path) -> None:
     } <= names
     tops = {name.split("/")[0] for name in names}
     assert tops == {"phaseline", "phaseline-0.1.0.dist-info"}
+
+
+def test_both_archives_hold_each_file_of_the_page(dist: Path, wheel: Path) -> None:
+    [sdist] = dist.glob("*.tar.gz")
+    wanted = {name: one.body for name, one in files().items()}
+    with tarfile.open(sdist) as archive:
+        top = f"{sdist.name.removesuffix('.tar.gz')}/engine/page"
+        assert {name: cast("IO[bytes]", archive.extractfile(f"{top}/{name}")).read() for name in wanted} == wanted
+    with zipfile.ZipFile(wheel) as packed:
+        assert {name: packed.read(f"phaseline/engine/page/{name}") for name in wanted} == wanted
+    assert len(wanted) > 20
 
 
 def test_the_installed_package_works_without_its_sources(wheel: Path, tmp_path: Path) -> None:

@@ -195,12 +195,19 @@ async def test_nothing_is_wider_than_the_window(chromium: Any, api: Api, width: 
             assert await tab.page.evaluate("document.documentElement.scrollWidth") <= width, screen
 
 
-async def test_a_place_that_is_not_there_is_said_and_left(chromium: Any, api: Api) -> None:
+@pytest.mark.parametrize("at", ["99999999", "tomorrow"])
+async def test_a_place_that_is_not_there_is_said_and_left(chromium: Any, api: Api, client: Client, at: str) -> None:
     async with browser.tab(chromium) as tab:
-        await tab.goto(f"{api.url}/now")
-        await tab.page.goto(f"{api.url}/now?at=99999999")
+        await tab.page.goto(f"{api.url}/now?kind=node&at={at}")
         await tab.until("document.getElementById('announce')?.textContent.startsWith('That did not work')")
-        await tab.until("!phaseline.past")
+        await tab.until("window.phaseline && !phaseline.past && phaseline.loaded")
+        assert urlsplit(tab.page.url).query == "kind=node"
+        assert await tab.page.evaluate("phaseline.store === phaseline.live")
+        await tab.sees("live")
+        before = await tab.page.evaluate(COUNT)
+        assert before == (await api.get("/v1/counts"))["total"]
+        await client.publish_and_wait("cluster", "create", "fresh")
+        await tab.until(f"{COUNT} === {before + 1}")
 
 
 async def test_without_entities_the_page_says_what_to_do(chromium: Any, working: Settings) -> None:

@@ -35,7 +35,7 @@ def ran(node: str, code: str) -> Any:
     """What a program with the modules of the page prints, as JSON."""
     modules = "".join(
         f"import * as {name} from {json.dumps(str(PAGE / f'{name}.js'))};"
-        for name in ("router", "store", "format", "words", "diagram")
+        for name in ("router", "store", "format", "words", "diagram", "now", "heatmap")
     )
     text = modules + "const say = (value) => console.log(JSON.stringify(value));" + code
     done = subprocess.run([node, "--input-type=module", "-e", text], capture_output=True, check=True, text=True)
@@ -100,6 +100,45 @@ def test_a_store_grows(node: str) -> None:
       one.apply(Array.from({length: 5000}, (_, n) => [20 + n, "node", `c1/m${n}`, "phase", "Running", [], "good", 0, 3, n]));
       say([one.counts().total, one.rollUp()[0], one.children().start[1] - one.children().start[0], one.find("node", "c1/m4999")]);
     """) == [5002, 5001, 5001, 5001]  # fmt: skip
+
+
+def test_a_store_keeps_the_order_of_ids_as_entities_come(node: str) -> None:
+    found = ran(node, STORE + """
+      const ids = ["c1/n3", "c0", "c1/n20", "c2/n1", "c1/a", "c10", "c1/n4"];
+      const orders = ids.map((id, n) => {
+        one.apply([[30 + n, id.includes("/") ? "node" : "cluster", id, "phase", "Running", [], "good", 0, 3, n]]);
+        return n % 2 ? [] : [...one.order()].map((m) => one.ids[m]);
+      });
+      say([...orders, [...one.order()].map((m) => one.ids[m])]);
+    """)  # fmt: skip
+    assert found[0] == ["c1", "c1/n1", "c1/n3"]
+    assert found[-1] == ["c0", "c1", "c1/a", "c1/n1", "c1/n3", "c1/n4", "c1/n20", "c2/n1", "c10"]
+
+
+def test_a_tree_that_fills_shelves_begins_beside_a_small_one(node: str) -> None:
+    found = ran(node, "say(heatmap.layout([3, 4000, 5], 940, 640))")
+    small, first, *_ = found["blocks"]
+    assert (small["tree"], first["tree"], first["y"] == small["y"], first["x"] > small["x"]) == (0, 1, True, True)
+    assert [sum(one["count"] for one in found["blocks"] if one["tree"] == tree) for tree in range(3)] == [3, 4000, 5]
+
+
+def test_what_is_deleted_is_not_well_again(node: str) -> None:
+    rows = [
+        [1, "node", "c1/n1", "phase", "Failed", [], "bad", 0, 100, 1], [2, "node", "c1/n1", "phase", "Deleted", [], "gone", 4, 101, 2],
+        [3, "node", "c1/n2", "phase", "Failed", [], "bad", 0, 102, 3], [4, "node", "c1/n2", "phase", "Running", [], "good", 0, 103, 4],
+        [5, "node", "c1/n3", "phase", "Failed", [], "bad", 0, 104, 5], [6, "node", "c1/n3", "phase", "Deleting", [], "busy", 0, 105, 6],
+        [7, "application", "a/a", "health", "Missing", [], "bad", 0, 106, 7], [8, "application", "a/a", "sync", "Synced", [], "good", 0, 107, 8],
+        [9, "node", "c1/n5", "phase", "Failed", [], "bad", 0, 1, 9],
+    ]  # fmt: skip
+    found = ran(node, f"say(now.latest({json.dumps(rows)}, 950))")
+    assert {word: [[row[2], row[4]] for row in listed] for word, listed in found.items()} == {
+        "cameBad": [["a/a", "Missing"]], "wentBad": [["c1/n2", "Running"]],
+        "changed": [["c1/n3", "Deleting"], ["c1/n1", "Deleted"]],
+    }  # fmt: skip
+
+
+def test_a_time_that_is_not_known_is_not_1970(node: str) -> None:
+    assert ran(node, "say([format.clock(0), format.moment(0), format.span(1.7e9 - 0)])") == ["…"] * 3
 
 
 def test_names_cannot_turn_what_stands_around_them(node: str) -> None:

@@ -1,19 +1,27 @@
 """`phaseline repartition`: what it checks, what it says, and that readers and publishers notice nothing."""
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
+from structlog.testing import capture_logs
 
 from phaseline.engine.client.client import Client
 from phaseline.engine.emco_status.server import StatusService
 from phaseline.engine.jetstream.streams import provision
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.log.division import notes
+from phaseline.engine.ownership.takeover import take_over
+from phaseline.engine.repartition import change as changing
 from phaseline.engine.repartition import workers
+from phaseline.engine.repartition.repartition_errors import TablesUnsettled
 from phaseline.engine.settings import Settings
 from tests.support.accounts_server import accounts_installation
+from tests.support.built_in_kinds import BUILT_IN_KINDS
+from tests.support.changed_tables import DEGRADED
 from tests.support.command import Shell
 from tests.support.divided import assert_each_decided_once, divided, repartition, until_all_decided
+from tests.support.http_server import http_server
 from tests.support.installation import at_work
 
 TREES = [f"c{number}" for number in range(8)]
@@ -23,7 +31,7 @@ def shell_of(settings: Settings) -> Shell:
     return Shell(PHASELINE_NATS=settings.nats[0], PHASELINE_PREFIX=settings.prefix)
 
 
-async def test_the_command(shell: Shell, client: Client, working: Settings, wire: Wire) -> None:
+async def test_the_command(shell: Shell, client: Client, working: Settings, wire: Wire, tmp_path: Path) -> None:
     for tree in TREES:
         await client.publish_and_wait("cluster", "create", tree)
     await client.publish_and_wait("cluster", "create", "c0", check=False)
@@ -61,6 +69,14 @@ async def test_the_command(shell: Shell, client: Client, working: Settings, wire
     await assert_each_decided_once(wire, await provision(wire, working))
     for part in ("--tree=c0", "--from=3", "--tree=c3", "--to=4"):
         assert (await shell("replay", "--audit", part)).code == 0
+    file = str(tmp_path / "log.plog")
+    assert (await shell("export", file, "--records")).code == 0
+    for words in (("--file", file, "--audit"), ("--audit", "--jobs", "2"), ("--with", "installed")):
+        replayed = await shell("replay", *words, "--json")
+        assert replayed.code == 0, replayed
+        assert replayed.json["events"] == 12
+    kept = await shell("archive", "--before", "now", "--to", str(tmp_path / "archive"))
+    assert (kept.code, "cannot be archived" in kept.err) == (6, True)
     dry_run = await shell("publish", "cluster", "delete", "c0", "--dry-run")
     assert dry_run.code == 0, dry_run
 
@@ -81,6 +97,11 @@ async def test_what_it_refuses(settings: Settings, wire: Wire, monkeypatch: pyte
     async with at_work(settings, wire):
         same = await shell("repartition", "3", "--yes", "--json")
         assert (same.code, same.json["partitions"], same.json["done"]) == (0, 3, True)
+    now = await divided(wire, layout)
+    await take_over(replace(now, kinds=DEGRADED), 1001, "w", DEGRADED.digest)
+    with pytest.raises(TablesUnsettled):
+        await changing.examine(now, 4)
+    await take_over(now, 1001, "w", BUILT_IN_KINDS.digest)
     start = StatusService.start
 
     async def started_as_before(self: StatusService) -> object:
@@ -117,3 +138,27 @@ async def test_an_operator_may_with_accounts_and_others_may_not() -> None:
             await until_all_decided(wire, layout)
         async with Client.open(reader) as client:
             assert (await client.get("cluster", "c1")).id == "c1"
+
+
+async def test_the_page_and_the_api(client: Client, working: Settings, wire: Wire) -> None:
+    """A server that was there before, and one that is started afterwards."""
+    for tree in TREES:
+        await client.publish_and_wait("cluster", "create", tree)
+    layout = await provision(wire, working)
+    async with http_server(working) as before:
+        await repartition(wire, layout, 3)
+        for tree in TREES[:4]:
+            await client.publish_and_wait("cluster", "created", tree)
+        last = await client.publish("cluster", "created", "c0")  # without effect
+        with capture_logs() as said:
+            async with http_server(working) as after:
+                for api in (before, after):
+                    await api.place()
+                    summary = await api.get("/v1/summary")
+                    assert [one["partition"] for one in summary["partitions"]] == [1000, 1001, 1002]
+                    assert {one["waiting"] for one in summary["partitions"]} == {0}
+                    assert summary["entities"] == len(TREES)
+                    event = await api.get(f"/v1/events/{last.sequence}")
+                    assert event["decided"]
+        assert "fleet_loaded" in {one["event"] for one in said}
+        assert "fleet_from_log" not in {one["event"] for one in said}

@@ -11,7 +11,7 @@ from pathlib import Path
 import httpx2
 
 from phaseline.engine.embedded.server import EmbeddedServer
-from tests.support import free_ports
+from tests.support import closed_port, free_ports
 from tests.support.command import LIMIT, call, line_with, process
 
 WELCOME = ("Phaseline listens on", "  data ", "  access ", "  workers ", "  log ", "  try ")
@@ -101,3 +101,13 @@ async def test_the_demo_shows_the_morning() -> None:
     assert "rejected: node_pool shop-us/web is Failed [ClusterNotRunning]" in out
     assert "no effect" not in out
     assert out.splitlines()[-1].endswith("node web-3  Running [Ok]")
+
+
+async def test_wrong_options_of_metrics_are_refused() -> None:
+    for words, problem in (
+        (("--metrics", "nowhere:nothing"), "must be HOST:PORT, such as 127.0.0.1:9464"),
+        (("--metrics", "0", "--metrics-entities", "nod"), "did you mean node?"),
+        (("--metrics-entities", "node"), "needs --metrics"),
+    ):
+        code, _, said = await call("worker", "--nats", closed_port.NATS, *words)
+        assert (code, problem in said) == (2, True), said

@@ -12,6 +12,8 @@ from phaseline.engine.jetstream.streams import Layout, provision
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.settings import Settings
 from tests.support.divided import assert_each_decided_once, divided, repartition, until_all_decided
+from tests.support.killable_worker import workers
+from tests.support.nats_cluster import cluster, provisioned, until_whole
 from tests.support.prove_scale import scaled
 from tests.support.random_events import RandomEvents, Sent, publish
 from tests.support.worker_fleet import Fleet, fleet_of
@@ -68,3 +70,22 @@ async def test_changes_among_troubles(settings: Settings, wire: Wire, tmp_path: 
         await until_all_decided(wire, layout)
         assert "partition_broken" not in fleet.log
     assert await assert_each_decided_once(wire, layout) > sent / 3
+
+
+async def test_in_a_cluster_whose_servers_are_killed(tmp_path: Path) -> None:
+    async with cluster(tmp_path) as members:
+        settings = Settings(nats=tuple(member.url for member in members), partitions=3, replicas=3, lease=2.0)
+        async with Wire.open(settings, name="test", patient=True) as wire:
+            layout, events = await provisioned(wire, settings), RandomEvents(settings.prefix)
+            async with workers(settings, 2):
+                await publish(wire, [*events.built(6, 6)])
+                for member, count in zip(members, (4, 2, 6), strict=True):
+                    changing = asyncio.create_task(change(wire, layout, count))
+                    member.kill()
+                    await publish(wire, [*events.life(200, 6, 6)])
+                    member.start()
+                    await publish(wire, [*events.life(200, 6, 6)])
+                    await changing
+                    await until_whole(wire, layout)
+                await until_all_decided(wire, layout)
+            assert await assert_each_decided_once(wire, layout) > 400

@@ -27,7 +27,7 @@ from phaseline.schemas import codec
 from phaseline.schemas.subjects import Subjects
 from tests.support.command import ROOT
 
-ROOTS = ("Client", "EntityView", "Emco", "EmcoView", "Fleet", "FleetView", "Gitops", "Watch")
+ROOTS = ("Client", "EntityView", "Emco", "EmcoView", "Fleet", "FleetView", "Gitops", "Watch", "Cells", "CellsWatch")
 FUNCTIONS = ("connect", "assess", "assess_all", "diff", "health")
 SUBMODULES = (phaseline.errors, phaseline.sync, phaseline.tables, phaseline.testing)
 PLAIN = (

@@ -47,7 +47,7 @@ def test_all_services_are_hardened_alike() -> None:
     for path in SERVICES:
         text = path.read_text()
         assert "\nDynamicUser=yes\n" in text
-        alike.append(text.partition("\n# A user that exists")[2].partition("\n\n")[0])
+        alike.append(text.partition("\n# A user that exists")[2].partition("\n\n")[0].strip())
     assert len(set(alike)) == 1
     assert "ProtectSystem=strict" in alike[0]
 

@@ -109,10 +109,12 @@ def check(manifest: Manifest, version: str) -> None:
 def pods(manifests: Iterable[Manifest]) -> Iterator[Manifest]:
     """The specifications of all pods that the manifests make."""
     for manifest in manifests:
+        found = manifest.get("spec", {})
+        found = found.get("jobTemplate", {}).get("spec", found)
         if manifest["kind"] == "Pod":
-            yield manifest["spec"]
-        elif "template" in manifest.get("spec", {}):
-            yield manifest["spec"]["template"]["spec"]
+            yield found
+        elif "template" in found:
+            yield found["template"]["spec"]
 
 
 def environment(container: Manifest) -> dict[str, str]:
@@ -131,8 +133,9 @@ def unsafe(pod: Manifest) -> list[str]:
             "it has a token of the cluster": pod.get("automountServiceAccountToken") is False,
             "services add variables": pod.get("enableServiceLinks") is False,
             "it shares a namespace of the host": not {"hostNetwork", "hostPID", "hostIPC"} & set(pod),
-            "it mounts more than secrets and a folder for files that pass": all(
-                set(volume) - {"name"} <= {"secret", "emptyDir"} for volume in pod.get("volumes", [])
+            "it mounts more than secrets, a claim, and a folder for files that pass": all(
+                set(volume) - {"name"} <= {"secret", "emptyDir", "persistentVolumeClaim"}
+                for volume in pod.get("volumes", [])
             ),
         }.items()
         if not is_right

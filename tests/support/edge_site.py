@@ -3,14 +3,15 @@
 Belongs here: starting them, connecting to them, what EVENTS holds. Does not: what edges should do (the tests).
 """
 
-import base64
+import asyncio
 import json
-import re
 import shutil
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator, Iterable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from typing import Any
+
+import nats
 
 from phaseline.engine.accounts.users import AccountPlan
 from phaseline.engine.client.client import Client
@@ -19,15 +20,16 @@ from phaseline.engine.edge.adding import Added, StoreWanted
 from phaseline.engine.edge.edge_names import EdgeNames
 from phaseline.engine.edge.edge_server import EdgeServer, edge_server, users_at_edge
 from phaseline.engine.embedded.server import EmbeddedServer
+from phaseline.engine.errors import PhaselineError
 from phaseline.engine.jetstream.streams import Layout, provision
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.settings import Settings
 from tests.support.accounts_server import AccountsServer
 from tests.support.nats_cluster import free_ports
 from tests.support.patience import wait_for
+from tests.support.raw_checker import read
 
 PREFIX = "pl"
-NUMBER = re.compile(rb"/p/n(\d+)")
 
 
 class Hub(AccountsServer):
@@ -50,16 +52,20 @@ class Hub(AccountsServer):
 
 
 class EdgeSite(EmbeddedServer):
-    """The server of an edge, with the configuration that `phaseline edge config` prints."""
+    """The server of an edge, with the configuration that `phaseline edge config` prints.
 
-    def __init__(self, hub: Hub, name: str, folder: Path) -> None:
+    ports: of leaf nodes at the hub; those of `hub` if left out.
+    """
+
+    def __init__(self, hub: Hub, name: str, folder: Path, ports: Sequence[int] = ()) -> None:
         super().__init__(folder / name)
         self.hub, self.names = hub, EdgeNames(PREFIX, name)
+        self._ports = ports or (hub.leaf_port,)
 
     def _config(self) -> str:
         keys, name = self.hub.keys, self.names.name
         server = EdgeServer(
-            self.names, (f"nats-leaf://127.0.0.1:{self.hub.leaf_port}",), f"127.0.0.1:{self.port or -1}",
+            self.names, tuple(f"nats-leaf://127.0.0.1:{port}" for port in self._ports), f"127.0.0.1:{self.port or -1}",
             str(self.data), seed=keys.seed(f"edge-{name}") if self.hub.accounts and not self.hub.jwt else "",
             creds=keys.folder / f"edge-{name}.creds" if self.hub.jwt else None,
         )  # fmt: skip
@@ -95,13 +101,19 @@ class Site:
         async with Wire.open(settings) as wire:
             return await adding.add(wire, settings, name, wanted or StoreWanted())
 
-    async def numbers(self) -> list[int]:
-        """The numbers of the nodes whose events EVENTS has, in order."""
-        api, found = f"STREAM.MSG.GET.{self.layout.events}", list[int]()
-        for number in range(1, await self.count() + 1):
-            stored = await self.wire.api(api, {"seq": number})
-            body = base64.b64decode(stored["message"]["data"])
-            found.append(int(NUMBER.findall(body)[0]))
+    async def brought(self) -> dict[str, list[int]]:
+        """By tree, the numbers of the nodes whose events EVENTS has, in order. Read without code of the engine."""
+        settings, found = self.wire.settings, dict[str, list[int]]()
+        client = await nats.connect(
+            settings.nats[0], inbox_prefix=settings.inbox_prefix.encode(), error_cb=_ignored,
+            nkeys_seed=settings.nkey and str(settings.nkey), user_credentials=settings.creds and str(settings.creds),
+        )  # fmt: skip
+        try:
+            for raw in await read(client, self.layout.events):
+                words = raw.subject.split(".")
+                found.setdefault(words[3], []).append(int(words[-1][1:]))
+        finally:
+            await client.close()
         return found
 
     async def until_stored(self, count: int) -> None:
@@ -113,8 +125,12 @@ class Site:
         await wait_for(there, self.count)
 
     async def count(self) -> int:
-        """How many messages EVENTS has."""
-        return int((await self.wire.api(f"STREAM.INFO.{self.layout.events}"))["state"]["messages"])
+        """How many messages EVENTS has; waits for a hub that starts."""
+        while True:
+            try:
+                return int((await self.wire.api(f"STREAM.INFO.{self.layout.events}"))["state"]["messages"])
+            except PhaselineError:
+                await asyncio.sleep(0.1)
 
 
 @asynccontextmanager
@@ -148,3 +164,7 @@ async def publish(edge: EdgeSite, events: Iterable[dict[str, Any]]) -> None:
     """Publish events at an edge, as its agent."""
     async with Client.open(edge.settings(), source="/agent") as client:
         await client.publish_many(events)
+
+
+async def _ignored(_: Exception) -> None:
+    """nats-py prints errors unless somebody takes them."""

@@ -6,7 +6,7 @@ Belongs here: starting and stopping members, waiting until the cluster is whole.
 import asyncio
 import socket
 import subprocess
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 
@@ -31,7 +31,7 @@ def free_ports(count: int) -> list[int]:
 class Member:
     """One server of the cluster."""
 
-    def __init__(self, number: int, data: Path, port: int, routes: list[int]) -> None:
+    def __init__(self, number: int, data: Path, port: int, routes: list[int], more: str = "") -> None:
         data.mkdir()
         self.url = f"nats://127.0.0.1:{port}"
         self.config = data / "nats.conf"
@@ -39,7 +39,7 @@ class Member:
         self.config.write_text(
             f"server_name: n{number}\nserver_tags: [n{number}]\nlisten: 127.0.0.1:{port}\n"
             f"jetstream {{ store_dir: {data} }}\nlog_file: {data}/log\n"
-            f"cluster {{ name: three, listen: 127.0.0.1:{routes[number]}, routes: [{known}] }}\n"
+            f"cluster {{ name: three, listen: 127.0.0.1:{routes[number]}, routes: [{known}] }}\n{more}"
         )
         self.process: subprocess.Popen[bytes] | None = None
 
@@ -53,9 +53,11 @@ class Member:
 
 
 @asynccontextmanager
-async def cluster(data: Path) -> AsyncIterator[list[Member]]:
+async def cluster(data: Path, leaf_ports: Sequence[int] = ()) -> AsyncIterator[list[Member]]:
+    """Three members. leaf_ports: where they listen for leaf nodes."""
     ports = free_ports(6)
-    members = [Member(number, data / f"n{number}", ports[number], ports[3:]) for number in range(3)]
+    more = [f"leafnodes {{ listen: 127.0.0.1:{port} }}\n" for port in leaf_ports] or [""] * 3
+    members = [Member(number, data / f"n{number}", ports[number], ports[3:], more[number]) for number in range(3)]
     for member in members:
         member.start()
     try:

@@ -67,7 +67,7 @@ class Outcomes:
             elif isinstance(record, Rejection):
                 kind = record.kind if record.kind in kinds else NO_KIND
                 self.rejections[kind, record.reason] += 1
-        self.events[kind, _outcome(decision, moved=moved)] += 1
+        self.events[kind, outcome_of(decision, moved=moved)] += 1
         if isinstance(arrival, Arrival) and arrival.timer is not None and decision is not REPEAT:
             self.fired[kind] += 1
             self.late[kind] += arrival.time - arrival.timer[1]
@@ -133,7 +133,7 @@ def move_of(record: Transition) -> Move:
     return record.entity.kind, record.facet, "" if before is None else before.phase, record.after.phase
 
 
-def _outcome(decision: Decision, *, moved: bool) -> Outcome:
+def outcome_of(decision: Decision, *, moved: bool) -> Outcome:
     """What became of an event. moved: whether it made transitions."""
     records: list[Record] = decision.records
     if decision is REPEAT:

@@ -54,6 +54,7 @@ class Jwts:
         self._keys: list[dict[str, Any]] = []
         self._read_at = self._tried_at = -float("inf")
         self._reading = asyncio.Lock()
+        self._again: asyncio.Task[None] | None = None
 
     async def caller(self, token: str) -> Caller:
         """Whose token it is; raises `NoToken`, `KeysUnread`."""
@@ -90,9 +91,10 @@ class Jwts:
 
     async def _fitting(self, head: Mapping[str, Any]) -> list[dict[str, Any]]:
         """The keys that can have signed a token. They are read again if none does, for keys change."""
-        now = time.monotonic()
-        if now - self._read_at > KEPT:
+        if not self._keys:
             await self._read()
+        elif time.monotonic() - self._read_at > KEPT and not self._reading.locked():
+            self._again = asyncio.create_task(self._read())  # nobody waits: the keys that are known count meanwhile
         found = self._among(head)
         if not found:
             await self._read()

@@ -86,8 +86,9 @@ class LiveFleet:
             return
         if place <= self.places[number]:
             return
-        for witness in self._witnesses:
-            witness.changes(number, self.last[number])
+        if self._witnesses:
+            for witness in self._witnesses:
+                witness.changes(number, self.last[number])
         self.places[number], self.last[number] = place, record
         self._show(number, entity)
 

@@ -29,8 +29,8 @@ from phaseline.schemas.partitions.divisions import Division
 from phaseline.schemas.records import Mark, Transition
 from phaseline.schemas.subjects import quote
 
-SLICE = 500
-"""Messages that are taken at once. After each slice others have a turn."""
+SLICE = 100
+"""Messages that are taken at once. After each slice others have a turn: within some ms, however much there is."""
 PATIENCE = 10.0
 """Seconds that messages wait for the rest of an event. After that its worker has died, and nobody owns the
 partition."""

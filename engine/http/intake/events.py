@@ -12,7 +12,7 @@ from starlette.requests import Request
 from phaseline.engine.errors import EventGone, Undecided
 from phaseline.engine.http.call import Call, HttpAnswer
 from phaseline.engine.http.intake import bodies
-from phaseline.engine.http.intake.sending import EVENTS, Sender, outcome_map
+from phaseline.engine.http.intake.sending import Sender, outcome_map
 from phaseline.engine.log.division import notes
 from phaseline.engine.log.division.closings import is_decided
 from phaseline.engine.log.log_records import event_at
@@ -56,19 +56,19 @@ async def _one(call: Call, sender: Sender, event: Any, seconds: float, *, dry: b
             "table_differences": found.table_differences, "records": records,
         })  # fmt: skip
     if not seconds:
-        return _accepted(await sender.store(message))
+        return _accepted(call, await sender.store(message))
     try:
         outcome = await sender.store_and_wait(message, seconds)
     except Undecided as error:
-        return _accepted(Receipt(error.sequence, duplicate=False, event=message.event, source=message.source))
-    headers = {"Location": f"{EVENTS}/{outcome.receipt.sequence}", "Preference-Applied": f"wait={seconds:g}"}
+        return _accepted(call, Receipt(error.sequence, duplicate=False, event=message.event, source=message.source))
+    headers = {"Location": f"{call.base}/events/{outcome.receipt.sequence}", "Preference-Applied": f"wait={seconds:g}"}
     body = outcome_map(call.service.kinds, outcome.receipt, outcome.effect, outcome.records)
     return HttpAnswer(body, headers=headers)
 
 
-def _accepted(receipt: Receipt) -> HttpAnswer:
+def _accepted(call: Call, receipt: Receipt) -> HttpAnswer:
     """The answer for an event that is stored, and not decided yet as far as we know."""
-    return HttpAnswer(receipt._asdict(), status=202, headers={"Location": f"{EVENTS}/{receipt.sequence}"})
+    return HttpAnswer(receipt._asdict(), status=202, headers={"Location": f"{call.base}/events/{receipt.sequence}"})
 
 
 def _wait(request: Request) -> float:

@@ -22,8 +22,7 @@ from phaseline.schemas.version import __version__
 
 async def machines(call: Call) -> HttpAnswer:
     """The tables of all kinds."""
-    kinds = call.service.kinds
-    return HttpAnswer({"digest": kinds.digest, "machines": [plain.kind(kind) for kind in kinds.values()]})
+    return HttpAnswer(call.service.tables)
 
 
 async def machine(call: Call) -> HttpAnswer:

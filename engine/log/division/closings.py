@@ -12,8 +12,8 @@ from msgspec.structs import replace
 
 from phaseline.engine.log import checkpoint
 from phaseline.engine.log.checkpoint import Checkpoint
+from phaseline.engine.log.division.division_errors import NotClosedYet
 from phaseline.engine.log.installation import Installation
-from phaseline.engine.partition_errors import NotClosedYet
 from phaseline.schemas.partitions.divisions import Deciders, Division
 from phaseline.schemas.subjects import quote
 

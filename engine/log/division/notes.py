@@ -13,11 +13,13 @@ import msgspec
 from phaseline.engine.errors import NotPermitted
 from phaseline.engine.jetstream.direct_get import LastMessage
 from phaseline.engine.jetstream.reader import Stored
-from phaseline.engine.log import foreign
+from phaseline.engine.jetstream.stream_reader import read_all
+from phaseline.engine.log import checkpoint, foreign
 from phaseline.engine.log.foreign import Standing
 from phaseline.engine.log.installation import Installation
 from phaseline.schemas import codec
 from phaseline.schemas.cloudevents import content_types
+from phaseline.schemas.partitions.divisions import STRIDE
 
 METADATA = "divisions"
 """What a worker that knows divisions says about itself."""
@@ -66,12 +68,44 @@ async def known(installation: Installation) -> Installation:
         return installation
 
 
+async def recovered(installation: Installation, by: str) -> Installation:
+    """The installation with the division that STATE shows, if the log was emptied and has lost the note.
+
+    Notes it anew. Raises `Fenced` if somebody else was faster.
+    """
+    found, counts = await standing(installation), dict[int, int]()
+    copies = [installation.subjects.state_checkpoint("*")]
+    async for slice_ in read_all(installation.wire, installation.layout.state, copies):
+        for stored in slice_:
+            number = int(stored.subject[len(installation.prefix) + 7 :].partition(".")[0])
+            if number >= STRIDE and (count := _count(stored)):
+                counts[number // STRIDE] = count
+    later = tuple(counts[generation] for generation in sorted(counts))
+    if found.ours is not None or not later:
+        return await current(installation)
+    return await _note(installation, later, by, found.end)
+
+
+def _count(copy: Stored) -> int:
+    """How many partitions the division has of which STATE has copied a checkpoint; 0 if the copy is a foreign message.
+
+    The server leaves the headers of the fence out of its copies.
+    """
+    try:
+        return 0 if foreign.is_copy(copy.block) else checkpoint.decode(copy.data).of
+    except ValueError:
+        return 0
+
+
 async def add(installation: Installation, count: int, by: str, end: int) -> Installation:
     """Divide the trees among `count` partitions from now on. end: the place of the last message that `standing` found.
 
     Raises `Fenced` if somebody else has written a note meanwhile.
     """
-    divisions = (*installation.layout.divisions, count)
+    return await _note(installation, (*installation.layout.divisions, count), by, end)
+
+
+async def _note(installation: Installation, divisions: tuple[int, ...], by: str, end: int) -> Installation:
     body = codec.encode(msgspec.to_builtins(DivisionNote(divisions, by, time.time_ns())))
     headers = {**content_types.AS_MSGPACK, EXPECTED: str(end)}
     await installation.wire.publish_acked(installation.subjects.divisions, body, headers)

@@ -154,10 +154,20 @@ securityContext:
   capabilities: {drop: [ALL]}
 {{- end }}
 
-{{/* The settings of the installation, as variables of the environment. What is null is left out. */}}
+{{/* Settings as variables of the environment: a list of names and values. What is null is left out.
+     Numbers of a values file are floats; as JSON, a large one has no exponent. */}}
+{{- define "phaseline.settings" -}}
+{{- range . }}
+{{- if not (kindIs "invalid" (last .)) }}
+- {name: {{ first . }}, value: {{ ternary (last . | toJson) (last . | toString) (kindIs "float64" (last .)) | quote }}}
+{{- end }}
+{{- end }}
+{{- end }}
+
+{{/* The settings of the installation. */}}
 {{- define "phaseline.installation" -}}
 {{- $of := .Values.installation -}}
-{{- $settings := list
+{{- include "phaseline.settings" (list
   (list "PHASELINE_PARTITIONS" $of.partitions)
   (list "PHASELINE_FEED" $of.feed)
   (list "PHASELINE_REPLICAS" $of.replicas)
@@ -167,10 +177,5 @@ securityContext:
   (list "PHASELINE_SILENCE_AFTER" $of.silenceAfter)
   (list "PHASELINE_LEASE" $of.lease)
   (list "PHASELINE_ACCEPT_TABLES" ($of.acceptTables | default nil))
--}}
-{{- range $settings }}
-{{- if not (kindIs "invalid" (last .)) }}
-- {name: {{ first . }}, value: {{ last . | toString | quote }}}
-{{- end }}
-{{- end }}
+) }}
 {{- end }}

@@ -1,23 +1,9 @@
 """The errors that a change of the number of partitions meets.
 
-Belongs here: those of `engine.repartition`, and those that a partition meets which belongs to another division. Does
-not: the other errors (`engine.errors`).
+Belongs here: those of `engine.repartition`. Does not: those that a partition meets (`log.division.division_errors`).
 """
 
 from phaseline.engine.errors import NoAnswer, SetupError
-
-
-class NotClosedYet(NoAnswer):
-    """partition {partition} cannot begin: partition {former} of the former division is not closed yet"""
-
-    partition: int
-    former: int
-
-
-class PartitionClosed(NoAnswer):
-    """partition {partition} is closed for good: the installation has other partitions now"""
-
-    partition: int
 
 
 class RepartitionUnfinished(NoAnswer):

@@ -1,0 +1,338 @@
+"""The option `--cell`: a command reads several installations as one.
+
+Belongs here: the option, opening one installation or several, saying which cells cannot be read. Does not: asking and
+following them (`phaseline.engine.cells`), what a command prints of each.
+"""
+
+import asyncio
+import functools
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Any, NamedTuple, TypeVar
+
+import click
+from click.core import ParameterSource
+
+from phaseline.engine import nats_context
+from phaseline.engine.cells import places
+from phaseline.engine.cells.cells import Cells, check_name
+from phaseline.engine.cells.cells_watch import CellRecord
+from phaseline.engine.cells.merging import Make, Merged
+from phaseline.engine.cells.one_cell import InCell
+from phaseline.engine.cells.places import Places
+from phaseline.engine.cli import broken_kinds, entity_name, options, terminal, undecided
+from phaseline.engine.cli.options import Function
+from phaseline.engine.cli.output import NAME, Output
+from phaseline.engine.client.client import Client
+from phaseline.engine.client.connecting import Connecting
+from phaseline.engine.client.session import Session
+from phaseline.engine.error_help.exit_codes import Exit, code_of
+from phaseline.engine.errors import BadSetting, NameUnknown, NotInCells, PhaselineError, TreeUnknown
+from phaseline.engine.log.watch import Watch
+from phaseline.engine.log.when import When
+from phaseline.engine.settings import Settings
+from phaseline.machines.built_in import installed
+from phaseline.machines.compiler.kinds import Kinds
+
+T = TypeVar("T")
+FORM = "write NAME=URL, or NAME=@CONTEXT, and after it #PREFIX if the prefix is not --prefix"
+
+
+class Where(NamedTuple):
+    """A cell on the command line: the servers or the context, and the prefix; empty for that of `--prefix`."""
+
+    name: str
+    nats: str
+    context: str
+    prefix: str
+
+
+class CellType(click.ParamType):  # type: ignore[type-arg]  # click 8.1 has no types for its values
+    """A cell on the command line."""
+
+    name = "cell"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Where:
+        """The cell."""
+        if isinstance(value, Where):
+            return value
+        name, equals, rest = str(value).partition("=")
+        place, _, prefix = rest.partition("#")
+        if not equals or not place.removeprefix("@"):
+            self.fail(f"{value!r} names no cell: {FORM}", param, ctx)
+        try:
+            check_name(name)
+        except BadSetting as error:
+            self.fail(error.problem, param, ctx)
+        if place.startswith("@"):
+            return Where(name, "", nats_context.SELECTED if place == nats_context.SELECTED else place[1:], prefix)
+        return Where(name, place, "", prefix)
+
+
+def _option(help_: str) -> Callable[[Function], Function]:
+    return click.option(
+        "--cell", "cells", type=CellType(), multiple=True, metavar="NAME=URL", envvar="PHASELINE_CELL",
+        show_envvar=True, help=help_,
+    )  # fmt: skip
+
+
+option = _option(
+    "Read several installations as one: name each, and give the URL of its servers, or @ and the name of a context of "
+    "the nats command. #PREFIX may follow. Repeat the option for each."
+)
+one_of = _option("Look for ID in several installations, given as for `phaseline list`, and read the one that has it.")
+
+
+class StartType(options.WhenType):
+    """Where a watch begins: a `When`, or by cell `east=4711,west=15m`."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """The moment; of several cells their moments, by name."""
+        try:
+            found = places.read(value) if isinstance(value, str) else {}
+        except BadSetting as error:
+            self.fail(error.problem, param, ctx)
+        return {name: super(StartType, self).convert(when, param, ctx) for name, when in found.items()} or (
+            super().convert(value, param, ctx)
+        )
+
+
+class Reading:
+    """One installation, or several cells, opened. The cell of the one has no name."""
+
+    def __init__(self, client: Client | None, cells: Cells | None) -> None:
+        """One of the two is given."""
+        self._client, self._cells = client, cells
+
+    @property
+    def kinds(self) -> Kinds:
+        """The tables."""
+        return installed()
+
+    async def each(self, read: Callable[[Client], Coroutine[Any, Any, T]]) -> Sequence[InCell[T]]:
+        """What each of them answers; of several, those that can be read."""
+        if self._cells is not None:
+            return await self._cells.each(read)
+        assert self._client is not None
+        return [InCell("", await read(self._client))]
+
+    async def follow(self, make: Make[T], output: Output) -> AsyncIterator[InCell[T]]:
+        """The values that `make` gives for each of them, as they come."""
+        if self._cells is None:
+            assert self._client is not None
+            async for value in make("", self._client):
+                yield InCell("", value)
+            return
+        names, connect = self._cells.names, self._cells.client
+        async with Merged(names, connect, make, follow=True, told=partial(tell, output)) as merged:
+            async for one in merged:
+                yield one
+
+    async def watch(
+        self, kind: str | None, output: Output, *, start: When | Places, follow: bool, **which: Any
+    ) -> AsyncGenerator[CellRecord[Any], None]:
+        """The records of all, as `client.watch` gives them. At the end of several says how to continue."""
+        if self._cells is None:
+            assert self._client is not None
+            assert not isinstance(start, Mapping)
+            async for one in placed(self._client.watch(kind, start=start, follow=follow, **which)):
+                yield one
+            return
+        told = partial(tell, output)
+        async with self._cells.watch(kind, start=start, follow=follow, told=told, **which) as watch:
+            try:
+                async for one in watch:
+                    yield one
+            finally:
+                output.flush()
+                terminal.say(f"to continue after these records: --from {places.written(watch.places)}")
+
+    async def having(self, entity_id: str) -> Sequence[str]:
+        """The cells that have an entity with this id."""
+        return [] if self._cells is None else await self._cells.having(entity_id)
+
+    def end(self, output: Output) -> Exit:
+        """Say which cells could not be read; the exit code of the command, which is that of their first error."""
+        away = {} if self._cells is None else self._cells.away
+        for name, error in away.items():
+            tell(output, name, error)
+        return next((code_of(error) for error in away.values()), Exit.DONE)
+
+    def missing(self, error: PhaselineError) -> PhaselineError:
+        """The error for what no cell has. One that cannot be read may have it."""
+        away = {} if self._cells is None else self._cells.away
+        if not away:
+            return error
+        return NotInCells(missing=str(error).partition(": ")[0], away=", ".join(away))
+
+
+class Installations:
+    """What a command is to read: one installation, or several cells."""
+
+    def __init__(self, settings: Settings, cells: Mapping[str, Settings]) -> None:
+        """cells: empty for the one installation of `settings`."""
+        self.settings, self.cells = settings, cells
+
+    @asynccontextmanager
+    async def reading(self, about: str | None, at: When | None) -> AsyncIterator[Reading]:
+        """Open them for a read of the latest states, or of those at a moment. Says at the end what is not decided.
+
+        about: the id in whose tree the read is; None for all trees.
+        """
+        if not self.cells:
+            async with undecided.reading(self.settings, about, at) as client:
+                yield Reading(client, None)
+            return
+        async with self._cells() as cells:
+            there = {name: await cells.client(name) for name in cells.names if name not in cells.away}
+            async with undecided.beside(there, about, at):
+                yield Reading(None, cells)
+
+    @asynccontextmanager
+    async def opened(self) -> AsyncIterator[Reading]:
+        """Open them."""
+        if self.cells:
+            async with self._cells() as cells:
+                yield Reading(None, cells)
+            return
+        async with Client.open(self.settings) as client:
+            yield Reading(client, None)
+
+    def _cells(self) -> Cells:
+        return Cells({name: Connecting(partial(Session.start, one, None, None)) for name, one in self.cells.items()})
+
+    def check_common(self, param: str, when: When | None) -> None:
+        """Raise `BadParameter` for a place where several cells are read: it is one of a single log."""
+        try:
+            places.check_common(self.cells, when)
+        except BadSetting as error:
+            raise click.BadParameter(error.problem, param_hint=param) from None
+
+    def begins(self, start: When | Places) -> When | Places:
+        """Where a watch begins; raises `BadParameter` for places of cells that there are not."""
+        if isinstance(start, Mapping) and not self.cells:
+            raise click.BadParameter("it names places of cells, and there is no --cell", param_hint="--from")
+        try:
+            return places.for_each(self.cells, start) if self.cells else start
+        except (BadSetting, NameUnknown) as error:
+            problem = error.problem if isinstance(error, BadSetting) else str(error)
+            raise click.BadParameter(problem, param_hint="--from") from None
+
+
+async def placed(watch: Watch[Any]) -> AsyncGenerator[CellRecord[Any], None]:
+    """The records of a watch of one installation, with their places."""
+    async with watch:
+        async for record in watch:
+            yield CellRecord("", watch.sequence, record, watch._body)  # noqa: SLF001  # decoded if it is asked for
+
+
+def named(cell: str, shown: dict[str, Any]) -> dict[str, Any]:
+    """What programs get of a cell: with its name; of the one installation without."""
+    return {"cell": cell, **shown} if cell else shown
+
+
+def tell(output: Output, name: str, error: PhaselineError | None) -> None:
+    """Say that a cell cannot be read, or that it can be read again: on stderr, and in JSON and YAML."""
+    if output.is_data and output.form != NAME:
+        output.show({"cell": name, "away": None if error is None else str(error)})
+    output.flush()
+    if error is None:
+        terminal.say(f"cell {name} is back")
+    else:
+        terminal.say(f"{name}: {error}", terminal.styled("cell away: ", "yellow"))
+
+
+def connected(function: Function) -> Function:
+    """Add all options of the connection, and `--cell`; `function` gets them as `installations`."""
+
+    @functools.wraps(function)
+    def call(*, cells: tuple[Where, ...], **values: Any) -> int | None:
+        named = _chosen(cells, values)
+        installations = Installations(options.settings_of(values), named)
+        broken_kinds.warn()
+        return function(installations=installations, **values)
+
+    return options.connection(option(call))
+
+
+def reading(function: Function) -> Function:
+    """As `connected`, and `--archive` for the one installation."""
+
+    @functools.wraps(function)
+    def call(*, installations: Installations, archive: Path | None, **values: Any) -> int | None:
+        source = click.get_current_context().get_parameter_source("archive")
+        if archive is not None and installations.cells and source == ParameterSource.COMMANDLINE:
+            raise click.UsageError("an archive is of one installation: give either --archive or --cell")
+        settings = replace(installations.settings, archive=archive)
+        return function(installations=Installations(settings, installations.cells), **values)
+
+    return connected(options.archive(call))
+
+
+def locating(function: Function) -> Function:
+    """Add all options of the connection, `--cell` and `--archive`, to a command about one entity.
+
+    `function` gets the `settings` of the cell that has the entity.
+    """
+    function = options.archived(function)
+
+    @functools.wraps(function)
+    def call(*, cells: tuple[Where, ...], **values: Any) -> int | None:
+        named = _chosen(cells, values)
+        settings = options.settings_of(values)
+        broken_kinds.warn()
+        if named and values["kind"] is not None:
+            about = entity_name.read(installed(), values["kind"], values["entity_id"]).id
+            settings = named[asyncio.run(_home(Installations(settings, named), about))]
+        return function(settings=settings, **values)
+
+    return options.connection(one_of(call))
+
+
+async def _home(installations: Installations, entity_id: str) -> str:
+    """The cell that has an entity; raises `UsageError` if several have it, `TreeUnknown`, `NotInCells`."""
+    async with installations.opened() as reading:
+        found = await reading.having(entity_id)
+    if len(found) > 1:
+        problem = f"{entity_id} is in the cells {', '.join(found)}: name the servers of one of them by --nats"
+        raise click.UsageError(problem)
+    if not found:
+        raise reading.missing(TreeUnknown(root=entity_id))
+    terminal.say(f"in the cell {found[0]}")
+    return found[0]
+
+
+def _chosen(cells: Sequence[Where], values: Mapping[str, Any]) -> dict[str, Settings]:
+    """The settings of the cells that are to be read, by name."""
+    if not _is_chosen(cells):
+        return {}
+    found = {one.name: _settings_of(one, values) for one in cells}
+    if len(found) < len(cells):
+        raise click.BadParameter("two cells have the same name", param_hint="--cell")
+    return found
+
+
+def _is_chosen(cells: Sequence[Where]) -> bool:
+    """Whether cells are to be read. An option that names one installation goes before cells of the environment."""
+    context = click.get_current_context()
+    given = [name for name in ("nats", "context") if context.get_parameter_source(name) == ParameterSource.COMMANDLINE]
+    if cells and given and context.get_parameter_source("cells") == ParameterSource.COMMANDLINE:
+        raise click.UsageError(f"give either --cell or {options.flag(given[0])}")
+    return bool(cells) and not given
+
+
+def _settings_of(cell: Where, values: Mapping[str, Any]) -> Settings:
+    """The settings of a cell. A URL goes with the other options; a context describes the whole connection."""
+    chosen = {name: values[name] for name in options.CONNECTION if name in values and name != "context"}
+    try:
+        if cell.context:
+            kept = {name: value for name, value in chosen.items() if name not in nats_context.SETTINGS}
+            chosen = nats_context.applied(cell.context, kept)
+        else:
+            chosen["nats"] = cell.nats
+        return options.settings_from({**chosen, **({"prefix": cell.prefix} if cell.prefix else {})})
+    except BadSetting as error:
+        raise click.BadParameter(f"{cell.name}: {error.problem}", param_hint="--cell") from error

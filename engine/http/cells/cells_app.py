@@ -1,0 +1,39 @@
+"""Which application answers a request to a server of several cells.
+
+Belongs here: `CellsApp`. `/v1/cells/NAME/...` is `/v1/...` of that cell; all else is about all cells. Does not:
+answering (`engine.http.app`).
+"""
+
+import re
+from urllib.parse import unquote_to_bytes
+
+from starlette.types import Receive, Scope, Send
+
+from phaseline.engine.http.access.access import Access
+from phaseline.engine.http.app import HttpApp
+from phaseline.engine.http.cells.cells_routes import CELL_ROUTES
+from phaseline.engine.http.cells.cells_service import CellsService
+from phaseline.engine.http.routes import ROUTES
+
+OF_ONE = re.compile(rb"/v1/cells/([^/?]+)(/[^?].*)", re.DOTALL)
+
+
+class CellsApp:
+    """The application that uvicorn runs."""
+
+    def __init__(self, service: CellsService, access: Access) -> None:
+        """access: who is let in, the same for all cells."""
+        own = tuple(one for one in ROUTES if one.path.startswith("/v1/"))
+        self._all = HttpApp(service, access, CELL_ROUTES)
+        self._cells = {name: HttpApp(one, access, own) for name, one in service.cells.items()}
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request."""
+        found = OF_ONE.match(scope.get("raw_path", b""))
+        name = unquote_to_bytes(found[1]).decode(errors="replace") if found else ""
+        if found is None or name not in self._cells:
+            await self._all(scope, receive, send)
+            return
+        # The path stays as it was sent: it names the request in errors and ETags.
+        within = {**scope, "raw_path": b"/v1" + found[2], "root_path": f"/v1/cells/{name}"}
+        await self._cells[name](within, receive, send)

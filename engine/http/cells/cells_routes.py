@@ -1,0 +1,54 @@
+"""The table of the requests about all cells. Beside them each cell has all requests of one installation.
+
+Belongs here: as in `engine.http.routes`. Does not: the handlers (`all_entities`, `all_transitions`).
+"""
+
+from phaseline.engine.http.cells import all_entities, all_transitions
+from phaseline.engine.http.parameters import Parameter
+from phaseline.engine.http.routes import (
+    CONDITION,
+    CONTINUE,
+    DELETED,
+    FACET,
+    FORM,
+    KIND,
+    LABEL,
+    LANG,
+    LIMIT,
+    READ,
+    REJECTIONS,
+    ROUTES,
+    SORT,
+    STATE,
+    TO,
+    TREE,
+    VERBOSE,
+    Route,
+)
+
+CELL = Parameter("cell", "the name of a cell", is_path=True, example="east")
+AT_TIME = Parameter("at", "a time (RFC 3339), or how long ago", "moment", example="15m")
+FROM_ALL = Parameter("from", "a time, or a time or the first place of each cell: `east=4712,west=13`; without it, what "
+                     "is to come", example="15m")  # fmt: skip
+SHARED = ("listMachines", "getMachine", "getSession", "logIn", "logOut", "livez", "getDescription")
+"""Requests that are the same for one installation and for several."""
+
+CELL_ROUTES: tuple[Route, ...] = (
+    Route("GET", "/v1/cells", "listCells", all_entities.cells,
+          "All cells: whether they can be read, at which place they stand, how many entities are in which state."),
+    Route("GET", "/v1/entities", "listAllEntities", all_entities.entities,
+          "Entities of all cells that fit, page by page, with counts of all that fit.",
+          (KIND, TREE, STATE, CONDITION, LABEL, SORT, DELETED, LIMIT, CONTINUE, AT_TIME, LANG), problems=READ),
+    Route("GET", "/v1/counts", "countAllEntities", all_entities.counts,
+          "How many entities of all cells are in which state, and in which class.", (KIND, TREE, DELETED, AT_TIME),
+          problems=READ),
+    Route("GET", "/v1/transitions", "watchAllTransitions", all_transitions.transitions,
+          "What happened, and what happens, in all cells: server-sent events, or a range as lines.",
+          (KIND, FACET, STATE, CONDITION, TREE, FROM_ALL, TO, REJECTIONS, FORM), answer="text/event-stream",
+          problems=(*READ, 410)),
+    *(one for one in ROUTES if one.name in SHARED),
+    Route("GET", "/readyz", "readyz", all_entities.readyz,
+          "Whether at least one cell is loaded and followed.", (VERBOSE,), role="", problems=(503,)),
+    Route("GET", "/v1/cells/{cell}", "getCell", all_entities.cell, "One cell.", (CELL,), problems=(404,)),
+)  # fmt: skip
+"""All requests about several cells, in the order of the documentation."""

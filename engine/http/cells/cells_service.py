@@ -1,0 +1,79 @@
+"""A service for each cell, and which of them have states to answer from.
+
+Belongs here: `CellsService`. Does not: what one installation answers (`engine.http.service`).
+"""
+
+from collections.abc import AsyncIterator, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager
+from typing import Any
+
+from phaseline.engine.http.intake.hook_file import Hooks
+from phaseline.engine.http.service import HISTORY, Service, running
+from phaseline.engine.http.traffic import Traffic
+from phaseline.engine.log.when import Moment
+from phaseline.engine.request_errors import StillLoading
+from phaseline.engine.settings import Settings
+from phaseline.machines.compiler.kinds import Kinds
+from phaseline.schemas.records import timestamp
+
+
+class CellsService:
+    """The services of all cells, by name. `running_cells` starts them."""
+
+    def __init__(self, cells: Mapping[str, Service], kinds: Kinds) -> None:
+        """kinds: the tables, which are the same for all."""
+        self.cells, self._kinds = dict(cells), kinds
+        self.description = b"{}"
+        """The description of the API, as JSON."""
+        self.traffic = Traffic()
+
+    @property
+    def kinds(self) -> Kinds:
+        """The tables."""
+        return self._kinds
+
+    async def present(self) -> int | None:
+        """None: each cell has a place of its own."""
+        return None
+
+    def loaded(self) -> dict[str, Service]:
+        """Those that have states to answer from; raises `StillLoading` if none has."""
+        found = {name: one for name, one in self.cells.items() if one.problem is None}
+        if not found:
+            raise StillLoading(entities=0, place=0)
+        return found
+
+    def told(self, moments: Mapping[str, Moment]) -> dict[str, Any]:
+        """What an answer says of each cell: the moment at which its part is true, or why it has no part in it."""
+        return {
+            name: away(one) if (moment := moments.get(name)) is None else {**at(moment), "connected": one.is_connected}
+            for name, one in self.cells.items()
+        }
+
+    def close(self) -> None:
+        """Let all streams end."""
+        for one in self.cells.values():
+            one.close()
+
+
+def at(moment: Moment) -> dict[str, Any]:
+    """A moment of a cell."""
+    return {"place": moment.place, "time": timestamp(moment.time_ns)}
+
+
+def away(service: Service) -> dict[str, Any]:
+    """Why a cell has no part in an answer."""
+    return {"away": service.problem or "the states were loaded after this answer was begun"}
+
+
+@asynccontextmanager
+async def running_cells(
+    cells: Mapping[str, Settings], kinds: Kinds, history: int = HISTORY, hooks: Hooks | None = None
+) -> AsyncIterator[CellsService]:
+    """A service for each cell while the block runs. One whose servers are away waits for them."""
+    async with AsyncExitStack() as stack:
+        made = {
+            name: await stack.enter_async_context(running(settings, kinds, history, hooks))
+            for name, settings in cells.items()
+        }
+        yield CellsService(made, kinds)

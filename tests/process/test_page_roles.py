@@ -1,0 +1,132 @@
+"""What the page shows to whom, in Chromium: readers of some trees, and those who may not send.
+
+Belongs here: tokens with roles. Does not: the roles themselves (`tests/nats/test_http_tokens`), the screens of those
+who may do everything (`test_page`, `test_page_entity`).
+"""
+
+import re
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+import pytest_asyncio
+
+from phaseline.engine.http.access import tokens
+from phaseline.engine.http.access.access import COOKIE, AccessSettings
+from phaseline.engine.jetstream.wire import Wire
+from phaseline.engine.settings import Settings
+from tests.support import browser
+from tests.support.browser import Tab
+from tests.support.http_server import Api, http_server
+from tests.support.installation import installation_with_history
+
+SCREENS = ("now", "now?view=table", "tree", "tree/c1?sel=cluster/c1", "time?from=1", "time?from=1&view=lanes&tree=c2",
+           "entity/cluster/c1", "refused", "workers", "now?at=40")  # fmt: skip
+OTHER = "c3"
+
+
+class Site(NamedTuple):
+    """A server with tokens, by the names of those who have them."""
+
+    api: Api
+    tokens: dict[str, str]
+    path: Path
+
+
+@pytest_asyncio.fixture
+async def site(chromium: Any, settings: Settings, wire: Wire, tmp_path: Path) -> AsyncIterator[Site]:
+    """A server of an installation with three trees."""
+    path = tmp_path / "tokens"
+    made = {
+        name: tokens.add(path, name, roles)
+        for name, roles in {
+            "reader": ["read:c1", "read:c2"], "publisher": ["read", "publish:c1"], "boss": ["read", "publish", "operate"],
+        }.items()
+    }  # fmt: skip
+    async with (
+        installation_with_history(settings, wire, events=60, clusters=3),
+        http_server(settings, access=AccessSettings(path)) as served,
+    ):
+        await served.place()
+        yield Site(served, made, path)
+
+
+async def logged_in(tab: Tab, site: Site, name: str) -> None:
+    """Open the page as somebody who has logged in before."""
+    await tab.page.context.add_cookies([{"name": COOKIE, "value": site.tokens[name], "url": site.api.url}])
+    await tab.goto(f"{site.api.url}/now")
+    await tab.until(f"phaseline.session.name === '{name}'")
+
+
+async def test_a_link_with_a_token_logs_in(chromium: Any, site: Site) -> None:
+    async with browser.tab(chromium) as tab:
+        await tab.page.goto(f"{site.api.url}/tree?lang=zh#token={site.tokens['reader']}")
+        await tab.sees("所有树")
+        assert tab.page.url == f"{site.api.url}/tree?lang=zh"
+        assert tab.errors == []
+
+
+async def test_a_reader_of_two_trees_meets_no_refusal(chromium: Any, site: Site) -> None:
+    async with browser.tab(chromium) as tab:
+        await logged_in(tab, site, "reader")
+        answers: list[tuple[int, str]] = []
+        tab.page.on("response", lambda answer: answers.append((answer.status, answer.url)))
+        for screen in SCREENS:
+            await tab.goto(f"{site.api.url}/{screen}")
+            await tab.until("!document.querySelector('main .empty[role=status]')")
+            text = await tab.page.locator("body").inner_text()
+            assert not re.search(rf"\b{OTHER}\b", text), screen
+            assert await tab.page.locator("[role=alert]").count() == 0, screen
+            assert "may not do this" not in text, screen
+        assert [one for one in answers if one[0] >= 400] == []
+        await tab.goto(f"{site.api.url}/workers")
+        await tab.sees("This user may not see it.")
+        await tab.page.locator(".card.tables").wait_for()
+        await tab.goto(f"{site.api.url}/now")
+        assert "Workers" not in await tab.page.locator("nav").inner_text()
+        roots = await tab.page.evaluate("[...new Set(phaseline.store.ids.map((id) => id.split('/')[0]))].sort()")
+        assert roots == ["c1", "c2"]
+        assert tab.errors == []
+
+
+@pytest.mark.parametrize(
+    ("name", "root", "needed"),
+    [("reader", "c1", "publish:c1"), ("publisher", "c1", ""), ("publisher", "c2", "publish:c2"), ("boss", "c2", "")],
+)
+async def test_sending_says_which_role_it_needs(chromium: Any, site: Site, name: str, root: str, needed: str) -> None:
+    async with browser.tab(chromium) as tab:
+        await logged_in(tab, site, name)
+        await tab.goto(f"{site.api.url}/entity/cluster/{root}")
+        send = tab.page.get_by_role("button", name="Send", exact=True)
+        await send.wait_for()
+        assert await send.is_disabled() == bool(needed)
+        if needed:
+            await tab.sees(f"This needs the role {needed}.")
+        await tab.page.get_by_role("button", name="What would change?").click()
+        await tab.until("document.querySelector('.tryEvent [aria-live]').textContent")
+        assert "may not" not in await tab.page.locator(".tryEvent").inner_text()
+
+
+async def test_sending_again_says_which_role_it_needs(chromium: Any, site: Site) -> None:
+    await site.api.service.client.publish_and_wait("cluster", "create", "c1")
+    for name, may in (("publisher", False), ("boss", True)):
+        async with browser.tab(chromium) as tab:
+            await logged_in(tab, site, name)
+            await tab.goto(f"{site.api.url}/refused")
+            await tab.page.locator(".row").first.click()
+            again = tab.page.get_by_role("button", name="Send again")
+            await again.wait_for()
+            assert await again.is_enabled() == may
+            assert await tab.page.get_by_text("This needs the role operate.").count() == (not may)
+
+
+async def test_who_lost_his_token_is_asked_for_another_one(
+    chromium: Any, site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tokens, "LOOK", -1.0)
+    async with browser.tab(chromium) as tab:
+        await logged_in(tab, site, "reader")
+        site.path.write_text("\n".join(line for line in site.path.read_text().splitlines() if " reader " not in line))
+        await tab.page.evaluate("void phaseline.stream.load()")
+        await tab.page.get_by_label("Token").wait_for()
