@@ -39,9 +39,7 @@ from phaseline.engine.setup_errors import PrefixTaken as PrefixTaken  # noqa: PL
 from phaseline.engine.setup_errors import ServerFailed as ServerFailed  # noqa: PLC0414  # part of this module
 from phaseline.engine.setup_errors import ServerGone as ServerGone  # noqa: PLC0414  # part of this module
 from phaseline.engine.setup_errors import ServerTooOld as ServerTooOld  # noqa: PLC0414  # part of this module
-from phaseline.engine.setup_errors import StreamFixed as StreamFixed  # noqa: PLC0414  # part of this module
 from phaseline.engine.setup_errors import StreamsDiffer as StreamsDiffer  # noqa: PLC0414  # part of this module
-from phaseline.engine.setup_errors import StreamUnchanged as StreamUnchanged  # noqa: PLC0414  # part of this module
 from phaseline.engine.setup_errors import TablesDiffer as TablesDiffer  # noqa: PLC0414  # part of this module
 from phaseline.engine.setup_errors import TlsFailed as TlsFailed  # noqa: PLC0414  # part of this module
 from phaseline.engine.setup_errors import UserRefused as UserRefused  # noqa: PLC0414  # part of this module
@@ -138,14 +136,6 @@ class NotOwned(NoAnswer):
     """partition {partition} is not owned by this worker"""
 
     partition: int
-
-
-class CopiesLate(NoAnswer):
-    """{stream} is changed, but its copies on {late} have not moved for {seconds:g} s: are these servers running?"""
-
-    stream: str
-    late: str
-    seconds: float
 
 
 class NotFound(PhaselineError):

@@ -91,24 +91,6 @@ class StreamsDiffer(SetupError):
     way_out: str
 
 
-class StreamFixed(SetupError):
-    """nothing was changed: {setting} of {stream} cannot change from {found} to {wanted}; {way_out}"""
-
-    stream: str
-    setting: str
-    found: str
-    wanted: str
-    way_out: str
-
-
-class StreamUnchanged(SetupError):
-    """NATS refuses to change {settings} of {stream}: {problem}; streams that are listed before it are changed"""
-
-    stream: str
-    settings: str
-    problem: str
-
-
 class KindMissing(SetupError):
     """the log holds entities of the kind {kind!r}, which is not installed here: install its package (found {known})"""
 

@@ -224,7 +224,7 @@ def log(settings: Settings) -> dict[str, Any]:
     """LOG: the records. The server republishes transitions and rejections, and no other subject, as the live feed.
 
     It is the truth, so nothing of it may be dropped by a limit. At a limit of the server a stream with schedules drops
-    messages. So it has none: workers keep to the one in its metadata (`worker.stream_watch`).
+    messages. So it has none: workers keep to the one in its metadata (`stream_settings.stream_watch`).
     """
     prefix, most = settings.prefix, settings.log_max_bytes
     return {

@@ -31,6 +31,7 @@ from phaseline.engine.errors import (
     TablesDiffer,
 )
 from phaseline.engine.jetstream.api_reply import can_pass
+from phaseline.engine.jetstream.stream_settings.stream_watch import StreamWatch
 from phaseline.engine.jetstream.streams import MINIMUM_SERVER, provision
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.log import table_eras
@@ -46,7 +47,6 @@ from phaseline.engine.worker.lease import Leases
 from phaseline.engine.worker.measures import Measures
 from phaseline.engine.worker.partition import Partition
 from phaseline.engine.worker.stopping import unless_stopped
-from phaseline.engine.worker.stream_watch import StreamWatch
 from phaseline.machines import built_in, libraries
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.schemas.version import __version__
@@ -123,7 +123,7 @@ class Worker:
             worker=self.name, partitions=installation.layout.division.count, prefix=installation.prefix,
         )  # fmt: skip
         reporting = asyncio.create_task(self._report())
-        looking = asyncio.create_task(StreamWatch(installation, self._room).run())
+        looking = asyncio.create_task(StreamWatch(self.wire, installation.layout, self._room).run())
         try:
             while installation is not None and not stop.is_set():
                 await self._work(installation, stop)

@@ -18,7 +18,6 @@ from phaseline.engine.errors import (
     CellsAway,
     ClusterUnusable,
     ConnectionLost,
-    CopiesLate,
     DataDirInUse,
     DataDirUnusable,
     DecisionStuck,
@@ -79,8 +78,6 @@ from phaseline.engine.errors import (
     ServiceRefused,
     SetupError,
     StateUnknown,
-    StreamFixed,
-    StreamUnchanged,
     StreamsDiffer,
     TablesDiffer,
     TlsFailed,
@@ -93,6 +90,7 @@ from phaseline.engine.errors import (
     WrongClock,
     WrongIdLength,
 )
+from phaseline.engine.jetstream.stream_settings.stream_errors import CopiesLate, StreamFixed, StreamUnchanged
 
 __all__ = [
     "AmbiguousId",

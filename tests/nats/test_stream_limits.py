@@ -11,12 +11,11 @@ from structlog.testing import capture_logs
 from phaseline.engine.client.client import Client
 from phaseline.engine.doctor.examine import examine
 from phaseline.engine.errors import NoRoom
-from phaseline.engine.jetstream.stream_settings import change
+from phaseline.engine.jetstream.stream_settings import change, stream_watch
 from phaseline.engine.jetstream.stream_settings.fill import Fill
 from phaseline.engine.jetstream.streams import inspect, provision, reports
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.settings import Settings
-from phaseline.engine.worker import stream_watch
 from phaseline.engine.worker.worker import Worker
 from phaseline.machines.compiler.kinds import Kinds
 from tests.support import timed_kinds

@@ -5,12 +5,13 @@ from typing import Any
 import pytest
 
 from phaseline.engine.cli import options
-from phaseline.engine.errors import BadSetting, StreamFixed
+from phaseline.engine.errors import BadSetting
 from phaseline.engine.jetstream import streams
 from phaseline.engine.jetstream.stream_settings.change import changed, check, copying, is_whole
 from phaseline.engine.jetstream.stream_settings.differences import differences
 from phaseline.engine.jetstream.stream_settings.fill import KEPT_BYTES, Fill
 from phaseline.engine.jetstream.stream_settings.report import StreamReport
+from phaseline.engine.jetstream.stream_settings.stream_errors import StreamFixed
 from phaseline.engine.settings import Settings
 
 LAYOUT = streams.layout_of(Settings(), 8)

@@ -10,11 +10,12 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from phaseline.engine.errors import ApiFailed, CopiesLate, NatsUnreachable, NoAnswer, StreamFixed, StreamUnchanged
+from phaseline.engine.errors import ApiFailed, NatsUnreachable, NoAnswer
 from phaseline.engine.jetstream.api_reply import can_pass
 from phaseline.engine.jetstream.stream_settings.differences import StreamDifference
 from phaseline.engine.jetstream.stream_settings.fill import KEPT_BYTES
 from phaseline.engine.jetstream.stream_settings.report import StreamReport, late_copies
+from phaseline.engine.jetstream.stream_settings.stream_errors import CopiesLate, StreamFixed, StreamUnchanged
 from phaseline.engine.jetstream.wire import Wire
 
 PATIENCE = 120.0

@@ -1,7 +1,7 @@
 """Looks how full the streams are, and says so in time. At the limit of LOG this worker commits nothing.
 
 Belongs here: when to look, when to say it again, the limit of LOG. Does not: what counts as full
-(`jetstream.stream_settings.fill`), a server without room (`ownership.fenced_commit`).
+(`fill`), a server without room (`ownership.fenced_commit`).
 """
 
 import asyncio
@@ -10,7 +10,8 @@ from contextlib import suppress
 from phaseline.engine import logs
 from phaseline.engine.errors import ApiFailed, NoAnswer, SetupError
 from phaseline.engine.jetstream.stream_settings.fill import Fill
-from phaseline.engine.log.installation import Installation
+from phaseline.engine.jetstream.streams import Layout
+from phaseline.engine.jetstream.wire import Wire
 
 LOOK = 30.0
 """Seconds between two looks."""
@@ -25,9 +26,9 @@ log = logs.get_logger(__name__)
 class StreamWatch:
     """The looks of one worker. room: set while LOG is below its limit."""
 
-    def __init__(self, installation: Installation, room: asyncio.Event) -> None:
+    def __init__(self, wire: Wire, layout: Layout, room: asyncio.Event) -> None:
         """Nothing is known yet."""
-        self._wire, self._layout, self._room = installation.wire, installation.layout, room
+        self._wire, self._layout, self._room = wire, layout, room
         self._told: dict[str, int] = {}
         """The percent that the log names last, by stream."""
 
