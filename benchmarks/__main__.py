@@ -37,6 +37,7 @@ TITLES = {
     "reading": "Reading commands",
     "page": "The page, and many readers of the API",
     "take_over": "Taking over a partition",
+    "handover": "Handing partitions over",
     "scale": "A million entities",
     "metrics": "Metrics",
     "install": "Installing, importing, starting",

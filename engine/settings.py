@@ -16,9 +16,14 @@ DEFAULT_URL = "nats://127.0.0.1:4222"
 JETSTREAM, INBOX = "$JS.API", "_INBOX"
 DEFAULT_PARTITIONS = 8
 MAX_PARTITIONS = 256
+DEFAULT_WINDOW = 600.0
 HUNDRED_YEARS = 100 * 365 * 86_400.0
+LEAST_ROOM = 1_000_000
+"""Bytes that a stream with a limit may hold at least: it must take some of the largest messages."""
 _PREFIX = re.compile(r"[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*\Z")
 _INBOX = re.compile(r"[^\s.*>]+(\.[^\s.*>]+)*\Z")
+_TAG = re.compile(r"[^\s,]+\Z")
+MAX_BYTES = ("events_max_bytes", "log_max_bytes", "state_max_bytes", "live_max_bytes")
 PATHS = ("creds", "nkey", "tls_ca", "tls_cert", "tls_key", "message_id_key")
 _SCHEMES = ("nats", "tls", "ws", "wss")
 
@@ -56,12 +61,24 @@ class Settings:
     """Number of partitions. None: the number of the existing installation, or 8 for a new one."""
     feed: Feed | None = None
     """The format of the records and of the live feed. None: that of the existing installation, or msgpack."""
-    replicas: int = 1
-    storage: Literal["file", "memory"] = "file"
-    dedupe_window: float = 600.0
-    """Seconds in which the server drops an event with an id and source that it has seen."""
-    events_max_age: float = 0.0
-    """Seconds that events are kept; 0 keeps them for ever."""
+    # What follows, up to `live_max_bytes`, belongs to streams. None: as they are. What a new one gets stands beside it.
+    replicas: int | None = None
+    """Copies of each stream. New: 1."""
+    storage: Literal["file", "memory"] | None = None
+    """New: file."""
+    placement_cluster: str | None = None
+    """The cluster of NATS servers in which the streams are. New: any."""
+    placement_tags: tuple[str, ...] | None = None
+    """Tags that each server with a copy of a stream has. New: none."""
+    dedupe_window: float | None = None
+    """Seconds in which the server drops an event with an id and source that it has seen. New: 600."""
+    events_max_age: float | None = None
+    """Seconds that events are kept; 0 keeps them for ever. New: 0."""
+    events_max_bytes: int | None = None
+    """The bytes that a stream may hold; at the limit it refuses messages. 0 is no limit. New: 0. So with the others."""
+    log_max_bytes: int | None = None
+    state_max_bytes: int | None = None
+    live_max_bytes: int | None = None
     lease: float = 2.0
     """Seconds that a worker may be silent before others take its partitions."""
 
@@ -91,17 +108,7 @@ class Settings:
             f"must be 1 to {MAX_PARTITIONS}, found {self.partitions}",
         )
         _check(self.feed in (None, *FEEDS), "feed", f"must be one of {', '.join(FEEDS)}, found {self.feed!r}")
-        _check(self.replicas in (1, 3, 5), "replicas", f"must be 1, 3 or 5, found {self.replicas}")
-        _check(self.storage in ("file", "memory"), "storage", f"must be file or memory, found {self.storage!r}")
-        _check(
-            0.1 <= self.dedupe_window <= 86_400,
-            "dedupe_window",
-            f"must be 0.1 s to a day, found {self.dedupe_window:g} s",
-        )
-        kept_long_enough = self.events_max_age == 0 or self.dedupe_window <= self.events_max_age <= HUNDRED_YEARS
-        least = f"{self.dedupe_window:g} s"
-        problem = f"must be 0, or the dedupe window, {least}, to a hundred years; found {self.events_max_age:g} s"
-        _check(kept_long_enough, "events_max_age", problem)
+        self._check_streams()
         _check(
             0 <= self.silence_after <= HUNDRED_YEARS,
             "silence_after",
@@ -126,6 +133,25 @@ class Settings:
         for name in PATHS:
             path = getattr(self, name)
             _check(path is None or _is_file(path), name, f"{path} is not a file")
+
+    def _check_streams(self) -> None:
+        """Raise `BadSetting` for a wrong setting of streams."""
+        _check(self.replicas in (None, 1, 3, 5), "replicas", f"must be 1, 3 or 5, found {self.replicas}")
+        _check(self.storage in (None, "file", "memory"), "storage", f"must be file or memory, found {self.storage!r}")
+        window = DEFAULT_WINDOW if self.dedupe_window is None else self.dedupe_window
+        _check(0.1 <= window <= 86_400, "dedupe_window", f"must be 0.1 s to a day, found {window:g} s")
+        age = self.events_max_age or 0.0
+        problem = f"must be 0, or the dedupe window, {window:g} s, to a hundred years; found {age:g} s"
+        _check(age == 0 or window <= age <= HUNDRED_YEARS, "events_max_age", problem)
+        for name in MAX_BYTES:
+            most = getattr(self, name) or 0
+            _check(
+                most == 0 or most >= LEAST_ROOM, name, f"must be 0, or at least {LEAST_ROOM:,} bytes; found {most:,}"
+            )
+        for tag in self.placement_tags or ():
+            _check(bool(_TAG.match(tag)), "placement_tags", f"{tag!r} is not a tag of a NATS server")
+        cluster = self.placement_cluster or "x"
+        _check(bool(_TAG.match(cluster)), "placement_cluster", f"{cluster!r} is not the name of a cluster")
 
     @property
     def shown(self) -> str:

@@ -84,10 +84,11 @@ class PrefixTaken(SetupError):
 
 
 class StreamsDiffer(SetupError):
-    """the stream {stream} is of another version of Phaseline ({difference}): export it, import it under a new prefix"""
+    """the stream {stream} is not as this version of Phaseline needs it ({difference}): {way_out}"""
 
     stream: str
     difference: str
+    way_out: str
 
 
 class KindMissing(SetupError):

@@ -244,6 +244,15 @@ class Subjects:
         """The subject on which the owner of a partition answers requests that another worker received."""
         return f"{self.prefix}.owner.{partition}.{token}"
 
+    def handing_over(self, partition: int) -> str:
+        """The subject on which the owner of a partition hands it to the worker that should own it."""
+        return f"{self.prefix}.owner.{partition}"
+
+    @property
+    def workers(self) -> str:
+        """The subject on which workers say that they have come, or leave."""
+        return f"{self.prefix}.owner.workers"
+
     def timer(self, partition: int | str, kind: str, facet: str, entity_id: str) -> str:
         """The subject of the schedule of a facet's timer."""
         return f"{self.prefix}.timer.{partition}.{kind}.{facet}.{quoted_id(entity_id)}"

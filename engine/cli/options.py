@@ -247,6 +247,46 @@ class SecondsType(click.ParamType):  # type: ignore[type-arg]  # as above
         return seconds
 
 
+class SizeType(click.ParamType):  # type: ignore[type-arg]  # as above
+    """A number of bytes on the command line, such as `500MB`, `20GB` or `4GiB`."""
+
+    name = "size"
+    _WRITTEN = re.compile(r"(\d+(?:\.\d+)?)\s*([kMGT]?)(i?)B?", re.IGNORECASE)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        """The bytes."""
+        found = self._WRITTEN.fullmatch(str(value).strip())
+        if found is None:
+            self.fail(
+                f"{value!r} is no size: write bytes, or a number with kB, MB, GB, TB or GiB, like 20GB", param, ctx
+            )
+        power = ["", "k", "m", "g", "t"].index(found[2].lower())
+        return int(float(found[1]) * (1024 if found[3] else 1000) ** power)
+
+
+class Number(click.Choice):  # type: ignore[type-arg]  # as above
+    """One of some numbers."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        """The number."""
+        return int(super().convert(str(value), param, ctx))
+
+
+class Words(click.ParamType):  # type: ignore[type-arg]  # as above
+    """Words separated by commas; none of them for an empty text."""
+
+    name = "words"
+
+    def convert(
+        self,
+        value: Any,
+        param: click.Parameter | None,  # noqa: ARG002  # as click calls it
+        ctx: click.Context | None,  # noqa: ARG002  # likewise
+    ) -> tuple[str, ...]:
+        """The words."""
+        return value if isinstance(value, tuple) else tuple(word.strip() for word in value.split(",") if word.strip())
+
+
 class WhenType(click.ParamType):  # type: ignore[type-arg]  # as above
     """A `When` on the command line. `15m` becomes a fixed time here, once per command."""
 

@@ -14,10 +14,46 @@ from phaseline.engine.cli.help import Page
 from phaseline.engine.cli.telemetry import Telemetry
 from phaseline.engine.cli.telemetry import options as telemetry_options
 from phaseline.engine.errors import BadSetting
-from phaseline.engine.settings import FEEDS, Settings
+from phaseline.engine.settings import FEEDS, MAX_BYTES, Settings
 from phaseline.engine.worker import system
 from phaseline.machines.built_in import installed
 
+AS_IT_IS = "  [default: as it is; new streams: {}]"
+STREAMS: dict[str, dict[str, Any]] = {
+    "replicas": {
+        "type": options.Number(["1", "3", "5"]),
+        "help": f"Number of copies of each stream.{AS_IT_IS.format(1)}",
+    },
+    "storage": {
+        "type": click.Choice(["file", "memory"]),
+        "help": f"Where streams keep their messages.{AS_IT_IS.format('file')}",
+    },
+    "placement_cluster": {
+        "type": str, "metavar": "NAME",
+        "help": f"Cluster of NATS servers in which the streams are.{AS_IT_IS.format('any')}",
+    },
+    "placement_tags": {
+        "type": options.Words(), "metavar": "TAG,...",
+        "help": f"Tags that servers with a copy of a stream have.{AS_IT_IS.format('any')}",
+    },
+    "dedupe_window": {
+        "type": float,
+        "help": f"Seconds in which the server drops an event with an id that it has seen.{AS_IT_IS.format(600)}",
+    },
+    "events_max_age": {
+        "type": float,
+        "help": f"Seconds that events are kept. 0 keeps them for ever.{AS_IT_IS.format(0)}",
+    },
+    **{
+        name: {
+            "type": options.SizeType(), "metavar": "SIZE",
+            "help": f"Bytes, like 20GB, that {name.partition('_')[0].upper()} may hold. At the limit nothing more "
+                    f"is stored, and nothing is lost. 0 is no limit.{AS_IT_IS.format(0)}",
+        }
+        for name in MAX_BYTES
+    },
+}  # fmt: skip
+"""The options of streams. One that is not given leaves the streams as they are."""
 OPTIONS: dict[str, dict[str, Any]] = {
     "partitions": {
         "type": click.IntRange(1, 256),
@@ -30,22 +66,7 @@ OPTIONS: dict[str, dict[str, Any]] = {
                 "installation keeps it; workers that run already take it when they are restarted.  "
                 "[default: as it is kept, or msgpack]",
     },
-    "replicas": {
-        "type": click.Choice(["1", "3", "5"]), "default": "1",
-        "help": "Number of copies of each stream that is created.",
-    },
-    "storage": {
-        "type": click.Choice(["file", "memory"]), "default": "file",
-        "help": "Where streams that are created keep their messages.",
-    },
-    "dedupe_window": {
-        "type": float, "default": 600.0,
-        "help": "Seconds in which the server drops an event with an id that it has seen.",
-    },
-    "events_max_age": {
-        "type": float, "default": 0.0,
-        "help": "Seconds that events are kept. 0 keeps them for ever.",
-    },
+    **STREAMS,
     "silence_after": {
         "type": options.SecondsType(), "default": 0.0, "metavar": "TIME",
         "help": "Time without an observation, like 120s or 5m, after which a place such as a cluster falls silent, "
@@ -68,18 +89,25 @@ OPTIONS: dict[str, dict[str, Any]] = {
 
 def installation(function: options.Function) -> options.Function:
     """Add the options of an installation; `function` gets them in `settings`."""
+    return _added(function, OPTIONS)
 
+
+def of_streams(function: options.Function) -> options.Function:
+    """Add the options of streams; `function` gets them in `settings`."""
+    return _added(function, STREAMS)
+
+
+def _added(function: options.Function, added: dict[str, dict[str, Any]]) -> options.Function:
     @functools.wraps(function)
     def call(settings: Settings, **values: Any) -> int | None:
-        chosen = {name: values.pop(name) for name in OPTIONS}
         try:
-            wanted = replace(settings, **{**chosen, "replicas": int(chosen["replicas"])})
+            wanted = replace(settings, **{name: values.pop(name) for name in added})
         except BadSetting as error:
             raise click.BadParameter(error.problem, param_hint=options.flag(error.name)) from error
         return function(settings=wanted, **values)
 
     wrapped: options.Function = call
-    for name, details in reversed(OPTIONS.items()):
+    for name, details in reversed(added.items()):
         shown = "default" in details
         add = click.option(options.flag(name), name, **details, envvar=options.variable(name), show_envvar=True,
                            show_default=shown)  # fmt: skip

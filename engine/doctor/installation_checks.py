@@ -3,11 +3,15 @@
 Belongs here: what only an installation has. Does not: checks of the server alone (`server_checks`).
 """
 
+from typing import Any
+
 from phaseline.engine.doctor.check_result import CheckResult, ok, problem, unknown, warning
-from phaseline.engine.doctor.server_checks import age, size
-from phaseline.engine.errors import ApiFailed, NoResponders, NotPermitted, RequestTimedOut
+from phaseline.engine.doctor.server_checks import age
+from phaseline.engine.errors import NoResponders, NotPermitted, RequestTimedOut
 from phaseline.engine.jetstream.direct_get import gather
-from phaseline.engine.jetstream.streams import STREAM_NOT_FOUND, Layout
+from phaseline.engine.jetstream.stream_settings.fill import size
+from phaseline.engine.jetstream.stream_settings.report import StreamReport, report_on
+from phaseline.engine.jetstream.streams import Layout, wanted
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.log import table_eras
 from phaseline.engine.log.installation import Installation
@@ -16,33 +20,47 @@ from phaseline.machines import built_in
 
 WAITING = 5.0
 """Seconds that an event may wait for its decision before that is a problem."""
+MORE_ROOM = "make room, or raise its limit with `phaseline streams --apply` (The limits of streams, docs/operating.md)"
 START = "start one: `phaseline worker`, or `phaseline up` for a whole system"
 
 
 async def streams(wire: Wire, layout: Layout) -> list[CheckResult]:
-    """Whether each stream exists, how large it is, and whether its copies keep up."""
-    return [await _stream(wire, name) for name in layout.streams]
+    """Whether each stream exists and is as it is wanted, how full it is, and whether its copies keep up."""
+    return [await _stream(wire, name, config) for name, config in wanted(wire.settings, layout).items()]
 
 
-async def _stream(wire: Wire, name: str) -> CheckResult:
+async def _stream(wire: Wire, name: str, config: dict[str, Any]) -> CheckResult:
     try:
-        info = await wire.api(f"STREAM.INFO.{name}")
+        report = await report_on(wire, name, config)
     except NotPermitted:
         return unknown(f"stream {name}", "this user may not ask for it")
     except NoResponders:
         if wire.has_consumers:
             raise
         return unknown(f"stream {name}", "the account of this user does not import it")
-    except ApiFailed as error:
-        if error.err_code != STREAM_NOT_FOUND:
-            raise
+    if report is None:
         return problem(f"stream {name}", "does not exist", f"a worker creates it: {START}")
-    state, cluster = info["state"], info.get("cluster") or {}
-    found = f"{state['messages']:,} messages, {size(state['bytes'])}, replicas {info['config']['num_replicas']}"
-    if late := [peer["name"] for peer in cluster.get("replicas") or () if not peer.get("current", True)]:
-        advice = f"look at the servers {', '.join(late)}: are they running, do they reach the others?"
-        return warning(f"stream {name}", f"{found}; not up to date on {', '.join(late)}", advice)
-    return ok(f"stream {name}", found)
+    return _judged(report)
+
+
+def _judged(report: StreamReport) -> CheckResult:
+    fill, check = report.fill, f"stream {report.stream}"
+    limit = f" of {size(fill.limit)} ({fill.percent} %)" if fill.limit else ""
+    found = f"{report.messages:,} messages, {size(fill.bytes)}{limit}, replicas {report.replicas}"
+    needed = next((one for one in report.differences if one.needed), None)
+    if needed is not None:
+        advice = needed.way_out or "change it with `phaseline streams --apply`; no worker starts before"
+        return problem(check, f"{found}; {needed.setting}: {needed.found}", advice)
+    if report.late:
+        late = ", ".join(report.late)
+        advice = f"look at the servers {late}: are they running, do they reach the others?"
+        return warning(check, f"{found}; not up to date on {late}", advice)
+    if fill.is_almost_full:
+        return (problem if fill.is_full else warning)(check, found, MORE_ROOM)
+    if report.differences:
+        differs = ", ".join(f"{one.setting} {one.found}, wanted {one.wanted}" for one in report.differences)
+        return warning(check, f"{found}; {differs}", "`phaseline streams` says more, and --apply changes it")
+    return ok(check, found)
 
 
 async def workers(installation: Installation) -> CheckResult:

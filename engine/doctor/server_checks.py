@@ -20,6 +20,7 @@ from phaseline.engine.errors import (
     RequestTimedOut,
     ServerTooOld,
 )
+from phaseline.engine.jetstream.stream_settings.fill import size
 from phaseline.engine.jetstream.streams import MINIMUM_SERVER
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.schemas.records import SECOND, nanoseconds
@@ -111,15 +112,6 @@ def disk(key: Path | None) -> CheckResult | None:
     if used < ALMOST_FULL * total:
         return ok("disk", found)
     return (problem if used > FULL * total else warning)("disk", found, ROOM)
-
-
-def size(count: int) -> str:
-    """A number of bytes for people: `1.2 GB`."""
-    amount, units = float(count), ["bytes", "kB", "MB", "GB", "TB"]
-    while amount >= 1000 and len(units) > 1:
-        amount /= 1000
-        units.pop(0)
-    return f"{amount:.0f} {units[0]}" if units[0] == "bytes" else f"{amount:.1f} {units[0]}"
 
 
 def age(since_ns: int) -> float:

@@ -12,9 +12,10 @@ from phaseline.engine.edge import edge_streams, uplink
 from phaseline.engine.edge.edge_names import TO_EVENTS, TO_HUB, EdgeNames, edge_of, tree_subjects, trees_of
 from phaseline.engine.edge.uplink import Uplink
 from phaseline.engine.errors import ApiFailed, InletHoldsEvents, NameUnknown, NoAnswer, StreamsDiffer
-from phaseline.engine.jetstream.streams import STREAM_NOT_FOUND, Layout, inspect
+from phaseline.engine.jetstream.stream_settings.report import STREAM_NOT_FOUND
+from phaseline.engine.jetstream.streams import Layout, inspect
 from phaseline.engine.jetstream.wire import Wire
-from phaseline.engine.settings import Settings
+from phaseline.engine.settings import DEFAULT_WINDOW, Settings
 
 CONSUMER_NOT_FOUND = 10014
 NOT_FOUND = (STREAM_NOT_FOUND, CONSUMER_NOT_FOUND)
@@ -94,7 +95,7 @@ async def _store(way: Uplink, settings: Settings, trees: tuple[str, ...], max_by
                 return None
             await asyncio.sleep(PAUSE)
     had = int((found or {}).get("max_bytes", MAX_BYTES))
-    config = edge_streams.store(names, trees, max_bytes or had, settings.dedupe_window)
+    config = edge_streams.store(names, trees, max_bytes or had, settings.dedupe_window or DEFAULT_WINDOW)
     changed = list[str]()
     if found is None:
         await way.at_edge(f"STREAM.CREATE.{names.store}", config)
@@ -137,7 +138,8 @@ async def _take_in(wire: Wire, layout: Layout, source: dict[str, Any] | None, wi
             return changed
         await wire.api(f"STREAM.UPDATE.{layout.events}", {**config, "sources": wanted})
         changed = True
-    raise StreamsDiffer(stream=layout.events, difference="other programs change its sources again and again")
+    problem = "other programs change its sources again and again"
+    raise StreamsDiffer(stream=layout.events, difference=problem, way_out="try again once they have ended")
 
 
 def _has(wanted: list[dict[str, Any]], found: list[dict[str, Any]] | None) -> bool:

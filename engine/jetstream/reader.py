@@ -77,6 +77,8 @@ class Reader:
         """How many messages followed the last one that came, at the time when the server sent it."""
         self.idle = False
         """Whether the server has said since then that it has nothing to send."""
+        self.interrupted = False
+        """Whether `take` waits no more."""
         self._end: int | None = None
         """The sequence of the last message that was in the stream at the start; None while it is not known."""
         self._failure: PhaselineError | None = None
@@ -139,7 +141,7 @@ class Reader:
         Returns an empty list after `timeout` seconds. Also where the reader has caught up because the messages that it
         waited for have been deleted.
         """
-        if not self._buffer:
+        if not self._buffer and not self.interrupted:
             try:
                 async with asyncio.timeout(timeout):
                     await self._arrived.wait()
@@ -156,6 +158,11 @@ class Reader:
             self._arrived.clear()
         self._request()
         return taken
+
+    def interrupt(self) -> None:
+        """Let `take` wait no more: the one that waits now, and those that follow."""
+        self.interrupted = True
+        self._arrived.set()
 
     async def _open(self) -> None:
         """Create a consumer that starts after the last message that came."""

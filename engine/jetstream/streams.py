@@ -1,6 +1,7 @@
 """The five streams of an installation: creating them, finding them (docs/design.md, Streams).
 
-Belongs here: their configuration and names. Does not: reading (`reader`), committing (`ownership.fenced_commit`).
+Belongs here: their names, and what is wanted of each. Does not: how an existing one differs from that, and changing it
+(`stream_settings`), reading (`reader`), committing (`ownership.fenced_commit`).
 """
 
 from dataclasses import dataclass, replace
@@ -18,20 +19,23 @@ from phaseline.engine.errors import (
     PartitionsDiffer,
     PhaselineError,
     PrefixTaken,
-    StreamsDiffer,
 )
 from phaseline.engine.jetstream import feed
 from phaseline.engine.jetstream.direct_get import last_message_from_leader, origin
+from phaseline.engine.jetstream.stream_settings import report
+from phaseline.engine.jetstream.stream_settings.fill import KEPT_BYTES
+from phaseline.engine.jetstream.stream_settings.report import StreamReport
 from phaseline.engine.jetstream.wire import Wire
-from phaseline.engine.settings import DEFAULT_PARTITIONS, Feed, Settings
+from phaseline.engine.settings import DEFAULT_PARTITIONS, DEFAULT_WINDOW, Feed, Settings
 from phaseline.schemas.partitions.divisions import Division, divisions_of
 from phaseline.schemas.records import SECOND
 
 MINIMUM_SERVER = (2, 15)
 """In 2.14 a consumer with several filters skips messages of a batch: watches and outcomes would miss records."""
-STREAM_NOT_FOUND = 10059
 NAME_IN_USE = 10058
 PARTITIONS = "phaseline.partitions"
+AS_LOG = ("num_replicas", "storage", "placement")
+"""What a stream that is made beside an existing LOG has like it, unless the settings say otherwise."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,31 +82,44 @@ async def provision(wire: Wire, settings: Settings) -> Layout:
     """Create the streams that are absent, and leave the others unchanged. Several workers can do so at once.
 
     If the settings want another feed than the installation has, it has that one from now on. Raises `PartitionsDiffer`
-    if it has another number of partitions than the settings want.
+    if it has another number of partitions than the settings want, and `StreamsDiffer` if a worker cannot work with it.
     """
     layout = layout_of(settings, settings.partitions or DEFAULT_PARTITIONS, settings.feed or "msgpack")
     if await _config(wire, layout.log) is None:
         await _create(wire, layout.log, {**log(settings), **await _first_place(wire, layout)})
+    as_log = {name: one for name, one in (await _config(wire, layout.log) or {}).items() if name in AS_LOG}
     found = await _config(wire, layout.events)
     if found is None:
-        await _create(wire, layout.events, events(settings, layout))
+        window = {"duplicate_window": int(DEFAULT_WINDOW * SECOND)}
+        await _create(wire, layout.events, {**as_log, **window, **events(settings, layout)})
         found = await _config(wire, layout.events) or {}
     layout = layout_of(settings, _partitions(found, settings), feed.kept(found))
     if settings.feed is not None and settings.feed != layout.feed:
         await feed.change(wire, layout.events, found, settings.feed)
         layout = replace(layout, feed=settings.feed)
-    copies = ((layout.state, state(settings, layout)), (layout.live, live(settings, layout)))
-    for name, config in (*copies, (layout.lease, lease(settings))):
-        if await _config(wire, name) is None:
-            await _create(wire, name, config)
-    wanted = (
-        (layout.events, events(settings, layout)),
-        (layout.log, log(settings)),
-        *copies,
-    )
-    for name, config in wanted:
-        _check_shape(name, await _config(wire, name) or {}, config)
+    for name, config in wanted(settings, layout).items():
+        if (present := await _config(wire, name)) is None:
+            await _create(wire, name, {**as_log, **config})
+        else:
+            report.check(name, present, config)
     return layout
+
+
+def wanted(settings: Settings, layout: Layout) -> dict[str, dict[str, Any]]:
+    """By name, what this version and the settings want of each stream. What they leave open is not in it."""
+    return {
+        layout.events: events(settings, layout),
+        layout.log: log(settings),
+        layout.state: state(settings, layout),
+        layout.lease: lease(settings),
+        layout.live: live(settings, layout),
+    }
+
+
+async def reports(wire: Wire, settings: Settings, layout: Layout) -> list[StreamReport]:
+    """All streams as they are, with what differs from what is wanted. One that does not exist is left out."""
+    found = [await report.report_on(wire, name, config) for name, config in wanted(settings, layout).items()]
+    return [one for one in found if one is not None]
 
 
 async def _first_place(wire: Wire, layout: Layout) -> dict[str, int]:
@@ -111,25 +128,6 @@ async def _first_place(wire: Wire, layout: Layout) -> dict[str, int]:
         return {}
     last = await last_message_from_leader(wire, layout.state, ">")
     return {} if last is None else {"first_seq": origin(last.block) + 1}
-
-
-def _check_shape(name: str, found: dict[str, Any], wanted: dict[str, Any]) -> None:
-    """Raise `StreamsDiffer` if a stream lacks a subject that we need. Limits may differ: operators set them."""
-    lacking = (_subjects(wanted) | _sourced(wanted)) - (_subjects(found) | _sourced(found))
-    if lacking:
-        raise StreamsDiffer(stream=name, difference=f"it does not take in {', '.join(sorted(lacking))}")
-
-
-def _subjects(config: dict[str, Any]) -> set[str]:
-    return set(config.get("subjects") or ())
-
-
-def _sourced(config: dict[str, Any]) -> set[str]:
-    return {
-        f"{transform['src']} as {transform['dest']}"
-        for source in config.get("sources") or ()
-        for transform in source.get("subject_transforms") or ()
-    }
 
 
 async def inspect(wire: Wire, settings: Settings) -> Layout:
@@ -149,7 +147,7 @@ async def why_unstored(wire: Wire, error: NoSuchStream) -> PhaselineError:
     except (NoJetStream, JetStreamOff) as found:
         return found
     except ApiFailed as found:
-        return await _missing(wire) if found.err_code == STREAM_NOT_FOUND else error
+        return await _missing(wire) if found.err_code == report.STREAM_NOT_FOUND else error
     except (NoAnswer, NotPermitted):
         return error
     return error
@@ -181,26 +179,28 @@ def _partitions(config: dict[str, Any], settings: Settings) -> int:
 
 async def _config(wire: Wire, name: str) -> dict[str, Any] | None:
     """The configuration of a stream; None if it does not exist."""
-    try:
-        info = await wire.api(f"STREAM.INFO.{name}")
-    except ApiFailed as error:
-        if error.err_code == STREAM_NOT_FOUND:
-            return None
-        raise
-    config: dict[str, Any] = info["config"]
-    return config
+    info = await report.info_of(wire, name)
+    return None if info is None else info["config"]
 
 
 async def _create(wire: Wire, name: str, config: dict[str, Any]) -> None:
     try:
-        await wire.api(f"STREAM.CREATE.{name}", {"name": name, **config})
+        await wire.api(f"STREAM.CREATE.{name}", {"name": name, "storage": "file", "num_replicas": 1, **config})
     except ApiFailed as error:
         if error.err_code != NAME_IN_USE:
             raise
 
 
-def _common(settings: Settings) -> dict[str, Any]:
-    return {"storage": settings.storage, "num_replicas": settings.replicas, "allow_direct": True, "discard": "old"}
+def _common(settings: Settings, max_bytes: int | None = None) -> dict[str, Any]:
+    """What all streams have. A stream at its limit refuses messages: it must not drop what it holds."""
+    place = {"cluster": settings.placement_cluster, "tags": settings.placement_tags and list(settings.placement_tags)}
+    chosen = {
+        "storage": settings.storage,
+        "num_replicas": settings.replicas,
+        "max_bytes": max_bytes if max_bytes is None else max_bytes or -1,
+        "placement": None if (*place.values(),) == (None, None) else {name: one for name, one in place.items() if one},
+    }
+    return {"allow_direct": True, "discard": "new", **{name: one for name, one in chosen.items() if one is not None}}
 
 
 def events(settings: Settings, layout: Layout) -> dict[str, Any]:
@@ -208,12 +208,12 @@ def events(settings: Settings, layout: Layout) -> dict[str, Any]:
     prefix, partitions = settings.prefix, layout.partitions
     partitioned = f"{{{{partition({partitions},1)}}}}.{{{{wildcard(1)}}}}.>"
     inbox, due = f"{prefix}.inbox.{partitioned}", f"{prefix}.due.{partitioned}"
+    times = {"duplicate_window": settings.dedupe_window, "max_age": settings.events_max_age}
     return {
-        **_common(settings),
+        **_common(settings, settings.events_max_bytes),
+        **{name: int(one * SECOND) for name, one in times.items() if one is not None},
         "subjects": [f"{prefix}.events.*.>"],
         "subject_transform": {"src": f"{prefix}.events.*.>", "dest": inbox},
-        "duplicate_window": int(settings.dedupe_window * SECOND),
-        "max_age": int(settings.events_max_age * SECOND),
         "metadata": {PARTITIONS: str(partitions), feed.KEY: layout.feed},
         # Due timers arrive like events, on a subject that only the server can write.
         "sources": [{"name": layout.log, "subject_transforms": [{"src": f"{prefix}.fired.*.>", "dest": due}]}],
@@ -221,10 +221,19 @@ def events(settings: Settings, layout: Layout) -> dict[str, Any]:
 
 
 def log(settings: Settings) -> dict[str, Any]:
-    """LOG: the records. The server republishes transitions and rejections, and no other subject, as the live feed."""
-    prefix = settings.prefix
+    """LOG: the records. The server republishes transitions and rejections, and no other subject, as the live feed.
+
+    It is the truth, so nothing of it may be dropped by a limit. At a limit of the server a stream with schedules drops
+    messages. So it has none: workers keep to the one in its metadata (`stream_settings.stream_watch`).
+    """
+    prefix, most = settings.prefix, settings.log_max_bytes
     return {
         **_common(settings),
+        "discard": "old",
+        "max_age": 0,
+        "max_bytes": -1,
+        "max_msgs": -1,
+        **({} if most is None else {"metadata": {KEPT_BYTES: str(most)}}),
         "subjects": [f"{prefix}.{branch}.>" for branch in ("log", "mark", "plan", "tables", "timer", "fired")],
         "allow_atomic": True,
         "allow_rollup_hdrs": True,
@@ -240,7 +249,9 @@ def state(settings: Settings, layout: Layout) -> dict[str, Any]:
     # block for each message, which takes more time than everything else together.
     transforms = [{"src": f"{prefix}.*.*.transition.*.*.*.>", "dest": f"{partition}.{{{{wildcard(3)}}}}.>"}]
     return {
-        **_common(settings),
+        **_common(settings, settings.state_max_bytes),
+        "max_age": 0,
+        "max_msgs": -1,
         "max_msgs_per_subject": 1,
         "sources": [{"name": layout.log, "subject_transforms": transforms}],
     }
@@ -252,7 +263,7 @@ def live(settings: Settings, layout: Layout) -> dict[str, Any]:
     object_subject = f"{prefix}.live.{{{{wildcard(1)}}}}.{{{{wildcard(2)}}}}.>"
     transforms = [{"src": f"{prefix}.inbox.*.*.{observed}.>", "dest": object_subject}]
     return {
-        **_common(settings),
+        **_common(settings, settings.live_max_bytes),
         "max_msgs_per_subject": 1,
         "sources": [{"name": layout.events, "subject_transforms": transforms}],
     }

@@ -32,6 +32,8 @@ TIME_LIMIT = 30.0
 """Seconds after which a commit with an unknown outcome fails."""
 PAUSE = 0.2
 """Seconds between two tries."""
+SAY_AGAIN = 30.0
+"""Seconds between two log lines that say that a commit waits for room."""
 
 log = logs.get_logger(__name__)
 WriteCheckpoint = Callable[[str], bytes]
@@ -42,7 +44,8 @@ class Fence:
     """The checkpoint of one partition, as its owner knows it. It lets only the owner commit.
 
     Every method raises `Fenced` once another worker moved the checkpoint, and `PayloadTooLarge` before it sends
-    anything. It tries again after errors that can pass, and raises the last one after `TIME_LIMIT` seconds.
+    anything. It tries again after errors that can pass, and raises the last one after `TIME_LIMIT` seconds. Where the
+    server has no room it waits as long as that takes: nobody else could commit either.
     The server refuses a moved fence with error 10071, for which `read_ack` raises `Fenced`. `_moved_by_us` then reads
     the checkpoint from the leader, because a replica may lag. Where one of its own tries is stored there, the commit is
     in. Where only foreign messages follow the checkpoint that this owner knows, nobody took over: the next try expects
@@ -63,6 +66,14 @@ class Fence:
         self._end = sequence if end is None else end
         """The place that the next commit expects."""
         self._write_last: WriteCheckpoint | None = None
+        self._full_since: float | None = None
+        """Since when commits wait for room; None if none does."""
+        self._say_again = 0.0
+
+    @property
+    def is_full(self) -> bool:
+        """Whether a commit waits for room on the server."""
+        return self._full_since is not None
 
     async def append(self, messages: Sequence[BatchMessage], write: WriteCheckpoint, *, shared: bool = False) -> None:
         """Store at most 999 messages and the checkpoint, all or nothing. shared: maybe in one batch with others."""
@@ -94,6 +105,7 @@ class Fence:
                 if await self._is_stored(subject, body):
                     return
             else:
+                self._stored()
                 return
 
     async def _is_stored(self, subject: str, body: bytes) -> bool:
@@ -130,6 +142,7 @@ class Fence:
             except (NoAnswer, NatsUnreachable, ApiFailed) as error:
                 await self._pause_after(error, started)
             else:
+                self._stored()
                 return
 
     async def _moved_by_us(self, tries: Collection[str]) -> bool:
@@ -162,10 +175,27 @@ class Fence:
     async def _pause_after(self, error: PhaselineError, started: float) -> None:
         """Wait before the next try; raise `error` if the time is up, or if no try can succeed."""
         self._batches.failures[_reason(error)] += 1
-        if not can_pass(error) or time.monotonic() - started > TIME_LIMIT:
+        if isinstance(error, NoRoom):
+            self._wait_for_room(error)
+        elif not can_pass(error) or time.monotonic() - started > TIME_LIMIT:
             raise error
-        log.info("commit_in_doubt", subject=self.subject, error=str(error))
+        else:
+            log.info("commit_in_doubt", subject=self.subject, error=str(error))
         await asyncio.sleep(PAUSE)
+
+    def _wait_for_room(self, error: NoRoom) -> None:
+        now = time.monotonic()
+        self._full_since = self._full_since or now
+        if now >= self._say_again:
+            self._say_again = now + SAY_AGAIN
+            log.warning("commit_waits", subject=self.subject, error=str(error))
+
+    def _stored(self) -> None:
+        """Note that there was room for a commit."""
+        if self._full_since is not None:
+            seconds, self._full_since = time.monotonic() - self._full_since, None
+            self._say_again = 0.0
+            log.warning("commit_goes_on", subject=self.subject, seconds=round(seconds, 1))
 
     async def _send_checkpoint(self, checkpoint: bytes) -> int:
         headers = Commit(self.subject, self._end, (), checkpoint).headers

@@ -5,7 +5,8 @@ Belongs here: knowing that the copy is complete, restoring the tree from it. Doe
 """
 
 import asyncio
-from collections.abc import AsyncIterator
+import time
+from collections.abc import AsyncIterator, Callable, Sequence
 
 from phaseline.engine import logs
 from phaseline.engine.core.tree import Tree, take_in
@@ -16,78 +17,137 @@ from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.log_records import entity_in_state, last_records, record_in_log
 from phaseline.schemas.records import Record, Rejection, entity_after
 
-LOAD = 5_000
-"""Messages of STATE that are read at once."""
-TURN = 200
-"""States that are taken in at once. Then others have a turn: the worker's leases, and its other partitions.
-
-A worker may load 64 partitions at the same time. If each took thousands in its turn, a round of all of them would take
-longer than a lease lives.
-"""
+LOAD = 100
+"""Messages that are read at once: some milliseconds, in which nothing else of this worker goes on."""
+YIELD = 0.005
+"""Seconds between two looks whether something more urgent goes on."""
 SLOW = 10.0
 """Seconds without a message after which a take-over logs that it waits for STATE."""
 
 log = logs.get_logger(__name__)
 
 
-async def load(installation: Installation, partition: int, fence: int, least: int = 0) -> tuple[Tree, int]:
-    """The partition's tree, and the position of the last event that made a record in it.
+class PartitionStates:
+    """The states of a partition, as STATE has copied them. They can be read before the partition is owned.
 
-    fence: the place in LOG of the own checkpoint. STATE copies LOG in order, so the copy is complete once it has copied
-    that place, or a later one. Foreign messages that STATE copied are set aside, and LOG is asked for those entities.
-    least: how many entities the partition has. If STATE holds fewer, the tree is rebuilt from LOG.
+    A worker that prepares reads what there is (`load`) and what comes (`follow`). Then little is left to read once it
+    owns the partition (`complete`).
     """
-    tree, highest, asides, taken = installation.tree(), 0, list[str](), 0
-    read = _copies if installation.layout.division.generation == 0 else _copies_of_own
-    async for stored in read(installation, partition, fence):
-        if (state := entity_in_state(installation.layout.state, stored)) is None:
-            asides.append(stored.subject)
-        else:
-            highest = max(highest, take_in(tree, state))
-        taken += 1
-        if not taken % TURN:
-            await asyncio.sleep(0)
-    for subject in asides:
-        highest = max(highest, await _restore_from_log(installation, tree, subject))
-    if len(tree) < least:
-        loaded = len(tree)
-        highest = max(highest, await _rebuild(installation, partition, tree))
-        log.warning("state_rebuilt", partition=partition, missing=least - loaded, entities=len(tree))
-    return tree, highest
 
+    def __init__(self, installation: Installation, partition: int) -> None:
+        """Nothing is read yet."""
+        self.partition = partition
+        self._installation, self._tree, self._highest = installation, installation.tree(), 0
+        self._own = installation.subjects.state_checkpoint(partition)
+        self._start = f"{installation.prefix}.state."
+        self._states = f"{self._start}{installation.reach(partition)}.>"
+        self._is_first = installation.layout.division.generation == 0
+        """Whether the partition is a bucket. Otherwise its trees lie in buckets, beside trees of others."""
+        self._read = 0
+        """The sequence in STATE of the last message that was read."""
+        self._copied = 0
+        """The place in LOG of the last checkpoint that STATE has copied."""
+        self._asides: list[str] = []
+        self._reader: Reader | None = None
 
-async def _copies(installation: Installation, partition: int, fence: int) -> AsyncIterator[Stored]:
-    """The messages of a partition in STATE, except checkpoints, once the copy is complete."""
-    own, complete = installation.subjects.state_checkpoint(partition), False
-    states = f"{installation.prefix}.state.{partition}.>"
-    async with Reader(installation.wire, installation.layout.state, [states]) as reader:
-        while not complete:
-            found = await reader.take(LOAD, SLOW)
-            if not found:
-                log.warning("state_copy_behind", partition=partition, place=fence)
-            for stored in found:
-                if stored.subject == own:
-                    complete = complete or origin(stored.block) >= fence
-                else:
-                    yield stored
+    @property
+    def is_open(self) -> bool:
+        """Whether something may have been read."""
+        return self._reader is not None
 
+    async def load(self, is_busy: Callable[[], bool]) -> None:
+        """Read what STATE holds now. Nothing is read while `is_busy`: what is more urgent comes first."""
+        reader = await self._opened()
+        while not reader.caught_up:
+            await self._take(reader, SLOW)
+            while is_busy():  # noqa: ASYNC110  # what it asks changes at many places
+                await asyncio.sleep(YIELD)
 
-async def _copies_of_own(installation: Installation, partition: int, fence: int) -> AsyncIterator[Stored]:
-    """The same for a partition whose trees lie in buckets beside others: those of its own trees."""
-    own, start = installation.subjects.state_checkpoint(partition), f"{installation.prefix}.state."
-    complete = False
-    async with Reader(installation.wire, installation.layout.state, [own]) as reader:
-        while not complete:
-            found = await reader.take(LOAD, SLOW)
-            complete = any(origin(stored.block) >= fence for stored in found)
-            if not found:
-                log.warning("state_copy_behind", partition=partition, place=fence)
-    reach = f"{start}{installation.reach(partition)}.>"
-    async for slice_ in read_all(installation.wire, installation.layout.state, [reach]):
-        for stored in slice_:
-            root = _root(stored.subject[len(start) :].split("."))
-            if root is not None and installation.owns(partition, root):
-                yield stored
+    async def follow(self, seconds: float) -> None:
+        """Read what comes in these seconds."""
+        end = time.monotonic() + seconds
+        while (left := end - time.monotonic()) > 0:
+            await self._take(await self._opened(), left)
+
+    async def complete(self, fence: int, least: int = 0) -> tuple[Tree, int]:
+        """The partition's tree, and the position of the last event that made a record in it. Nothing is read after it.
+
+        fence: the place in LOG of the own checkpoint. STATE copies LOG in order, so the copy is complete once it has
+        copied that place, or a later one. Foreign messages that STATE copied are set aside, and LOG is asked for those
+        entities. least: how many entities the partition has. If STATE holds fewer, the tree is rebuilt from LOG.
+        """
+        try:
+            if self._is_first:
+                await self._read_checkpoint(await self._opened(), fence)
+            else:
+                await self.close()
+                async with self._reader_of(self._own) as checkpoints:
+                    await self._read_checkpoint(checkpoints, fence)
+                async for found in read_all(
+                    self._installation.wire, self._installation.layout.state, [self._states], self._read + 1
+                ):
+                    self._take_in(found)
+        finally:
+            await self.close()
+        for subject in self._asides:
+            self._saw(await _restore_from_log(self._installation, self._tree, subject))
+        if (loaded := len(self._tree)) < least:
+            self._saw(await _rebuild(self._installation, self.partition, self._tree))
+            missing = least - loaded
+            log.warning("state_rebuilt", partition=self.partition, missing=missing, entities=len(self._tree))
+        return self._tree, self._highest
+
+    async def close(self) -> None:
+        """Read no more. A second call does nothing."""
+        reader, self._reader = self._reader, None
+        if reader is not None:
+            await reader.__aexit__(None, None, None)
+
+    async def _read_checkpoint(self, reader: Reader, fence: int) -> None:
+        """Read until the own checkpoint is copied."""
+        while self._copied < fence:
+            if not await self._take(reader, SLOW):
+                log.warning("state_copy_behind", partition=self.partition, place=fence)
+
+    def _reader_of(self, subject: str) -> Reader:
+        return Reader(self._installation.wire, self._installation.layout.state, [subject])
+
+    async def _opened(self) -> Reader:
+        if self._reader is None:
+            reader = self._reader_of(self._states)
+            await reader.__aenter__()
+            self._reader = reader
+        return self._reader
+
+    async def _take(self, reader: Reader, seconds: float) -> int:
+        """Read what comes first, within so many seconds; how many messages that was."""
+        found = await reader.take(LOAD, seconds)
+        self._take_in(found)
+        if found and reader is self._reader:
+            self._read = found[-1].sequence
+        await asyncio.sleep(0)  # other partitions go on meanwhile
+        return len(found)
+
+    def _take_in(self, found: Sequence[Stored]) -> None:
+        """Put what was read into the tree. What belongs to other partitions is left out."""
+        stream, tree, highest = self._installation.layout.state, self._tree, self._highest
+        for stored in found:
+            if stored.subject == self._own:
+                self._copied = max(self._copied, origin(stored.block))
+            elif not self._is_first and not self._owns(stored.subject):
+                continue
+            elif (state := entity_in_state(stream, stored)) is None:
+                self._asides.append(stored.subject)
+            else:
+                highest = max(highest, take_in(tree, state))
+        self._highest = highest
+
+    def _owns(self, subject: str) -> bool:
+        root = _root(subject[len(self._start) :].split("."))
+        return root is not None and self._installation.owns(self.partition, root)
+
+    def _saw(self, position: int) -> None:
+        self._highest = max(self._highest, position)
 
 
 def _root(words: list[str]) -> str | None:

@@ -21,7 +21,7 @@ from phaseline.engine.ownership.atomic_batches import AtomicBatches
 from phaseline.engine.ownership.claim import Claim
 from phaseline.engine.ownership.fenced_commit import Fence
 from phaseline.engine.ownership.former_owner import Former
-from phaseline.engine.ownership.load_states import load
+from phaseline.engine.ownership.load_states import PartitionStates
 from phaseline.schemas.records import Loss
 
 log = logs.get_logger(__name__)
@@ -30,6 +30,7 @@ log = logs.get_logger(__name__)
 async def take_over(
     installation: Installation, partition: int, worker: str, accepted: str = "",
     *, accept_loss: bool = False, silence_after: float = 0.0, batches: AtomicBatches | None = None,
+    states: PartitionStates | None = None,
 ) -> Claim:  # fmt: skip
     """Own `partition` from here on; raises `Fenced` if another worker was faster, `KindMissing`, or as `Wire` does.
 
@@ -37,8 +38,10 @@ async def take_over(
 
     Where other tables decided before: raises `TablesDiffer`, unless `accepted` is the digest of the tables at hand.
     Where the log was emptied: raises `LogEmptied`, unless `accept_loss`. silence_after: as in the settings.
-    batches: as for `Fence`.
+    batches: as for `Fence`. states: what was read before, by a worker that prepared to own the partition.
     """
+    began, prepared = time.monotonic(), states is not None
+    states = states or PartitionStates(installation, partition)
     kinds, subject = installation.kinds, installation.subjects.checkpoint(partition)
     former = await former_owner.read(installation, partition, accept_loss=accept_loss)
     last, opening = former.checkpoint, None
@@ -58,10 +61,13 @@ async def take_over(
     await fence.move(own.encode_as)
     # While a plan is under way, some records of its event are in the tree, and some are not.
     least = last.entities if last.plan is None else 0
-    tree, highest = await load(installation, partition, fence.sequence, least)
+    tree, highest = await states.complete(fence.sequence, least)
     # Others have made some of the records before a partition is past its opening.
     position = max(last.position, highest) if last.plan is None and opening is None else last.position
-    log.info("partition_taken", partition=partition, epoch=own.epoch, entities=len(tree), position=position)
+    log.info(
+        "partition_taken", partition=partition, epoch=own.epoch, entities=len(tree), position=position,
+        prepared=prepared, seconds=round(time.monotonic() - began, 3),
+    )  # fmt: skip
     pending = last.pending if position == last.position else 0
     layout = installation.layout
     claim = Claim(partition, tree, fence, own, position, pending, layout.feed, layout.prefix, last.worker)

@@ -126,6 +126,8 @@ class Heartbeats:
         """
         fresh, end = events, time.monotonic() + HEARTBEATS_WAIT
         while events and all(map(self.is_one, fresh)) and len(events) < limit and time.monotonic() < end:
+            if inbox.interrupted:
+                break
             await asyncio.sleep(LOOK_AGAIN)
             fresh = await inbox.take(limit - len(events)) if inbox.buffered else []
             events += fresh

@@ -1,12 +1,13 @@
 """Leases: which worker should own which partition, by keys that expire and rendezvous hashing over the live workers.
 
-Belongs here: even shares, and quick take-over. Does not: safety, which the fence alone ensures
-(`ownership.fenced_commit`).
+Belongs here: even shares, quick take-over, and whom a partition is handed to. Does not: safety, which the fence alone
+ensures (`ownership.fenced_commit`), how a partition is handed over (`hand_over`).
 """
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Iterable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterable, Iterator
+from contextlib import asynccontextmanager, suppress
 from functools import lru_cache
 from hashlib import blake2b
 from typing import Any
@@ -24,6 +25,12 @@ from phaseline.schemas.cloudevents import content_types
 
 RENEWALS = 4
 """How often a lease is renewed before it would expire."""
+HAND_OVER = 8.0
+"""Seconds for which a worker goes on with a partition that another one should own, so that that one can prepare."""
+TOGETHER = 0.05
+"""Seconds in which announcements of other workers are gathered."""
+FINISH = 0.3
+"""Seconds that a round of renewals has to end when the worker is told to stop."""
 LEAVE = 0.8
 """Seconds that the server has to delete a lease."""
 NO_MESSAGES = "404"
@@ -35,6 +42,8 @@ NOT_DELETED = 10057
 log = logs.get_logger(__name__)
 Callback = Callable[[int], Awaitable[None]]
 """Called with the number of a partition."""
+Awaited = Callable[[frozenset[int]], None]
+"""Called with the partitions that this worker should own and another one still holds."""
 
 
 @lru_cache(maxsize=16)
@@ -86,29 +95,137 @@ class Leases:
         """`worker`: a unique name, fit for a subject. `seconds`: how long a lease lives without a renewal."""
         self._measures = measures or Measures()
         self._wire, self._layout, self._worker = installation.wire, installation.layout, worker
+        self._subjects = installation.subjects
         self._seconds = seconds
         self._ttl = f"{round(seconds)}s"
         self.held: dict[int, int] = {}
         """By partition, the sequence of the key in LEASE."""
         self.waits = False
         """Whether the last try to renew the leases failed."""
+        self._owners: dict[int, str] = {}
+        """Which worker should own each partition, as of the last look."""
+        self._given_up_at: dict[int, float] = {}
+        """By partition that we hold and another worker should own: until when that one can prepare."""
+        self._turn = asyncio.Event()
+        self._turns_soon: asyncio.TimerHandle | None = None
+        self._gained: Callback = self.give_up
+        """What `run` was given."""
+        self._taking: set[asyncio.Task[None]] = set()
         self.has_share = False
         """Whether the leases of the first share are asked for."""
 
-    async def run(self, stop: asyncio.Event, gained: Callback, lost: Callback) -> None:
+    async def run(self, stop: asyncio.Event, gained: Callback, lost: Callback, awaited: Awaited) -> None:
         """Keep an even share until `stop`. Awaits `gained` and `lost` for each partition that comes or goes."""
-        while not stop.is_set():
+        self._gained = gained
+        async with self._listening():
+            await unless_stopped(self._join(), stop)
+            while not stop.is_set():
+                try:
+                    await self._round(self._renew_all(gained, lost, awaited), stop)
+                    if not stop.is_set():  # otherwise the renewal may have been cut short
+                        self._log_outcome(None)
+                except (NoAnswer, NatsUnreachable, ApiFailed) as error:
+                    self._log_outcome(error)
+                await unless_stopped(self._next_turn(), stop)
+            awaited(frozenset())
+            await self._end_taking()
+
+    async def leave(self, lost: Callback) -> None:
+        """Go on with the partitions until the workers that are left have taken them over.
+
+        No longer than `HAND_OVER`, and not at all without another worker, or while the server does not answer.
+        """
+        if not self.held or self.waits or not self._wire.connected:
+            return
+        await self._forget_worker()
+        self._announce()
+        end = time.monotonic() + HAND_OVER
+        async with self._listening():
             try:
-                await unless_stopped(self._renew_all(gained, lost), stop)
-                if not stop.is_set():  # otherwise the renewal may have been cut short
-                    self._log_outcome(None)
-            except (NoAnswer, NatsUnreachable, ApiFailed) as error:
-                self._log_outcome(error)
-            try:
-                async with asyncio.timeout(self._seconds / RENEWALS):
-                    await stop.wait()
-            except TimeoutError:
-                continue
+                while self.held and time.monotonic() < end and (others := await self.workers() - {self._worker}):
+                    self._share(others)
+                    await _all(self._renew(partition, lost) for partition in sorted(self.held))
+                    await self._next_turn()
+            except (NoAnswer, ApiFailed) as error:
+                log.info("lease_left", worker=self._worker, error=str(error))
+
+    @asynccontextmanager
+    async def _listening(self) -> AsyncIterator[None]:
+        """Hear of workers that come or leave."""
+        sid = await self._wire.subscribe(self._subjects.workers, lambda *_: self._heard())
+        try:
+            yield
+        finally:
+            if self._turns_soon is not None:
+                self._turns_soon.cancel()
+            await self._wire.unsubscribe(sid)
+
+    def _share(self, workers: frozenset[str]) -> None:
+        """Note which of these workers should own each partition."""
+        numbers = self._layout.division.numbers
+        self._owners = dict(zip(numbers, shares(len(numbers), workers), strict=True))
+
+    async def _round(self, work: Coroutine[Any, Any, None], stop: asyncio.Event) -> None:
+        """Do a round of renewals. After `stop` it may end soon, so that no lease is left which nobody knows."""
+        task = asyncio.ensure_future(work)
+        try:
+            await unless_stopped(asyncio.wait({task}), stop)
+            if not task.done() and self._wire.connected and not self.waits:
+                await asyncio.wait({task}, timeout=FINISH)
+            if task.done():
+                task.result()
+        finally:
+            task.cancel()
+            await asyncio.wait({task})
+
+    def give(self, partition: int, worker: str) -> int | None:
+        """Leave the lease of a partition to this worker: its sequence; None if this worker should not own it."""
+        is_next = worker != self._worker and self._owners.get(partition) == worker
+        return self.held.pop(partition, None) if is_next else None
+
+    def take_given(self, partition: int, sequence: int) -> None:
+        """Take a partition now whose owner has left its lease, of that sequence, to this worker."""
+        task = asyncio.create_task(self._take_given(partition, sequence))
+        self._taking.add(task)
+        task.add_done_callback(self._taking.discard)
+
+    async def _take_given(self, partition: int, sequence: int) -> None:
+        try:
+            taken = await self._write(self._key(partition), sequence)
+        except (Fenced, NoAnswer, ApiFailed):
+            self._turn.set()  # it may be free all the same
+            return
+        self.held[partition] = taken
+        await self._gained(partition)
+
+    async def _end_taking(self) -> None:
+        """Let those takings end that are under way; but not for long."""
+        if self._taking:
+            await asyncio.wait(self._taking, timeout=FINISH)
+        for task in self._taking:
+            task.cancel()
+
+    def _heard(self) -> None:
+        """Another worker has come, or leaves. Several that do so together are looked at once."""
+        if self._turns_soon is None or self._turns_soon.when() <= asyncio.get_running_loop().time():
+            self._turns_soon = asyncio.get_running_loop().call_later(TOGETHER, self._turn.set)
+
+    def _announce(self) -> None:
+        """Tell the other workers to look now who is alive. One that misses it looks within a quarter of a lease."""
+        with suppress(NatsUnreachable):
+            self._wire.publish(self._subjects.workers, self._worker.encode())
+
+    async def _next_turn(self) -> None:
+        with suppress(TimeoutError):
+            async with asyncio.timeout(self._seconds / RENEWALS):
+                await self._turn.wait()
+        self._turn.clear()
+
+    async def _join(self) -> None:
+        """Say that this worker is alive."""
+        with suppress(NoAnswer, ApiFailed):
+            await self._write(self._key_of_worker, None)
+            self._announce()
 
     def _log_outcome(self, error: Exception | None) -> None:
         """Log once that leases cannot be renewed, and once that they can be renewed again."""
@@ -118,20 +235,25 @@ class Leases:
             log.info("lease_back", worker=self._worker)
         self.waits = error is not None
 
-    async def _renew_all(self, gained: Callback, lost: Callback) -> None:
-        """Renew the leases of our share, give up the others, and take partitions of our share that nobody holds."""
-        began = time.monotonic()
+    async def _renew_all(self, gained: Callback, lost: Callback, awaited: Awaited) -> None:
+        """Renew our leases, take partitions of our share that nobody holds, and give up the others in time.
+
+        A partition that another worker should own is handed over once that one asks for it (`give`). One that does
+        not ask in time gets it without being prepared.
+        """
+        began = now = time.monotonic()
         await self._write(self._key_of_worker, None)
         self._measures.renewals.add(time.monotonic() - began)
         self._measures.living = living = await self.workers() | {self._worker}
-        numbers = self._layout.division.numbers
-        owners = shares(len(numbers), living)
-        mine = {partition for partition, worker in zip(numbers, owners, strict=True) if worker == self._worker}
-        for partition in sorted(set(self.held) - mine):
+        self._share(living)
+        mine = {partition for partition, worker in self._owners.items() if worker == self._worker}
+        self._given_up_at = {one: self._given_up_at.get(one, now + HAND_OVER) for one in set(self.held) - mine}
+        for partition in sorted(one for one, end in self._given_up_at.items() if now >= end):
             await lost(partition)
             await self.give_up(partition)
-        await _all(self._renew(partition, lost) for partition in sorted(set(self.held) & mine))
+        await _all(self._renew(partition, lost) for partition in sorted(self.held))
         await _all(self._acquire(partition, gained) for partition in sorted(mine - set(self.held)))
+        awaited(frozenset(mine - set(self.held)))
         self.has_share = True
 
     async def workers(self) -> frozenset[str]:
@@ -159,11 +281,17 @@ class Leases:
         sequence = self.held.pop(partition, None)
         if sequence is not None:
             await self._delete(sequence)
+        if not self.held:
+            self._turn.set()
 
-    async def release_all(self) -> None:
-        """Delete all leases, and the key that says that this worker is alive."""
-        own = self._ask(f"STREAM.PURGE.{self._layout.lease}", {"filter": self._key_of_worker})
-        await asyncio.gather(own, *(self.give_up(partition) for partition in list(self.held)))
+    async def release_all(self, *, goes_on: bool = False) -> None:
+        """Delete all leases, and the key that says that this worker is alive, unless it goes on with other ones."""
+        await asyncio.gather(*(self.give_up(partition) for partition in list(self.held)))
+        if not goes_on:
+            await self._forget_worker()
+
+    async def _forget_worker(self) -> None:
+        await self._ask(f"STREAM.PURGE.{self._layout.lease}", {"filter": self._key_of_worker})
 
     @property
     def _key_of_worker(self) -> str:

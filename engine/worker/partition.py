@@ -24,6 +24,7 @@ from phaseline.engine.ownership import oversized_commit
 from phaseline.engine.ownership.atomic_batches import AtomicBatches
 from phaseline.engine.ownership.claim import Claim
 from phaseline.engine.ownership.claim_watch import ClaimWatch
+from phaseline.engine.ownership.load_states import PartitionStates
 from phaseline.engine.ownership.takeover import take_over
 from phaseline.engine.worker.deciding import DecidingThread, Heartbeats, Pace, SlowKinds, SlowLog
 from phaseline.engine.worker.erasure import Erasure
@@ -96,15 +97,16 @@ class Partition:
     def __init__(
         self, installation: Installation, number: int, worker: str, accepted: str = "",
         *, accept_loss: bool = False, living: Living | None = None, silence_after: float = 0.0,
-        batches: AtomicBatches | None = None, measures: Measures | None = None,
-        tracing: "Tracing | None" = None,
+        batches: AtomicBatches | None = None, measures: Measures | None = None, room: asyncio.Event | None = None,
+        states: PartitionStates | None = None, tracing: "Tracing | None" = None,
     ) -> None:  # fmt: skip
         """`worker` is the owner's name in checkpoints and log lines. Those after `living` are for `take_over`.
 
-        measures: what the worker measures; by default they are this partition's own. tracing: makes spans of commits.
+        measures: what the worker measures; by default they are this partition's own. room: set while something may be
+        committed. tracing: makes spans of commits.
         """
         self._measures, self._tracing = measures or Measures(), tracing
-        self._living, self._batches = living, batches
+        self._living, self._batches, self._room, self._states = living, batches, room, states
         self.closes = False
         """Whether `run` closes the partition for good when it is stopped."""
         self.installation, self.accept_loss, self.silence_after = installation, accept_loss, silence_after
@@ -124,6 +126,7 @@ class Partition:
         """Numbers of batches. They differ while a batch is in the tree and not yet in the log."""
         self._waiting: list[tuple[int, asyncio.Future[None]]] = []
         self._inbox: Inbox | None = None
+        self._claim: Claim | None = None
         self._at_hand: list[Stored] = []
         """The events that were fetched last, without those that are decided."""
         self._erasure: Erasure | None = None
@@ -144,6 +147,8 @@ class Partition:
             raise
         finally:
             self.tree = None
+            if self._states is not None:
+                await self._states.close()
             self._thread.close()
             self._still.set()
             for _, waiting in self._waiting:
@@ -155,7 +160,9 @@ class Partition:
         claim = await take_over(
             self.installation, self.number, self.worker, self.accepted,
             accept_loss=self.accept_loss, silence_after=self.silence_after, batches=self._batches,
+            states=self._states,
         )  # fmt: skip
+        self._claim = claim
         await oversized_commit.resume(self.installation, claim)
         self.census, self.epoch = await census(claim.tree), claim.checkpoint.epoch
         self._measures.taken_over(claim.former, time.monotonic() - began)
@@ -205,6 +212,17 @@ class Partition:
                 await claim.pass_over(0 if events else inbox.passed)
                 await claim.close()
                 log.info("partition_closed", partition=self.number, worker=self.worker, position=claim.position)
+
+    @property
+    def is_full(self) -> bool:
+        """Whether a commit waits for room on the server, so that it may not end for long."""
+        waits = self._room is not None and not self._room.is_set()
+        return waits or (self._claim is not None and self._claim.fence.is_full)
+
+    def wake(self) -> None:
+        """Look at once whether to stop, instead of waiting for events."""
+        if self._inbox is not None:
+            self._inbox.interrupt()
 
     @property
     def waiting(self) -> int | None:
@@ -280,7 +298,9 @@ class Partition:
         return batch
 
     async def commit(self, claim: Claim, batch: Batch, stored: Sequence[int] = ()) -> None:
-        """Store a batch in the cheapest form that is safe. stored: when its events were stored, ns."""
+        """Store a batch, once there is room for it. stored: when its events were stored, ns."""
+        if self._room is not None and not self._room.is_set():
+            await self._room.wait()
         self._committing, began = (stored[0] if stored else None), time.monotonic()
         with nullcontext() if self._tracing is None else self._tracing.commit(batch, self.number, self.epoch):
             await self._store(claim, batch)
@@ -294,7 +314,7 @@ class Partition:
             self._wake()
 
     async def _store(self, claim: Claim, batch: Batch) -> None:
-        """Store a batch in the form that it takes."""
+        """Store a batch in the cheapest form that is safe."""
         longest_row = 1 if self.installation.wire.clustered else FEW
         if len(batch.messages) > claim.limit:
             await oversized_commit.commit(self.installation, claim, batch.messages, batch.position)

@@ -31,6 +31,7 @@ from phaseline.engine.errors import (
     TablesDiffer,
 )
 from phaseline.engine.jetstream.api_reply import can_pass
+from phaseline.engine.jetstream.stream_settings.stream_watch import StreamWatch
 from phaseline.engine.jetstream.streams import MINIMUM_SERVER, provision
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.log import table_eras
@@ -39,8 +40,9 @@ from phaseline.engine.log.division.division_errors import PartitionClosed
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.ownership.atomic_batches import AtomicBatches
 from phaseline.engine.settings import Settings
-from phaseline.engine.worker import backlog_answers
+from phaseline.engine.worker import backlog_answers, hand_over
 from phaseline.engine.worker.closing import DivisionWatch, close_former
+from phaseline.engine.worker.hand_over import Preparations
 from phaseline.engine.worker.lease import Leases
 from phaseline.engine.worker.measures import Measures
 from phaseline.engine.worker.partition import Partition
@@ -94,6 +96,9 @@ class Worker:
         """None until its streams are found."""
         self.ready = ready or asyncio.Event()
         self._batches = AtomicBatches(wire)
+        self._room = asyncio.Event()
+        """Set while LOG is below its limit."""
+        self._room.set()
         self._leases: Leases | None = None
         self._stop = asyncio.Event()
         self._stuck: DecisionStuck | None = None
@@ -118,6 +123,7 @@ class Worker:
             worker=self.name, partitions=installation.layout.division.count, prefix=installation.prefix,
         )  # fmt: skip
         reporting = asyncio.create_task(self._report())
+        looking = asyncio.create_task(StreamWatch(self.wire, installation.layout, self._room).run())
         try:
             while installation is not None and not stop.is_set():
                 await self._work(installation, stop)
@@ -125,6 +131,7 @@ class Worker:
                     installation = await self._provisioned(stop)
         finally:
             reporting.cancel()
+            looking.cancel()
             log.info("worker_stopped", worker=self.name, **asdict(self.counts()))
         if self._stuck is not None:
             raise self._stuck
@@ -133,20 +140,27 @@ class Worker:
         """Own a share of the partitions of one division, until `stop` or until another division is noted."""
         self.installation = installation
         self._leases = leases = Leases(installation, self.name, self.settings.lease, self.measures)
+        preparations = Preparations(installation, self.name, leases.take_given, self._is_taking_over)
         status = StatusService(installation, self.loaded, self.name, __version__)
         announced = await status.start()
         over = DivisionWatch(installation, self.settings.lease / LOOKS)
         watching = asyncio.create_task(over.watch(stop))
         try:
             self.ready.set()
-            await leases.run(over.over, gained=lambda p: self._start(installation, leases, status, p), lost=self._end)
+            await leases.run(
+                over.over, gained=lambda p: self._start(installation, preparations, status, p), lost=self._end,
+                awaited=preparations.want,
+            )  # fmt: skip
+            if not over.is_new and self._stuck is None:
+                await leases.leave(self._end)
         finally:
+            await preparations.close()
             watching.cancel()
             await announced.stop()
             for partition, _, _ in self.owned.values():
                 partition.closes = over.is_new
             await asyncio.gather(*(self._end(partition) for partition in list(self.owned)))
-            await leases.release_all()
+            await leases.release_all(goes_on=over.is_new and not stop.is_set())
 
     async def _provisioned(self, stop: asyncio.Event) -> Installation | None:
         """The installation, with its streams created where they are absent; None if `stop` came first.
@@ -196,25 +210,52 @@ class Worker:
         """Whether this worker has asked for the partitions that are its share."""
         return self._leases is not None and self._leases.has_share
 
-    async def _start(self, installation: Installation, leases: Leases, status: StatusService, number: int) -> None:
-        stop = asyncio.Event()
+    async def _start(
+        self, installation: Installation, preparations: Preparations, status: StatusService, number: int
+    ) -> None:
+        stop, leases = asyncio.Event(), self._held_leases
         settings = self.settings
         partition = Partition(
             installation, number, self.name, settings.accept_tables,
             accept_loss=settings.accept_loss, living=leases.workers, silence_after=settings.silence_after,
-            batches=self._batches, measures=self.measures, tracing=self.tracing,
+            batches=self._batches, measures=self.measures, room=self._room, states=await preparations.take(number),
+            tracing=self.tracing,
         )  # fmt: skip
         self.loaded[number] = partition
-        listening = (await status.listen(number), await backlog_answers.listen(installation, partition))
+        listening = (
+            await status.listen(number),
+            await backlog_answers.listen(installation, partition),
+            await hand_over.listen(installation, number, lambda worker: self._give(number, worker)),
+        )
         task = asyncio.create_task(self._own(partition, stop, leases, listening), name=f"partition-{number}")
         self.owned[number] = (partition, stop, task)
+
+    def _is_taking_over(self) -> bool:
+        """Whether a partition is not loaded yet."""
+        return any(partition.tree is None for partition, _, _ in self.owned.values())
+
+    async def _give(self, number: int, worker: str) -> int | None:
+        """Hand a partition to this worker: the sequence of its lease; None if that one should not own it."""
+        began, sequence = time.monotonic(), self._held_leases.give(number, worker)
+        if sequence is not None:
+            await self._end(number)
+            seconds = round(time.monotonic() - began, 3)
+            log.info("partition_handed_over", partition=number, worker=worker, seconds=seconds)
+        return sequence
+
+    @property
+    def _held_leases(self) -> Leases:
+        if self._leases is None:
+            raise AssertionError("a worker has its leases before it owns anything")
+        return self._leases
 
     async def _end(self, number: int) -> None:
         if number in self.owned:
             partition, stop, task = self.owned[number]
             stop.set()
-            # A partition that is not loaded commits nothing. Without answers no commit can be finished.
-            answers = self.wire.connected and not (self._leases and self._leases.waits)
+            partition.wake()
+            # A partition that is not loaded commits nothing. Without answers, or room, no commit can be finished.
+            answers = self.wire.connected and not (self._leases and self._leases.waits) and not partition.is_full
             seconds = DRAIN if partition.tree is not None and answers else 0.0
             await asyncio.wait({task}, timeout=seconds)
             if not task.done():

@@ -89,6 +89,7 @@ from phaseline.engine.errors import (
     WrongClock,
     WrongIdLength,
 )
+from phaseline.engine.jetstream.stream_settings.stream_errors import CopiesLate, StreamFixed, StreamUnchanged
 
 __all__ = [
     "AmbiguousId",
@@ -104,6 +105,7 @@ __all__ = [
     "CellsAway",
     "ClusterUnusable",
     "ConnectionLost",
+    "CopiesLate",
     "CopyBehind",
     "DataDirInUse",
     "DataDirUnusable",
@@ -166,6 +168,8 @@ __all__ = [
     "ServiceRefused",
     "SetupError",
     "StateUnknown",
+    "StreamFixed",
+    "StreamUnchanged",
     "StreamsDiffer",
     "TablesDiffer",
     "TlsFailed",

@@ -175,6 +175,6 @@ def test_any_settings_are_taken_or_refused(effort: int) -> None:
             settings = from_options(**given_options)
             assert settings.shown
             assert settings.stream("LOG")
-            assert int(settings.events_max_age * SECOND) < 2**63
+            assert int((settings.events_max_age or 0) * SECOND) < 2**63
 
     search(effort * 4, st.fixed_dictionaries({}, optional=OPTIONS), law)

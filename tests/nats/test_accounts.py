@@ -91,7 +91,17 @@ async def server(request: pytest.FixtureRequest) -> AsyncIterator[AccountsServer
         async with Client.open(installed.settings("operator")) as client:
             await client.publish_and_wait("cluster", "create", "c1", source="/x")
         await installed.stop_worker()
+        async with Wire.open(installed.settings(SPY)) as wire:
+            await until_sourced(wire)
         yield installed
+
+
+async def until_sourced(wire: Wire) -> None:
+    """Wait until each copy has its source: the server asks for them some time after it made the streams."""
+    async with asyncio.timeout(60):
+        for name in ("pl-EVENTS", "pl-STATE", "pl-LIVE"):
+            while any(one["active"] < 0 for one in (await wire.api(f"STREAM.INFO.{name}"))["sources"]):
+                await asyncio.sleep(0.02)
 
 
 class Spy:

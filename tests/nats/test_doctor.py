@@ -11,8 +11,8 @@ import pytest_asyncio
 from phaseline.engine.client.client import Client
 from phaseline.engine.doctor.check_result import CheckResult
 from phaseline.engine.doctor.examine import examine
-from phaseline.engine.doctor.server_checks import size
 from phaseline.engine.embedded.server import EmbeddedServer
+from phaseline.engine.jetstream.stream_settings.fill import size
 from phaseline.engine.jetstream.streams import provision
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.settings import Settings

@@ -13,6 +13,7 @@ from phaseline.engine.jetstream.streams import Layout, provision
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.settings import Settings
+from phaseline.engine.worker import lease
 from phaseline.engine.worker.lease import Leases, shares
 from tests.support.built_in_kinds import BUILT_IN_KINDS
 from tests.support.log_check import stored
@@ -27,7 +28,7 @@ class Owner:
     def __init__(self, leases: Leases, ledger: dict[int, set[str]], name: str) -> None:
         self.leases, self.ledger, self.name = leases, ledger, name
         self.stop = asyncio.Event()
-        self.task = asyncio.create_task(leases.run(self.stop, self._gained, self._lost))
+        self.task = asyncio.create_task(leases.run(self.stop, self._gained, self._lost, self._await))
 
     async def _gained(self, partition: int) -> None:
         self.ledger[partition].add(self.name)
@@ -35,6 +36,9 @@ class Owner:
 
     async def _lost(self, partition: int) -> None:
         self.ledger[partition].discard(self.name)
+
+    def _await(self, partitions: frozenset[int]) -> None:
+        """Nobody prepares here, so owners give up at once (`HAND_OVER`)."""
 
     async def leave(self) -> None:
         self.stop.set()
@@ -65,7 +69,8 @@ def ledger_of() -> dict[int, set[str]]:
     return {partition: set() for partition in range(PARTITIONS)}
 
 
-async def test_shares_follow_the_workers(wire: Wire, settings: Settings) -> None:
+async def test_shares_follow_the_workers(wire: Wire, settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lease, "HAND_OVER", 0.0)
     settings = replace(settings, partitions=PARTITIONS, lease=1.0)
     layout = await provision(wire, settings)
     ledger = ledger_of()
@@ -101,7 +106,7 @@ async def test_a_lease_that_has_expired_is_given_up_without_a_word(wire: Wire, s
     async def gain(_: int) -> None:
         gained.set()
 
-    running = asyncio.create_task(leases.run(stop, gain, gain))
+    running = asyncio.create_task(leases.run(stop, gain, gain, lambda _: None))
     await gained.wait()
     stop.set()
     await running
@@ -133,7 +138,7 @@ async def test_what_is_given_up_while_it_is_renewed_stays_given_up(
         return await publish(subject, payload, headers)
 
     monkeypatch.setattr(wire, "publish_acked", fail_during_renewal)
-    renewing = asyncio.create_task(leases.run(stop, gain, gain))
+    renewing = asyncio.create_task(leases.run(stop, gain, gain, lambda _: None))
     async with asyncio.timeout(LIMIT):
         while running != {0, 1, 2, 3} or len(failing) < 8:
             assert not renewing.done(), renewing

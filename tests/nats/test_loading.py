@@ -32,7 +32,7 @@ class Arrived(Reader):
 async def test_others_have_a_turn_while_many_states_are_loaded(
     settings: Settings, wire: Wire, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """No more states are taken in between two turns of another task than `load_states.TURN`."""
+    """No more states are taken in between two turns of another task than `load_states.LOAD`."""
     settings, fleet = replace(settings, partitions=1), RandomEvents(settings.prefix)
     async with at_work(settings, wire) as layout:
         nodes = (fleet.event("node", "adopt", f"c1/p/n{number}", phase="Running") for number in range(NODES))
@@ -56,4 +56,4 @@ async def test_others_have_a_turn_while_many_states_are_loaded(
     claim = await take_over(Installation(wire, await provision(wire, settings), BUILT_IN_KINDS), 0, "test")
     watching.cancel()
     assert (len(claim.tree), taken[0]) == (NODES + 2, NODES + 2)
-    assert taken[1] <= load_states.TURN
+    assert taken[1] <= load_states.LOAD

@@ -154,15 +154,17 @@ async def test_at_the_limit_publishers_are_told_and_room_is_enough(tmp_path: Pat
             assert [line["log_level"] for line in logged if line["event"] == "publish_waits"] == ["warning"]
             with pytest.raises(NoRoom, match=r"no room for pl\.events\.c1\.cluster\.update: insufficient resources"):
                 await client.publish("cluster", "update", "c1")
-            rest = asyncio.ensure_future(client.publish_many(bodies))
-            await asyncio.sleep(0.3)
-            while not rest.done():
-                await wire.api(f"STREAM.PURGE.{layout.events}", {"keep": 10})
-                await wire.api(f"STREAM.PURGE.{layout.log}", {"keep": 10})
-                await asyncio.sleep(0.2)
-            assert sum(await rest) == 999
-            stop.set()
-            await working
+            with structlog.testing.capture_logs() as logged:
+                rest = asyncio.ensure_future(client.publish_many(bodies))
+                await asyncio.sleep(0.3)
+                while not rest.done():
+                    await wire.api(f"STREAM.PURGE.{layout.events}", {"keep": 10})
+                    await wire.api(f"STREAM.PURGE.{layout.log}", {"keep": 10})
+                    await asyncio.sleep(0.2)
+                assert sum(await rest) == 999
+                stop.set()
+                await working
+            assert "partition_failed" not in {line["event"] for line in logged}
 
 
 def test_a_restarted_server_may_keep_what_it_has(tmp_path: Path) -> None:
@@ -244,7 +246,7 @@ async def test_a_take_over_is_left_at_once(own_server: EmbeddedServer, monkeypat
         await wire.api(f"STREAM.UPDATE.{layout.state}", config)
         with suppress(NoAnswer):
             stop = asyncio.Event()
-            monkeypatch.setattr("phaseline.engine.jetstream.streams._check_shape", lambda *_: None)
+            monkeypatch.setattr("phaseline.engine.jetstream.stream_settings.report.check", lambda *_: None)
             patient = replace(settings, request_timeout=float(PATIENT))
             working = asyncio.create_task(system.work(patient, BUILT_IN_KINDS, stop))
             await asyncio.sleep(1.0)

@@ -12,6 +12,7 @@ from benchmarks import (
     alternatives,
     core,
     gitops,
+    handover,
     latency,
     metrics,
     page,
@@ -101,6 +102,13 @@ async def test_several_workers_share_the_events() -> None:
 async def test_take_over_loads_every_entity() -> None:
     found = await take_over.run(entities=300, rounds=1)
     assert "300 entities" in take_over.page(found)
+
+
+@pytest.mark.slow
+async def test_partitions_are_handed_over_prepared() -> None:
+    found = await handover.run(entities=640, rate=100, restarts=1)
+    assert any(one.is_given for one in found["moved"])
+    assert "| handed over |" in handover.page(found)
 
 
 @pytest.mark.slow

@@ -49,7 +49,7 @@ def test_a_worker_process_of_up_gets_the_settings_of_up(tmp_path: Path) -> None:
                       accept_tables="abc", accept_loss=True, connect_timeout=7.0, request_timeout=7.0)  # fmt: skip
     given = worker.make_context("worker", options_of(wanted)).params
     chosen = {name: given[name] for name in OPTIONS}
-    assert replace(options.settings_of(given), **{**chosen, "replicas": int(chosen["replicas"])}) == wanted
+    assert replace(options.settings_of(given), **chosen) == wanted
 
 
 def test_ctrl_c_while_the_command_is_loaded_ends_it_quietly(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -37,7 +37,7 @@ class Member:
         self.config = data / "nats.conf"
         known = ", ".join(f'"nats://127.0.0.1:{route}"' for route in routes)
         self.config.write_text(
-            f"server_name: n{number}\nlisten: 127.0.0.1:{port}\n"
+            f"server_name: n{number}\nserver_tags: [n{number}]\nlisten: 127.0.0.1:{port}\n"
             f"jetstream {{ store_dir: {data} }}\nlog_file: {data}/log\n"
             f"cluster {{ name: three, listen: 127.0.0.1:{routes[number]}, routes: [{known}] }}\n{more}"
         )

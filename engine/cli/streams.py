@@ -1,0 +1,135 @@
+"""The command `streams`: how the streams of an installation differ from what is wanted, and changing them.
+
+Belongs here: its options, its tables, its progress. Does not: the comparison and the changes
+(`phaseline.engine.jetstream.stream_settings`).
+"""
+
+from collections.abc import Sequence
+
+import click
+
+from phaseline.engine.cli import options, render, terminal
+from phaseline.engine.cli.help import Page
+from phaseline.engine.cli.layout import Grid
+from phaseline.engine.cli.output import Output
+from phaseline.engine.cli.styled import Text
+from phaseline.engine.cli.worker import of_streams
+from phaseline.engine.error_help.exit_codes import Exit
+from phaseline.engine.errors import NoResponders, NotPermitted
+from phaseline.engine.jetstream.stream_settings.change import Copying, change, check
+from phaseline.engine.jetstream.stream_settings.fill import Fill, size
+from phaseline.engine.jetstream.stream_settings.report import StreamReport
+from phaseline.engine.jetstream.streams import Layout, inspect, reports
+from phaseline.engine.jetstream.wire import Wire
+from phaseline.engine.settings import Settings
+
+
+@click.command(
+    cls=Page,
+    examples=[
+        ("phaseline streams", "what each stream holds, and what this version wants otherwise"),
+        ("phaseline streams --replicas 3 --log-max-bytes 200GB", "what these options would change"),
+        ("phaseline streams --replicas 3 --apply", "change it, and wait until all copies are up to date"),
+    ],
+)
+@click.option("--apply", "applies", is_flag=True, help="Change what differs, and wait until all copies are up to date.")
+@options.connected
+@of_streams
+@options.output("json", "yaml")
+def streams(settings: Settings, *, applies: bool, output: Output) -> int | None:
+    """Show how the streams of the installation differ from what this version and these options want.
+
+    What you name with an option is wanted so; what you do not name stays as it is. --apply changes one stream after the
+    other, while workers and publishers go on. If something that is wanted cannot be changed, it says why and what to do
+    instead, and changes nothing. The exit code is 1 if something differs and --apply is not given.
+
+    It is for operators (docs/operating.md says which rights it needs). Workers take the same options; they create
+    streams with them, and log `stream_differs` where a stream that exists differs.
+    """
+
+    async def work() -> int:
+        async with Wire.open(settings, name="phaseline-streams") as wire:
+            layout = await inspect(wire, settings)
+            found = await _reports(wire, settings, layout)
+            differing = [one for one in found if one.differences]
+            _show(found, output)
+            for name in sorted({*layout.streams} - {one.stream for one in found}):
+                terminal.say(f"{name} does not exist: a worker that starts creates it")
+            if not applies or not differing:
+                return _end(found, differing)
+            check(differing)
+            for report in differing:
+                await change(wire, report, _progress)
+                terminal.say(f"{report.stream} is changed")
+        return Exit.DONE
+
+    return terminal.run(work())
+
+
+async def _reports(wire: Wire, settings: Settings, layout: Layout) -> list[StreamReport]:
+    try:
+        return await reports(wire, settings, layout)
+    except NoResponders as error:
+        if wire.has_consumers:
+            raise
+        # The account of this user imports a part of the API.
+        raise NotPermitted(subject=error.subject, violation="", who_may="; the role operator may") from error
+
+
+def _show(found: Sequence[StreamReport], output: Output) -> None:
+    if output.is_data:
+        for report in found:
+            output.show(report.shown())
+    else:
+        output.table(_streams(found))
+        if any(report.differences for report in found):
+            output.line(Text(""))
+            output.table(_differences(found))
+    output.flush()
+
+
+def _streams(found: Sequence[StreamReport]) -> Grid:
+    grid = Grid.small("stream", "messages", "holds", "limit", "full", "replicas")
+    for one in found:
+        late = f", late: {', '.join(one.late)}" if one.late else ""
+        grid.add_row(
+            Text(one.stream), Text(f"{one.messages:,}"), Text(size(one.fill.bytes)),
+            Text(size(one.fill.limit) if one.fill.limit else "-"), _full(one.fill), Text(f"{one.replicas}{late}"),
+        )  # fmt: skip
+    return grid
+
+
+def _full(fill: Fill) -> Text:
+    style = "bold red" if fill.is_full else "yellow" if fill.is_almost_full else ""
+    return Text(f"{fill.percent} %", style) if fill.limit else Text("-")
+
+
+def _differences(found: Sequence[StreamReport]) -> Grid:
+    grid = Grid.small("stream", "setting", "found", "wanted", "what happens")
+    for report in found:
+        for one in report.differences:
+            happens = Text(one.effect) if one.can_change else Text(f"cannot change: {one.way_out}", "bold red")
+            grid.add_row(
+                Text(one.stream), Text(one.setting), render.text_of(one.found), render.text_of(one.wanted), happens
+            )
+    return grid
+
+
+def _end(found: Sequence[StreamReport], differing: Sequence[StreamReport]) -> int:
+    """Say what the tables mean; the exit code."""
+    for report in found:
+        if report.fill.is_almost_full:
+            terminal.say(f"{report.stream} is almost full: at its limit it refuses messages; make room, or raise it")
+    if not differing:
+        terminal.say("all streams are as they are wanted")
+        return Exit.DONE
+    is_possible = all(one.can_change for report in differing for one in report.differences)
+    terminal.say(
+        "--apply changes this" if is_possible else "--apply refuses this, because not all of it can be changed"
+    )
+    return Exit.NO
+
+
+def _progress(found: Copying) -> None:
+    behind = f", {found.behind:,} messages behind" if found.behind else ""
+    terminal.say(f"{found.stream}: {found.current} of {found.wanted} copies are up to date{behind}")

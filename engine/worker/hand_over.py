@@ -1,0 +1,122 @@
+"""Handing a partition over: the next owner reads its states, then asks for it; the owner finishes its commit.
+
+Belongs here: preparing, one task for each partition, one of which loads at a time; the request and its answer. Does
+not: who should own a partition (`lease`), reading states (`ownership.load_states`), ending the owner's work (`worker`).
+Whoever asks wrongly gets nothing, or at worst ends an owner's work on the partition: the fence keeps that safe.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+
+from phaseline.engine import logs
+from phaseline.engine.errors import ApiFailed, NatsUnreachable, NoAnswer, PhaselineError
+from phaseline.engine.log.installation import Installation
+from phaseline.engine.ownership.load_states import PartitionStates
+
+KEPT = b"kept"
+"""The answer of an owner that goes on. Otherwise it is the sequence of its lease, which the other one may take."""
+PATIENCE = 12.0
+"""Seconds that an owner has to finish its commit."""
+Give = Callable[[str], Awaitable[int | None]]
+"""Gives a partition to the worker of that name: the sequence of its lease; None if it keeps it."""
+AGAIN = 0.2
+"""Seconds after which an owner that kept a partition is asked again."""
+
+log = logs.get_logger(__name__)
+_under_way: set[asyncio.Task[None]] = set()
+
+
+async def listen(installation: Installation, partition: int, give: Give) -> int:
+    """Take requests for a partition that this worker owns; returns the subscription."""
+    wire = installation.wire
+
+    async def answer(worker: str, reply: str) -> None:
+        sequence = await give(worker)
+        with suppress(NatsUnreachable):
+            wire.send(wire.frame(reply, KEPT if sequence is None else str(sequence).encode()))
+
+    def asked(subject: str, data: bytes, _: bytes | None, reply: str) -> None:
+        if wire.replies.may_answer(subject, reply):
+            task = asyncio.create_task(answer(data.decode(errors="replace"), reply))
+            _under_way.add(task)
+            task.add_done_callback(_under_way.discard)
+
+    return await wire.subscribe(installation.subjects.handing_over(partition), asked)
+
+
+async def ask(installation: Installation, partition: int, worker: str) -> int | None:
+    """Ask the owner of a partition to hand it to this worker: the sequence of the lease; None if it does not.
+
+    An owner that is gone does not answer.
+    """
+    subject = installation.subjects.handing_over(partition)
+    try:
+        reply = await installation.wire.request(subject, worker.encode(), timeout=PATIENCE)
+    except (NoAnswer, ApiFailed):
+        return None
+    return int(reply.data) if reply.data.isdigit() else None
+
+
+class Preparations:
+    """The partitions that this worker prepares.
+
+    given: called with a partition that its owner has given to us, and the sequence of its lease. is_busy: whether a
+    partition is being taken over, whose events wait meanwhile.
+    """
+
+    def __init__(
+        self, installation: Installation, worker: str, given: Callable[[int, int], None], is_busy: Callable[[], bool]
+    ) -> None:
+        """Nothing is prepared yet."""
+        self._installation, self._worker, self._given, self._is_busy = installation, worker, given, is_busy
+        self._under_way: dict[int, tuple[PartitionStates, asyncio.Task[None]]] = {}
+        self._ending: set[asyncio.Task[None]] = set()
+        self._loading = asyncio.Lock()
+
+    def want(self, partitions: frozenset[int]) -> None:
+        """Prepare these partitions, and no others."""
+        for partition in set(self._under_way) - partitions:
+            states, task = self._under_way.pop(partition)
+            ending = asyncio.create_task(_end(states, task))
+            self._ending.add(ending)
+            ending.add_done_callback(self._ending.discard)
+        for partition in sorted(partitions - set(self._under_way)):
+            states = PartitionStates(self._installation, partition)
+            self._under_way[partition] = states, asyncio.create_task(self._prepare(states))
+
+    async def take(self, partition: int) -> PartitionStates | None:
+        """What was read of a partition that this worker owns now; None if nothing was."""
+        states, task = self._under_way.pop(partition, (None, None))
+        if states is None or task is None:
+            return None
+        await _cancelled(task)
+        return states if states.is_open else None
+
+    async def close(self) -> None:
+        """Prepare nothing any more."""
+        self.want(frozenset())
+        await asyncio.gather(*self._ending)
+
+    async def _prepare(self, states: PartitionStates) -> None:
+        """Read the states of a partition, then ask for it until this worker gets it."""
+        try:
+            async with self._loading:
+                await states.load(self._is_busy)
+            while True:
+                lease = await ask(self._installation, states.partition, self._worker)
+                if lease is not None:
+                    self._given(states.partition, lease)
+                await states.follow(AGAIN)
+        except PhaselineError as error:
+            log.info("partition_not_prepared", partition=states.partition, worker=self._worker, error=str(error))
+
+
+async def _end(states: PartitionStates, task: asyncio.Task[None]) -> None:
+    await _cancelled(task)
+    await states.close()
+
+
+async def _cancelled(task: asyncio.Task[None]) -> None:
+    task.cancel()
+    await asyncio.gather(task, return_exceptions=True)
