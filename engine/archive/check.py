@@ -60,7 +60,7 @@ def _hash(data: bytes) -> int:
 
 
 @dataclass(slots=True)
-class Reading:
+class ReadBack:
     """Parts of an archive, read back one after the other. missing: ranges of positions without an event."""
 
     store: ArchiveStore
@@ -155,15 +155,15 @@ def joined(ranges: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
 
 def read_back(
     store: ArchiveStore, parts: Sequence[PartEntry], progress: Callable[[int], None] = lambda _: None
-) -> Reading:
+) -> ReadBack:
     """Read parts that follow each other; raises `BadArchive` if one of them is not what the manifest says."""
-    reading = Reading(store)
+    reading = ReadBack(store)
     for part in parts:
         reading.read(part, progress)
     return reading
 
 
-def check(store: ArchiveStore, progress: Callable[[int], None] = lambda _: None) -> tuple[Manifest, Reading]:
+def check(store: ArchiveStore, progress: Callable[[int], None] = lambda _: None) -> tuple[Manifest, ReadBack]:
     """Read a whole archive; raises `BadArchive` if it is damaged."""
     manifest = store.existing_manifest()
     reading = read_back(store, manifest.parts, progress)

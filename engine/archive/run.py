@@ -22,9 +22,8 @@ from phaseline.engine.archive.write_parts import EVENTS, PartWriter
 from phaseline.engine.errors import Fenced
 from phaseline.engine.log import as_of
 from phaseline.engine.log.archived import note as notes
-from phaseline.engine.log.archived.archive_errors import BadArchive, LogDivided, NotInLog
+from phaseline.engine.log.archived.archive_errors import BadArchive, NotInLog
 from phaseline.engine.log.archived.note import ArchiveNote, NoteStanding
-from phaseline.engine.log.division.notes import current
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.when import When
 from phaseline.engine.ownership.atomic_batches import EXPECTED
@@ -59,9 +58,7 @@ class Archiver:
         self.begin, self.progress, self.least = begin, progress, least
 
     async def run(self, before: When) -> ArchiveRun:
-        """Archive what was finished before a moment. Raises `BadArchive`, `CopyBehind`, `LogDivided`."""
-        if (await current(self.installation)).layout.divisions:  # its records are in another order
-            raise LogDivided(prefix=self.installation.prefix)
+        """Archive what was finished before a moment. Raises `BadArchive`, `CopyBehind`."""
         manifest = self._manifest()
         done = ArchiveRun(manifest)
         standing = await notes.standing(self.installation)

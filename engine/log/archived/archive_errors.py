@@ -3,7 +3,7 @@
 Belongs here: these errors, as `engine.errors` has the others. Does not: what to do about them (`engine.error_help`).
 """
 
-from phaseline.engine.errors import InvalidInput, NoAnswer, NotFound, SetupError
+from phaseline.engine.errors import InvalidInput, NoAnswer, NotFound
 
 
 class NotInLog(NotFound):
@@ -20,12 +20,6 @@ class BadArchive(InvalidInput):
 
     name: str
     problem: str
-
-
-class LogDivided(SetupError):
-    """the number of partitions of {prefix!r} has been changed: the log of such an installation cannot be archived"""
-
-    prefix: str
 
 
 class CopyBehind(NoAnswer):
