@@ -273,7 +273,8 @@ def main(arguments: "list[str]") -> None:
         os.chdir(str(MUTATION))
     if arguments[0] == "foreign":
         install_foreign()
-    if arguments[0] in ("browser", "screens") or (arguments[0] == "bench" and "page" in further):
+    measures_page = arguments[0] == "bench" and ("page" in further or set(further) <= {"--write"})
+    if arguments[0] in ("browser", "screens") or measures_page:
         install_browser()
     if command:
         if extras == "dev":

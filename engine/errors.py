@@ -228,13 +228,6 @@ class BadUserName(InvalidInput):
     problem: str
 
 
-class BadEdge(InvalidInput):
-    """{name!r} cannot be used for an edge: {problem}"""
-
-    name: str
-    problem: str
-
-
 class InvalidId(InvalidInput):
     """not a valid id: {problem}"""
 

@@ -25,7 +25,6 @@ _INBOX = re.compile(r"[^\s.*>]+(\.[^\s.*>]+)*\Z")
 _TAG = re.compile(r"[^\s,]+\Z")
 MAX_BYTES = ("events_max_bytes", "log_max_bytes", "state_max_bytes", "live_max_bytes")
 PATHS = ("creds", "nkey", "tls_ca", "tls_cert", "tls_key", "message_id_key")
-FOLDERS = ("archive",)
 _SCHEMES = ("nats", "tls", "ws", "wss")
 
 
@@ -54,8 +53,8 @@ class Settings:
     connect_timeout: float = 5.0
     request_timeout: float = 5.0
 
-    archive: Path | None = None
-    """The folder of an archive, which has what was trimmed from the log. Reads of the past read both as one."""
+    archive: str | None = None
+    """The folder or URL of an archive, which has what was trimmed from the log. Reads of the past read both as one."""
 
     prefix: str = "pl"
     partitions: int | None = None
@@ -173,8 +172,8 @@ class Settings:
 class ConnectionSettings(TypedDict, total=False):
     """What `connect` takes beside URLs: the installation, and how to reach it. `Settings` has the defaults.
 
-    archive: the folder of an archive (`phaseline archive`). partitions: the number that the installation was made with,
-    for users who may not ask the server for it.
+    archive: the folder or URL of an archive (`phaseline archive`). partitions: the number that the installation was
+    made with, for users who may not ask the server for it.
     """
 
     prefix: str
@@ -197,7 +196,9 @@ def from_options(**options: Any) -> Settings:
     known = {field.name for field in fields(Settings)}
     for name in options:
         _check(name in known, name, f"there is no such setting; choose one of {', '.join(sorted(known))}")
-    for name in (*PATHS, *FOLDERS):
+    if isinstance(options.get("archive"), Path):
+        options["archive"] = str(options["archive"])
+    for name in PATHS:
         if isinstance(options.get(name), str):
             options[name] = Path(options[name])
     if "nats" in options:

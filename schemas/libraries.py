@@ -19,6 +19,7 @@ EXTRAS = {
     "click": ("click", "cli"),
     "rich": ("rich", "cli"),
     "zstandard": ("zstandard", "cli"),
+    "obstore": ("obstore", "objects"),
     "nkeys": ("nkeys", "nkeys"),
     "starlette": ("starlette", "http"),
     "uvicorn": ("uvicorn", "http"),

@@ -11,8 +11,8 @@ from typing import Self
 
 from phaseline.engine.archive.check import UNBOUNDED
 from phaseline.engine.archive.open_archive import Archive
-from phaseline.engine.archive_errors import BadArchive
 from phaseline.engine.errors import BadLogFile
+from phaseline.engine.log.archived.archive_errors import BadArchive
 from phaseline.engine.log.foreign import Foreign
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.replay.file_log import FileLog
@@ -45,7 +45,7 @@ class ArchivedLog:
             if part.last >= span.first and (span.last is None or part.first <= span.last)
         ]
         try:
-            files = [FileLog(archive.folder.part(part.name), span, UNBOUNDED) for part in wanted]
+            files = [FileLog(archive.store.part(part.name), span, UNBOUNDED) for part in wanted]
         except BadLogFile as error:
             raise BadArchive(name=archive.name, problem=str(error)) from None
         rest = span._replace(first=max(span.first, manifest.position + 1))

@@ -10,12 +10,12 @@ import hashlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from phaseline.engine.archive.folder import Folder
 from phaseline.engine.archive.last_states import About, LastStates, is_of_raw_secret
 from phaseline.engine.archive.log_slice import LogSlice
 from phaseline.engine.archive.manifest import NAME, Manifest, PartEntry
-from phaseline.engine.archive_errors import BadArchive
+from phaseline.engine.archive.store import ArchiveStore
 from phaseline.engine.errors import BadLogFile
+from phaseline.engine.log.archived.archive_errors import BadArchive
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.log_records import cause_of
 from phaseline.engine.replay import log_format
@@ -63,7 +63,7 @@ def _hash(data: bytes) -> int:
 class Reading:
     """Parts of an archive, read back one after the other. missing: ranges of positions without an event."""
 
-    folder: Folder
+    store: ArchiveStore
     tally: Tally = field(default_factory=Tally)
     missing: list[tuple[int, int]] = field(default_factory=list)
     states: LastStates[bytes] | None = None
@@ -71,10 +71,10 @@ class Reading:
 
     def read(self, part: PartEntry, progress: Callable[[int], None]) -> None:
         """Read a part to its end; raises `BadArchive` if it is not what the manifest says."""
-        if self.folder.digest(part.name) != (part.bytes, part.sha256):
+        if self.store.digest(part.name) != (part.bytes, part.sha256):
             raise self.bad(part, "its bytes are not those that were written")
         try:
-            file = LogFile(self.folder.part(part.name), UNBOUNDED)
+            file = LogFile(self.store.part(part.name), UNBOUNDED)
             if (file.header.first, file.header.last) != (part.first, part.last):
                 raise self.bad(part, f"it holds the events {file.header.first} to {file.header.last}")
             self._read(part, file, progress)
@@ -85,7 +85,7 @@ class Reading:
 
     def bad(self, part: PartEntry, problem: str) -> BadArchive:
         """The error for a part."""
-        return BadArchive(name=self.folder.name, problem=f"{part.name}: {problem}")
+        return BadArchive(name=self.store.name, problem=f"{part.name}: {problem}")
 
     def _read(self, part: PartEntry, file: LogFile, progress: Callable[[int], None]) -> None:
         begins: list[bytes] | None = []
@@ -153,21 +153,23 @@ def joined(ranges: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
     return found
 
 
-def read_back(folder: Folder, parts: Sequence[PartEntry], progress: Callable[[int], None] = lambda _: None) -> Reading:
+def read_back(
+    store: ArchiveStore, parts: Sequence[PartEntry], progress: Callable[[int], None] = lambda _: None
+) -> Reading:
     """Read parts that follow each other; raises `BadArchive` if one of them is not what the manifest says."""
-    reading = Reading(folder)
+    reading = Reading(store)
     for part in parts:
         reading.read(part, progress)
     return reading
 
 
-def check(folder: Folder, progress: Callable[[int], None] = lambda _: None) -> tuple[Manifest, Reading]:
+def check(store: ArchiveStore, progress: Callable[[int], None] = lambda _: None) -> tuple[Manifest, Reading]:
     """Read a whole archive; raises `BadArchive` if it is damaged."""
-    manifest = folder.existing_manifest()
-    reading = read_back(folder, manifest.parts, progress)
+    manifest = store.existing_manifest()
+    reading = read_back(store, manifest.parts, progress)
     if reading.missing != manifest.missing:
         problem = f"other events are missing than {NAME} says: {reading.missing}"
-        raise BadArchive(name=folder.name, problem=problem)
+        raise BadArchive(name=store.name, problem=problem)
     return manifest, reading
 
 

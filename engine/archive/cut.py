@@ -5,16 +5,17 @@ Does not: trimming (`trim`).
 """
 
 import asyncio
+from contextlib import AsyncExitStack
 
-from phaseline.engine.archive.log_slice import records_of
-from phaseline.engine.archive_errors import CopyBehind
-from phaseline.engine.errors import ApiFailed
-from phaseline.engine.jetstream.direct_get import NO_MESSAGE, last_message_from_leader, origin
+from phaseline.engine.jetstream.direct_get import last_message_from_leader, origin
 from phaseline.engine.jetstream.stream_reader import reader_of
 from phaseline.engine.log import checkpoint, log_records
+from phaseline.engine.log.archived import note
+from phaseline.engine.log.archived.archive_errors import CopyBehind
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.when import Moment
-from phaseline.engine.replay.server_log import LogCursor, first_event_after
+from phaseline.engine.replay.recorded_log import Span
+from phaseline.engine.replay.server_log import ServerLog, first_event_after, up_to
 from phaseline.schemas.records import utc
 
 MICROSECOND = 1_000
@@ -24,48 +25,44 @@ POLL = 0.1
 
 async def last_finished(installation: Installation, moment: Moment) -> int:
     """The last position so that its event and all before it were stored and decided by then, with all their records."""
-    decided = await _decided(installation)
     stored = await first_event_after(installation, utc(moment.time_ns + MICROSECOND)) - 1
-    later = [await _first_cause_after(installation, partition, moment.place) for partition in _partitions(installation)]
-    return min([decided, stored, *(cause - 1 for cause in later if cause is not None)])
+    log = await ServerLog.measured(installation, Span())
+    decided = await _decided(log)
+    causes = [await _first_cause_after(log, partition, moment.place) for partition in log.own_partitions()]
+    return min([decided, stored, *(cause - 1 for cause in causes if cause is not None)])
 
 
-def _partitions(installation: Installation) -> range:
-    return range(installation.layout.partitions)
+async def _decided(log: ServerLog) -> int:
+    """The position up to which all events are decided."""
+    installation, deciders = log.installation, log.deciders
+    open_ = {one: await _known(log, one) for one in log.own_partitions() if one not in deciders.closed}
+    base = max(min(open_.values()), await note.position(installation))
+    skip = len(log.prefix) + 1
+    async with reader_of(installation.wire, installation.layout.events, [], base + 1) as reader:
+        async for slice_ in up_to(reader, log.ends):
+            for event in slice_:
+                number = deciders.of(event.subject[skip:].split(".", 3)[2], event.sequence)
+                if number in open_ and event.sequence > open_[number]:
+                    return event.sequence - 1
+    return max(base, log.ends)
 
 
-async def _decided(installation: Installation) -> int:
-    """The position up to which all events of all partitions are decided."""
-    wire, events = installation.wire, installation.layout.events
-    last = int((await wire.api(f"STREAM.INFO.{events}"))["state"]["last_seq"])
-    waiting = [await _first_undecided(installation, partition) for partition in _partitions(installation)]
-    return min([last, *(one - 1 for one in waiting if one is not None)])
+async def _known(log: ServerLog, partition: int) -> int:
+    """A position up to which all events of a partition are decided, according to LOG's leader."""
+    installation = log.installation
+    subject = installation.subjects.checkpoint(partition)
+    last = await checkpoint.last(installation.wire, installation.layout.log, subject) or checkpoint.Checkpoint()
+    if last.plan is not None:
+        return last.position
+    known = max(last.position, last.clear or 0)
+    # Lone records do not write the checkpoint. In a bucket with records of several partitions they are not told apart.
+    return known if log.is_divided else max(known, await log_records.last_cause(installation, partition))
 
 
-async def _first_undecided(installation: Installation, partition: int) -> int | None:
-    """The first event of a partition that is not decided, according to the leaders; None if all are."""
-    wire, layout, subjects = installation.wire, installation.layout, installation.subjects
-    last = await checkpoint.last(wire, layout.log, subjects.checkpoint(partition)) or checkpoint.Checkpoint()
-    position = last.position
-    if last.plan is None:
-        # Lone records do not write the checkpoint.
-        position = max(position, await log_records.last_cause(installation, partition))
-    try:
-        wanted = {"seq": position + 1, "next_by_subj": subjects.stored(partition)}
-        return int((await wire.api(f"STREAM.MSG.GET.{layout.events}", wanted))["message"]["seq"])
-    except ApiFailed as error:
-        if error.err_code == NO_MESSAGE:
-            return None
-        raise
-
-
-async def _first_cause_after(installation: Installation, partition: int, place: int) -> int | None:
+async def _first_cause_after(log: ServerLog, partition: int, place: int) -> int | None:
     """The event that made the first record of a partition after a place; None if there is none."""
-    wire, log, prefix = installation.wire, installation.layout.log, installation.prefix
-    async with reader_of(wire, log, [f"{prefix}.*.{partition}.>"], place + 1) as reader:
-        cursor = LogCursor(reader, lambda stored: records_of(stored.subject, prefix))
-        await cursor.advance()
-        return cursor.cause
+    async with AsyncExitStack() as stack:
+        return (await log.cursor(stack, partition, place + 1)).cause
 
 
 async def wait_for_copies(installation: Installation, place: int, observed: int, timeout: float) -> None:

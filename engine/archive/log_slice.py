@@ -14,12 +14,11 @@ from phaseline.engine.jetstream import frames
 from phaseline.engine.jetstream.erase import SOURCE
 from phaseline.engine.jetstream.reader import Stored
 from phaseline.engine.jetstream.stream_reader import reader_of
-from phaseline.engine.log import purge, table_eras
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.replay.export_log import event_item, short_subject
 from phaseline.engine.replay.log_format import Item, RecordItem
-from phaseline.engine.replay.recorded_log import is_of_secret, part_erased
-from phaseline.engine.replay.server_log import LogCursor, up_to
+from phaseline.engine.replay.recorded_log import Span, is_of_secret, part_erased
+from phaseline.engine.replay.server_log import LogCursor, ServerLog, up_to
 
 OBSERVED = ".resource.observed."
 """A part of the subjects of the events that LIVE copies."""
@@ -35,41 +34,30 @@ def records_of(subject: str, prefix: str) -> bool:
 class LogSlice:
     """The events from `first` to `last`: `async with LogSlice.open(installation, first, last) as found`."""
 
-    def __init__(self, installation: Installation, first: int, last: int) -> None:
-        """Reads nothing yet: use `open`."""
-        self.installation, self.first, self.last = installation, first, last
-        self.eras: dict[int, list[table_eras.Era]] = {}
-        self.purged: set[int] = set()
+    def __init__(self, log: ServerLog, end: int) -> None:
+        """end: the last place of the log. Use `open`."""
+        self.installation, self.first, self.last = log.installation, log.span.first, log.ends
+        self.eras, self.purged = log.eras_of_buckets(), log.purged_positions
         self.sources: dict[str, int] = {}
         """For each stream from which EVENTS copied, the position of the last copy in the slice."""
         self.observed = 0
         """The position of the last event in the slice that LIVE copies."""
-        self.begins = 1
-        """The first event that EVENTS holds."""
-        self._end = 0
+        self.begins = log.begins
+        """The first event of the slice that EVENTS still holds."""
+        self._deciders, self._end = log.deciders, end
         self._cursors: dict[int, LogCursor] = {}
 
     @classmethod
     @asynccontextmanager
     async def open(cls, installation: Installation, first: int, last: int) -> AsyncIterator[Self]:
         """Begin to read."""
-        found = cls(installation, first, last)
-        wire, log = installation.wire, installation.layout.log
-        found.begins = int((await wire.api(f"STREAM.INFO.{installation.layout.events}"))["state"]["first_seq"])
-        found._end = int((await wire.api(f"STREAM.INFO.{log}"))["state"]["last_seq"])
+        end = int((await installation.wire.api(f"STREAM.INFO.{installation.layout.log}"))["state"]["last_seq"])
+        log = await ServerLog.measured(installation, Span(first=first, last=last))
+        found = cls(log, end)
         async with AsyncExitStack() as stack:
-            for partition in range(installation.layout.partitions):
-                found.eras[partition] = await table_eras.eras(installation, partition)
-                for note in await purge.notes(installation, partition):
-                    found.purged.update(one for one in note.positions if first <= one <= last)
-                reader = reader_of(wire, log, [f"{installation.prefix}.*.{partition}.>"])
-                cursor = LogCursor(await stack.enter_async_context(reader), found._wants)
-                await cursor.advance()
-                found._cursors[partition] = cursor
+            for partition in log.own_partitions():
+                found._cursors[partition] = await log.cursor(stack, partition)
             yield found
-
-    def _wants(self, stored: Stored) -> bool:
-        return records_of(stored.subject, self.installation.prefix)
 
     async def before(self) -> AsyncIterator[Stored]:
         """The records of all events before the slice. Read them first."""
@@ -96,8 +84,8 @@ class LogSlice:
 
     async def items(self, event: Stored) -> list[Item]:
         """An event with its records; before it the records of erased events. Ask for each event, in their order."""
-        partition = int(event.subject[len(self.installation.prefix) + 1 :].split(".", 2)[1])
-        cursor = self._cursors[partition]
+        root = event.subject[len(self.installation.prefix) + 1 :].split(".", 3)[2]
+        cursor = self._cursors[self._deciders.of(root, event.sequence)]
         found = await cursor.take_up_to(event.sequence)
         early, own = found[: cursor.earlier], found[cursor.earlier :]
         gone, others = self._part(early)

@@ -1,6 +1,6 @@
 """The manifest of an archive: which files belong to it, what they hold, and up to where it reaches.
 
-Belongs here: its fields and its bytes. Does not: where it is stored (`folder`), checking the files (`check`).
+Belongs here: its fields and its bytes. Does not: where it is stored (`store`), checking the files (`check`).
 A file that the manifest does not name is no part of the archive. The manifest is written last.
 """
 
@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
-from phaseline.engine.archive_errors import BadArchive
+from phaseline.engine.log.archived.archive_errors import BadArchive
 
 FORMAT = 1
 NAME = "manifest.json"

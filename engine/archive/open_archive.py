@@ -9,17 +9,17 @@ are all up to this place, and the records behind them.
 import re
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from dataclasses import replace
-from pathlib import Path
 
 from phaseline.engine.archive.check import UNBOUNDED
-from phaseline.engine.archive.folder import Folder
 from phaseline.engine.archive.last_states import MARKED, about
 from phaseline.engine.archive.manifest import PartEntry
-from phaseline.engine.archive_errors import BadArchive
+from phaseline.engine.archive.open_store import store_at
+from phaseline.engine.archive.store import ArchiveStore
 from phaseline.engine.core.process import BATCH_LIMIT
 from phaseline.engine.errors import BadLogFile
 from phaseline.engine.jetstream.reader import BUFFER, Stored
 from phaseline.engine.log.archived import note
+from phaseline.engine.log.archived.archive_errors import BadArchive
 from phaseline.engine.log.as_of import record_number
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.when import Moment, Time
@@ -37,18 +37,21 @@ States = dict[tuple[str, str], bytes]
 
 
 class Archive:
-    """An archive in a folder, which a reader of the log uses (`LogArchive`). Raises `BadArchive`."""
+    """An archive, which a reader of the log uses (`LogArchive`). Raises `BadArchive`."""
 
-    def __init__(self, folder: Folder) -> None:
+    def __init__(self, store: ArchiveStore) -> None:
         """Read the manifest."""
-        self.folder, self.manifest = folder, folder.existing_manifest()
+        self.store, self.manifest = store, store.existing_manifest()
         self._states: tuple[int, States] | None = None
         """The states at the place that was asked for last: a command asks several times."""
 
     @classmethod
-    async def of(cls, path: Path, installation: Installation) -> "Archive":
-        """The archive of an installation in a folder. One that ends before the log begins would leave a gap."""
-        found = cls(Folder(path))
+    async def of(cls, where: str, installation: Installation) -> "Archive":
+        """The archive of an installation in a folder or an object store.
+
+        One that ends before the log begins would leave a gap.
+        """
+        found = cls(store_at(where))
         if found.manifest.prefix != installation.prefix:
             problem = f"it is of the prefix {found.manifest.prefix!r}, not of {installation.prefix!r}"
             raise BadArchive(name=found.name, problem=problem)
@@ -61,7 +64,7 @@ class Archive:
     @property
     def name(self) -> str:
         """Where it is, for messages."""
-        return self.folder.name
+        return self.store.name
 
     @property
     def place(self) -> int:
@@ -176,15 +179,15 @@ class Archive:
     def _items(self, part: PartEntry) -> Iterator[Sequence[Item]]:
         """The items of a part; raises `BadArchive` if it is damaged or absent."""
         try:
-            yield from LogFile(self.folder.part(part.name), UNBOUNDED).slices()
+            yield from LogFile(self.store.part(part.name), UNBOUNDED).slices()
         except BadLogFile as error:
             raise BadArchive(name=self.name, problem=str(error)) from None
 
 
 async def opened(installation: Installation) -> Installation:
     """The installation with the archive that its settings name, if any. Raises `BadArchive`."""
-    path = installation.wire.settings.archive
-    return installation if path is None else replace(installation, archive=await Archive.of(path, installation))
+    where = installation.wire.settings.archive
+    return installation if where is None else replace(installation, archive=await Archive.of(where, installation))
 
 
 def _keep(states: States, body: bytes) -> None:

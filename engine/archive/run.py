@@ -14,15 +14,15 @@ from dataclasses import dataclass, field
 from msgspec.structs import replace
 
 from phaseline.engine.archive import check, cut
-from phaseline.engine.archive.folder import Folder
 from phaseline.engine.archive.log_slice import LogSlice
 from phaseline.engine.archive.manifest import Manifest, PartEntry
+from phaseline.engine.archive.store import ArchiveStore
 from phaseline.engine.archive.trim import Trimmed, trim
 from phaseline.engine.archive.write_parts import EVENTS, PartWriter
-from phaseline.engine.archive_errors import BadArchive, LogDivided, NotInLog
 from phaseline.engine.errors import Fenced
 from phaseline.engine.log import as_of
 from phaseline.engine.log.archived import note as notes
+from phaseline.engine.log.archived.archive_errors import BadArchive, LogDivided, NotInLog
 from phaseline.engine.log.archived.note import ArchiveNote, NoteStanding
 from phaseline.engine.log.division.notes import current
 from phaseline.engine.log.installation import Installation
@@ -44,10 +44,10 @@ class ArchiveRun:
 
 
 class Archiver:
-    """One archive of one installation, while `folder` is locked."""
+    """One archive of one installation, while `store` is locked."""
 
     def __init__(
-        self, installation: Installation, folder: Folder, by: str,
+        self, installation: Installation, store: ArchiveStore, by: str,
         begin: Callable[[str, int], None] = lambda _, __: None, progress: Callable[[int], None] = lambda _: None,
         least: int = EVENTS,
     ) -> None:  # fmt: skip
@@ -55,7 +55,7 @@ class Archiver:
 
         progress: called with the number of events or messages since the last call. least: positions in a part.
         """
-        self.installation, self.folder, self.by = installation, folder, by
+        self.installation, self.store, self.by = installation, store, by
         self.begin, self.progress, self.least = begin, progress, least
 
     async def run(self, before: When) -> ArchiveRun:
@@ -84,10 +84,10 @@ class Archiver:
     def _manifest(self) -> Manifest:
         """The manifest of the archive, or that of an empty one."""
         layout = self.installation.layout
-        found = self.folder.manifest() or Manifest.new(layout.prefix, layout.partitions)
+        found = self.store.manifest() or Manifest.new(layout.prefix, layout.partitions)
         if (found.prefix, found.partitions) != (layout.prefix, layout.partitions):
             problem = f"it is of the prefix {found.prefix!r} with {found.partitions} partitions"
-            raise BadArchive(name=self.folder.name, problem=problem)
+            raise BadArchive(name=self.store.name, problem=problem)
         return found
 
     def _check_continues(self, manifest: Manifest, note: ArchiveNote | None) -> None:
@@ -95,34 +95,34 @@ class Archiver:
         if note is not None and manifest.parts and note.position > manifest.position:
             problem = (
                 f"it ends at event {manifest.position}, but what follows up to event {note.position} is in the archive"
-                f" {note.archive}: go on with that one, or begin a new folder"
+                f" {note.archive}: go on with that one, or begin a new one"
             )
-            raise BadArchive(name=self.folder.name, problem=problem)
+            raise BadArchive(name=self.store.name, problem=problem)
 
     async def _write(self, manifest: Manifest, first: int, last: int) -> tuple[Manifest, list[PartEntry]]:
         """Write the events from `first` to `last`, check them, and store the manifest."""
         installation = self.installation
         self.begin("writing", last - first + 1)
         async with LogSlice.open(installation, first, last) as found:
-            writer = PartWriter(self.folder, found, len(manifest.parts), self.least)
+            writer = PartWriter(self.store, found, len(manifest.parts), self.least)
             parts = await writer.write(self.progress)
             place, sources = found.settled, {**manifest.sources, **found.sources}
         self.begin("reading back", last - first + 1)
-        reading = check.read_back(self.folder, parts, self.progress)
+        reading = check.read_back(self.store, parts, self.progress)
         self.begin("comparing", last - first + 1)
         held = await check.read_streams(installation, first, last, place, self.progress)
         if held.tally != reading.tally:
             problem = (
                 f"the files hold {reading.tally}, the streams {held.tally}, or others: nothing was trimmed, try again"
             )
-            raise BadArchive(name=self.folder.name, problem=problem)
+            raise BadArchive(name=self.store.name, problem=problem)
         await cut.wait_for_copies(installation, writer.state_place, found.observed, COPIED)
         manifest = manifest.extended(
             parts, position=last, place=place, time_ns=max(manifest.time_ns, held.time_ns), sources=sources,
             missing=check.joined([*manifest.missing, *reading.missing]),
         )  # fmt: skip
         self.begin("storing the manifest", 0)
-        self.folder.write(manifest)
+        self.store.write(manifest)
         return manifest, parts
 
     async def _finish(self, done: ArchiveRun, standing: NoteStanding) -> None:
@@ -144,4 +144,4 @@ class Archiver:
             await self.installation.wire.publish_acked(self.installation.subjects.archived(), note.encode(), headers)
         except Fenced:
             problem = "another run archived at the same time: nothing was trimmed, call it again"
-            raise BadArchive(name=self.folder.name, problem=problem) from None
+            raise BadArchive(name=self.store.name, problem=problem) from None

@@ -4,15 +4,16 @@ Belongs here: where one part ends and the next one begins, what stands in each. 
 (`log_slice`), the format (`engine.replay`), checking what was written (`check`).
 """
 
+import asyncio
 from collections.abc import Callable
 from contextlib import ExitStack
 
 import msgspec
 
-from phaseline.engine.archive.folder import Folder
 from phaseline.engine.archive.last_states import LastStates
 from phaseline.engine.archive.log_slice import LogSlice
 from phaseline.engine.archive.manifest import PartEntry
+from phaseline.engine.archive.store import ArchiveStore
 from phaseline.engine.replay.export_log import short_subject
 from phaseline.engine.replay.log_format import Header, Item, RecordItem, StateItem
 from phaseline.engine.replay.log_writer import LogWriter
@@ -27,9 +28,9 @@ their states."""
 class PartWriter:
     """Writes the parts of one slice, one after the other."""
 
-    def __init__(self, folder: Folder, found: LogSlice, number: int, least: int = EVENTS) -> None:
+    def __init__(self, store: ArchiveStore, found: LogSlice, number: int, least: int = EVENTS) -> None:
         """number: how many parts the archive has. least: positions in a part, at least."""
-        self.folder, self.slice, self.number, self.least = folder, found, number, least
+        self.store, self.slice, self.number, self.least = store, found, number, least
         self.parts: list[PartEntry] = []
         self.states = LastStates[bytes]()
         self.state_place = 0
@@ -47,8 +48,8 @@ class PartWriter:
             header = await self._header(first, last)
             self.number += 1
             with ExitStack() as stack:
-                part = _Part(f"part-{self.number:06}.plog.zst", header)
-                log = stack.enter_context(LogWriter(self.folder.part(part.name), header))
+                part = _Part(f"part-{self.number:06}{self.store.mark}.plog.zst", header)
+                log = stack.enter_context(LogWriter(self.store.draft(part.name), header))
                 for body in self.states.values():
                     log.write(StateItem(body))
                 while following is not None and following.sequence <= last:
@@ -56,7 +57,8 @@ class PartWriter:
                     progress(1)
                     following = await anext(events, None)
                 self._put(log, part, await self.slice.left(last))
-            self.parts.append(part.entry(log, *self.folder.digest(part.name)))
+            await asyncio.to_thread(self.store.keep, part.name)
+            self.parts.append(part.entry(log, *self.store.digest(part.name)))
             first = last + 1
         return self.parts
 

@@ -4,15 +4,14 @@ Belongs here: its options, its progress and its messages. Does not: archiving (`
 """
 
 import time
-from pathlib import Path
 from typing import Any
 
 import click
 from rich.progress import Progress
 
 from phaseline.engine.archive.check import check
-from phaseline.engine.archive.folder import Folder
 from phaseline.engine.archive.manifest import Manifest
+from phaseline.engine.archive.open_store import store_at
 from phaseline.engine.archive.run import Archiver, ArchiveRun
 from phaseline.engine.cli import log_source, options, render, terminal
 from phaseline.engine.cli.help import Page
@@ -26,8 +25,6 @@ from phaseline.engine.publish.compose import default_source
 from phaseline.engine.settings import Settings
 from phaseline.machines.built_in import installed
 from phaseline.schemas.records import SECOND, timestamp
-
-FOLDER = click.Path(file_okay=False, path_type=Path)
 
 
 @click.command(
@@ -46,12 +43,14 @@ FOLDER = click.Path(file_okay=False, path_type=Path)
 @click.option(
     "--keep", type=options.SecondsType(), metavar="SPAN", help="The same as --before with this span: 30d, 12h."
 )
-@click.option("--to", "folder", type=FOLDER, metavar="DIR", help="Folder of the archive. Each run adds to it.")
-@click.option("--check", "checked", type=FOLDER, metavar="DIR", help="Only check the archive in this folder.")
+@click.option(
+    "--to", "where", metavar="DIR", help="The archive: a folder, or a URL like s3://bucket/prefix. Each run adds to it."
+)
+@click.option("--check", "checked", metavar="DIR", help="Only check this archive.")
 @options.connected
 @options.output("json", "yaml")
 def archive(
-    settings: Settings, *, before: When | None, keep: float | None, folder: Path | None, checked: Path | None,
+    settings: Settings, *, before: When | None, keep: float | None, where: str | None, checked: str | None,
     output: Output,
 ) -> int | None:  # fmt: skip
     """Write finished parts of the log to files, check them, and trim the streams.
@@ -65,24 +64,26 @@ def archive(
     take --archive DIR, or PHASELINE_ARCHIVE. It is for operators (docs/operating.md says which rights it needs).
     """
     if checked is not None:
-        if folder is not None or before is not None or keep is not None:
+        if where is not None or before is not None or keep is not None:
             raise click.UsageError("--check stands alone")
         _show_check(checked, output=output)
         return None
-    if folder is None:
-        raise click.UsageError("name the folder of the archive: --to DIR")
+    if where is None:
+        raise click.UsageError("name the archive: --to DIR")
     if (before is None) == (keep is None):
         raise click.UsageError("say up to when: either --before MOMENT or --keep SPAN")
     moment: When = timestamp(time.time_ns() - int((keep or 0) * SECOND)) if before is None else before
 
+    store = store_at(where)
+
     async def work() -> None:
         async with Wire.open(settings, name="phaseline-archive") as wire:
             installation = Installation(wire, await inspect(wire, settings), installed())
-            with Folder(folder).locked(), log_source.progress_bar("archiving") as bar:
+            with store.locked(), log_source.progress_bar("archiving") as bar:
                 shown = _Bar(bar)
-                archiver = Archiver(installation, Folder(folder), default_source("cli"), shown.begin, shown.advance)
+                archiver = Archiver(installation, store, default_source("cli"), shown.begin, shown.advance)
                 done = await archiver.run(moment)
-        _show(done, folder, output=output)
+        _show(done, where, output=output)
 
     return terminal.run(work())
 
@@ -103,13 +104,13 @@ class _Bar:
         self._bar.advance(self._task, events)
 
 
-def _show(done: ArchiveRun, folder: Path, *, output: Output) -> None:
+def _show(done: ArchiveRun, where: str, *, output: Output) -> None:
     manifest = done.manifest
     sums = {name: sum(getattr(part, name) for part in done.parts) for name in ("events", "records", "bytes")}
     if output.is_data:
         output.show(
             {
-                "folder": str(folder), "archive": manifest.archive, "parts": [part.name for part in done.parts],
+                "at": where, "archive": manifest.archive, "parts": [part.name for part in done.parts],
                 **sums, "position": manifest.position, "place": manifest.place, "missing": manifest.missing,
                 "trimmed": {"events": done.trimmed.events, "log": done.trimmed.log},
             }
@@ -119,8 +120,8 @@ def _show(done: ArchiveRun, folder: Path, *, output: Output) -> None:
         terminal.say(f"nothing more to archive: the archive ends at event {manifest.position}")
     else:
         written = f"{counted(sums['events'], 'event')} and {counted(sums['records'], 'record')}"
-        where = f"{counted(len(done.parts), 'file')} of {folder}, {sums['bytes']:,} bytes"
-        render.show_line(render.text_of(f"archived {written} up to event {manifest.position}: {where}"))
+        files = f"{counted(len(done.parts), 'file')} of {where}, {sums['bytes']:,} bytes"
+        render.show_line(render.text_of(f"archived {written} up to event {manifest.position}: {files}"))
     if done.trimmed.events or done.trimmed.log:
         trimmed = (
             f"{counted(done.trimmed.events, 'event')} from EVENTS, {counted(done.trimmed.log, 'message')} from LOG"
@@ -136,15 +137,15 @@ def _say_missing(manifest: Manifest) -> None:
         terminal.say(f"the archive lacks {events}: EVENTS did not hold them any more; their records are in it")
 
 
-def _show_check(path: Path, *, output: Output) -> None:
+def _show_check(where: str, *, output: Output) -> None:
     with log_source.progress_bar("checking") as bar:
         task = bar.add_task("", total=None)
-        manifest, reading = check(Folder(path), lambda events: bar.advance(task, events))
+        manifest, reading = check(store_at(where), lambda events: bar.advance(task, events))
     tally = reading.tally
     if output.is_data:
         output.show(
             {
-                "folder": str(path), "archive": manifest.archive, "parts": len(manifest.parts), "events": tally.events,
+                "at": where, "archive": manifest.archive, "parts": len(manifest.parts), "events": tally.events,
                 "records": tally.records, "position": manifest.position, "place": manifest.place,
                 "missing": manifest.missing,
             }

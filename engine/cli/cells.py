@@ -10,7 +10,6 @@ from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine, 
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
 import click
@@ -262,7 +261,7 @@ def reading(function: Function) -> Function:
     """As `connected`, and `--archive` for the one installation."""
 
     @functools.wraps(function)
-    def call(*, installations: Installations, archive: Path | None, **values: Any) -> int | None:
+    def call(*, installations: Installations, archive: str | None, **values: Any) -> int | None:
         source = click.get_current_context().get_parameter_source("archive")
         if archive is not None and installations.cells and source == ParameterSource.COMMANDLINE:
             raise click.UsageError("an archive is of one installation: give either --archive or --cell")

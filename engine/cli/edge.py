@@ -19,7 +19,7 @@ from phaseline.engine.edge import adding, edge_state
 from phaseline.engine.edge.adding import Added, StoreWanted
 from phaseline.engine.edge.edge_names import EdgeNames, tree_subjects
 from phaseline.engine.edge.edge_server import EdgeServer, edge_server, users_at_edge
-from phaseline.engine.edge.edge_state import Condition, EdgeState
+from phaseline.engine.edge.edge_state import WAITS, Condition, EdgeState
 from phaseline.engine.error_help.exit_codes import Exit
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.settings import Settings
@@ -29,6 +29,8 @@ COLOURS: dict[Condition, str] = {
     "connected": "green", "away": "yellow", "filling": "yellow", "store lost": "bold red", "full": "bold red",
     "failing": "bold red", "incomplete": "bold red",
 }  # fmt: skip
+WELL = ("connected", *WAITS)
+"""The states for which nobody must do anything."""
 TREES = click.option(
     "--tree", "trees", multiple=True, metavar="NAME",
     help="Root of a tree whose events the edge may bring; can be repeated.  [default: the edge's own name]",
@@ -127,7 +129,7 @@ def list_(settings: Settings, *, output: Output) -> int | None:
             _show(found, output)
         if not found:
             terminal.say("no edge was added: `phaseline edge add NAME`")
-        return Exit.NO if any("red" in COLOURS[one.state] for one in found) else Exit.DONE
+        return Exit.NO if any(one.state not in WELL for one in found) else Exit.DONE
 
     return terminal.run(work())
 

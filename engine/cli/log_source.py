@@ -97,12 +97,12 @@ async def of_server(
 
 @asynccontextmanager
 async def of_archive(
-    settings: Settings, part: Part, kinds: Kinds, path: Path, partitions: range | None = None
+    settings: Settings, part: Part, kinds: Kinds, where: str, partitions: range | None = None
 ) -> AsyncIterator[ArchivedLog]:
     """Open a part of the log of an installation, with its archive."""
     async with Wire.open(settings, name="phaseline-replay") as wire:
         installation = Installation(wire, await inspect(wire, settings), kinds)
-        archive = await Archive.of(path, installation)
+        archive = await Archive.of(where, installation)
         first, last = part.start or 1, part.end
         if isinstance(first, datetime):
             first = await first_event_from(installation, archive, first)

@@ -201,8 +201,8 @@ def at(function: Function) -> Function:
 
 
 archive = click.option(
-    "--archive", type=click.Path(file_okay=False, path_type=Path), envvar=variable("archive"), show_envvar=True,
-    metavar="DIR", help="Folder of an archive: what `phaseline archive` took out of the log is read too.",
+    "--archive", envvar=variable("archive"), show_envvar=True, metavar="DIR",
+    help="Folder or URL of an archive: what `phaseline archive` took out of the log is read too.",
 )  # fmt: skip
 
 
@@ -210,7 +210,7 @@ def archived(function: Function) -> Function:
     """Add `--archive`; `function` gets it in its settings. Put it below `connected`."""
 
     @functools.wraps(function)
-    def call(*, settings: Settings, archive: Path | None, **values: Any) -> int | None:
+    def call(*, settings: Settings, archive: str | None, **values: Any) -> int | None:
         return function(settings=replace(settings, archive=archive), **values)
 
     return archive(call)

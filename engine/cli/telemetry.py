@@ -13,8 +13,8 @@ import click
 
 from phaseline.engine.cli.options import Function
 from phaseline.engine.errors import BadSetting
-from phaseline.engine.listening import address_of
 from phaseline.engine.settings import Settings
+from phaseline.engine.telemetry.listening import address_of
 from phaseline.engine.worker.system import Watch
 from phaseline.engine.worker.worker import Worker
 from phaseline.machines.built_in import installed

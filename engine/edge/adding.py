@@ -48,7 +48,7 @@ class Added(NamedTuple):
 async def add(wire: Wire, settings: Settings, name: str, wanted: StoreWanted) -> Added:
     """Add the edge, or make what it lacks. Waits for the edge for as long as for a request.
 
-    Raises `BadEdge`, `NotProvisioned`, `EdgeAccountMissing`, and what `Wire` raises.
+    Raises `BadSetting`, `NotProvisioned`, `EdgeAccountMissing`, and what `Wire` raises.
     """
     layout, names = await inspect(wire, settings), EdgeNames(settings.prefix, name)
     way = await uplink.find(wire, names)

@@ -6,7 +6,7 @@ Belongs here: these names, and what may name an edge. Does not: how the streams 
 from dataclasses import dataclass
 
 from phaseline.engine.accounts.users import EDGE_NAME, EDGE_PROBLEM
-from phaseline.engine.errors import BadEdge
+from phaseline.engine.errors import BadSetting
 from phaseline.schemas import subjects
 
 TO_HUB, TO_EVENTS = "hub", "events"
@@ -15,14 +15,14 @@ TO_HUB, TO_EVENTS = "hub", "events"
 
 @dataclass(frozen=True, slots=True)
 class EdgeNames:
-    """The names of one edge of the installation `prefix`. Raises `BadEdge`."""
+    """The names of one edge of the installation `prefix`. Raises `BadSetting`."""
 
     prefix: str
     name: str
 
     def __post_init__(self) -> None:
         if not EDGE_NAME.fullmatch(self.name):
-            raise BadEdge(name=self.name, problem=EDGE_PROBLEM)
+            raise BadSetting(name="edge", problem=f"{EDGE_PROBLEM}, found {self.name!r}")
 
     @property
     def store(self) -> str:
@@ -76,12 +76,12 @@ def edge_of(prefix: str, stream: str) -> str | None:
 
 
 def tree_subjects(prefix: str, trees: tuple[str, ...]) -> list[str]:
-    """The subjects of the events of these trees. Raises `BadEdge` for what cannot be the root of a tree."""
+    """The subjects of the events of these trees. Raises `BadSetting` for what cannot be the root of a tree."""
     for tree in trees:
         try:
             subjects.check_token(tree)
         except subjects.BadSubject as error:
-            raise BadEdge(name=tree, problem=f"a tree is named by its root: {error}") from None
+            raise BadSetting(name="tree", problem=f"a tree is named by its root: {error}") from None
     return [f"{prefix}.events.{subjects.quote(tree)}.>" for tree in trees]
 
 

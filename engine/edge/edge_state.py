@@ -18,6 +18,8 @@ from phaseline.engine.settings import Settings
 from phaseline.schemas.records import nanoseconds
 
 Condition = Literal["connected", "away", "store lost", "full", "filling", "failing", "incomplete"]
+WAITS: tuple[Condition, ...] = ("away", "filling")
+"""The states in which an edge keeps its events and nothing is lost. The others, but `connected`, need somebody."""
 FULL, FILLING = 0.98, 0.8
 """Shares of a store's bytes. A message that does not fit is refused before the last byte is used."""
 ASK = 2.0

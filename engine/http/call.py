@@ -36,12 +36,6 @@ class Served(Protocol):
 S = TypeVar("S", bound=Served)
 
 
-def asked_trees(values: Mapping[str, Any]) -> tuple[str, ...]:
-    """The trees that are asked for, without those below another one; empty: everything. values: of the parameters."""
-    asked = sorted(set(values["tree"]))
-    return tuple(one for one in asked if not any(one.startswith(f"{other}/") for other in asked))
-
-
 @dataclass(slots=True)
 class CallOf(Generic[S]):
     """One request. values: of its parameters, by name. caller: who asks, and what he may."""
@@ -72,8 +66,9 @@ class CallOf(Generic[S]):
 
     @property
     def trees(self) -> tuple[str, ...]:
-        """As `asked_trees`."""
-        return asked_trees(self.values)
+        """The trees that are asked for, without those below another one; empty: everything."""
+        asked = sorted(set(self.values["tree"]))
+        return tuple(one for one in asked if not any(one.startswith(f"{other}/") for other in asked))
 
     def query_without(self, *names: str) -> str:
         """The same, without some parameters."""

@@ -7,7 +7,6 @@ Belongs here: the status of each error, the members of a problem. Does not: the 
 import re
 from typing import Any
 
-from phaseline.engine.archive_errors import NotInLog
 from phaseline.engine.error_help.remedies import remedy
 from phaseline.engine.errors import (
     EventRefused,
@@ -24,6 +23,7 @@ from phaseline.engine.errors import (
     Undecided,
     Unsendable,
 )
+from phaseline.engine.log.archived.archive_errors import NotInLog
 from phaseline.engine.request_errors import (
     BodyTooLarge,
     EventRejected,

@@ -1,6 +1,6 @@
 """Listening for requests: uvicorn within our event loop.
 
-Belongs here: starting and stopping. Does not: sockets (`engine.listening`), requests (`app`), the fleet (`service`).
+Belongs here: starting and stopping. Does not: sockets (`telemetry.listening`), requests (`app`), the fleet (`service`).
 The only importer of `uvicorn`.
 """
 
@@ -18,8 +18,8 @@ from phaseline.engine.http.cells.cells_app import CellsApp
 from phaseline.engine.http.cells.cells_service import CellsService, running_cells
 from phaseline.engine.http.intake.hook_file import Hooks
 from phaseline.engine.http.service import HISTORY, Service, running
-from phaseline.engine.listening import address_of, bound, url_of
 from phaseline.engine.settings import Settings
+from phaseline.engine.telemetry.listening import address_of, bound, url_of
 from phaseline.machines.compiler.kinds import Kinds
 
 PORT = 8223
@@ -76,9 +76,10 @@ async def serving_cells(
 ) -> AsyncIterator[ServingCells]:  # fmt: skip
     """As `serving`, for several cells, by name."""
     with _opened(listen, access) as (url, door, listening):
-        async with running_cells(cells, kinds, history, hooks) as service, _listening(
-            CellsApp(service, door), listening
-        ):  # fmt: skip
+        async with (
+            running_cells(cells, kinds, history, hooks) as service,
+            _listening(CellsApp(service, door), listening),
+        ):
             try:
                 yield ServingCells(url, service)
             finally:

@@ -107,12 +107,13 @@ class ServerLog:
         self.purged_positions: set[int] = set()
         self._decided: dict[int, int] = {}
         self._clear: dict[int, int | None] = {}
-        self._cursors: dict[int, LogCursor] = {}
+        self.cursors: dict[int, LogCursor] = {}
         self._first = 0
         """The first event that EVENTS holds, and that is not archived."""
         self._archived = 0
         """The last event that is archived."""
-        self._deciders = Deciders(installation.layout.all_divisions, {})
+        self.deciders = Deciders(installation.layout.all_divisions, {})
+        """Which partition decided which event."""
         self.emptied: list[int] = []
         self._stalled: set[int] = set()
         """Partitions whose next event, and so each later one, is undecided."""
@@ -124,26 +125,36 @@ class ServerLog:
 
         records: read the records too, and leave out undecided events. Without them all events are read.
         """
+        log = await cls.measured(installation, span, records=records)
+        async with AsyncExitStack() as stack:
+            for partition in log.own_partitions() if records or log.begins > 1 else ():
+                log.cursors[partition] = await log.cursor(stack, partition)
+            yield log
+
+    @classmethod
+    async def measured(cls, installation: Installation, span: Span, *, records: bool = True) -> Self:
+        """Only find out which events exist, and who decided them."""
         log = cls(await notes.current(installation), span, records=records)
         await log._measure()
-        async with AsyncExitStack() as stack:
-            for partition in log._own_partitions() if records or log.begins > 1 else ():
-                # Always one filter: with several, the server is slow if the stream has many subjects.
-                bucket = partition if partition < STRIDE else "*"
-                reader = reader_of(installation.wire, installation.layout.log, [f"{log.prefix}.*.{bucket}.>"])
-                whole = "" if partition < STRIDE else f"{log.prefix}.log.{partition}."
-                cursor = LogCursor(await stack.enter_async_context(reader), log._wants(partition), whole)
-                await cursor.advance()
-                log._cursors[partition] = cursor
-            yield log
+        return log
+
+    async def cursor(self, stack: AsyncExitStack, partition: int, start: int | str = "start") -> LogCursor:
+        """A cursor over the records of a partition, open until `stack` is closed. start: a place."""
+        # Always one filter: with several, the server is slow if the stream has many subjects.
+        bucket = partition if partition < STRIDE else "*"
+        reader = reader_of(self.installation.wire, self.installation.layout.log, [f"{self.prefix}.*.{bucket}.>"], start)
+        whole = "" if partition < STRIDE else f"{self.prefix}.log.{partition}."
+        cursor = LogCursor(await stack.enter_async_context(reader), self._wants(partition), whole)
+        await cursor.advance()
+        return cursor
 
     @property
     def is_divided(self) -> bool:
         """Whether the number of partitions has changed since the installation was made."""
-        return len(self._deciders.divisions) > 1
+        return len(self.deciders.divisions) > 1
 
     async def _measure(self) -> None:
-        self._deciders = await closings.deciders(self.installation)
+        self.deciders = await closings.deciders(self.installation)
         wire, layout = self.installation.wire, self.installation.layout
         held = (await wire.api(f"STREAM.INFO.{layout.events}"))["state"]
         self._archived = await note.position(self.installation)
@@ -151,7 +162,7 @@ class ServerLog:
         self.begins = max(self.span.first, self._first, 1)
         self.ends = min(int(held["last_seq"]), int(held["last_seq"]) if self.span.last is None else self.span.last)
         # The checkpoints are read before the log. So the log that is read holds all records of the decided events.
-        for partition in self._own_partitions():
+        for partition in self.own_partitions():
             last = await self._last_checkpoint(partition)
             self._decided[partition], self._clear[partition] = last.position, last.clear
             self.eras[partition] = await table_eras.eras(self.installation, partition)
@@ -168,23 +179,23 @@ class ServerLog:
     @property
     def foreign(self) -> list[Foreign]:
         """See `RecordedLog.foreign`."""
-        return [found for cursor in self._cursors.values() for found in cursor.foreign]
+        return [found for cursor in self.cursors.values() for found in cursor.foreign]
 
     @property
     def losses(self) -> list[Loss]:
         """See `RecordedLog.losses`."""
-        noted = [loss for cursor in self._cursors.values() for loss in cursor.losses]
-        present = (partition for partition in self._cursors if partition in self._deciders.last.numbers)
+        noted = [loss for cursor in self.cursors.values() for loss in cursor.losses]
+        present = (partition for partition in self.cursors if partition in self.deciders.last.numbers)
         return noted + [gap for partition in present for gap in self._gap(partition)]
 
     def _gap(self, partition: int) -> list[Loss]:
         """The events that EVENTS dropped undecided, if no worker has noted it yet."""
         clear = self._clear[partition]
-        known = max(self._decided[partition], clear or 0, self._cursors[partition].last_cause, self._archived)
+        known = max(self._decided[partition], clear or 0, self.cursors[partition].last_cause, self._archived)
         gone = self._first - 1 - known
         if clear is None or gone <= 0:
             return []
-        at_least = gone if self._deciders.last.count == 1 else 0
+        at_least = gone if self.deciders.last.count == 1 else 0
         return [Loss(partition, "events", known + 1, self._first - 1, at_least, gone, "", 0)]
 
     async def _last_checkpoint(self, partition: int) -> Checkpoint:
@@ -196,7 +207,7 @@ class ServerLog:
 
     async def initial_messages(self) -> AsyncIterator[Message]:
         """The log messages of all events before the first event of the span."""
-        for cursor in self._cursors.values():
+        for cursor in self.cursors.values():
             for stored in await cursor.take_up_to(self.begins - 1):
                 yield _message(stored)
 
@@ -219,7 +230,7 @@ class ServerLog:
             async with reader_of(wire, stream, inbox, self.begins) as events:
                 async for slice_ in up_to(events, self.ends):
                     yield [step for event in slice_ for step in await self._steps(event)]
-        for partition, cursor in self._cursors.items() if self.has_records else ():
+        for partition, cursor in self.cursors.items() if self.has_records else ():
             if partition not in self._stalled and (left := await cursor.take_up_to(self.ends)):
                 yield self._part(list(map(_message, left)))
 
@@ -227,7 +238,7 @@ class ServerLog:
         """An event with its records, after the records of events that are gone; nothing if it is undecided."""
         index = self.prefix.count(".") + 2
         bucket, root = event.subject.split(".", index + 2)[index : index + 2]
-        partition = self._deciders.of(root, event.sequence)
+        partition = self.deciders.of(root, event.sequence)
         self.purged -= event.sequence in self.purged_positions
         era = in_force(self.eras[partition], event.sequence)
         if not self.has_records:
@@ -246,7 +257,7 @@ class ServerLog:
 
     async def _messages(self, partition: int, event: Stored) -> tuple[list[Message], list[Message]]:
         """The messages with an earlier cause, and those that the event made. Notices that it is not decided yet."""
-        cursor = self._cursors[partition]
+        cursor = self.cursors[partition]
         found = list(map(_message, await cursor.take_up_to(event.sequence)))
         early, messages = (found[: cursor.earlier], found[cursor.earlier :]) if cursor.earlier else ([], found)
         if cursor.cause is None and event.sequence > self._decided[partition] and not _is_whole(messages):
@@ -271,7 +282,7 @@ class ServerLog:
         """Which tables decided which events, by bucket. Partitions of a later division share the notes of a bucket."""
         found: dict[int, list[Era]] = {bucket: [] for bucket in self._buckets()}
         for number, eras in self.eras.items():
-            division = next(one for one in self._deciders.divisions if number in one.numbers)
+            division = next(one for one in self.deciders.divisions if number in one.numbers)
             reach = division.reach(number, self.partitions)
             for bucket in found if reach is None else {reach} & found.keys():
                 found[bucket] += eras
@@ -283,21 +294,21 @@ class ServerLog:
         everything = range(self.partitions) if self.span.partitions is None else self.span.partitions
         return everything if root is None else [self.installation.partition_of(root)]
 
-    def _own_partitions(self) -> Sequence[int]:
+    def own_partitions(self) -> Sequence[int]:
         """The partitions, of all divisions, that decided the events in these buckets."""
         if not self.is_divided:
             return self._buckets()
         root = self.span.root
         if root is not None:
-            return [division.number_of(quote(root)) for division in self._deciders.divisions]
-        return [number for division in self._deciders.divisions for number in division.numbers]
+            return [division.number_of(quote(root)) for division in self.deciders.divisions]
+        return [number for division in self.deciders.divisions for number in division.numbers]
 
     def _wants(self, partition: int) -> Callable[[Stored], bool]:
         """Says of a message whether it holds a record of a partition, in the tree `span.root` if there is one."""
         if not self.is_divided:
             is_record = self._of_records(partition)
             return lambda stored: is_record(stored.subject)
-        made, is_any = MadeBy(self.prefix, self._deciders, partition), self._of_records(0)
+        made, is_any = MadeBy(self.prefix, self.deciders, partition), self._of_records(0)
         return lambda stored: made(stored) and is_any(self._at(0, stored.subject))
 
     def _at(self, bucket: int, subject: str) -> str:

@@ -12,9 +12,9 @@ from contextlib import asynccontextmanager
 from typing import Any, TypeVar
 from urllib.parse import parse_qs
 
-from phaseline.engine import listening, logs
+from phaseline.engine import logs
 from phaseline.engine.errors import NameUnknown
-from phaseline.engine.telemetry import checks, endpoint
+from phaseline.engine.telemetry import checks, endpoint, listening
 from phaseline.engine.telemetry.checks import Check
 from phaseline.engine.telemetry.endpoint import TEXT, ProbeAnswer, ProbeRequest
 from phaseline.engine.telemetry.metric_table import Values
@@ -108,7 +108,7 @@ class Exposing:
         if worker is None:
             return {**dict(of_program(self._kinds)), "phaseline_nats_connected": {(): 0}}
         values = dict(readings(worker, self._entities_of))
-        if worker.installation is not None and 0 in worker.owned:
+        if worker.installation is not None and worker.installation.layout.division.numbers[0] in worker.owned:
             values.update(await self._streams.read(worker.installation))
         return values
 

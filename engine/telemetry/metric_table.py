@@ -89,9 +89,9 @@ METRICS: tuple[Metric, ...] = (
            "When the server stored the last event of a source, for the first 500 sources since this worker started."),
     Metric("phaseline_metrics_sources_dropped_total", "counter", (),
            "How often events of sources beyond the 500 came; counted once for up to 64 events."),
-    # streams, from the owner of partition 0 only
+    # streams, from the owner of the first partition only
     Metric("phaseline_stream_messages", "gauge", ("stream",),
-           "Messages in a stream. Only from the owner of partition 0, as the other metrics of streams."),
+           "Messages in a stream. Only from the owner of the first partition, as the other metrics of streams."),
     Metric("phaseline_stream_bytes", "gauge", ("stream",),
            "Bytes of a stream."),
     Metric("phaseline_stream_limit_bytes", "gauge", ("stream",),

@@ -1,4 +1,4 @@
-"""How the streams of an installation grow. One worker asks: the owner of partition 0.
+"""How the streams of an installation grow. One worker asks: the owner of the first partition.
 
 Belongs here: asking the server, at most every `FRESH` seconds. Does not: what else a worker knows (`readings`).
 """

@@ -3,11 +3,10 @@
 Belongs here: the public names of the errors. Does not: their messages (`phaseline.engine.errors`).
 """
 
-from phaseline.engine.archive_errors import BadArchive, CopyBehind, NotInLog
+from phaseline.engine.log.archived.archive_errors import BadArchive, CopyBehind, NotInLog
 from phaseline.engine.errors import (
     AmbiguousId,
     ApiFailed,
-    BadEdge,
     BadEventFile,
     BadLogFile,
     BadManifest,
@@ -96,7 +95,6 @@ __all__ = [
     "AmbiguousId",
     "ApiFailed",
     "BadArchive",
-    "BadEdge",
     "BadEventFile",
     "BadLogFile",
     "BadManifest",

@@ -238,7 +238,7 @@ async def test_each_role_can_do_its_work(tmp_path: Path, *, jwt: bool) -> None:
             live = Installation(wire, await inspect(wire, server.settings("operator")), BUILT_IN_KINDS)
             await until_decided(wire, live.layout)
             assert (await run_archive(live, tmp_path)).trimmed.events == 1_202
-        async with Client.open(replace(server.settings("reader"), archive=tmp_path)) as reader:
+        async with Client.open(replace(server.settings("reader"), archive=str(tmp_path))) as reader:
             records = reader.watch("node", start="start", follow=False)
             assert [record.entity.id async for record in records] == [f"c1/p/n{number}" for number in range(1_200)]
             early = await reader.at(records.sequence - 700)

@@ -12,10 +12,10 @@ import pytest_asyncio
 from phaseline.engine.archive import check
 from phaseline.engine.archive.folder import Folder
 from phaseline.engine.archive.run import Archiver
-from phaseline.engine.archive_errors import NotInLog
 from phaseline.engine.jetstream.streams import Layout
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.log import as_of
+from phaseline.engine.log.archived.archive_errors import NotInLog
 from phaseline.engine.log.as_of import AsOf
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.latest import Latest

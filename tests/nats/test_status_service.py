@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -234,10 +234,10 @@ async def test_only_what_is_committed_is_told(
     [owner] = [worker.loaded[p] for worker in workers for p in worker.loaded if p == partition_of_id(group, 4)]
     commit = owner.commit
 
-    async def late(claim: Any, made: Batch) -> None:
+    async def late(claim: Any, made: Batch, stored: Sequence[int]) -> None:
         if made.messages:
             await held.wait()
-        await commit(claim, made)
+        await commit(claim, made, stored)
 
     monkeypatch.setattr(owner, "commit", late)
     await client.publish("emco_resource", "terminate", group)

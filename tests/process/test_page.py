@@ -195,6 +195,29 @@ async def test_nothing_is_wider_than_the_window(chromium: Any, api: Api, width: 
             assert await tab.page.evaluate("document.documentElement.scrollWidth") <= width, screen
 
 
+async def test_long_names_are_broken_or_cut(chromium: Any, api: Api, client: Client) -> None:
+    name = f"{'x' * 200}<b>\u202e"
+    await client.publish_and_wait("cluster", "adopt", name, {"phase": "Running"})
+    await client.publish_and_wait("node_pool", "adopt", f"{name}/{name}", {"phase": "Running"})
+    pool = quote(f"{name}/{name}", safe="")
+    wide = "[...document.querySelectorAll('.panel, .top, h1, .row > *')].filter((one) => one.scrollWidth > one.clientWidth + 1 && getComputedStyle(one).overflowX === 'visible').length"
+    async with browser.tab(chromium, 1280, 800) as tab:
+        for screen in (
+            f"tree/{quote(name, safe='')}?sel=node_pool/{pool}",
+            f"entity/node_pool/{pool}",
+            "now",
+            "time?from=1",
+        ):
+            await tab.goto(f"{api.url}/{screen}")
+            await tab.until("!document.querySelector('main .empty[role=status]')")
+            assert await tab.page.evaluate("document.documentElement.scrollWidth") <= 1280, screen
+            assert await tab.page.evaluate(wide) == 0, screen
+        await tab.goto(f"{api.url}/tree/{quote(name, safe='')}?sel=node_pool/{pool}")
+        await tab.until("document.querySelector('.panel h2')")
+        assert await tab.page.evaluate("(one => one.scrollWidth <= one.clientWidth)(document.querySelector('.panel'))")
+        assert tab.errors == []
+
+
 @pytest.mark.parametrize("at", ["99999999", "tomorrow"])
 async def test_a_place_that_is_not_there_is_said_and_left(chromium: Any, api: Api, client: Client, at: str) -> None:
     async with browser.tab(chromium) as tab:

@@ -185,6 +185,11 @@ def test_a_rollout_never_takes_a_worker_away_before_another_is_ready() -> None:
         assert one["template"]["spec"]["terminationGracePeriodSeconds"] == 30
 
 
+def test_a_node_can_be_drained_while_nats_is_away() -> None:
+    budgets = [one["spec"] for one in OBJECTS.values() if one["kind"] == "PodDisruptionBudget"]
+    assert [(one["maxUnavailable"], one["unhealthyPodEvictionPolicy"]) for one in budgets] == [(1, "AlwaysAllow")] * 2
+
+
 def test_nothing_in_deploy_is_a_secret() -> None:
     texts = [path.read_text() for path in DEPLOY.rglob("*") if path.is_file()]
     assert len(texts) > 15

@@ -9,7 +9,7 @@ from typing import assert_type
 
 import pytest
 
-from phaseline.engine import archive_errors, errors
+from phaseline.engine import errors
 from phaseline.engine.errors import (
     ApiFailed,
     EntityNotYetKnown,
@@ -22,6 +22,7 @@ from phaseline.engine.errors import (
     SetupError,
     TablesDiffer,
 )
+from phaseline.engine.log.archived import archive_errors
 
 GROUPS = (NoAnswer, NotFound, InvalidInput, SetupError, ServerRefused, LogDamaged)
 MEMBERS = vars(errors) | vars(archive_errors)

@@ -11,9 +11,9 @@ from phaseline.engine.http import openapi, parameters, problems, reference
 from phaseline.engine.http.app import Router
 from phaseline.engine.http.parameters import Parameter
 from phaseline.engine.http.routes import ROUTES
-from phaseline.engine.listening import address_of
 from phaseline.engine.page.files import INDEX, files
 from phaseline.engine.request_errors import BadParameter, MethodNotAllowed, PathUnknown
+from phaseline.engine.telemetry.listening import address_of
 
 ROOT = Path(__file__).parents[2]
 

@@ -19,10 +19,10 @@ import msgspec
 import pytest
 
 import phaseline
-from phaseline.engine import archive_errors
 from phaseline.engine import errors as engine_errors
 from phaseline.engine.client import generate_sync
 from phaseline.engine.jetstream.stream_settings import stream_errors
+from phaseline.engine.log.archived import archive_errors
 from phaseline.engine.publish import compose
 from phaseline.schemas import codec
 from phaseline.schemas.subjects import Subjects

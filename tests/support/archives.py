@@ -29,15 +29,15 @@ async def run_archive(found: Installation, folder: Path, before: int | str = "no
         return await Archiver(found, Folder(folder), "/test", least=SMALL).run(before)
 
 
-async def with_archive(found: Installation, folder: Path) -> Installation:
+async def with_archive(found: Installation, folder: Path | str) -> Installation:
     """The installation as readers have it who name the archive."""
-    return replace(found, archive=await Archive.of(folder, found))
+    return replace(found, archive=await Archive.of(str(folder), found))
 
 
-async def audit_of_both(found: Installation, folder: Path, span: Span | None = None) -> AuditReport:
+async def audit_of_both(found: Installation, folder: Path | str, span: Span | None = None) -> AuditReport:
     """What an audit of the archive and the streams behind it says."""
     span = span or Span()
-    async with ArchivedLog.open(found, await Archive.of(folder, found), span) as source:
+    async with ArchivedLog.open(found, await Archive.of(str(folder), found), span) as source:
         return await Audit(source, found.kinds, span.root, None).run()
 
 

@@ -17,13 +17,11 @@ from phaseline.engine.cells import places
 from phaseline.engine.client import maps
 from phaseline.engine.client.selection import by_id, order_of
 from phaseline.engine.errors import BadSetting, NameUnknown
-from phaseline.engine.http.call import CallOf, HttpAnswer
+from phaseline.engine.http.call import Call, CallOf, HttpAnswer
 from phaseline.engine.http.cells.cells_service import CellsService, at, away
 from phaseline.engine.http.fleet import columns
-from phaseline.engine.http.fleet.history import PastFleet
-from phaseline.engine.http.reading.entities import fleet_of, listed
+from phaseline.engine.http.reading.entities import counted, fleet_of, listed
 from phaseline.engine.http.service import Service, ViewAt
-from phaseline.engine.log.watch import RecordFilter
 from phaseline.engine.log.when import Moment
 from phaseline.engine.request_errors import BadParameter, OtherQuery
 from phaseline.schemas.records import Transition
@@ -32,6 +30,11 @@ from phaseline.schemas.version import __version__
 CellsCall = CallOf[CellsService]
 """A request about all cells."""
 NOT_KEPT = {"Cache-Control": "no-store"}
+
+
+def of_cell(call: CellsCall, name: str) -> Call:
+    """The request, about one of the cells."""
+    return CallOf(call.service.cells[name], call.request, call.values, call.caller, call.given, call.budgets)
 
 
 class CellsToken(NamedTuple):
@@ -102,7 +105,7 @@ async def entities(call: CellsCall) -> HttpAnswer:
     values, query = call.values, zlib.crc32(call.query_without("continue", "limit").encode())
     token = None if values["continue"] is None else CellsToken.read(values["continue"], query)
     views = await _views(call, None if token is None else token.places)
-    found = {name: await listed(call.service.cells[name], values, view, query) for name, view in views.items()}
+    found = {name: await listed(of_cell(call, name), view, query) for name, view in views.items()}
     offset, total = 0 if token is None else token.offset, sum(map(len, found.values()))
     page = [*islice(_in_order(call, found), offset, offset + values["limit"])]
     more = offset + len(page) < total
@@ -157,16 +160,12 @@ async def _maps(call: CellsCall, views: Mapping[str, ViewAt], page: list[_Item])
 
 async def counts(call: CellsCall) -> HttpAnswer:
     """How many entities of all cells are in which state, and in which class."""
-    values = call.values
-    kind, trees = values["kind"], call.trees
-    RecordFilter(kind=kind).check(call.service.kinds)
     views = await _views(call, None)
     whole: dict[str, Any] = {"total": 0, "classes": {}, "kinds": {}}
     for name, view in views.items():
-        fleet = await fleet_of(call.service.cells[name], view, kind, trees)
-        everything = kind is None and not trees and not values["deleted"] and not isinstance(fleet, PastFleet)
-        numbers = None if everything else columns.chosen(fleet, kind, trees, deleted=values["deleted"])
-        _add(whole, columns.tally(fleet, numbers))
+        one = of_cell(call, name)
+        fleet = await fleet_of(one, view)
+        _add(whole, columns.tally(fleet, counted(one, fleet)))
     told = call.service.told({name: view.moment for name, view in views.items()})
     return HttpAnswer({"cells": told, **whole}, headers=NOT_KEPT)
 

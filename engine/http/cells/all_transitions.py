@@ -13,9 +13,8 @@ from starlette.responses import Response, StreamingResponse
 
 from phaseline.engine.cells import places
 from phaseline.engine.errors import BadSetting, NameUnknown, PhaselineError
-from phaseline.engine.http.access.caller import Caller
 from phaseline.engine.http.call import HttpAnswer
-from phaseline.engine.http.cells.all_entities import CellsCall
+from phaseline.engine.http.cells.all_entities import CellsCall, of_cell
 from phaseline.engine.http.cells.cells_service import CellsService
 from phaseline.engine.http.live import replay
 from phaseline.engine.http.live.frames import HEARTBEAT
@@ -35,7 +34,7 @@ HELD = 64
 
 async def transitions(call: CellsCall) -> HttpAnswer | Response:
     """What happened in all cells from a time or from places on, and what happens."""
-    topic = one_cell.topic_of(call.values, call.service.kinds)
+    topic = one_cell.topic_of(call)
     form = one_cell.media_type(call.request.headers.get("accept", ""))
     if form not in (EVENTS, LINES):
         problem = f"of several cells there are {EVENTS} and {LINES}, not {form}"
@@ -44,7 +43,7 @@ async def transitions(call: CellsCall) -> HttpAnswer | Response:
     loaded = call.service.loaded()
     after = {name: await one_cell.begins(one, None, starts[name]) for name, one in loaded.items()}
     if form == EVENTS:
-        stream = _CellsStream(call.service, call.caller, topic, starts, after)
+        stream = _CellsStream(call, topic, starts, after)
         return StreamingResponse(stream.run(), headers=STREAM_HEADERS, media_type=EVENTS)
     ends = {name: await _end(one, call.values["to"]) for name, one in loaded.items()}
     reached = {name: max(after[name], end) for name, end in ends.items()}
@@ -100,8 +99,7 @@ class _Sent(NamedTuple):
 class _CellsStream:
     """One stream of server-sent events. starts: where each cell begins. after: the same as places, of those loaded."""
 
-    service: CellsService
-    caller: Caller
+    call: CellsCall
     topic: Topic
     starts: dict[str, str]
     after: dict[str, int]
@@ -109,6 +107,7 @@ class _CellsStream:
     """By cell, the place up to which everything is sent."""
 
     def __post_init__(self) -> None:
+        self.service = self.call.service
         self.sent = dict(self.after)
         self._waiting = asyncio.Queue[_Sent | None](HELD)
 
@@ -142,7 +141,7 @@ class _CellsStream:
                 await asyncio.sleep(LOOK)
             after = self.after.get(name)
             after = await one_cell.begins(service, None, self.starts[name]) if after is None else after
-            async for data in Stream(service, self.caller, self.topic, after, None).run():
+            async for data in Stream(of_cell(self.call, name), self.topic, after, None).run():
                 await self._take(name, data)
         except PhaselineError as error:
             await self._tell(name, str(error))

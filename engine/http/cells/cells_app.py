@@ -23,7 +23,10 @@ class CellsApp:
 
     def __init__(self, service: CellsService, access: Access) -> None:
         """access: who is let in, the same for all cells."""
-        own = tuple(one for one in ROUTES if one.path.startswith("/v1/"))
+        own = (
+            *(one for one in ROUTES if one.path.startswith("/v1/")),
+            *(one._replace(path="/v1/metrics") for one in ROUTES if one.path == "/metrics"),
+        )
         self._all = HttpApp(service, access, CELL_ROUTES)
         self._cells = {name: HttpApp(one, access, own) for name, one in service.cells.items()}
 

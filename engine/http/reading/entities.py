@@ -9,17 +9,17 @@ import base64
 import json
 import zlib
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from typing import NamedTuple
 
 from phaseline.engine.client import maps
 from phaseline.engine.client.selection import EVERYTHING, Selector, in_order
-from phaseline.engine.http.call import Call, HttpAnswer, asked_trees
+from phaseline.engine.http.call import Call, HttpAnswer
 from phaseline.engine.http.fleet import columns
 from phaseline.engine.http.fleet.fleet import LiveFleet
 from phaseline.engine.http.fleet.fleet_moment import FleetMoment
 from phaseline.engine.http.fleet.history import PastFleet
-from phaseline.engine.http.service import Service, ViewAt
+from phaseline.engine.http.service import ViewAt
 from phaseline.engine.log import latest
 from phaseline.engine.log.watch import RecordFilter, chosen
 from phaseline.engine.log.when import NOW, START, Moment
@@ -58,7 +58,7 @@ async def entities(call: Call) -> HttpAnswer:
     token = None if values["continue"] is None else PageToken.read(values["continue"], query)
     at = values["at"] if token is None else str(token.place)
     view = await call.service.view(at, values["min"])
-    found = await listed(call.service, values, view, query)
+    found = await listed(call, view, query)
     offset, limit = 0 if token is None else token.offset, values["limit"]
     page = found[offset : offset + limit]
     stale = await view.entities.stale_since_ns([record.entity for record in page])
@@ -77,8 +77,9 @@ async def entities(call: Call) -> HttpAnswer:
     return HttpAnswer(body, view.moment, is_past=view.is_past)
 
 
-async def listed(service: Service, values: Mapping[str, Any], view: ViewAt, query: int) -> list[Transition]:
-    """All entities that fit, in order. A list of several pages is made once. values: what the request says."""
+async def listed(call: Call, view: ViewAt, query: int) -> list[Transition]:
+    """All entities that fit, in order. A list of several pages is made once."""
+    service, values = call.service, call.values
     key = (view.moment.place, query)
     if (known := service.lists.get(key)) is not None:
         return known
@@ -87,14 +88,13 @@ async def listed(service: Service, values: Mapping[str, Any], view: ViewAt, quer
     selector = _selector(values["label"])
     fits = choice.selects if choice.looks_at_conditions else None
     found: list[Transition] = []
-    trees = asked_trees(values)
-    for tree in _checked(trees):
+    for tree in _trees(call):
         if isinstance(view.states, FleetMoment):
             found += view.states.select(kind, tree, choice.phase, deleted=values["deleted"], fits=fits)
         else:
             states = await view.states.states(kind, tree, choice.phase, deleted=values["deleted"])
             found += [one for one in states if fits is None or any(fits(facet.state) for facet in one.entity.facets)]
-    if len(trees) > 1:
+    if len(call.trees) > 1:
         found = latest.in_order(found, None, deleted=True)
     if selector is not EVERYTHING:
         selector.check(service.kinds, kind, found)
@@ -106,11 +106,11 @@ async def listed(service: Service, values: Mapping[str, Any], view: ViewAt, quer
     return found
 
 
-def _checked(trees: Sequence[str]) -> Sequence[str | None]:
-    """The trees that are asked for, one after the other; None: everything. Raises `InvalidId`."""
-    for tree in trees:
+def _trees(call: Call) -> Sequence[str | None]:
+    """The trees that are asked for, one after the other; None: everything."""
+    for tree in call.trees:
         latest.check_tree(tree)
-    return trees or (None,)
+    return call.trees or (None,)
 
 
 def _selector(text: str | None) -> Selector:
@@ -134,13 +134,17 @@ async def counts(call: Call) -> HttpAnswer:
     """How many entities are in which state."""
     values = call.values
     view = await call.service.view(values["at"], values["min"])
-    kind, trees = values["kind"], call.trees
-    fleet = await fleet_of(call.service, view, kind, trees)
-    everything = kind is None and not trees and not values["deleted"]
-    numbers = None
-    if not everything or isinstance(fleet, PastFleet):
-        numbers = columns.chosen(fleet, kind, trees, deleted=values["deleted"])
-    return HttpAnswer(columns.tally(fleet, numbers), view.moment, is_past=view.is_past)
+    fleet = await fleet_of(call, view)
+    return HttpAnswer(columns.tally(fleet, counted(call, fleet)), view.moment, is_past=view.is_past)
+
+
+def counted(call: Call, fleet: LiveFleet) -> Sequence[int] | None:
+    """The numbers of what is counted; None for all that are not deleted."""
+    values = call.values
+    everything = values["kind"] is None and not call.trees and not values["deleted"]
+    if everything and not isinstance(fleet, PastFleet):
+        return None
+    return columns.chosen(fleet, values["kind"], call.trees, deleted=values["deleted"])
 
 
 async def all_columns(call: Call) -> HttpAnswer:
@@ -150,7 +154,7 @@ async def all_columns(call: Call) -> HttpAnswer:
     key = (view.moment.place, call.query)
     body = service.bodies.get(key)
     if body is None:
-        fleet = await fleet_of(service, view, values["kind"], call.trees)
+        fleet = await fleet_of(call, view)
         body = codec.encode_json(columns.columns(fleet, _shape(call, fleet)))
         service.bodies.put(key, body)
     return HttpAnswer(body, view.moment, is_past=view.is_past)
@@ -177,7 +181,7 @@ async def strip(call: Call) -> HttpAnswer:
         raise StillLoading(entities=len(fleet), place=fleet.place)
     first = None if values["from"] in (None, START) else await service.moment(values["from"])
     last = await service.moment(values["to"] or NOW)
-    if _checked(call.trees) != (None,):
+    if _trees(call) != (None,):
         numbers = columns.chosen(fleet, None, call.trees, deleted=True)
         history = await asyncio.to_thread(history.copy().of, numbers, len(fleet))
     oldest = history.times[0] if len(history) else last.time_ns
@@ -190,19 +194,19 @@ async def strip(call: Call) -> HttpAnswer:
     return HttpAnswer(body, Moment(fleet.place, fleet.time_ns))
 
 
-async def fleet_of(service: Service, view: ViewAt, kind: str | None, trees: Sequence[str]) -> LiveFleet:
+async def fleet_of(call: Call, view: ViewAt) -> LiveFleet:
     """The fleet itself, if it stands at the moment; else one of what was there at the moment. Checks kind and trees."""
-    checked = _checked(trees)
-    RecordFilter(kind=kind).check(service.kinds)
-    fleet = await service.fleet()
+    kind, trees = call.values["kind"], _trees(call)
+    RecordFilter(kind=kind).check(call.service.kinds)
+    fleet = await call.service.fleet()
     if fleet.place == view.moment.place:
         return fleet
-    place, history = view.moment.place, service.history
+    place, history = view.moment.place, call.service.history
     if history.history is not None and history.covers(place):
         return PastFleet(fleet, history.history.columns_at(place, len(fleet)), place)
-    past = LiveFleet(service.kinds)
-    for tree in checked:
-        latest.patterns(service.installation, kind, tree)
+    past = LiveFleet(call.service.kinds)
+    for tree in trees:
+        latest.patterns(call.service.installation, kind, tree)
         for record in await view.states.states(kind, tree, deleted=True):
             past.apply(1, record)
     return past

@@ -5,14 +5,13 @@ Belongs here: the handler, the forms of its answer, and where a stream begins. D
 
 import random
 import time
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from typing import Any
 
 from starlette.responses import Response, StreamingResponse
 
-from phaseline.engine.http.access.caller import Caller
-from phaseline.engine.http.call import Call, HttpAnswer, asked_trees
+from phaseline.engine.http.call import Call, CallOf, HttpAnswer
 from phaseline.engine.http.live import frames, replay
 from phaseline.engine.http.live.frames import COLUMNS, Form
 from phaseline.engine.http.live.hub import Channel, Topic
@@ -21,7 +20,6 @@ from phaseline.engine.log import latest
 from phaseline.engine.log.watch import RecordFilter, chosen
 from phaseline.engine.log.when import NOW, START, Moment, parse
 from phaseline.engine.request_errors import BadParameter
-from phaseline.machines.compiler.kinds import Kinds
 from phaseline.schemas.records import timestamp
 
 EVENTS, LINES = "text/event-stream", "application/x-ndjson"
@@ -37,19 +35,19 @@ PLACE = "Phaseline-Place"
 
 async def transitions(call: Call) -> HttpAnswer | Response:
     """What happened from a place on, and what happens."""
-    topic = topic_of(call.values, call.service.kinds)
+    topic = topic_of(call)
     service = call.service
     after = await begins(service, call.request.headers.get("last-event-id"), call.values["from"])
     up_to = None if call.values["to"] is None else await _ends(call, call.values["to"])
     form = media_type(call.request.headers.get("accept", ""))
     if form == EVENTS:
-        stream = Stream(service, call.caller, topic, after, up_to)
+        stream = Stream(call, topic, after, up_to)
         return StreamingResponse(stream.run(), headers=STREAM_HEADERS, media_type=EVENTS)
     fleet = await service.fleet()
     end = fleet.place if up_to is None else min(up_to, fleet.place)
     if form == LINES:
         headers = {**STREAM_HEADERS, PLACE: str(max(after, end))}
-        return StreamingResponse(_lines(service, topic, after, end), headers=headers, media_type=LINES)
+        return StreamingResponse(_lines(call, topic, after, end), headers=headers, media_type=LINES)
     place, found = await _range(call, topic, after, end)
     if form == BATCH:
         return Response(frames.joined(found), headers={PLACE: str(place)}, media_type=BATCH)
@@ -57,22 +55,22 @@ async def transitions(call: Call) -> HttpAnswer | Response:
     return HttpAnswer(body, Moment(place, fleet.time_ns), headers={PLACE: str(place)})
 
 
-def topic_of(values: Mapping[str, Any], kinds: Kinds) -> Topic:
-    """Which records are wanted, in which form. values: what the request says."""
+def topic_of(call: CallOf[Any]) -> Topic:
+    """Which records are wanted, in which form."""
+    values = call.values
     choice = chosen(values["state"], values["condition"])
-    trees = asked_trees(values)
-    tree, *more = trees or (None,)
+    tree, *more = call.trees or (None,)
     wanted = RecordFilter(
         kind=values["kind"], facet=values["facet"], state=choice.phase, below=None if more else tree,
         rejections=values["rejections"], choice=choice if choice.looks_at_conditions else None,
     )  # fmt: skip
-    wanted.check(kinds)
-    for one in trees:
+    wanted.check(call.service.kinds)
+    for one in call.trees:
         latest.check_tree(one)
     form: Form = values["form"]
     if form == COLUMNS and values["rejections"]:
         raise BadParameter(name="form", problem="columns have no rejections: leave `rejections` out")
-    return Topic(wanted, form, trees if more else ())
+    return Topic(wanted, form, call.trees if more else ())
 
 
 def media_type(accept: str) -> str:
@@ -110,8 +108,8 @@ async def _ends(call: Call, text: str) -> int:
     return named if isinstance(named, int) else (await call.service.moment(text)).place
 
 
-async def _lines(service: Service, topic: Topic, after: int, end: int) -> AsyncIterator[bytes]:
-    async for _, found in replay.pieces(service.installation, topic, after, end):
+async def _lines(call: Call, topic: Topic, after: int, end: int) -> AsyncIterator[bytes]:
+    async for _, found in replay.pieces(call.service.installation, topic, after, end):
         yield b"".join(one.data + b"\n" for one in found)
 
 
@@ -131,15 +129,14 @@ async def _range(call: Call, topic: Topic, after: int, end: int) -> tuple[int, l
 class Stream:
     """One stream of server-sent events. place: everything up to it is sent."""
 
-    service: Service
-    caller: Caller
+    call: Call
     topic: Topic
     place: int
     up_to: int | None
 
     async def run(self) -> AsyncIterator[bytes]:
         """The frames, until the reader or the server goes, or `up_to` is reached."""
-        service = self.service
+        service = self.call.service
         yield b"retry: %d\n\n" % random.randint(*RETRY)  # noqa: S311  # no secret
         with service.hub.reading(self.topic) as channel:
             while self.place < (begins := channel.begins if self.up_to is None else min(channel.begins, self.up_to)):
@@ -152,12 +149,12 @@ class Stream:
         yield frames.bye(self.place)
 
     async def _live(self, channel: Channel) -> AsyncIterator[bytes]:
-        hub = self.service.hub
+        hub = self.call.service.hub
         sent = marked = time.monotonic()
-        while not hub.is_closing and not self.caller.is_over and (self.up_to is None or self.place < self.up_to):
+        while not hub.is_closing and not self.call.caller.is_over and (self.up_to is None or self.place < self.up_to):
             if self.place < channel.begins:
                 self.place = channel.place
-                self.service.traffic.resyncs += 1
+                self.call.service.traffic.resyncs += 1
                 yield frames.resync(self.place)
                 continue
             found = channel.after(self.place)
@@ -186,4 +183,4 @@ class Stream:
         return frames.frame(self.up_to, pieces, self.topic.form).data, self.up_to
 
     def _bookmark(self) -> bytes:
-        return frames.at_place(self.place, timestamp(self.service.follower.fleet.time_ns))
+        return frames.at_place(self.place, timestamp(self.call.service.follower.fleet.time_ns))

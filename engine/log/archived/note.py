@@ -11,10 +11,10 @@ from typing import NamedTuple
 
 import msgspec
 
-from phaseline.engine.archive_errors import NotInLog
 from phaseline.engine.jetstream.direct_get import LastMessage
 from phaseline.engine.jetstream.reader import Stored
 from phaseline.engine.log import foreign
+from phaseline.engine.log.archived.archive_errors import NotInLog
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.log_records import direct, message_in
 from phaseline.engine.log.when import Time

@@ -1,6 +1,6 @@
 """Sockets that listen, for servers of our own: reading `HOST:PORT`, opening.
 
-Belongs here: what `phaseline serve` and metrics share. Does not: answering (`http.server`, `telemetry.endpoint`).
+Belongs here: what `phaseline serve` and metrics share. Does not: answering (`http.server`, `endpoint`).
 """
 
 import errno

@@ -1,0 +1,100 @@
+"""An archive in an object store: S3 and what speaks its protocol, Google Cloud Storage, Azure.
+
+Belongs here: the calls of obstore, and the copies of parts on this machine. Does not: what every store does (`store`).
+Credentials and endpoints come from the environment, by the names that each provider uses.
+Two runs at once write parts of different names. The manifest is written only if it is still the one that was read.
+"""
+
+import secrets
+import shutil
+import tempfile
+import weakref
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from phaseline.engine.archive.manifest import NAME, Manifest
+from phaseline.engine.archive.store import ArchiveStore
+from phaseline.schemas import libraries
+
+if TYPE_CHECKING:
+    from obstore.store import ObjectStore
+
+T = TypeVar("T")
+FEATURE = "an archive in an object store"
+
+
+class Bucket(ArchiveStore):
+    """An archive below a prefix of a bucket: `s3://bucket/prefix`, `gs://...`, `az://...`."""
+
+    def __init__(self, url: str, store: "ObjectStore | None" = None) -> None:
+        """store: the object store; None for the one that the URL names."""
+        self.name, self.mark = url, f"-{secrets.token_hex(2)}"
+        with libraries.needed("obstore", FEATURE):
+            import obstore  # noqa: PLC0415  # the extra `objects` installs it
+            from obstore.store import from_url  # noqa: PLC0415  # likewise
+        self._calls: Any = obstore
+        self._store = self._try(lambda: from_url(url)) if store is None else store
+        self._copies = Path(tempfile.mkdtemp(prefix="phaseline-archive-"))
+        weakref.finalize(self, shutil.rmtree, self._copies, ignore_errors=True)
+        self._tag: str | None = None
+        """The version of the manifest that was read last; None if there was none."""
+
+    def _try(self, call: Callable[[], T]) -> T:
+        """What a call returns; raises `BadArchive` if it fails."""
+        try:
+            return call()
+        except (self._calls.exceptions.BaseError, OSError, ValueError) as error:
+            raise self.failed(str(error).partition("\n")[0]) from None
+
+    def _manifest(self) -> bytes | None:
+        try:
+            found = self._calls.get(self._store, NAME)
+            body = bytes(found.bytes())
+        except FileNotFoundError:
+            self._tag = None
+            return None
+        except (self._calls.exceptions.BaseError, OSError) as error:
+            raise self.failed(str(error).partition("\n")[0]) from None
+        self._tag = found.meta["e_tag"]
+        return body
+
+    def write(self, content: Manifest) -> None:
+        """See `ArchiveStore.write`. Refused if another run has written it since it was read."""
+        mode = "create" if self._tag is None else {"e_tag": self._tag}
+        try:
+            stored = self._calls.put(self._store, NAME, content.encode(), mode=mode)
+        except (self._calls.exceptions.AlreadyExistsError, self._calls.exceptions.PreconditionError):
+            raise self.failed("another run has written it at the same time: call this one again") from None
+        except (self._calls.exceptions.BaseError, OSError) as error:
+            raise self.failed(str(error).partition("\n")[0]) from None
+        self._tag = stored["e_tag"]
+
+    def draft(self, name: str) -> Path:
+        """See `ArchiveStore.draft`."""
+        return self._copies / name
+
+    def part(self, name: str) -> Path:
+        """See `ArchiveStore.part`. A part is fetched once."""
+        path = self._copies / name
+        if not path.exists():
+            self._try(lambda: self._fetch(name, path))
+        return path
+
+    def _fetch(self, name: str, path: Path) -> None:
+        draft = path.with_name(f"{name}.fetched")
+        with draft.open("wb") as file:
+            for piece in self._calls.get(self._store, name).stream():
+                file.write(piece)
+        draft.replace(path)
+
+    def keep(self, name: str) -> None:
+        """See `ArchiveStore.keep`. The copy goes, so that the stored one is read back."""
+        path = self._copies / name
+        self._try(lambda: self._calls.put(self._store, name, path))
+        path.unlink()
+
+    def locked(self) -> AbstractContextManager[None]:
+        """Nothing keeps other runs out; `write` notices them."""
+        return nullcontext()

@@ -1,0 +1,111 @@
+"""Archives in an object store: in memory, and in a server that speaks S3."""
+
+import os
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+
+import obstore
+import pytest
+from obstore.store import MemoryStore
+
+from phaseline.engine.archive import check
+from phaseline.engine.archive.archived_log import ArchivedLog
+from phaseline.engine.archive.bucket import Bucket
+from phaseline.engine.archive.folder import Folder
+from phaseline.engine.archive.manifest import Manifest
+from phaseline.engine.archive.open_archive import Archive
+from phaseline.engine.archive.open_store import store_at
+from phaseline.engine.archive.run import Archiver
+from phaseline.engine.archive.store import ArchiveStore
+from phaseline.engine.jetstream.wire import Wire
+from phaseline.engine.log.archived.archive_errors import BadArchive
+from phaseline.engine.log.installation import Installation
+from phaseline.engine.replay.audit import Audit
+from phaseline.engine.replay.recorded_log import Span
+from phaseline.engine.settings import Settings
+from tests.support.archives import SMALL, audit_of_both, whole_log, with_archive
+from tests.support.built_in_kinds import BUILT_IN_KINDS
+from tests.support.installation import until_decided, working
+from tests.support.random_events import RandomEvents, publish
+
+
+async def archived_twice(wire: Wire, settings: Settings, first: ArchiveStore, second: ArchiveStore) -> Installation:
+    """Archive a small history in two runs, each with a store of its own for the same place."""
+    async with working(settings, wire, BUILT_IN_KINDS, 2) as layout:
+        fleet, live = RandomEvents(layout.prefix), Installation(wire, layout, BUILT_IN_KINDS)
+        await publish(wire, [*fleet.built(3, 3), *fleet.life(40, 3, 3)])
+        await until_decided(wire, layout)
+        await Archiver(live, first, "/test", least=SMALL).run("now")
+        await publish(wire, list(fleet.life(40, 3, 3)))
+        await until_decided(wire, layout)
+        done = await Archiver(live, second, "/test", least=SMALL).run("now")
+        assert done.manifest.missing == []
+        assert done.trimmed.events == 40
+    return live
+
+
+async def test_a_bucket(wire: Wire, settings: Settings) -> None:
+    memory = MemoryStore()
+    live = await archived_twice(wire, settings, Bucket("memory://", memory), Bucket("memory://", memory))
+    manifest, reading = check.check(Bucket("memory://", memory))
+    assert reading.tally.events == manifest.position
+    stored = {one["path"] for piece in obstore.list(memory) for one in piece}
+    assert stored == {"manifest.json", *(part.name for part in manifest.parts)}
+    async with ArchivedLog.open(live, Archive(Bucket("memory://", memory)), Span()) as source:
+        report = await Audit(source, BUILT_IN_KINDS, None, None).run()
+    assert (report.holds, report.events) == (True, manifest.position)
+
+    late, lost = Bucket("memory://", memory), manifest.parts[0].name
+    assert late.manifest() == manifest
+    other = Bucket("memory://", memory)
+    assert other.manifest() == manifest
+    other.write(manifest)
+    with pytest.raises(BadArchive, match="another run has written it"):
+        late.write(manifest)
+    with pytest.raises(BadArchive, match="another run has written it"):
+        Bucket("memory://", memory).write(Manifest.new("pl", 2))
+    obstore.delete(memory, lost)
+    with pytest.raises(BadArchive, match=lost):
+        check.check(Bucket("memory://", memory))
+
+
+def test_names_of_stores(tmp_path: Path) -> None:
+    assert isinstance(store_at(str(tmp_path)), Folder)
+    assert isinstance(store_at("memory:///"), Bucket)
+    with pytest.raises(BadArchive, match="nothing://here"):
+        store_at("nothing://here")
+    with pytest.raises(BadArchive, match=r"it has no manifest\.json"):
+        check.check(store_at("memory:///"))
+
+
+@pytest.fixture
+def bucket(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    """A prefix of a bucket in an S3 server of the test's own."""
+    from moto.server import ThreadedMotoServer  # it takes long to load
+
+    server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
+    server.start()
+    try:
+        host, port = server.get_host_and_port()
+        url = f"http://{host}:{port}"
+        for name, value in {
+            "AWS_ACCESS_KEY_ID": "x", "AWS_SECRET_ACCESS_KEY": "y", "AWS_REGION": "us-east-1", "AWS_ENDPOINT_URL": url,
+            "AWS_ALLOW_HTTP": "true",
+        }.items():  # fmt: skip
+            monkeypatch.setitem(os.environ, name, value)
+        with urllib.request.urlopen(urllib.request.Request(f"{url}/archives", method="PUT")) as created:
+            assert created.status == 200
+        yield "s3://archives/pl"
+    finally:
+        server.stop()
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")
+async def test_s3(wire: Wire, settings: Settings, bucket: str) -> None:
+    live = await archived_twice(wire, settings, store_at(bucket), store_at(bucket))
+    both = await with_archive(live, bucket)
+    assert await whole_log(both)
+    assert (await audit_of_both(live, bucket)).holds
+    check.check(store_at(bucket))
