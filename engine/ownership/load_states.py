@@ -18,7 +18,11 @@ from phaseline.engine.log.log_records import entity_in_state, last_records, reco
 from phaseline.schemas.records import Record, Rejection, entity_after
 
 LOAD = 100
-"""Messages that are read at once: some milliseconds, in which nothing else of this worker goes on."""
+"""Messages that are taken in at once. Then others have a turn: the worker's leases, and its other partitions.
+
+A worker may load 64 partitions at the same time. If each took thousands in its turn, a round of all of them would take
+longer than a lease lives.
+"""
 YIELD = 0.005
 """Seconds between two looks whether something more urgent goes on."""
 SLOW = 10.0
@@ -86,7 +90,9 @@ class PartitionStates:
                 async for found in read_all(
                     self._installation.wire, self._installation.layout.state, [self._states], self._read + 1
                 ):
-                    self._take_in(found)
+                    for start in range(0, len(found), LOAD):
+                        self._take_in(found[start : start + LOAD])
+                        await asyncio.sleep(0)
         finally:
             await self.close()
         for subject in self._asides:

@@ -3,7 +3,6 @@
 Belongs here: the public names of the errors. Does not: their messages (`phaseline.engine.errors`).
 """
 
-from phaseline.engine.log.archived.archive_errors import BadArchive, CopyBehind, NotInLog
 from phaseline.engine.errors import (
     AmbiguousId,
     ApiFailed,
@@ -90,6 +89,7 @@ from phaseline.engine.errors import (
     WrongIdLength,
 )
 from phaseline.engine.jetstream.stream_settings.stream_errors import CopiesLate, StreamFixed, StreamUnchanged
+from phaseline.engine.log.archived.archive_errors import BadArchive, CopyBehind, LogDivided, NotInLog
 
 __all__ = [
     "AmbiguousId",
@@ -128,6 +128,7 @@ __all__ = [
     "KindMissing",
     "KindsBroken",
     "LogDamaged",
+    "LogDivided",
     "LogEmptied",
     "LogFileDamaged",
     "NameUnknown",

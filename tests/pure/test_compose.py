@@ -98,7 +98,7 @@ def test_a_worker_waits_for_the_servers_and_finds_them(worker: dict[str, Any], m
         monkeypatch.setenv(name, value)
     params = parsed(worker["command"])
     assert params["nats"] == ",".join(f"nats://{name}:4222" for name in SERVERS)
-    assert params["replicas"] == "3"
+    assert params["replicas"] == 3
 
 
 def test_the_page_is_read_with_a_token_and_for_readers_only(monkeypatch: pytest.MonkeyPatch) -> None:
