@@ -89,7 +89,6 @@ from phaseline.engine.errors import (
     WrongIdLength,
 )
 from phaseline.engine.jetstream.stream_settings.stream_errors import CopiesLate, StreamFixed, StreamUnchanged
-from phaseline.engine.log.archived.archive_errors import BadArchive, CopyBehind, LogDivided, NotInLog
 
 __all__ = [
     "AmbiguousId",
@@ -128,7 +127,6 @@ __all__ = [
     "KindMissing",
     "KindsBroken",
     "LogDamaged",
-    "LogDivided",
     "LogEmptied",
     "LogFileDamaged",
     "NameUnknown",
