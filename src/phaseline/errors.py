@@ -89,6 +89,7 @@ from phaseline.engine.errors import (
     WrongIdLength,
 )
 from phaseline.engine.jetstream.stream_settings.stream_errors import CopiesLate, StreamFixed, StreamUnchanged
+from phaseline.engine.log.archived.archive_errors import BadArchive, CopyBehind, NotInLog
 
 __all__ = [
     "AmbiguousId",
