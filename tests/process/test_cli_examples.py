@@ -35,6 +35,8 @@ PARSED = {
     "phaseline edge remove": "needs an edge",
     "phaseline replay --with acme.tables:KINDS": "needs a package of the reader's",
     'eval "$(phaseline completion zsh)"': "needs zsh",
+    "phaseline archive": "writes outside the folder of the test, and nothing is that old",
+    "phaseline get node c1/pool-a/n7 --at 90d --archive": "reads that archive",
 }
 """By the beginning of an example, why it cannot run. Its options and arguments are parsed."""
 ENDS = {

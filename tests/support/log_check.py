@@ -14,7 +14,7 @@ from phaseline.engine.jetstream.reader import Stored
 from phaseline.engine.jetstream.stream_reader import read_all
 from phaseline.engine.jetstream.streams import Layout
 from phaseline.engine.jetstream.wire import Wire
-from phaseline.engine.log import checkpoint
+from phaseline.engine.log.division import closings, notes
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.log_records import Logged, read_record
 from phaseline.engine.replay.audit import Audit, AuditReport, compare_states
@@ -24,7 +24,7 @@ from phaseline.engine.scripts.runner import shared_runner
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.schemas import codec, wire_codec
 from phaseline.schemas.records import Entity, Rejection, Transition
-from phaseline.schemas.subjects import Subjects
+from phaseline.schemas.subjects import Subjects, unquote
 from tests.support.built_in_kinds import BUILT_IN_KINDS
 
 
@@ -64,12 +64,14 @@ def _is_by_worker(message: Stored) -> bool:
 
 
 async def decided(wire: Wire, layout: Layout) -> bool:
-    """Whether the checkpoint of every partition has reached its last event."""
-    subjects = Subjects(layout.prefix)
-    for partition in range(layout.partitions):
-        event = await last_message_from_leader(wire, layout.events, subjects.inbox(partition))
-        mark = await checkpoint.last(wire, layout.log, subjects.checkpoint(partition))
-        if event is not None and (mark is None or mark.position < event.sequence):
+    """Whether the checkpoints have reached the last event of every bucket."""
+    installation = await notes.current(Installation(wire, layout, BUILT_IN_KINDS))
+    for bucket in range(layout.partitions):
+        event = await last_message_from_leader(wire, layout.events, installation.subjects.inbox(bucket))
+        if event is None:
+            continue
+        root = event.subject[len(layout.prefix) + 1 :].split(".")[2]
+        if not await closings.is_decided(installation, unquote(root), event.sequence):
             return False
     return True
 
