@@ -91,10 +91,10 @@ async def test_events_on_the_way_are_counted(wire: Wire, two: Settings, monkeypa
     shell, committed = shell_of(two), asyncio.Event()
     commit = Partition.commit
 
-    async def held(self: Partition, claim: Claim, batch: Batch) -> None:
+    async def held(self: Partition, claim: Claim, batch: Batch, stored: Sequence[int] = ()) -> None:
         if batch.messages:
             await committed.wait()
-        await commit(self, claim, batch)
+        await commit(self, claim, batch, stored)
 
     async with worker(wire, two), Client.open(two, kinds=BUILT_IN_KINDS) as client:
         await client.publish_and_wait("cluster", "create", OTHER)

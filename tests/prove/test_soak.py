@@ -28,7 +28,12 @@ from tests.support.worker_fleet import Fleet, fleet_of
 
 PIECE, PAUSE = 10, 0.1
 """Events that are published at once, and the seconds until the next ones."""
-USUAL = frozenset({"worker_started", "partition_taken", "tables_noted", "worker_counts", "worker_stopped"})
+USUAL = frozenset(
+    {
+        *("worker_started", "partition_taken", "partition_handed_over", "tables_noted"),
+        *("worker_counts", "worker_stopped"),
+    }
+)
 BUSY = USUAL | {
     *("partition_lost", "lease_left", "lease_wait", "lease_back"),
     *("slow_decision", "commit_in_doubt", "reader_silence", "reader_gap"),

@@ -12,8 +12,8 @@ from typing import Any
 
 from phaseline.engine.core.process import Batch
 from phaseline.engine.log.division import closings
-from phaseline.engine.ownership import takeover
 from phaseline.engine.ownership.claim import Claim
+from phaseline.engine.ownership.load_states import PartitionStates
 from phaseline.engine.settings import Settings
 from phaseline.engine.worker import worker
 from phaseline.engine.worker.partition import Partition
@@ -56,13 +56,14 @@ def second(done: Work) -> Work:
 
 
 def of_new(how: Callable[[Work], Work]) -> Callable[[Work], Work]:
-    """The same for partitions of later divisions only, which the second value names: a claim, or its number."""
+    """The same for partitions of later divisions only, which the states, or the second value, name."""
 
     def made(done: Work) -> Work:
         changed = how(done)
 
         async def call(first: Any, partition: Any, *rest: Any, **named: Any) -> Any:
-            number = partition.partition if isinstance(partition, Claim) else partition
+            named_by = first if isinstance(first, PartitionStates) else partition
+            number = named_by if isinstance(named_by, int) else named_by.partition
             is_empty = any(isinstance(one, Batch) and not one.messages for one in rest)
             chosen = changed if number >= STRIDE and not is_empty else done
             return await chosen(first, partition, *rest, **named)
@@ -79,7 +80,7 @@ STEPS: dict[str, tuple[Any, str, Callable[[Work], Work]]] = {
     "before-looking-at-former-ones": (worker, "close_former", second),
     "before-beginning": (closings, "opening", before),
     "before-beginning-another": (closings, "opening", second),
-    "after-the-fence": (takeover, "load", of_new(before)),
+    "after-the-fence": (PartitionStates, "complete", of_new(before)),
     "before-the-first-commit": (Partition, "commit", of_new(before)),
     "after-the-first-commit": (Partition, "commit", of_new(after)),
     "before-the-second-commit": (Partition, "commit", of_new(second)),

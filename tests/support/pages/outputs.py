@@ -16,6 +16,7 @@ CHANGING = (
     (r"\b[\d,.]+ (ms|s|m|h|d)\b( \d+ (s|m|h)\b)?", "<span>"),
     (r"(127\.0\.0\.1|localhost):\d+", "<server>"),
     (r"\b[\d,.]+ (bytes|[kMG]?B)\b", "<size>"),
+    (r"(?m)^(pl-[A-Z]+) +[\d,]+ +<size>", r"\1  <n>  <size>"),
     (r"\b[0-9a-f]{12,64}\b", "<digest>"),
     (r"\bU[A-Z0-9]{55}\b", "<key>"),
     (r"\b[\w-]+-\d+-[0-9a-f]{4}\b", "<worker>"),
