@@ -53,7 +53,9 @@ async def shaken(shake: Shake, wire: Wire, layout: Layout, members: list[Member]
 
 async def assert_all_are_stored(data: Path, shake: Shake, count: int) -> None:
     async with cluster(data) as members:
-        settings = Settings(nats=tuple(member.url for member in members), partitions=2, replicas=3)
+        # Elections follow each other: on a busy machine one publish may need several of them.
+        servers = tuple(member.url for member in members)
+        settings = Settings(nats=servers, partitions=2, replicas=3, request_timeout=30.0)
         async with Wire.open(settings, patient=True) as wire, Client.open(settings) as client:
             layout = await provisioned(wire, settings)
             async with shaken(shake, wire, layout, members):

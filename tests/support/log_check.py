@@ -24,7 +24,7 @@ from phaseline.engine.scripts.runner import shared_runner
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.schemas import codec, wire_codec
 from phaseline.schemas.records import Entity, Rejection, Transition
-from phaseline.schemas.subjects import Subjects, unquote
+from phaseline.schemas.subjects import Subjects
 from tests.support.built_in_kinds import BUILT_IN_KINDS
 
 
@@ -66,12 +66,15 @@ def _is_by_worker(message: Stored) -> bool:
 async def decided(wire: Wire, layout: Layout) -> bool:
     """Whether the checkpoints have reached the last event of every bucket."""
     installation = await notes.current(Installation(wire, layout, BUILT_IN_KINDS))
+    layout_now = installation.layout
     for bucket in range(layout.partitions):
         event = await last_message_from_leader(wire, layout.events, installation.subjects.inbox(bucket))
         if event is None:
             continue
         root = event.subject[len(layout.prefix) + 1 :].split(".")[2]
-        if not await closings.is_decided(installation, unquote(root), event.sequence):
+        numbers = [division.number_of(root) for division in layout_now.all_divisions]
+        checkpoints = (await closings.checkpoints(installation, numbers)).values()
+        if not any(last is not None and last.position >= event.sequence for last in checkpoints):
             return False
     return True
 
