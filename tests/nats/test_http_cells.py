@@ -4,7 +4,6 @@ import asyncio
 import json
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing, asynccontextmanager
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -21,10 +20,10 @@ from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.settings import Settings
 from tests.support import closed_port
 from tests.support.built_in_kinds import BUILT_IN_KINDS
+from tests.support.cells import CLUSTERS, two_cells
 from tests.support.http_server import LIMIT
 from tests.support.installation import working
 
-EVENTS = (("east", "c1"), ("east", "c10"), ("west", "c2"), ("west", "c1"))
 JSON_EVENT = {"Content-Type": "application/cloudevents+json"}
 
 
@@ -62,15 +61,7 @@ async def cells_api(
 @pytest_asyncio.fixture
 async def cells(settings: Settings) -> AsyncIterator[dict[str, Settings]]:
     """Two cells with a worker and two clusters each; both have c1. A third one is away."""
-    found = {name: replace(settings, prefix=f"{settings.prefix}{name}") for name in ("east", "west")}
-    async with (
-        Wire.open(settings, name="test") as wire,
-        working(found["east"], wire, BUILT_IN_KINDS, 1),
-        working(found["west"], wire, BUILT_IN_KINDS, 1),
-    ):
-        for cell, name in EVENTS:
-            async with Client.open(found[cell], source="/test") as client:
-                await client.publish_and_wait("cluster", "adopt", name, {"phase": "Running"})
+    async with two_cells(settings) as found:
         yield {**found, "north": Settings(nats=(closed_port.NATS,))}
 
 
@@ -90,7 +81,7 @@ async def test_lists_and_counts_take_in_all_cells(cells: dict[str, Settings]) ->
             place = (await client.moment("now")).place
         await api.service.cells["west"].follower.reach(place, LIMIT)
         rest = await api.get("/v1/entities", limit=3, sort="since", continue_=page["continue"])
-        assert [(one["cell"], one["id"]) for one in (*page["items"], *rest["items"])] == [*EVENTS]
+        assert [(one["cell"], one["id"]) for one in (*page["items"], *rest["items"])] == [*CLUSTERS]
         counted = await api.get("/v1/counts")
         assert (counted["total"], counted["kinds"]["cluster"]["phase"]) == (5, {"Running": 5})
         assert (await api.get("/v1/counts", tree="c2"))["total"] == 1

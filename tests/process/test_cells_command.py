@@ -4,35 +4,22 @@ import asyncio
 import json
 import signal
 from collections.abc import AsyncIterator
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 import pytest_asyncio
 
 from phaseline.engine.client.client import Client
-from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.settings import Settings
 from tests.support import closed_port
-from tests.support.built_in_kinds import BUILT_IN_KINDS
+from tests.support.cells import CLUSTERS, two_cells
 from tests.support.command import LIMIT, Shell, ended, line_with
-from tests.support.installation import working as working_installation
-
-EVENTS = (("east", "c1"), ("east", "c10"), ("west", "c2"), ("west", "c1"))
 
 
 @pytest_asyncio.fixture
 async def cells(settings: Settings) -> AsyncIterator[dict[str, Settings]]:
     """Two installations on one server, each with a worker and two clusters; both have c1."""
-    found = {name: replace(settings, prefix=f"{settings.prefix}-{name}") for name in ("east", "west")}
-    async with (
-        Wire.open(settings, name="test") as wire,
-        working_installation(found["east"], wire, BUILT_IN_KINDS, 1),
-        working_installation(found["west"], wire, BUILT_IN_KINDS, 1),
-    ):
-        for cell, name in EVENTS:
-            async with Client.open(found[cell], source="/test") as client:
-                await client.publish_and_wait("cluster", "adopt", name, {"phase": "Running"})
+    async with two_cells(settings) as found:
         yield found
 
 
@@ -55,7 +42,7 @@ async def test_list_shows_the_entities_of_all_cells(cells: dict[str, Settings]) 
     head, first, *_ = people.out.splitlines()
     assert (head.split()[:3], first.split()[:3]) == (["CELL", "KIND", "ID"], ["east", "cluster", "c1"])
     assert people.err == "4 entities\n"
-    assert [(one["cell"], one["id"]) for one in by_version.lines] == [*EVENTS]
+    assert [(one["cell"], one["id"]) for one in by_version.lines] == [*CLUSTERS]
     assert {listed.code, names.code, people.code, by_version.code, waiting.code} == {0}
 
 
@@ -161,7 +148,7 @@ async def test_the_option(cells: dict[str, Settings], tmp_path: Path) -> None:
     by_context = await shell("list", "--cell", f"w=@w#{west.prefix}", "--cell", f"e={west.nats[0]}", "--prefix",
                              cells["east"].prefix, "-o", "json")  # fmt: skip
     assert {(one["cell"], one["id"]) for one in by_context.lines} == {
-        ({"east": "e", "west": "w"}[cell], name) for cell, name in EVENTS
+        ({"east": "e", "west": "w"}[cell], name) for cell, name in CLUSTERS
     }
     shell = shell_of(cells)
     plain = await shell("list", "--nats", west.nats[0], "--prefix", west.prefix, "--json")
