@@ -5,7 +5,6 @@ Belongs here: its options, the files that it writes. Does not: who may do what (
 """
 
 from pathlib import Path
-from typing import Any
 
 import click
 
@@ -17,22 +16,6 @@ from phaseline.engine.cli import options, terminal
 from phaseline.engine.cli.help import Page
 
 
-class _Names(click.ParamType):  # type: ignore[type-arg]  # click 8.1 has no types for its values
-    """Names, separated by commas."""
-
-    name = "names"
-
-    def convert(
-        self,
-        value: Any,
-        param: click.Parameter | None,  # noqa: ARG002  # as click calls it
-        ctx: click.Context | None,  # noqa: ARG002  # likewise
-    ) -> tuple[str, ...]:
-        """The names, without blanks around them."""
-        words = value.split(",") if isinstance(value, str) else value
-        return tuple(word.strip() for word in words if word.strip())
-
-
 @click.command(
     cls=Page,
     examples=[
@@ -41,15 +24,15 @@ class _Names(click.ParamType):  # type: ignore[type-arg]  # click 8.1 has no typ
         ("PHASELINE_NKEY=keys/tree-c1.nk PHASELINE_INBOX_PREFIX=_INBOX_tree-c1 phaseline publish ...", "as a user"),
     ],
 )
-@click.option("--trees", type=_Names(), default="", metavar="NAMES",
+@click.option("--trees", type=options.Words(), default="", metavar="NAMES",
               help="Roots of trees, separated by commas. Each gets a user who may publish its events.")  # fmt: skip
-@click.option("--readers", type=_Names(), default="reader", show_default=True, metavar="NAMES",
+@click.option("--readers", type=options.Words(), default="reader", show_default=True, metavar="NAMES",
               help="Users who may read states, histories and the live feed.")  # fmt: skip
-@click.option("--watchers", type=_Names(), default="watcher", show_default=True, metavar="NAMES",
+@click.option("--watchers", type=options.Words(), default="watcher", show_default=True, metavar="NAMES",
               help="Users who may receive the live feed, and nothing else.")  # fmt: skip
-@click.option("--operators", type=_Names(), default="operator", show_default=True, metavar="NAMES",
+@click.option("--operators", type=options.Words(), default="operator", show_default=True, metavar="NAMES",
               help="Users who maintain the installation. Trust them as you trust the workers.")  # fmt: skip
-@click.option("--edges", type=_Names(), default="", metavar="NAMES",
+@click.option("--edges", type=options.Words(), default="", metavar="NAMES",
               help="Edges, separated by commas. Each gets an account for the leaf node of its server.")  # fmt: skip
 @click.option("--keys", type=click.Path(file_okay=False, path_type=Path), required=True, metavar="DIR",
               help="Folder with the users' seeds, one file each. Keys that are there are kept.")  # fmt: skip
