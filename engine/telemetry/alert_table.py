@@ -104,8 +104,9 @@ ALERTS: tuple[Alert, ...] = (
     Alert("PhaselineStreamNearLimit", "10m", "page",
           "phaseline_stream_bytes / phaseline_stream_limit_bytes > 0.8",
           "The stream {stream} has reached 80 % of its limit",
-          "At the limit the server refuses messages or drops the oldest ones, as the stream is set.",
-          "Raise the limit, or make room."),
+          "At the limit nothing more is stored there, and nothing is dropped: events are refused, or wait to be "
+          "decided.",
+          "Raise the limit with `phaseline streams`, or make room with `phaseline archive`."),
     Alert("PhaselineReplicasBehind", "5m", "page",
           "phaseline_stream_replicas_current < phaseline_stream_replicas",
           "Copies of the stream {stream} are not up to date",

@@ -10,6 +10,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from phaseline.engine.errors import ApiFailed, NoAnswer, NotPermitted
+from phaseline.engine.jetstream.stream_settings.fill import Fill
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.telemetry.readings import Reading
 
@@ -58,8 +59,8 @@ def _of_stream(info: dict[str, Any]) -> Iterator[tuple[str, float]]:
     yield "messages", state["messages"]
     yield "bytes", state["bytes"]
     yield "last_sequence", state["last_seq"]
-    if (most := config.get("max_bytes", -1)) > 0:
-        yield "limit_bytes", most
+    if (limit := Fill.of(info).limit) > 0:
+        yield "limit_bytes", limit
     if state["messages"] and not (first := str(state["first_ts"])).startswith(NO_TIME):
         yield "first_timestamp_seconds", datetime.fromisoformat(first).timestamp()
     others = (info.get("cluster") or {}).get("replicas") or ()

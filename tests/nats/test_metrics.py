@@ -89,7 +89,8 @@ async def at_work(settings: Settings, wire: Wire, watch: Exposing) -> AsyncItera
 
 async def test_a_worker_tells_what_it_did(settings: Settings, wire: Wire) -> None:
     settings = replace(settings, partitions=2)
-    async with exposed("node") as found, at_work(settings, wire, found.own) as worker:
+    limited = replace(settings, log_max_bytes=1 << 30)
+    async with exposed("node") as found, at_work(limited, wire, found.own) as worker:
         assert worker.installation is not None
         fleet = RandomEvents(settings.prefix)
         sent = [*fleet.built(2, 3), fleet.event("node", "create", "c0/p/n0"), fleet.event("spaceship", "land", "c0")]
@@ -112,6 +113,7 @@ async def test_a_worker_tells_what_it_did(settings: Settings, wire: Wire) -> Non
         assert metrics["phaseline_nats_connected"] == {(): 1}
         assert metrics["phaseline_source_last_timestamp_seconds"]["/fleet",] > 1e9
         assert metrics["phaseline_stream_messages"][worker.installation.layout.events,] == len(sent)
+        assert metrics["phaseline_stream_limit_bytes"] == {(worker.installation.layout.log,): 1 << 30}
         assert metrics["phaseline_stream_replicas_current"][worker.installation.layout.log,] == 1
         assert metrics["phaseline_lease_renewal_seconds_count"][()] > 0
         assert metrics["phaseline_table_info"]["node", BUILT_IN_KINDS.versions["node"]] == 1
