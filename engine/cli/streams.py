@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 import click
 
-from phaseline.engine.cli import options, render, terminal
+from phaseline.engine.cli import options, render, rights, terminal
 from phaseline.engine.cli.help import Page
 from phaseline.engine.cli.layout import Grid
 from phaseline.engine.cli.output import Output
@@ -16,7 +16,6 @@ from phaseline.engine.cli.render_replay import counted
 from phaseline.engine.cli.styled import Text
 from phaseline.engine.cli.worker import of_streams
 from phaseline.engine.error_help.exit_codes import Exit
-from phaseline.engine.errors import NoResponders, NotPermitted
 from phaseline.engine.jetstream.stream_settings.change import Copying, change, check
 from phaseline.engine.jetstream.stream_settings.fill import Fill, size
 from phaseline.engine.jetstream.stream_settings.report import StreamReport
@@ -59,7 +58,8 @@ def streams(settings: Settings, *, applies: bool, drop_events: bool, output: Out
     async def work() -> int:
         async with Wire.open(settings, name="phaseline-streams") as wire:
             layout = await inspect(wire, settings)
-            found = await _reports(wire, settings, layout)
+            with rights.of_operators(wire):
+                found = await reports(wire, settings, layout)
             differing = [one for one in found if one.differences]
             _show(found, output)
             for name in sorted({*layout.streams} - {one.stream for one in found}):
@@ -76,16 +76,6 @@ def streams(settings: Settings, *, applies: bool, drop_events: bool, output: Out
         return Exit.DONE
 
     return terminal.run(work())
-
-
-async def _reports(wire: Wire, settings: Settings, layout: Layout) -> list[StreamReport]:
-    try:
-        return await reports(wire, settings, layout)
-    except NoResponders as error:
-        if wire.has_consumers:
-            raise
-        # The account of this user imports a part of the API.
-        raise NotPermitted(subject=error.subject, violation="", who_may="; the role operator may") from error
 
 
 async def _needed(wire: Wire, layout: Layout, differing: Sequence[StreamReport]) -> EventsNeeded | None:
