@@ -23,7 +23,7 @@ from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.when import END
 from phaseline.schemas import codec, losses, wire_codec
 from phaseline.schemas.cloudevents import binary_mode
-from phaseline.schemas.records import EntityAfter, Mark, Record, Rejection, Transition
+from phaseline.schemas.records import EntityAfter, Mark, Record, Rejection, Transition, nanoseconds
 from phaseline.schemas.upcasting import NewerRecord
 
 NOT_FOUND = "404"
@@ -84,6 +84,12 @@ async def direct_event(wire: Wire, stream: str, sequence: int) -> FetchedEvent |
         reply.headers["Nats-Subject"], binary_mode.structured(reply.data, reply.block),
         reply.headers["Nats-Time-Stamp"], reply.data, binary_mode.headers(reply.block),
     )  # fmt: skip
+
+
+async def stored_at(wire: Wire, stream: str, sequence: int) -> int:
+    """When a message of a stream was stored, ns; 0 if there is none."""
+    reply = await direct(wire, stream, json.dumps({"seq": sequence}).encode())
+    return 0 if reply is None else nanoseconds(reply.headers["Nats-Time-Stamp"])
 
 
 async def records(installation: Installation, filter_: str, after: int, up_to: int) -> AsyncIterator[Logged]:
