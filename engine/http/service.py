@@ -98,7 +98,7 @@ class Service:
         self._failure: PhaselineError | None = None
         self.description = b"{}"
         """The description of the API, as JSON."""
-        self.lists = Kept[tuple[int, int], list[Transition]](LISTS)
+        self.lists = Kept[tuple[int, str], list[Transition]](LISTS)
         """Lists of several pages, by place and query."""
         self.bodies = Kept[tuple[int, str], bytes](BODIES)
         """Large answers, by place and query."""

@@ -20,7 +20,7 @@ from phaseline.engine.errors import BadSetting, NameUnknown
 from phaseline.engine.http.call import Call, CallOf, HttpAnswer
 from phaseline.engine.http.cells.cells_service import CellsService, at, away
 from phaseline.engine.http.fleet import columns
-from phaseline.engine.http.reading.entities import counted, fleet_of, listed
+from phaseline.engine.http.reading.entities import PAGING, counted, fleet_of, listed
 from phaseline.engine.http.service import Service, ViewAt
 from phaseline.engine.log.when import Moment
 from phaseline.engine.request_errors import BadParameter, OtherQuery
@@ -102,11 +102,12 @@ async def readyz(call: CellsCall) -> HttpAnswer:
 
 async def entities(call: CellsCall) -> HttpAnswer:
     """A page of the entities of all cells that fit, with counts of all that fit."""
-    values, query = call.values, zlib.crc32(call.query_without("continue", "limit").encode())
+    values, query = call.values, zlib.crc32(call.query_without(*PAGING).encode())
     token = None if values["continue"] is None else CellsToken.read(values["continue"], query)
     views = await _views(call, None if token is None else token.places)
-    found = {name: await listed(of_cell(call, name), view, query) for name, view in views.items()}
-    offset, total = 0 if token is None else token.offset, sum(map(len, found.values()))
+    found = {name: await listed(of_cell(call, name), view) for name, view in views.items()}
+    total = sum(map(len, found.values()))
+    offset = 0 if token is None else min(token.offset, total)
     page = [*islice(_in_order(call, found), offset, offset + values["limit"])]
     more = offset + len(page) < total
     if more:

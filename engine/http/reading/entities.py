@@ -29,6 +29,9 @@ from phaseline.schemas.records import Transition, timestamp
 
 
 class PageToken(NamedTuple):
+PAGING = ("continue", "limit")
+"""Parameters in which the requests for the pages of one list differ."""
+
     """Where a list goes on: at an offset of the list at a place. query: the checksum of the query it belongs to."""
 
     place: int
@@ -54,11 +57,11 @@ class PageToken(NamedTuple):
 
 async def entities(call: Call) -> HttpAnswer:
     """A page of the entities that fit, with counts of all that fit."""
-    values, query = call.values, zlib.crc32(call.query_without("continue", "limit").encode())
+    values, query = call.values, zlib.crc32(call.query_without(*PAGING).encode())
     token = None if values["continue"] is None else PageToken.read(values["continue"], query)
     at = values["at"] if token is None else str(token.place)
     view = await call.service.view(at, values["min"])
-    found = await listed(call, view, query)
+    found = await listed(call, view)
     offset, limit = 0 if token is None else token.offset, values["limit"]
     page = found[offset : offset + limit]
     stale = await view.entities.stale_since_ns([record.entity for record in page])
@@ -77,10 +80,10 @@ async def entities(call: Call) -> HttpAnswer:
     return HttpAnswer(body, view.moment, is_past=view.is_past)
 
 
-async def listed(call: Call, view: ViewAt, query: int) -> list[Transition]:
+async def listed(call: Call, view: ViewAt) -> list[Transition]:
     """All entities that fit, in order. A list of several pages is made once."""
     service, values = call.service, call.values
-    key = (view.moment.place, query)
+    key = (view.moment.place, call.query_without(*PAGING))
     if (known := service.lists.get(key)) is not None:
         return known
     choice, kind = chosen(values["state"], values["condition"]), values["kind"]
