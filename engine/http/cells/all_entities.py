@@ -13,6 +13,8 @@ from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from itertools import islice
 from typing import Any, NamedTuple
 
+import msgspec
+
 from phaseline.engine.cells import places
 from phaseline.engine.client import maps
 from phaseline.engine.client.selection import by_id, order_of
@@ -52,9 +54,8 @@ class CellsToken(NamedTuple):
     def read(cls, text: str, query: int) -> "CellsToken":
         """The token in a text; raises `OtherQuery`."""
         try:
-            named, offset, own = json.loads(base64.urlsafe_b64decode(text + "=" * (-len(text) % 4)))
-            found = cls({str(name): int(place) for name, place in named.items()}, int(offset), int(own))
-        except (ValueError, TypeError, AttributeError):
+            found = msgspec.json.decode(base64.urlsafe_b64decode(text + "=" * (-len(text) % 4)), type=cls)
+        except ValueError:
             raise OtherQuery(what="no list of this server") from None
         if found.query != query or found.offset < 0 or min(found.places.values(), default=0) < 0:
             raise OtherQuery(what="another query")

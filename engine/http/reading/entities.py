@@ -12,6 +12,8 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple
 
+import msgspec
+
 from phaseline.engine.client import maps
 from phaseline.engine.client.selection import EVERYTHING, Selector, in_order
 from phaseline.engine.http.call import Call, HttpAnswer
@@ -46,9 +48,8 @@ PAGING = ("continue", "limit")
     def read(cls, text: str, query: int) -> "PageToken":
         """The token in a text; raises `OtherQuery`."""
         try:
-            place, offset, own = json.loads(base64.urlsafe_b64decode(text + "=" * (-len(text) % 4)))
-            found = cls(int(place), int(offset), int(own))
-        except (ValueError, TypeError):
+            found = msgspec.json.decode(base64.urlsafe_b64decode(text + "=" * (-len(text) % 4)), type=cls)
+        except ValueError:
             raise OtherQuery(what="no list of this server") from None
         if found.query != query or found.offset < 0 or found.place < 0:
             raise OtherQuery(what="another query")
