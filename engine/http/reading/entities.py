@@ -29,11 +29,11 @@ from phaseline.engine.request_errors import BadParameter, OtherQuery, StillLoadi
 from phaseline.schemas import codec
 from phaseline.schemas.records import Transition, timestamp
 
-
-class PageToken(NamedTuple):
 PAGING = ("continue", "limit")
 """Parameters in which the requests for the pages of one list differ."""
 
+
+class PageToken(NamedTuple):
     """Where a list goes on: at an offset of the list at a place. query: the checksum of the query it belongs to."""
 
     place: int
