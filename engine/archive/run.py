@@ -20,13 +20,13 @@ from phaseline.engine.archive.store import ArchiveStore
 from phaseline.engine.archive.trim import Trimmed, trim
 from phaseline.engine.archive.write_parts import EVENTS, PartWriter
 from phaseline.engine.errors import Fenced
+from phaseline.engine.jetstream.api_reply import EXPECTED
 from phaseline.engine.log import as_of
 from phaseline.engine.log.archived import note as notes
 from phaseline.engine.log.archived.archive_errors import BadArchive, NotInLog
 from phaseline.engine.log.archived.note import ArchiveNote, NoteStanding
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.when import When
-from phaseline.engine.ownership.atomic_batches import EXPECTED
 from phaseline.schemas.cloudevents import content_types
 
 COPIED = 10.0

@@ -11,6 +11,7 @@ from dataclasses import replace
 import msgspec
 
 from phaseline.engine.errors import NotPermitted
+from phaseline.engine.jetstream.api_reply import EXPECTED
 from phaseline.engine.jetstream.direct_get import LastMessage
 from phaseline.engine.jetstream.reader import Stored
 from phaseline.engine.jetstream.stream_reader import read_all
@@ -23,7 +24,6 @@ from phaseline.schemas.partitions.divisions import STRIDE
 
 METADATA = "divisions"
 """What a worker that knows divisions says about itself."""
-EXPECTED = "Nats-Expected-Last-Subject-Sequence"
 
 
 class DivisionNote(msgspec.Struct, frozen=True):
