@@ -77,7 +77,8 @@ async def recovered(installation: Installation, by: str) -> Installation:
     copies = [installation.subjects.state_checkpoint("*")]
     async for slice_ in read_all(installation.wire, installation.layout.state, copies):
         for stored in slice_:
-            number = int(stored.subject[len(installation.prefix) + 7 :].partition(".")[0])
+            token = stored.subject[len(installation.prefix) + 7 :].partition(".")[0]
+            number = int(token) if token.isdecimal() else 0  # STATE copies foreign messages too
             if number >= STRIDE and (count := _count(stored)):
                 counts[number // STRIDE] = count
     later = tuple(counts[generation] for generation in sorted(counts))
