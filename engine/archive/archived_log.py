@@ -10,6 +10,7 @@ from datetime import datetime
 from typing import Self
 
 from phaseline.engine.archive.check import UNBOUNDED
+from phaseline.engine.archive.manifest import PartEntry
 from phaseline.engine.archive.open_archive import Archive
 from phaseline.engine.errors import BadLogFile
 from phaseline.engine.log.archived.archive_errors import BadArchive
@@ -26,31 +27,40 @@ class ArchivedLog:
 
     has_records = True
 
-    def __init__(self, archive: Archive, files: Sequence[FileLog], server: ServerLog, span: Span) -> None:
+    def __init__(self, archive: Archive, parts: Sequence[PartEntry], server: ServerLog, span: Span) -> None:
         """Use `open`."""
-        self._archive, self._files, self._server, self.span = archive, files, server, span
+        self._archive, self._parts, self._server, self.span = archive, parts, server, span
+        self._files: list[FileLog] = []
+        """The parts that were opened so far. There may be thousands, so each is opened when the one before is read."""
         self.installation = server.installation
         self.prefix, self.partitions = server.prefix, server.partitions
-        self.begins = files[0].begins if files else server.begins
-        self.ends = max([server.ends, *(file.ends for file in files)])
+        self.begins = max(parts[0].first, span.first) if parts else server.begins
+        last = parts[-1].last if parts else 0
+        self.ends = max(server.ends, last if span.last is None else min(last, span.last))
 
     @classmethod
     @asynccontextmanager
     async def open(cls, installation: Installation, archive: Archive, span: Span) -> AsyncIterator[Self]:
-        """Open the parts that `span` needs, and begin to read the streams. Raises `BadArchive`."""
+        """Find the parts that `span` needs, and begin to read the streams."""
         manifest = archive.manifest
         wanted = [
             part
             for part in manifest.parts
             if part.last >= span.first and (span.last is None or part.first <= span.last)
         ]
-        try:
-            files = [FileLog(archive.store.part(part.name), span, UNBOUNDED) for part in wanted]
-        except BadLogFile as error:
-            raise BadArchive(name=archive.name, problem=str(error)) from None
         rest = span._replace(first=max(span.first, manifest.position + 1))
         async with ServerLog.open(installation, rest) as server:
-            yield cls(archive, files, server, span)
+            yield cls(archive, wanted, server, span)
+
+    def _file(self, number: int) -> FileLog:
+        """A part, which is opened now if it was not; raises `BadArchive`."""
+        while number >= len(self._files):
+            part = self._parts[len(self._files)]
+            try:
+                self._files.append(FileLog(self._archive.store.part(part.name), self.span, UNBOUNDED))
+            except BadLogFile as error:
+                raise BadArchive(name=self._archive.name, problem=str(error)) from None
+        return self._files[number]
 
     @property
     def undecided(self) -> int:
@@ -84,8 +94,8 @@ class ArchivedLog:
 
     async def initial(self) -> AsyncIterator[Record]:
         """See `RecordedLog.initial`."""
-        if self._files:
-            for record in self._files[0].read_initial():
+        if self._parts:
+            for record in self._file(0).read_initial():
                 yield record
         else:
             async for record in self._server.initial():
@@ -93,12 +103,13 @@ class ArchivedLog:
 
     async def steps(self) -> AsyncIterator[Sequence[RecordedStep]]:
         """See `RecordedLog.steps`."""
-        for number, file in enumerate(self._files):
+        for number in range(len(self._parts)):
+            file = self._file(number)
             if number:
                 yield list(file.read_gone())
             for steps in file.read_steps():
                 yield steps
-        if self._files:
+        if self._parts:
             async for _ in self._server.initial_messages():
                 pass
         async for steps in self._server.steps():

@@ -10,7 +10,7 @@ import re
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from dataclasses import replace
 
-from phaseline.engine.archive.check import UNBOUNDED
+from phaseline.engine.archive.check import UNBOUNDED, are_held
 from phaseline.engine.archive.last_states import MARKED, about
 from phaseline.engine.archive.manifest import PartEntry
 from phaseline.engine.archive.open_store import store_at
@@ -59,6 +59,9 @@ class Archive:
         if told is not None and found.place < told.place:
             problem = f"it ends at place {found.place}, but the log was trimmed up to {told.place} by {told.archive}"
             raise BadArchive(name=found.name, problem=problem)
+        is_known = told is not None and told.archive == found.manifest.archive
+        if not is_known and not await are_held(installation, reversed(found.manifest.parts)):
+            raise BadArchive(name=found.name, problem="the streams hold nothing of it: it is of another installation")
         return found
 
     @property
