@@ -54,7 +54,7 @@ def _prepare() -> None:
             importlib.import_module(module.name)
     for name in ALSO_NEEDED:
         importlib.import_module(name)
-    importlib.import_module("phaseline.machines.built_in").installed()  # compiles the tables
+    importlib.import_module("phaseline.machines.built_in").installed().prepare()  # compiles the tables
     gc.collect()
     gc.freeze()  # so that no forked process copies all objects when it collects garbage
 
