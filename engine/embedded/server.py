@@ -28,6 +28,8 @@ START_LIMIT = 120.0
 STOP_LIMIT = 10.0
 LOCK_LIMIT = 3.0
 """Seconds until the server starts, stops, and releases its data directory, at most."""
+LOGIN_LIMIT = 30
+"""Seconds that a client may take to show its key. The server's own default of 2 is too short on a busy machine."""
 POLL = 0.01
 _PR_SET_PDEATHSIG = 1
 
@@ -158,7 +160,7 @@ class EmbeddedServer:
             f"{', sync_interval: always' * self._sync_always} }}",
         ]
         if self.key is not None:
-            lines.append(f"authorization {{ users: [{{ nkey: {self.key.public} }}] }}")
+            lines.append(f"authorization {{ users: [{{ nkey: {self.key.public} }}], timeout: {LOGIN_LIMIT} }}")
         return "\n".join(lines) + "\n"
 
     async def _until_ready(self, process: subprocess.Popen[bytes], read_from: int) -> None:

@@ -10,11 +10,12 @@ import json
 from collections.abc import Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import MISSING, fields, is_dataclass
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 from phaseline.machines.language.fields import Field
 from phaseline.machines.language.predicates import Above, AllBelow, AnyBelow, AttributeIs, Child
-from phaseline.machines.language.rules import Revision, declaration_of
+from phaseline.machines.language.rules import Declaration, Revision, declaration_of
 from phaseline.machines.language.sources import At, Live
 from phaseline.machines.language.table import (
     Cascade,
@@ -183,6 +184,13 @@ def rules_of(value: Any) -> Iterator[Any]:
     elif _has_fields(value):
         for _, found in _set(value):
             yield from rules_of(found)
+
+
+@lru_cache(maxsize=1_000)
+def declarations(table: Table) -> tuple[Declaration, ...]:
+    """What the rules of a table declare, each once. It is remembered: every start of a worker or partition asks."""
+    found = (declaration_of(rule) for rule in rules_of(table))
+    return tuple(dict.fromkeys(one for one in found if one is not None))
 
 
 def _advice(value: Any) -> str:
