@@ -144,7 +144,7 @@ def _declared(value: Any) -> Any:
 
 def _set(value: Any) -> Iterator[tuple[str, Any]]:
     """The fields whose value is not the default. So a new field of the language changes no version by itself."""
-    for name, default in _defaults(type(value)):
+    for name, default in _defaults(value.__class__):
         found = getattr(value, name)
         if found != default:
             yield name, found
