@@ -159,12 +159,18 @@ def batch_frames(batch: str, messages: Sequence[BatchMessage], limit: int) -> by
     """
     parts: list[bytes] = []
     for number, (subject, body, *own) in enumerate(messages, 1):
-        lines = "".join([f"{name}: {value}\r\n" for pairs in own for name, value in pairs])
-        if content_types.HEADER not in lines:
-            lines += JSON_LINE if body[:1] == b"{" else MSGPACK_LINE
+        lines = JSON_LINE if body[:1] == b"{" else MSGPACK_LINE
+        if own and own[0]:
+            lines = _lines(own[0], lines)
         block = f"NATS/1.0\r\nNats-Batch-Id: {batch}\r\nNats-Batch-Sequence: {number}\r\n{lines}\r\n"
         size = len(block) + len(body)
         if size > limit:
             raise PayloadTooLarge(subject=subject, size=size, limit=limit)
         parts += (f"HPUB {subject} {len(block)} {size}\r\n{block}".encode(), body, b"\r\n")
     return b"".join(parts)
+
+
+def _lines(pairs: HeaderPairs, type_line: str) -> str:
+    """The lines of a message's headers; with that of its type, unless they say another one."""
+    lines = "".join([f"{name}: {value}\r\n" for name, value in pairs])
+    return lines if content_types.HEADER in lines else lines + type_line
