@@ -191,7 +191,7 @@ class Watch(Generic[R]):
 
     async def __anext__(self) -> R:
         while True:
-            reader = await self._fill()
+            reader = self._reader if self._reader is not None and self._held else await self._fill()
             found = logged(reader.stream, self._held.popleft())
             if found is not None and self._wanted.fits(found.record):
                 self.sequence, self._body = found.sequence, found.body
