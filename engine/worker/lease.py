@@ -7,7 +7,7 @@ ensures (`ownership.fenced_commit`), how a partition is handed over (`hand_over`
 import asyncio
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterable, Iterator
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager, contextmanager, suppress
 from functools import lru_cache
 from hashlib import blake2b
 from typing import Any
@@ -34,6 +34,8 @@ FINISH = 0.3
 """Seconds that a round of renewals has to end when the worker is told to stop."""
 LEAVE = 0.8
 """Seconds that the server has to delete a lease."""
+URGENT = 0.25
+"""Seconds for which a round of renewals comes before all other work. A server that takes longer is in trouble."""
 TTL = b"\r\nNats-TTL:"
 NOT_DELETED = 10057
 """The server's error code for a message that is gone: here, a lease that has expired."""
@@ -112,6 +114,9 @@ class Leases:
         self._taking: set[asyncio.Task[None]] = set()
         self.has_share = False
         """Whether the leases of the first share are asked for."""
+        self.calm = asyncio.Event()
+        """Set while no leases are renewed. Work that takes long waits for it."""
+        self.calm.set()
 
     async def run(self, stop: asyncio.Event, gained: Callback, lost: Callback, awaited: Awaited) -> None:
         """Keep an even share until `stop`. Awaits `gained` and `lost` for each partition that comes or goes."""
@@ -120,7 +125,8 @@ class Leases:
             await unless_stopped(self._join(), stop)
             while not stop.is_set():
                 try:
-                    await self._round(self._renew_all(gained, lost, awaited), stop)
+                    with self._urgently():
+                        await self._round(self._renew_all(gained, lost, awaited), stop)
                     if not stop.is_set():  # otherwise the renewal may have been cut short
                         self._log_outcome(None)
                 except (NoAnswer, NatsUnreachable, ApiFailed) as error:
@@ -163,6 +169,17 @@ class Leases:
         """Note which of these workers should own each partition."""
         numbers = self._layout.division.numbers
         self._owners = dict(zip(numbers, shares(len(numbers), workers), strict=True))
+
+    @contextmanager
+    def _urgently(self) -> Iterator[None]:
+        """Let work that takes long wait."""
+        self.calm.clear()
+        timer = asyncio.get_running_loop().call_later(URGENT, self.calm.set)
+        try:
+            yield
+        finally:
+            timer.cancel()
+            self.calm.set()
 
     async def _round(self, work: Coroutine[Any, Any, None], stop: asyncio.Event) -> None:
         """Do a round of renewals. After `stop` it may end soon, so that no lease is left which nobody knows."""
