@@ -97,6 +97,7 @@ class Service:
         self._parts: _Connected | None = None
         self.traffic = Traffic()
         self._failure: PhaselineError | None = None
+        self._waits_for = "its NATS server has not answered yet"
         self.description = b"{}"
         """The description of the API, as JSON."""
         self.lists = Kept[tuple[int, str], list[Transition]](LISTS)
@@ -165,6 +166,8 @@ class Service:
         """Why there are no states to answer from; None if there are. They stay while NATS is away."""
         try:
             follower = self.follower
+        except StillLoading:
+            return self._waits_for
         except PhaselineError as error:
             return str(error)
         if follower.failure is not None:
@@ -259,7 +262,7 @@ class Service:
         """Connect, find the installation, load the fleet and follow the log."""
         async with Wire.open(self.settings, name="phaseline-serve", patient=True) as wire:
             session = Session(wire, self.settings, self.kinds, default_source("http"))
-            installation = await _found(session)
+            installation = await self._found(session)
             follower = Follower(installation)
             hub, history = Hub(self.kinds, follower), HistoryLoader(follower, self._most)
             follower.takers += [history.take, hub.take]
@@ -275,6 +278,19 @@ class Service:
                 for task in tasks:
                     task.cancel()
                 await asyncio.gather(*tasks, return_exceptions=True)
+
+    async def _found(self, session: Session) -> Installation:
+        """The installation, as soon as it is there."""
+        is_told = False
+        while True:
+            try:
+                return await session.installation()
+            except (NoAnswer, NotProvisioned) as error:
+                self._waits_for = str(error)
+                if not is_told:
+                    log.warning("serve_waits", error=self._waits_for)
+                is_told = True
+                await asyncio.sleep(RETRY)
 
     async def _run(self) -> None:
         """Follow for ever. After what can pass, such as an election, and after an error of ours it begins anew."""
@@ -300,19 +316,6 @@ async def _followed(follower: Follower) -> None:
     await follower.run()
     if follower.failure is not None:
         raise follower.failure
-
-
-async def _found(session: Session) -> Installation:
-    """The installation, as soon as it is there."""
-    waits = False
-    while True:
-        try:
-            return await session.installation()
-        except (NoAnswer, NotProvisioned) as error:
-            if not waits:
-                log.warning("serve_waits", error=str(error))
-            waits = True
-            await asyncio.sleep(RETRY)
 
 
 @asynccontextmanager

@@ -22,10 +22,11 @@ from phaseline.engine.errors import BadSetting, NameUnknown
 from phaseline.engine.http.call import Call, CallOf, HttpAnswer
 from phaseline.engine.http.cells.cells_service import CellsService, at, away
 from phaseline.engine.http.fleet import columns
-from phaseline.engine.http.reading.entities import PAGING, counted, fleet_of, listed
+from phaseline.engine.http.reading.entities import PAGING, columns_at, counted, fleet_of, listed
 from phaseline.engine.http.service import Service, ViewAt
 from phaseline.engine.log.when import Moment
 from phaseline.engine.request_errors import BadParameter, OtherQuery
+from phaseline.schemas import codec
 from phaseline.schemas.records import Transition
 from phaseline.schemas.version import __version__
 
@@ -123,6 +124,17 @@ async def entities(call: CellsCall) -> HttpAnswer:
         "continue": CellsToken(stand, offset + len(page), query).write() if more else None,
     }
     return HttpAnswer(body, headers=NOT_KEPT)
+
+
+async def all_columns(call: CellsCall) -> HttpAnswer:
+    """The columns of each cell that can be read."""
+    views = await _views(call, None)
+    parts: list[bytes] = []
+    for name, view in views.items():
+        head = codec.encode_json({"cell": name, **at(view.moment)})
+        parts.append(head[:-1] + b"," + (await columns_at(of_cell(call, name), view))[1:])
+    told = codec.encode_json({"cells": call.service.told({name: view.moment for name, view in views.items()})})
+    return HttpAnswer(b'%s,"parts":[%s]}' % (told[:-1], b",".join(parts)), headers=NOT_KEPT)
 
 
 async def _views(call: CellsCall, stand: Mapping[str, int] | None) -> dict[str, ViewAt]:

@@ -26,8 +26,10 @@ from phaseline.engine.log import latest
 from phaseline.engine.log.watch import RecordFilter, chosen
 from phaseline.engine.log.when import NOW, START, Moment
 from phaseline.engine.request_errors import BadParameter, OtherQuery, StillLoading
+from phaseline.machines.compiler.kinds import Kinds
+from phaseline.machines.docs import wording
 from phaseline.schemas import codec
-from phaseline.schemas.records import Transition, timestamp
+from phaseline.schemas.records import Entity, Transition, timestamp
 
 PAGING = ("continue", "limit")
 """Parameters in which the requests for the pages of one list differ."""
@@ -130,8 +132,25 @@ async def entity(call: Call) -> HttpAnswer:
     view = await call.service.view(values["at"], values["min"])
     last = await view.entities.last(values["kind"], values["id"])
     stale = (await view.entities.stale_since_ns([last.entity])).get((last.entity.kind, last.entity.id))
-    body = maps.entity_map(call.service.kinds, last, values["lang"], stale)
-    return HttpAnswer({"entity": body}, view.moment, is_past=view.is_past)
+    body = {
+        "entity": maps.entity_map(call.service.kinds, last, values["lang"], stale),
+        "legal": legal(call.service.kinds, last.entity),
+    }
+    return HttpAnswer(body, view.moment, is_past=view.is_past)
+
+
+def legal(kinds: Kinds, entity: Entity) -> dict[str, str]:
+    """The triggers that an entity takes in its states, each with what must hold in other entities; empty: nothing."""
+    kind = kinds.get(entity.kind)
+    if kind is None:
+        return {}
+    facets = (*entity.facets, *kind.unborn[len(entity.facets) :])  # `contact` is left out while nobody waits
+    found: dict[str, str] = {}
+    for trigger, role in kind.roles.items():
+        guards = {wording.guards(step.row) for _, step in kind.offered(trigger, facets)}
+        if guards and role != "derived":
+            found[trigger] = "" if "" in guards else ", or ".join(sorted(guards))
+    return found
 
 
 async def counts(call: Call) -> HttpAnswer:
@@ -153,15 +172,19 @@ def counted(call: Call, fleet: LiveFleet) -> Sequence[int] | None:
 
 async def all_columns(call: Call) -> HttpAnswer:
     """All entities of a kind and a tree as columns."""
-    values, service = call.values, call.service
-    view = await service.view(values["at"], values["min"])
-    key = (view.moment.place, call.query)
-    body = service.bodies.get(key)
+    view = await call.service.view(call.values["at"], call.values["min"])
+    return HttpAnswer(await columns_at(call, view), view.moment, is_past=view.is_past)
+
+
+async def columns_at(call: Call, view: ViewAt) -> bytes:
+    """The columns at a moment, as JSON."""
+    kept, key = call.service.bodies, (view.moment.place, call.query)
+    body = kept.get(key)
     if body is None:
         fleet = await fleet_of(call, view)
         body = codec.encode_json(columns.columns(fleet, _shape(call, fleet)))
-        service.bodies.put(key, body)
-    return HttpAnswer(body, view.moment, is_past=view.is_past)
+        kept.put(key, body)
+    return body
 
 
 def _shape(call: Call, fleet: LiveFleet) -> columns.Shape:
@@ -190,10 +213,11 @@ async def strip(call: Call) -> HttpAnswer:
         history = await asyncio.to_thread(history.copy().of, numbers, len(fleet))
     oldest = history.times[0] if len(history) else last.time_ns
     begins = oldest if first is None else max(first.time_ns, oldest)
-    found = history.strip(min(begins, last.time_ns), last.time_ns, values["buckets"])
+    counted = history.folded if values["fold"] else history.strip
+    found = counted(min(begins, last.time_ns), last.time_ns, values["buckets"])
     body = {
         "begins": history.begins, "times": list(map(timestamp, found.times)), "places": found.places,
-        "classes": found.classes,
+        "classes": found.classes, "gaps": found.gaps,
     }  # fmt: skip
     return HttpAnswer(body, Moment(fleet.place, fleet.time_ns))
 
