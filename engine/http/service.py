@@ -239,8 +239,13 @@ class Service:
             self._views = OrderedDict((place, one) for place, one in self._views.items() if one.kept <= CHANGED)
 
     async def check_kept(self, place: int) -> None:
-        """Raise `PlaceTrimmed` if the log no longer holds what was at this place."""
+        """Raise `PlaceTrimmed` if neither the log nor its archive holds what was at this place."""
         installation = self.installation
+        if (archive := installation.archive) is not None:
+            if await archive.follow() and place <= archive.begins:
+                raise PlaceTrimmed(place=place, first=archive.begins + 1)
+            if place <= archive.place:
+                return
         archived = await note.last(installation)
         if archived is not None and place <= archived.place:
             raise PlaceTrimmed(place=place, first=archived.place + 1)

@@ -3,8 +3,9 @@
 Belongs here: reads that end. Does not: states (`latest`, `as_of`), future records (`watch`).
 """
 
+import asyncio
 import json
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from operator import itemgetter
 from typing import Any, NamedTuple, TypeVar
 
@@ -23,7 +24,7 @@ from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.when import END
 from phaseline.schemas import codec, losses, wire_codec
 from phaseline.schemas.cloudevents import binary_mode
-from phaseline.schemas.records import EntityAfter, Mark, Record, Rejection, Transition, nanoseconds
+from phaseline.schemas.records import EntityAfter, Mark, Record, Rejection, Transition, nanoseconds, timestamp
 from phaseline.schemas.upcasting import NewerRecord
 
 NOT_FOUND = "404"
@@ -58,12 +59,15 @@ class FetchedEvent(NamedTuple):
 
 
 async def record_at(installation: Installation, sequence: int) -> Logged:
-    """The record at the place `sequence`; raises `RecordNotFound` if there is none."""
+    """The record at the place `sequence`, in the log or in its archive; raises `RecordNotFound` if there is none."""
     log = installation.layout.log
     reply = await direct(installation.wire, log, json.dumps({"seq": sequence}).encode())
     message = None if reply is None else message_in(reply)
     is_record = message is not None and message.subject.startswith(f"{installation.prefix}.log.")
     found = logged(log, message) if message is not None and is_record else None
+    if found is None and installation.archive is not None:
+        kept = await installation.archive.record(sequence)
+        found = None if kept is None else logged(log, kept)
     if found is None:
         state = (await installation.wire.api(f"STREAM.INFO.{log}"))["state"]
         raise RecordNotFound(place=sequence, first=state["first_seq"], last=state["last_seq"])
@@ -71,8 +75,25 @@ async def record_at(installation: Installation, sequence: int) -> Logged:
 
 
 async def event_at(installation: Installation, sequence: int) -> FetchedEvent | None:
-    """The event at the position `sequence`; None if EVENTS no longer holds it."""
-    return await direct_event(installation.wire, installation.layout.events, sequence)
+    """The event at the position `sequence`; None if neither EVENTS nor the archive holds it."""
+    return (await events_at(installation, [sequence])).get(sequence)
+
+
+async def events_at(installation: Installation, positions: Sequence[int]) -> dict[int, FetchedEvent]:
+    """Those of these events that EVENTS holds, or the archive."""
+    wire, stream = installation.wire, installation.layout.events
+    held = await asyncio.gather(*(direct_event(wire, stream, one) for one in positions))
+    found = {position: one for position, one in zip(positions, held, strict=True) if one is not None}
+    if installation.archive is not None and len(found) < len(positions):
+        kept = await installation.archive.events(set(positions) - found.keys())
+        found |= {position: _fetched(stored) for position, stored in kept.items()}
+    return found
+
+
+def _fetched(stored: Stored) -> FetchedEvent:
+    """An event of the archive."""
+    body, headers = binary_mode.structured(stored.data, stored.block), binary_mode.headers(stored.block)
+    return FetchedEvent(stored.subject, body, timestamp(stored.time_ns), stored.data, headers)
 
 
 async def direct_event(wire: Wire, stream: str, sequence: int) -> FetchedEvent | None:

@@ -49,9 +49,9 @@ class FileLog:
         self.expected: list[bytes] = []
         """The bodies of the records with the states that a test expects; complete once all steps are read."""
         self._eras = {int(partition): msgspec.convert(eras, list[Era]) for partition, eras in header.eras.items()}
-        self._purged = frozenset(one for one in header.purged if self.span.first <= one <= self.ends)
+        self.purged_positions = frozenset(one for one in header.purged if self.span.first <= one <= self.ends)
         # Where several logs read a partition or more each of one file, the first one counts what is purged.
-        self.erased, self.purged = 0, len(self._purged) if self.span.has(0) else 0
+        self.erased, self.purged = 0, len(self.purged_positions) if self.span.has(0) else 0
         self._slices = self.file.slices()
         self._rest: Sequence[Item] = ()
         """The items that were read with the last ones of `initial`."""
@@ -71,12 +71,19 @@ class FileLog:
 
     def read_initial(self) -> Iterator[Record]:
         """The states at the beginning of the file, and the records before `span`."""
+        return (record for _, record in self._initial())
+
+    def read_initial_messages(self) -> Iterator[Message]:
+        """The same as messages."""
+        return (message for message, _ in self._initial())
+
+    def _initial(self) -> Iterator[tuple[Message, Record]]:
         for item in self._before_events():
             message = Message(item.subject if isinstance(item, RecordItem) else "state", item.body)
             record = read(message)
             if self._has_state_of(record):
                 self.erased += is_of_secret(message) and record.cause.sequence >= self.span.first
-                yield record
+                yield message, record
 
     def read_gone(self) -> Iterator[RecordedStep]:
         """Instead of `read_initial`, where the log before the file was read: only the records that precede its events.
@@ -138,7 +145,7 @@ class FileLog:
         gone = self._take_erased(event, items) if items and self._may_be_erased(items[-1]) else ()
         partition = partition_of(event.address.partition(".")[0], self.partitions)
         if self.span.has(partition):
-            self.purged -= event.sequence in self._purged
+            self.purged -= event.sequence in self.purged_positions
             messages = [Message(self._subject(item, partition), item.body) for item in items]
             steps.append(RecordedStep(partition, self._stored(event, partition), messages, self._era(partition, event)))
         for message in gone:
@@ -174,13 +181,13 @@ class FileLog:
 
     def _may_be_erased(self, item: RecordItem) -> bool:
         """Whether it may be worth a look which event made a record: of an event that was erased it is another one."""
-        return bool(self._purged) or ".secret." in item.subject
+        return bool(self.purged_positions) or ".secret." in item.subject
 
     def _take_erased(self, event: EventItem, items: list[RecordItem]) -> list[Message]:
         """Take the last of the items, those of erased events."""
         gone: list[Message] = []
         while items and cause_of(items[-1].body, event.sequence) != event.sequence:
-            erased, _ = part_erased([Message(items[-1].subject, items[-1].body)], self._purged)
+            erased, _ = part_erased([Message(items[-1].subject, items[-1].body)], self.purged_positions)
             if not erased:
                 break
             gone += erased
