@@ -1,6 +1,7 @@
 """Changes of tables that move entities, on a server: refused, carried out, broken off, followed by each other."""
 
 import asyncio
+import json
 import secrets
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
@@ -12,11 +13,12 @@ import pytest
 
 from phaseline.engine.core.message import Message
 from phaseline.engine.core.tables_change import moving
-from phaseline.engine.errors import StatesStranded
+from phaseline.engine.errors import MovedWhileDivided, StatesStranded
 from phaseline.engine.jetstream.streams import Layout, inspect
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.log import table_eras
 from phaseline.engine.log.as_of import AsOf
+from phaseline.engine.log.division import notes
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.latest import Latest
 from phaseline.engine.ownership import json_copies
@@ -32,7 +34,10 @@ from phaseline.engine.settings import Settings
 from phaseline.engine.worker.worker import Worker
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.schemas import codec
+from tests.support.archives import audit_of_both, run_archive, with_archive
 from tests.support.changed_jobs import FIRST, SECOND, THIRD, UNMAPPED
+from tests.support.command import ROOT, call
+from tests.support.divided import until_all_decided
 from tests.support.installation import LIMIT, ready, until_decided
 from tests.support.log_check import stored
 from tests.support.random_events import Sent, publish
@@ -43,6 +48,7 @@ BEGIN = [
     ("job", "cancel", "p/c"), ("job", "started", "q/e"), ("job", "lost", "q/e"),
 ]  # fmt: skip
 LATER = [("job", "started", "p/a"), ("job", "succeeded", "p/a"), ("job", "create", "q/f")]
+TABLES = str(ROOT / "tests" / "support" / "changed_jobs.py")
 AFTER = {"p/a": "Pending", "p/b": "Held", "p/c": "Failed", "p/d": "Pending", "q/e": "Pending"}
 
 
@@ -234,3 +240,67 @@ async def test_the_dry_run_counts_and_stores_nothing(wire: Wire, settings: Setti
     ]
     assert (await tables_report(replace_kinds(installation, SECOND))).count("stranded") == 0
     assert (await wire.api(f"STREAM.INFO.{installation.layout.log}"))["state"]["last_seq"] == before
+
+
+async def test_a_partition_that_begins_moves_nothing(wire: Wire, settings: Settings) -> None:
+    installation = await decide(wire, settings, FIRST, BEGIN)
+    for number in installation.layout.division.numbers:
+        await (await take_over(installation, number, "old")).close()
+    divided = await notes.add(installation, 3, "/test", (await notes.standing(installation)).end)
+    number = divided.layout.division.number_of("p")
+    with pytest.raises(MovedWhileDivided, match="begins a new division"):
+        await take_over(replace_kinds(divided, SECOND), number, "new", SECOND.digest)
+    async with worker(wire, settings, FIRST):
+        await publish(wire, sent(settings.prefix, [("job", "create", "p/z"), ("job", "create", "q/z")]))
+        await until_all_decided(wire, installation.layout)
+    last = replace_kinds(divided, SECOND)
+    for number in last.layout.division.numbers:
+        await take_over(last, number, "new", SECOND.digest)
+    assert await states(last) == {**AFTER, "p/z": "Pending", "q/z": "Pending"}
+    async with ServerLog.open(last, Span()) as log:
+        report = await audited(last, log)
+    assert (report.holds, report.divergences) == (True, {})
+
+
+@pytest.mark.parametrize("feed", ["json", "both"])
+async def test_an_archive_and_a_part_of_the_log_hold_the_change(
+    wire: Wire, settings: Settings, tmp_path: Path, feed: Any
+) -> None:
+    settings = replace(settings, feed=feed)
+    await decide(wire, settings, FIRST, BEGIN)
+    await decide(wire, settings, SECOND, LATER, accept_tables=SECOND.digest)
+    installation = await decide(wire, settings, SECOND, [("job", "create", f"q/{n}") for n in range(60)])
+    async with ServerLog.open(installation, Span()) as log:
+        await export(log, tmp_path / "log.jsonl", records=True, expect=False)
+    for span in (Span("p"), Span("q"), Span(first=len(BEGIN) - 2), Span(first=len(BEGIN) + 1), Span(last=len(BEGIN))):
+        async with ServerLog.open(installation, span) as log:
+            found = await Audit(log, SECOND, span.root, None).run()
+        filed = await Audit(FileLog(tmp_path / "log.jsonl", span), SECOND, span.root, None).run()
+        for report in (found, filed):
+            assert (report.holds, report.divergences, report.entities > 0) == (True, {}, True), span
+    await run_archive(installation, tmp_path / "archive")
+    assert (await audit_of_both(installation, tmp_path / "archive")).divergences == {}
+    history = await Latest(await with_archive(installation, tmp_path / "archive")).history("job", "p/b")
+    assert [one.after.phase for one in history] == ["Pending", "Paused", "Held"]
+
+
+async def test_the_command_says_who_would_be_stranded(wire: Wire, settings: Settings) -> None:
+    await decide(wire, settings, FIRST, BEGIN)
+    words = ("tables", "--nats", settings.nats[0], "--prefix", settings.prefix, "--with")
+    code, out, err = await call(*words, f"{TABLES}:UNMAPPED")
+    assert code == 1
+    assert next(line.split() for line in out.splitlines() if "stranded" in line) == [
+        "2", "job", "phase", "Retrying", "[Progressing]", "stranded",
+    ]  # fmt: skip
+    assert out.splitlines()[-1] == (
+        f"digest {UNMAPPED.digest}: other tables decide 2 of 2 partitions; 7 entities, 4 would move, 2 stranded"
+    )
+    assert "say where they go with retired=(Retired('Retrying', to=...),) in the facet phase of job" in err
+    code, out, err = await call(*words, f"{TABLES}:SECOND", "--json")
+    assert (code, json.loads(out)["stranded"], err) == (0, 0, "")
+    assert {"kind": "job", "facet": "phase", "from": {"state": "Paused", "conditions": ["Ok"]},
+            "to": {"state": "Held", "conditions": ["Ok"]}, "fate": "moves", "entities": 1} in json.loads(out)["states"]  # fmt: skip
+    code, out, _ = await call(*words, f"{TABLES}:FIRST")
+    assert (code, out.splitlines()) == (
+        0, [f"digest {FIRST.digest}: these tables decide every partition; 7 entities, 0 would move, 0 stranded"],
+    )  # fmt: skip

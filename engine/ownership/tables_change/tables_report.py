@@ -64,7 +64,7 @@ class TablesReport:
 
 async def tables_report(installation: Installation, progress: Callable[[int], None] | None = None) -> TablesReport:
     """Read it. progress: called with the number of entities since the last call. Stores nothing."""
-    installation, kinds = await notes.current(installation), installation.kinds
+    installation, kinds = await notes.known(installation), installation.kinds
     deciding: dict[str, list[int]] = {}
     before: dict[str, set[str]] = {}
     for partition in installation.layout.division.numbers:
