@@ -250,7 +250,7 @@ async def _restore_from_log(installation: Installation, tree: Tree, subject: str
     bucket, *words = subject.removeprefix(f"{installation.prefix}.state.").split(".")
     if words[0] == "mark":
         del words[0]
-    if len(words) < 2:
+    if len(words) < 2 or not bucket.isdecimal():  # a foreign message may have any word there
         return 0
     found = await last_records(installation, int(bucket), words[0], ".".join(words[1:]))
     return max((take_in(tree, entity_after(record)) for record in found), default=0)
