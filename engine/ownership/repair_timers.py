@@ -5,8 +5,9 @@ due (`core.timers`).
 The server drops a schedule as soon as another message is stored on its subject.
 """
 
+import asyncio
 import time
-from collections.abc import Iterator
+from collections.abc import AsyncIterator
 
 from phaseline.engine import logs
 from phaseline.engine.core import timers
@@ -23,12 +24,15 @@ from phaseline.schemas.records import SECOND
 SOON = 5 * SECOND
 """A timer due earlier than in these ns may be firing right now, ns."""
 
+AT_ONCE = 5_000
+"""Entities that are looked at before the event loop turns again."""
+
 log = logs.get_logger(__name__)
 
 
 async def repair(installation: Installation, claim: Claim) -> None:
     """Set the timers of the partition's entities again whose schedule is gone. Nothing else may commit meanwhile."""
-    wanted = {schedule_subject(installation, one): one for one in _schedules(installation, claim.tree)}
+    wanted = {schedule_subject(installation, one): one async for one in _schedules(installation, claim.tree)}
     if not wanted:
         return
     stream, good, bad, reach = installation.layout.log, set[str](), set[str](), installation.reach(claim.partition)
@@ -59,13 +63,15 @@ def schedule_subject(installation: Installation, one: Schedule) -> str:
     return installation.subjects.timer(installation.partition_of(one.id), one.kind, one.facet, one.id)
 
 
-def _schedules(installation: Installation, tree: Tree) -> Iterator[Schedule]:
-    """The schedules that the timers of all entities need."""
+async def _schedules(installation: Installation, tree: Tree) -> AsyncIterator[Schedule]:
+    """The schedules that the timers of all entities need. Others have their turns meanwhile, such as leases."""
     for name, entities in tree.entities.items():
         kind = tree.kinds[name]
         if not any(kind.timeouts):
             continue
-        for entity in entities.values():
+        for number, entity in enumerate(entities.values()):
+            if number % AT_ONCE == 0:
+                await asyncio.sleep(0)
             for facet, due in entity.timers_ns.items():
                 index = kind.names.index(facet)
                 timeout = kind.timeouts[index].get(entity.facets[index].state.phase)

@@ -2,9 +2,12 @@
 
 import asyncio
 import random
+import re
+import signal
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -26,6 +29,7 @@ from phaseline.engine.worker.worker import Worker
 from tests.support.built_in_kinds import BUILT_IN_KINDS
 from tests.support.divided import assert_each_decided_once, divided, repartition, until_all_decided
 from tests.support.installation import LIMIT, at_work, until_decided
+from tests.support.killable_worker import WorkerProcess
 from tests.support.log_check import assert_log_is_the_fold
 from tests.support.random_events import RandomEvents, publish
 from tests.support.state_stream import copied
@@ -324,3 +328,31 @@ async def test_few_partitions_load_at_the_same_time(
     stop.set()
     await running
     assert most == [2]
+
+
+def reads(log: Path) -> list[int]:
+    """How many messages each take-over of a worker process has read."""
+    return [int(found) for found in re.findall(r"partition_taken.*?read['\"]?[=:] ?(\d+)", log.read_text())]
+
+
+@pytest.mark.slow
+async def test_a_worker_that_was_frozen_reads_what_is_new(wire: Wire, settings: Settings, tmp_path: Path) -> None:
+    settings, fleet = replace(settings, partitions=2, lease=1.0), RandomEvents(settings.prefix)
+    layout, logs = await provision(wire, settings), {name: tmp_path / name for name in "ab"}
+    first = await WorkerProcess.start(settings, log=logs["a"])
+    await until(lambda: len(reads(logs["a"])) == 2)
+    await built(wire, layout, fleet)
+    await copied(wire, layout)
+    second = await WorkerProcess.start(settings, log=logs["b"])
+    await until(lambda: len(reads(logs["b"])) == 1)
+    first.process.send_signal(signal.SIGSTOP)
+    await until(lambda: len(reads(logs["b"])) == 2)
+    await publish(wire, [fleet.event("cluster", "adopt", f"new{number}") for number in range(4)])
+    await until_decided(wire, layout)
+    first.process.send_signal(signal.SIGCONT)
+    await until(lambda: len(reads(logs["a"])) == 3)
+    await publish(wire, list(fleet.life(100, NODES // 10, 10)))
+    await until_decided(wire, layout)
+    await asyncio.gather(first.stop(), second.stop())
+    assert reads(logs["a"])[2] < FEW
+    await assert_log_is_the_fold(wire, layout, BUILT_IN_KINDS)
