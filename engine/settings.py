@@ -87,6 +87,8 @@ class Settings:
 
     accept_tables: str = ""
     """The digest of the tables with which a worker may continue where other tables decided before."""
+    accept_stranded: str = ""
+    """The digest of the tables that a worker may take up although they lack states in which entities are."""
     accept_loss: bool = False
     """Whether a worker may go on from STATE where the log was emptied."""
 

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from phaseline.engine.core.message import Headers
 from phaseline.engine.core.process import COPY
+from phaseline.engine.core.tables_change import moving
 from phaseline.engine.errors import ApiFailed, RecordNotFound
 from phaseline.engine.jetstream import frames
 from phaseline.engine.jetstream.api_reply import Reply
@@ -259,6 +260,16 @@ def cause_of(body: bytes, otherwise: int) -> int:
         return int(wire_codec.read_id(body).partition("-")[0])
     except ValueError:
         return otherwise
+
+
+def change_of(body: bytes) -> tuple[int, str] | None:
+    """The position and digest of the change of tables that made a record, decoding only its id; None if none did."""
+    try:
+        position, _, rest = wire_codec.read_id(body).partition("-")
+        word, _, rest = rest.partition("-")
+        return (int(position), rest.partition("-")[0]) if word == moving.WORD else None
+    except ValueError:
+        return None
 
 
 def read_record(body: dict[str, Any]) -> Transition | Rejection:

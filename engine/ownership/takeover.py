@@ -9,7 +9,6 @@ import time
 from msgspec.structs import replace
 
 from phaseline.engine import logs
-from phaseline.engine.core.message import NO_EVENT, Message
 from phaseline.engine.log import table_eras
 from phaseline.engine.log.division import closings
 from phaseline.engine.log.division.closings import Beginning
@@ -22,6 +21,7 @@ from phaseline.engine.ownership.claim import Claim
 from phaseline.engine.ownership.fenced_commit import Fence
 from phaseline.engine.ownership.former_owner import Former
 from phaseline.engine.ownership.load_states import Holding, PartitionStates
+from phaseline.engine.ownership.tables_change.carry_out import carry_out, go_on
 from phaseline.schemas.records import Loss
 
 log = logs.get_logger(__name__)
@@ -29,14 +29,15 @@ log = logs.get_logger(__name__)
 
 async def take_over(
     installation: Installation, partition: int, worker: str, accepted: str = "",
-    *, accept_loss: bool = False, silence_after: float = 0.0, batches: AtomicBatches | None = None,
-    states: PartitionStates | None = None,
+    *, accept_stranded: str = "", accept_loss: bool = False, silence_after: float = 0.0,
+    batches: AtomicBatches | None = None, states: PartitionStates | None = None,
 ) -> Claim:  # fmt: skip
     """Own `partition` from here on; raises `Fenced` if another worker was faster, `KindMissing`, or as `Wire` does.
 
     Raises `PartitionClosed` if a repartition has closed it, `NotClosedYet` if the partitions before it are not closed.
 
-    Where other tables decided before: raises `TablesDiffer`, unless `accepted` is the digest of the tables at hand.
+    Where other tables decided before: raises `TablesDiffer`, unless `accepted` is the digest of the tables at hand. If
+    they lack states that entities are in: as `carry_out`; accept_stranded is its `accepted`.
     Where the log was emptied: raises `LogEmptied`, unless `accept_loss`. silence_after: as in the settings.
     batches: as for `Fence`. states: what was read before, by a worker that prepared to own the partition, or owned it.
     If nobody has committed since, it goes on without reading anything.
@@ -55,7 +56,7 @@ async def take_over(
     # The era is read after the checkpoint. A worker that notes other tables later moves the checkpoint, so that our
     # fence fails.
     era = await table_eras.latest(installation, partition)
-    for note in [era] if era or opening is None else await _former_eras(installation, opening):
+    for note in (notes := [era] if era or opening is None else await _former_eras(installation, opening)):
         table_eras.check(kinds, note, partition, accepted)
     is_whole = states.holds(Holding(former.sequence, last.epoch, last.worker))
     own = replace(last, epoch=last.epoch + 1, worker=worker, attempts=last.attempts + 1)
@@ -78,13 +79,14 @@ async def take_over(
         # Lone records do not write the checkpoint: the former owner did get on.
         claim.checkpoint = replace(own, position=position, attempts=1, trying=0, triers=())
         await fence.move(claim.checkpoint.encode_as)
+    if era is not None and era.former and era.digest == kinds.digest:
+        await go_on(installation, claim, era)
     tree.silence_after = silence_after
     if era is None or (era.digest, era.silence_after) != (kinds.digest, silence_after):
-        # The event of a plan was decided by the former tables.
-        begins = max(position, 0 if last.plan is None else last.plan.cause)
-        await _note_tables(installation, claim, Era(begins, kinds.digest, kinds.versions, worker, silence_after))
+        noted = Era(0, kinds.digest, kinds.versions, worker, silence_after)
+        await carry_out(installation, claim, notes, noted, accept_stranded)
     await _note_losses(installation, claim, former, least)
-    if last.plan is None and not is_whole:
+    if claim.checkpoint.plan is None and not is_whole:
         await repair_timers.repair(installation, claim)
     return claim
 
@@ -105,10 +107,3 @@ async def _note_losses(installation: Installation, claim: Claim, former: Former,
         loss = Loss(claim.partition, "states", 0, 0, missing, missing, worker, now)
         await event_loss.append(installation, claim, loss)
     await event_loss.at_take_over(installation, claim)
-
-
-async def _note_tables(installation: Installation, claim: Claim, era: Era) -> None:
-    """Write into the log that other tables decide from here on."""
-    message = Message(installation.subjects.tables(claim.partition), era.encode(), NO_EVENT)
-    await claim.append([message], claim.position, claim.checkpoint.plan)
-    log.info("tables_noted", partition=claim.partition, tables=era.digest, position=era.position)

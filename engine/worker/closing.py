@@ -81,7 +81,8 @@ async def _close(former: Installation, number: int, worker: str, settings: Setti
     try:
         claim = await take_over(
             former, number, worker, settings.accept_tables,
-            accept_loss=settings.accept_loss, silence_after=settings.silence_after,
+            accept_stranded=settings.accept_stranded, accept_loss=settings.accept_loss,
+            silence_after=settings.silence_after,
         )  # fmt: skip
         await oversized_commit.resume(former, claim)
         await claim.close()

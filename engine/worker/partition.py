@@ -96,9 +96,9 @@ class Partition:
 
     def __init__(
         self, installation: Installation, number: int, worker: str, accepted: str = "",
-        *, accept_loss: bool = False, living: Living | None = None, silence_after: float = 0.0,
-        batches: AtomicBatches | None = None, measures: Measures | None = None, room: asyncio.Event | None = None,
-        states: PartitionStates | None = None, tracing: "Tracing | None" = None,
+        *, accept_stranded: str = "", accept_loss: bool = False, living: Living | None = None,
+        silence_after: float = 0.0, batches: AtomicBatches | None = None, measures: Measures | None = None,
+        room: asyncio.Event | None = None, states: PartitionStates | None = None, tracing: "Tracing | None" = None,
         loading: asyncio.Semaphore | None = None,
     ) -> None:  # fmt: skip
         """`worker` is the owner's name in checkpoints and log lines. Those after `living` are for `take_over`.
@@ -113,7 +113,7 @@ class Partition:
         self.closes = False
         """Whether `run` closes the partition for good when it is stopped."""
         self.installation, self.accept_loss, self.silence_after = installation, accept_loss, silence_after
-        self.number, self.worker, self.accepted = number, worker, accepted
+        self.number, self.worker, self.accepted, self.accept_stranded = number, worker, accepted, accept_stranded
         self.outcomes = Outcomes()
         self.census: Census = Counter()
         """How many entities were in which state when the partition was taken over."""
@@ -177,8 +177,8 @@ class Partition:
             began = time.monotonic()
             claim = await take_over(
                 self.installation, self.number, self.worker, self.accepted,
-                accept_loss=self.accept_loss, silence_after=self.silence_after, batches=self._batches,
-                states=self.states,
+                accept_stranded=self.accept_stranded, accept_loss=self.accept_loss, silence_after=self.silence_after,
+                batches=self._batches, states=self.states,
             )  # fmt: skip
             self._claim = claim
             await oversized_commit.resume(self.installation, claim)

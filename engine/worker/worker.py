@@ -25,9 +25,11 @@ from phaseline.engine.errors import (
     KindMissing,
     KindsBroken,
     LogEmptied,
+    MovedWhileDivided,
     NatsUnreachable,
     NoAnswer,
     PhaselineError,
+    StatesStranded,
     TablesDiffer,
 )
 from phaseline.engine.jetstream.api_reply import can_pass
@@ -39,6 +41,7 @@ from phaseline.engine.log.division import notes
 from phaseline.engine.log.division.division_errors import PartitionClosed
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.ownership.atomic_batches import AtomicBatches
+from phaseline.engine.ownership.tables_change import survey
 from phaseline.engine.settings import Settings
 from phaseline.engine.worker import backlog_answers, hand_over
 from phaseline.engine.worker.closing import DivisionWatch, close_former
@@ -169,7 +172,8 @@ class Worker:
     async def _provisioned(self, stop: asyncio.Event) -> Installation | None:
         """The installation, with its streams created where they are absent; None if `stop` came first.
 
-        Waits while the servers are away or elect a leader. Raises `TablesDiffer` if other tables decided before.
+        Waits while the servers are away or elect a leader. Raises `TablesDiffer` if other tables decided before,
+        `StatesStranded` if these lack states in which entities are.
         """
         return await unless_stopped(self._provision(), stop)
 
@@ -192,7 +196,8 @@ class Worker:
             with suppress(Fenced):
                 await notes.recovered(installation, self.name)
         installation = await notes.current(installation)
-        await table_eras.check_all(installation, self.settings.accept_tables)
+        eras = await table_eras.check_all(installation, self.settings.accept_tables)
+        await survey.check(installation, eras, self.settings.accept_stranded)
         await close_former(installation, self.name, self.settings)
         return installation
 
@@ -221,7 +226,8 @@ class Worker:
         settings = self.settings
         partition = Partition(
             installation, number, self.name, settings.accept_tables,
-            accept_loss=settings.accept_loss, living=leases.workers, silence_after=settings.silence_after,
+            accept_stranded=settings.accept_stranded, accept_loss=settings.accept_loss, living=leases.workers,
+            silence_after=settings.silence_after,
             batches=self._batches, measures=self.measures, room=self._room, states=await preparations.take(number),
             tracing=self.tracing, loading=self._loading,
         )  # fmt: skip
@@ -286,7 +292,7 @@ class Worker:
             losses["stuck"] += 1
             self._stuck = error
             self._stop.set()
-        except TablesDiffer as error:
+        except (TablesDiffer, StatesStranded, MovedWhileDivided) as error:
             losses["tables"] += 1
             log.warning("partition_refused", partition=number, worker=self.name, error=str(error))
             await asyncio.sleep(LONG_PAUSE)

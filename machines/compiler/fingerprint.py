@@ -25,6 +25,7 @@ from phaseline.machines.language.table import (
     Interpret,
     Label,
     OnTally,
+    Retired,
     Row,
     Table,
     Timeout,
@@ -54,6 +55,7 @@ WORDS: Mapping[type, Word] = {
         "name": "name", "labels": "labels", "rows": "rows", "views": "views", "sticky": "sticky",
         "accumulates_in": "accumulates_in", "healthy": "healthy", "order": "order", "adopted": "adopted", "begins": "begins",
         "timeouts": "timeouts", "message_from": "message_from", "message_names": "message_names", "pending": "pending",
+        "retired": "retired",
     }),
     Label: Word("label", {
         "phase": "phase", "condition": "condition", "en": None, "others": None, "schedulable": "schedulable",
@@ -73,6 +75,7 @@ WORDS: Mapping[type, Word] = {
     FanOut: Word("fan_out", {"triggers": "triggers", "at": "at", "on": "on", "rule": "rule"}),
     Interpret: Word("interpret", {"on": "on", "fields": "fields", "rule": "rule"}),
     OnTally: Word("on_tally", {"when": "when", "trigger": "trigger"}),
+    Retired: Word("retired", {"phase": "phase", "to": "to", "has": "has", "condition": "condition"}),
     Timeout: Word("timeout", {
         "phase": "phase", "trigger": "trigger", "seconds": "seconds", "seconds_from": "seconds_from",
         "times": "times", "restart_on": "restart_on", "repeat_after": "repeat_after",
