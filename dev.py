@@ -28,7 +28,7 @@ PARALLEL = ["-n", str(2 * (os.cpu_count() or 1)), "--dist", "worksteal"]
 PYTEST = ["pytest", *PARALLEL]
 PURE = [*PYTEST, "tests/pure", "--hypothesis-profile", "quick"]
 COVERAGE = ["--cov", "--cov-branch", "--cov-report", "term:skip-covered"]
-PAGE_TESTS = ("", "_entity", "_roles")
+PAGE_TESTS = ("", "_cells", "_entity", "_roles")
 FOREIGN_TESTS = ("foreign_clients", "foreign_http", "foreign_charts", "alerts")
 COMMANDS = {
     #            extras  linted  then

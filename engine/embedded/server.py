@@ -20,6 +20,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import IO, Self
 
+from phaseline.engine.accounts.nats_conf import quoted
 from phaseline.engine.embedded import server_key
 from phaseline.engine.errors import DataDirInUse, DataDirUnusable, NoServerBinary, PortTaken, ServerFailed
 
@@ -152,10 +153,10 @@ class EmbeddedServer:
         lines = [
             "server_name: phaseline-embedded",
             f"listen: 127.0.0.1:{self._port or -1}",
-            f"ports_file_dir: {json.dumps(str(self._data))}",
-            f"log_file: {json.dumps(str(self.log))}",
+            f"ports_file_dir: {quoted(str(self._data))}",
+            f"log_file: {quoted(str(self.log))}",
             "logfile_size_limit: 16MB",
-            f"jetstream {{ store_dir: {json.dumps(str(self._data))}, max_file_store: {self.limit}"
+            f"jetstream {{ store_dir: {quoted(str(self._data))}, max_file_store: {self.limit}"
             f"{', sync_interval: always' * self._sync_always} }}",
         ]
         if self.key is not None:

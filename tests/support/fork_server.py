@@ -44,7 +44,12 @@ def serve(address: str) -> str:
         listening.listen()
         os.write(1, READY)
         while True:
-            files = (listening, 0, *(one.ended for one in running), *(one.caller for one in running))
+            files: list[socket.socket | int] = [
+                listening,
+                0,
+                *(one.ended for one in running),
+                *(one.caller for one in running),
+            ]
             ready = select.select(files, [], [])[0]
             if 0 in ready:  # whoever started this process has ended
                 _kill(running)
