@@ -14,11 +14,10 @@ from typing import NamedTuple
 
 from phaseline.engine.core.process import BATCH_LIMIT
 from phaseline.engine.errors import ApiFailed, Fenced, PayloadTooLarge
-from phaseline.engine.jetstream.api_reply import read_ack
+from phaseline.engine.jetstream.api_reply import EXPECTED, read_ack
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.schemas.cloudevents import content_types
 
-EXPECTED = "Nats-Expected-Last-Subject-Sequence"
 JSON_LINE, MSGPACK_LINE = (
     f"{content_types.HEADER}: {type_}\r\n" for type_ in (content_types.JSON_EVENT, content_types.MSGPACK_EVENT)
 )

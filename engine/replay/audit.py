@@ -222,6 +222,9 @@ class Audit:
         if step.is_erased:
             self._apply(processor, erased(step))
             return
+        if step.change is not None:
+            self._compare_moved(step)
+            return
         if step.event is None:
             self._report_differences(0, [], messages)
             return
@@ -252,6 +255,21 @@ class Audit:
         records = self.processors.answer(step, step.event, self.root)
         self._apply(self.processors[step.partition], records)
         return records
+
+    def _compare_moved(self, step: RecordedStep) -> None:
+        """Compare the records of a change of tables. A worker may have made only the first of them yet."""
+        processor, left, change = self.processors[step.partition], step.messages, step.change
+        if change is None or change.digest != processor.tree.kinds.digest:
+            self._apply(processor, [read(message) for message in left])
+            return
+        for records in self.processors.moved(step):
+            messages, left = left[: len(records)], left[len(records) :]
+            expected = processor.moved_messages(records, messages)[: len(messages)]
+            self.report.records += len(messages)
+            if expected != messages:
+                self._report_differences(change.position, records[: len(messages)], messages)
+        if left:
+            self._report_differences(change.position, [], left)
 
     @staticmethod
     def _apply(processor: Processor, records: Sequence[Record]) -> None:

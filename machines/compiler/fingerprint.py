@@ -10,13 +10,13 @@ import json
 from collections.abc import Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import MISSING, fields, is_dataclass
-from functools import cache
+from functools import cache, lru_cache
 from types import NoneType
 from typing import Any, NamedTuple
 
 from phaseline.machines.language.fields import Field
 from phaseline.machines.language.predicates import Above, AllBelow, AnyBelow, AttributeIs, Child
-from phaseline.machines.language.rules import Revision, declaration_of
+from phaseline.machines.language.rules import Declaration, Revision, declaration_of
 from phaseline.machines.language.sources import At, Live
 from phaseline.machines.language.table import (
     Cascade,
@@ -25,6 +25,7 @@ from phaseline.machines.language.table import (
     Interpret,
     Label,
     OnTally,
+    Retired,
     Row,
     Table,
     Timeout,
@@ -54,6 +55,7 @@ WORDS: Mapping[type, Word] = {
         "name": "name", "labels": "labels", "rows": "rows", "views": "views", "sticky": "sticky",
         "accumulates_in": "accumulates_in", "healthy": "healthy", "order": "order", "adopted": "adopted", "begins": "begins",
         "timeouts": "timeouts", "message_from": "message_from", "message_names": "message_names", "pending": "pending",
+        "retired": "retired",
     }),
     Label: Word("label", {
         "phase": "phase", "condition": "condition", "en": None, "others": None, "schedulable": "schedulable",
@@ -73,6 +75,7 @@ WORDS: Mapping[type, Word] = {
     FanOut: Word("fan_out", {"triggers": "triggers", "at": "at", "on": "on", "rule": "rule"}),
     Interpret: Word("interpret", {"on": "on", "fields": "fields", "rule": "rule"}),
     OnTally: Word("on_tally", {"when": "when", "trigger": "trigger"}),
+    Retired: Word("retired", {"phase": "phase", "to": "to", "has": "has", "condition": "condition"}),
     Timeout: Word("timeout", {
         "phase": "phase", "trigger": "trigger", "seconds": "seconds", "seconds_from": "seconds_from",
         "times": "times", "restart_on": "restart_on", "repeat_after": "repeat_after",
@@ -199,6 +202,13 @@ def rules_of(value: Any) -> Iterator[Any]:
     elif _has_fields(value):
         for _, found in _set(value):
             yield from rules_of(found)
+
+
+@lru_cache(maxsize=1_000)
+def declarations(table: Table) -> tuple[Declaration, ...]:
+    """What the rules of a table declare, each once. It is remembered: every start of a worker or partition asks."""
+    found = (declaration_of(rule) for rule in rules_of(table))
+    return tuple(dict.fromkeys(one for one in found if one is not None))
 
 
 def _advice(value: Any) -> str:
