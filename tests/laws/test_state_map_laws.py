@@ -12,6 +12,7 @@ from phaseline.engine.core.tables_change import moving, stranded
 from phaseline.engine.core.tables_change.moving import TablesChange
 from phaseline.engine.core.tree import Tree, restore
 from phaseline.engine.testing.laws import same
+from phaseline.engine.testing.recompute import Recomputed
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.language.scripts import NoScripts
 from phaseline.schemas.records import SECOND as ONE_SECOND
@@ -45,6 +46,10 @@ def every_entity_is_in_a_state_of_the_table(history: History) -> None:
         tree = loaded(history, kinds)
         moved(tree, change(history, kinds))
         same("stranded", dict(stranded.in_tree(tree, kinds)), {})
+        for kind, entities in tree.entities.items():
+            again = Recomputed(tree).states
+            for entity_id, entity in entities.items():
+                same(f"{kind} {entity_id}", [one.state for one in entity.facets], again[kind, entity_id])
         same("moved again", moved(tree, change(history, kinds)), [])
 
 

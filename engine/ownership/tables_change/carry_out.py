@@ -42,16 +42,15 @@ async def carry_out(
         await _note(installation, claim, replace(noted, position=begins))
         return
     await oversized_commit.resume(installation, claim)
-    lots = await asyncio.to_thread(stranded.in_tree, claim.tree, changed)
     if accepted != kinds.digest:
-        survey.refuse(kinds, lots)
+        survey.refuse(kinds, await asyncio.to_thread(stranded.in_tree, claim.tree, changed))
     noted = replace(noted, position=claim.position)
-    if all(lot.fate == "stranded" for lot in lots):
+    begun = replace(noted, former=changed, time_ns=time.time_ns())
+    if not await asyncio.to_thread(moving.pieces, claim.tree, begun.change()):
         await _note(installation, claim, noted)
         return
     if claim.opening is not None:
         raise MovedWhileDivided(partition=claim.partition, digest=kinds.digest)
-    begun = replace(noted, former=changed, time_ns=time.time_ns())
     await _note(installation, claim, begun)
     await go_on(installation, claim, begun)
 
