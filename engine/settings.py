@@ -47,7 +47,7 @@ class Settings:
     message_id_key: Path | None = None
     """A file with the secret that publishers of the same events share. By default it follows from credentials."""
     inbox_prefix: str = INBOX
-    """Subject prefix of replies. A user with narrow permissions may need a prefix of his own."""
+    """Subject prefix of replies. A user with narrow permissions may need another prefix."""
     api_prefix: str = JETSTREAM
     """Subject prefix of the JetStream API. With another one than `$JS.API`, an account imports the part for readers."""
     connect_timeout: float = 5.0

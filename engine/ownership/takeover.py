@@ -20,7 +20,7 @@ from phaseline.engine.ownership.atomic_batches import AtomicBatches
 from phaseline.engine.ownership.claim import Claim
 from phaseline.engine.ownership.fenced_commit import Fence
 from phaseline.engine.ownership.former_owner import Former
-from phaseline.engine.ownership.load_states import PartitionStates
+from phaseline.engine.ownership.load_states import Holding, PartitionStates
 from phaseline.engine.ownership.tables_change.carry_out import carry_out, go_on
 from phaseline.schemas.records import Loss
 
@@ -39,10 +39,11 @@ async def take_over(
     Where other tables decided before: raises `TablesDiffer`, unless `accepted` is the digest of the tables at hand. If
     they lack states that entities are in: as `carry_out`; accept_stranded is its `accepted`.
     Where the log was emptied: raises `LogEmptied`, unless `accept_loss`. silence_after: as in the settings.
-    batches: as for `Fence`. states: what was read before, by a worker that prepared to own the partition.
+    batches: as for `Fence`. states: what was read before, by a worker that prepared to own the partition, or owned it.
+    If nobody has committed since, it goes on without reading anything.
     """
-    began, prepared = time.monotonic(), states is not None
-    states = states or PartitionStates(installation, partition)
+    began, states = time.monotonic(), states or PartitionStates(installation, partition)
+    read = states.read
     kinds, subject = installation.kinds, installation.subjects.checkpoint(partition)
     former = await former_owner.read(installation, partition, accept_loss=accept_loss)
     last, opening = former.checkpoint, None
@@ -57,17 +58,18 @@ async def take_over(
     era = await table_eras.latest(installation, partition)
     for note in (notes := [era] if era or opening is None else await _former_eras(installation, opening)):
         table_eras.check(kinds, note, partition, accepted)
+    is_whole = states.holds(Holding(former.sequence, last.epoch, last.worker))
     own = replace(last, epoch=last.epoch + 1, worker=worker, attempts=last.attempts + 1)
     fence = Fence(installation.wire, installation.layout.log, subject, former.sequence, former.end, batches)
     await fence.move(own.encode_as)
     # While a plan is under way, some records of its event are in the tree, and some are not.
     least = last.entities if last.plan is None else 0
-    tree, highest = await states.complete(fence.sequence, least)
+    tree, highest = await states.complete(fence.sequence, least, is_whole=is_whole)
     # Others have made some of the records before a partition is past its opening.
     position = max(last.position, highest) if last.plan is None and opening is None else last.position
     log.info(
         "partition_taken", partition=partition, epoch=own.epoch, entities=len(tree), position=position,
-        prepared=prepared, seconds=round(time.monotonic() - began, 3),
+        prepared=read > 0, read=states.read - read, seconds=round(time.monotonic() - began, 3),
     )  # fmt: skip
     pending = last.pending if position == last.position else 0
     layout = installation.layout
@@ -84,7 +86,7 @@ async def take_over(
         noted = Era(0, kinds.digest, kinds.versions, worker, silence_after)
         await carry_out(installation, claim, notes, noted, accept_stranded)
     await _note_losses(installation, claim, former, least)
-    if claim.checkpoint.plan is None:
+    if claim.checkpoint.plan is None and not is_whole:
         await repair_timers.repair(installation, claim)
     return claim
 

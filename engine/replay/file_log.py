@@ -49,9 +49,9 @@ class FileLog:
         self.expected: list[bytes] = []
         """The bodies of the records with the states that a test expects; complete once all steps are read."""
         self._eras = {int(partition): msgspec.convert(eras, list[Era]) for partition, eras in header.eras.items()}
-        self._purged = frozenset(one for one in header.purged if self.span.first <= one <= self.ends)
+        self.purged_positions = frozenset(one for one in header.purged if self.span.first <= one <= self.ends)
         # Where several logs read a partition or more each of one file, the first one counts what is purged.
-        self.erased, self.purged = 0, len(self._purged) if self.span.has(0) else 0
+        self.erased, self.purged = 0, len(self.purged_positions) if self.span.has(0) else 0
         self._has_changes = any(era.former for notes in self._eras.values() for era in notes)
         self._slices = self.file.slices()
         self._rest: Sequence[Item] = ()
@@ -72,12 +72,19 @@ class FileLog:
 
     def read_initial(self) -> Iterator[Record]:
         """The states at the beginning of the file, and the records before `span`."""
+        return (record for _, record in self._initial())
+
+    def read_initial_messages(self) -> Iterator[Message]:
+        """The same as messages."""
+        return (message for message, _ in self._initial())
+
+    def _initial(self) -> Iterator[tuple[Message, Record]]:
         for item in self._before_events():
             message = Message(item.subject if isinstance(item, RecordItem) else "state", item.body)
             record = read(message)
             if self._has_state_of(record):
                 self.erased += is_of_secret(message) and record.cause.sequence >= self.span.first
-                yield record
+                yield message, record
 
     def read_gone(self) -> Iterator[RecordedStep]:
         """Instead of `read_initial`, where the log before the file was read: only the records that precede its events.
@@ -139,7 +146,7 @@ class FileLog:
         gone = self._take_gone(event, items) if items and self._may_be_gone(items[-1]) else ()
         partition = partition_of(event.address.partition(".")[0], self.partitions)
         if self.span.has(partition) and event.address.startswith(self._root):
-            self.purged -= event.sequence in self._purged
+            self.purged -= event.sequence in self.purged_positions
             messages = [Message(self._subject(item, partition), item.body) for item in items]
             steps.append(RecordedStep(partition, self._stored(event, partition), messages, self._era(partition, event)))
         for change, group in groupby(gone, key=lambda item: change_of(item.body)):
@@ -179,7 +186,7 @@ class FileLog:
 
     def _may_be_gone(self, item: RecordItem) -> bool:
         """Whether it may be worth a look what made a record: an event that was erased, or a change of tables."""
-        return bool(self._purged) or self._has_changes or ".secret." in item.subject
+        return bool(self.purged_positions) or self._has_changes or ".secret." in item.subject
 
     def _take_gone(self, event: EventItem, items: list[RecordItem]) -> list[RecordItem]:
         """Take the last of the items, those of erased events and of changes of tables."""
@@ -189,7 +196,7 @@ class FileLog:
             if not self._has_changes or change_of(last.body) is None:
                 if cause_of(last.body, event.sequence) == event.sequence:
                     break
-                if not part_erased([Message(last.subject, last.body)], self._purged)[0]:
+                if not part_erased([Message(last.subject, last.body)], self.purged_positions)[0]:
                     break
             gone.append(last)
             del items[-1]

@@ -205,8 +205,12 @@ class ServerLog:
             self.emptied.append(partition)
             return Checkpoint()
 
+    async def time_of(self, position: int) -> int:
+        """See `ExportedLog.time_of`."""
+        return await stored_time(self.installation, position)
+
     async def initial_messages(self) -> AsyncIterator[Message]:
-        """The log messages of all events before the first event of the span."""
+        """See `ExportedLog.initial_messages`."""
         for cursor in self.cursors.values():
             for stored in await cursor.take_up_to(self.begins - 1):
                 yield _message(stored)

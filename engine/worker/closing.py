@@ -33,14 +33,16 @@ class DivisionWatch:
         self.over, self.is_new = asyncio.Event(), False
 
     async def watch(self, stop: asyncio.Event) -> None:
-        """Look until there is an answer."""
-        while not (self.is_new or stop.is_set()):
-            try:
-                async with asyncio.timeout(self._seconds):
-                    await stop.wait()
-            except TimeoutError:
-                self.is_new = await self._look()
-        self.over.set()
+        """Look until there is an answer. An error is one too: the worker then finds out by itself what is wrong."""
+        try:
+            while not (self.is_new or stop.is_set()):
+                try:
+                    async with asyncio.timeout(self._seconds):
+                        await stop.wait()
+                except TimeoutError:
+                    self.is_new = await self._look()
+        finally:
+            self.over.set()
 
     async def _look(self) -> bool:
         before = self._installation.layout

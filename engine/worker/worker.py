@@ -69,6 +69,9 @@ PAUSE = 1.0
 """Seconds before a partition that failed is offered to the workers again, and between two tries to reach the server."""
 LONG_PAUSE = 10.0
 """The same, where only a person can remove the cause."""
+LOADS = 4
+"""Partitions that load their states at the same time. What the server sends for them comes before its other answers,
+such as those to renewals of leases; with 64 of them a second may pass before it has been read."""
 
 log = logs.get_logger(__name__)
 
@@ -103,6 +106,7 @@ class Worker:
         """Set while LOG is below its limit."""
         self._room.set()
         self._leases: Leases | None = None
+        self._loading = asyncio.Semaphore(LOADS)
         self._stop = asyncio.Event()
         self._stuck: DecisionStuck | None = None
 
@@ -143,7 +147,7 @@ class Worker:
         """Own a share of the partitions of one division, until `stop` or until another division is noted."""
         self.installation = installation
         self._leases = leases = Leases(installation, self.name, self.settings.lease, self.measures)
-        preparations = Preparations(installation, self.name, leases.take_given, self._is_taking_over)
+        preparations = Preparations(installation, self.name, leases.take_given, self._is_taking_over, leases.calm)
         status = StatusService(installation, self.loaded, self.name, __version__)
         announced = await status.start()
         over = DivisionWatch(installation, self.settings.lease / LOOKS)
@@ -225,7 +229,7 @@ class Worker:
             accept_stranded=settings.accept_stranded, accept_loss=settings.accept_loss, living=leases.workers,
             silence_after=settings.silence_after,
             batches=self._batches, measures=self.measures, room=self._room, states=await preparations.take(number),
-            tracing=self.tracing,
+            tracing=self.tracing, loading=self._loading,
         )  # fmt: skip
         self.loaded[number] = partition
         listening = (
@@ -233,7 +237,8 @@ class Worker:
             await backlog_answers.listen(installation, partition),
             await hand_over.listen(installation, number, lambda worker: self._give(number, worker)),
         )
-        task = asyncio.create_task(self._own(partition, stop, leases, listening), name=f"partition-{number}")
+        owning = self._own(partition, stop, leases, preparations, listening)
+        task = asyncio.create_task(owning, name=f"partition-{number}")
         self.owned[number] = (partition, stop, task)
 
     def _is_taking_over(self) -> bool:
@@ -270,7 +275,10 @@ class Worker:
                 task.cancel()
                 await asyncio.wait({task})
 
-    async def _own(self, partition: Partition, stop: asyncio.Event, leases: Leases, listening: tuple[int, ...]) -> None:
+    async def _own(
+        self, partition: Partition, stop: asyncio.Event, leases: Leases, preparations: Preparations,
+        listening: tuple[int, ...],
+    ) -> None:  # fmt: skip
         """Run a partition, log the error that ends it, and give up its lease."""
         number, losses = partition.number, self.measures.losses
         try:
@@ -312,6 +320,7 @@ class Worker:
             for sid in listening:
                 await self.wire.unsubscribe(sid)
             self._done.take_in(partition.outcomes)
+            preparations.keep(partition.states)
             await leases.give_up(number)
 
     async def _report(self) -> None:

@@ -91,11 +91,12 @@ from phaseline.engine.errors import (
     WrongIdLength,
 )
 from phaseline.engine.jetstream.stream_settings.stream_errors import CopiesLate, StreamFixed, StreamUnchanged
-from phaseline.engine.log.archived.archive_errors import BadArchive, CopyBehind, NotInLog
+from phaseline.engine.log.archived.archive_errors import ArchivedMeanwhile, BadArchive, CopyBehind, NotInLog
 
 __all__ = [
     "AmbiguousId",
     "ApiFailed",
+    "ArchivedMeanwhile",
     "BadArchive",
     "BadEventFile",
     "BadLogFile",

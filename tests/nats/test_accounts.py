@@ -262,7 +262,7 @@ class OneAccount(EmbeddedServer):
             '{user: asker, password: x, permissions: {publish: "$JS.API.DIRECT.GET.pl-LOG", subscribe: "_INBOX_asker.>"}}',
             "{user: engine, password: x}",
         ]
-        return f"{super()._config()}authorization {{ users: [ {', '.join(users)} ] }}\n"
+        return f"{super()._config()}authorization {{ users: [ {', '.join(users)} ], timeout: 60 }}\n"
 
     def settings(self, user: str) -> Settings:
         url = self.url.replace("//", f"//{user}:x@")

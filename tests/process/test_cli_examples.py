@@ -38,6 +38,8 @@ PARSED = {
     'eval "$(phaseline completion zsh)"': "needs zsh",
     "phaseline archive": "writes outside the folder of the test, and nothing is that old",
     "phaseline get node c1/pool-a/n7 --at 90d --archive": "reads that archive",
+    "phaseline export all.plog.zst --records --archive": "reads that archive",
+    "phaseline serve --archive": "reads that archive",
 }
 """By the beginning of an example, why it cannot run. Its options and arguments are parsed."""
 ENDS = {
