@@ -23,6 +23,7 @@ from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.latest import Latest
 from phaseline.engine.ownership import json_copies
 from phaseline.engine.ownership.claim import Claim
+from phaseline.engine.ownership.load_states import PartitionStates
 from phaseline.engine.ownership.tables_change.tables_report import tables_report
 from phaseline.engine.ownership.takeover import take_over
 from phaseline.engine.replay.audit import Audit, AuditReport, compare_states
@@ -225,6 +226,29 @@ async def test_a_worker_may_end_at_any_step(
     ids = [body["id"] for body in bodies]
     assert len(ids) == len(set(ids))
     assert sum(body["data"]["cause"]["by"] == "tables" for body in bodies) == 6
+
+
+async def test_what_was_not_stored_is_not_kept(
+    wire: Wire, settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    installation = replace_kinds(await decide(wire, settings, FIRST, BEGIN), SECOND)
+    number = installation.layout.division.number_of("p")
+    states_read, commit = PartitionStates(installation, number), Claim.append
+
+    async def lost(claim: Claim, messages: Sequence[Message], *rest: Any) -> None:
+        if ".log." in messages[0].subject:
+            raise Killed
+        await commit(claim, messages, *rest)
+
+    monkeypatch.setattr(Claim, "append", lost)
+    with pytest.raises(Killed):
+        await take_over(installation, number, "one", SECOND.digest, states=states_read)
+    monkeypatch.undo()
+    for one in installation.layout.division.numbers:
+        await take_over(installation, one, "two", SECOND.digest, states=states_read if one == number else None)
+    assert await states(installation) == AFTER
+    for report in await audit(installation, tmp_path):
+        assert (report.holds, report.divergences) == (True, {})
 
 
 async def test_the_dry_run_counts_and_stores_nothing(wire: Wire, settings: Settings) -> None:
