@@ -16,7 +16,9 @@ from phaseline.engine.testing.recompute import Recomputed
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.language.scripts import NoScripts
 from phaseline.schemas.records import SECOND as ONE_SECOND
+from tests.support.built_in_kinds import BUILT_IN_KINDS
 from tests.support.changed_jobs import FIRST, SECOND, THIRD
+from tests.support.retired_states import every_state_is_one_of_the_tables
 from tests.support.strategies import SUBJECTS, History, histories, hold, law_by_law
 
 
@@ -91,3 +93,7 @@ def _small_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
 )  # fmt: skip
 def test_law(law: Callable[[History], None], effort: str) -> None:
     hold(law, histories(FIRST), effort)
+
+
+def test_nobody_moves_without_a_change() -> None:
+    hold(every_state_is_one_of_the_tables, histories(BUILT_IN_KINDS), "dear")
