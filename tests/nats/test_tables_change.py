@@ -13,7 +13,7 @@ import pytest
 
 from phaseline.engine.core.message import Message
 from phaseline.engine.core.tables_change import moving
-from phaseline.engine.errors import MovedWhileDivided, StatesStranded
+from phaseline.engine.errors import MovedWhileDivided, StatesStranded, StateUnknown
 from phaseline.engine.jetstream.streams import Layout, inspect
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.log import table_eras
@@ -29,14 +29,16 @@ from phaseline.engine.ownership.takeover import take_over
 from phaseline.engine.replay.audit import Audit, AuditReport, compare_states
 from phaseline.engine.replay.export_log import export
 from phaseline.engine.replay.file_log import FileLog
-from phaseline.engine.replay.recorded_log import RecordedLog, Span
+from phaseline.engine.replay.recorded_log import Processors, RecordedLog, Span, rebuild
 from phaseline.engine.replay.server_log import ServerLog
+from phaseline.engine.replay.whatif import WhatIf
 from phaseline.engine.settings import Settings
 from phaseline.engine.worker.worker import Worker
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.schemas import codec
+from phaseline.tables import Timeout
 from tests.support.archives import audit_of_both, run_archive, with_archive
-from tests.support.changed_jobs import FIRST, SECOND, THIRD, UNMAPPED
+from tests.support.changed_jobs import FIRST, SECOND, SECOND_LABELS, SECOND_MAP, SECOND_ROWS, THIRD, UNMAPPED, job
 from tests.support.command import ROOT, call
 from tests.support.divided import until_all_decided
 from tests.support.installation import LIMIT, ready, until_decided
@@ -49,6 +51,7 @@ BEGIN = [
     ("job", "cancel", "p/c"), ("job", "started", "q/e"), ("job", "lost", "q/e"),
 ]  # fmt: skip
 LATER = [("job", "started", "p/a"), ("job", "succeeded", "p/a"), ("job", "create", "q/f")]
+HASTY = Timeout("Pending", "expire", seconds=0.3)
 TABLES = str(ROOT / "tests" / "support" / "changed_jobs.py")
 AFTER = {"p/a": "Pending", "p/b": "Held", "p/c": "Failed", "p/d": "Pending", "q/e": "Pending"}
 
@@ -152,6 +155,39 @@ async def test_entities_move_when_their_table_changes(wire: Wire, settings: Sett
         assert (report.holds, report.by_others, report.divergences) == (True, len(BEGIN), {})
     said = await refused(wire, settings, FIRST)
     assert "do not have the states of some entities" in said
+
+
+async def test_timers_of_the_new_state_fire_and_those_of_the_old_one_are_gone(wire: Wire, settings: Settings) -> None:
+    hasty = Kinds((SECOND["policy"].written, job(SECOND_LABELS, SECOND_ROWS, (HASTY,), SECOND_MAP)))
+    installation = await decide(wire, settings, FIRST, BEGIN)
+    schedules = [f"{settings.prefix}.timer.>"]
+    old = await stored(wire, installation.layout.log, schedules)
+    assert sorted(one.subject.split(".", 5)[-1] for one in old) == ["p.a", "q.e"]
+    async with worker(wire, settings, hasty, accept_tables=hasty.digest), asyncio.timeout(LIMIT):
+        while (await states(installation))["p/a"] != "Failed":
+            await asyncio.sleep(0.05)
+        while (await states(installation))["q/e"] != "Failed":
+            await asyncio.sleep(0.05)
+    history = await Latest(replace_kinds(installation, hasty)).history("job", "q/e")
+    assert [(one.trigger, one.cause.by) for one in history][-2:] == [("tables_changed", "tables"), ("expire", "timer")]
+    assert await stored(wire, installation.layout.log, schedules) == []
+
+
+async def test_a_log_that_begins_in_retired_states_can_be_replayed(wire: Wire, settings: Settings) -> None:
+    await decide(wire, settings, FIRST, BEGIN)
+    installation = await decide(wire, settings, SECOND, LATER, accept_tables=SECOND.digest)
+    late = Span(first=len(BEGIN) - 1)
+    async with ServerLog.open(installation, late) as log:
+        report = await WhatIf(log, SECOND, SECOND, None, None).run()
+    assert [one.id for one in report.final] == ["q/e"]  # by these tables it was never lost, so it still runs
+    async with ServerLog.open(installation, late) as log:
+        with pytest.raises(StateUnknown, match="Retrying"):
+            await WhatIf(log, SECOND, UNMAPPED, None, None).run()
+    async with ServerLog.open(installation, Span(first=len(BEGIN) + 1)) as log:
+        rebuilding = Processors(SECOND, log)
+        await rebuild(log, rebuilding, None, lambda _: None)
+    found = {one.id: one.facets[0].state.phase for one in rebuilding.entities() if one.kind == "job"}
+    assert found == await states(installation)
 
 
 async def test_stranded_entities_can_be_left_where_they_are(wire: Wire, settings: Settings, tmp_path: Path) -> None:
