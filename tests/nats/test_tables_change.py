@@ -264,6 +264,36 @@ async def test_a_worker_may_end_at_any_step(
     assert sum(body["data"]["cause"]["by"] == "tables" for body in bodies) == 6
 
 
+async def test_a_change_may_follow_on_one_that_is_under_way(
+    wire: Wire, settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    installation = replace_kinds(await decide(wire, settings, FIRST, BEGIN), SECOND)
+    number, commit, left = installation.layout.division.number_of("p"), Claim.append, 2
+    monkeypatch.setattr(moving, "AT_ONCE", 1)
+    monkeypatch.setattr(json_copies, "limit", lambda _: 3)
+
+    async def dying(claim: Claim, messages: Sequence[Message], *rest: Any) -> None:
+        nonlocal left
+        if not left:
+            raise Killed
+        left -= 1
+        await commit(claim, messages, *rest)
+
+    monkeypatch.setattr(Claim, "append", dying)
+    with pytest.raises(Killed):
+        await take_over(installation, number, "one", SECOND.digest)
+    monkeypatch.setattr(Claim, "append", commit)
+    last = replace_kinds(installation, THIRD)
+    for one in last.layout.division.numbers:
+        await take_over(last, one, "two", THIRD.digest)
+    assert await states(last) == {name: phase for name, phase in AFTER.items() if phase != "Held"}
+    bodies = [codec.decode(one.data) for one in await stored(wire, last.layout.log, [f"{settings.prefix}.log.>"])]
+    by = {body["id"].split("-")[2] for body in bodies if body["data"]["cause"]["by"] == "tables"}
+    assert by == {SECOND.digest, THIRD.digest}
+    for report in await audit(last, tmp_path):
+        assert (report.holds, report.divergences) == (True, {})
+
+
 async def test_what_was_not_stored_is_not_kept(
     wire: Wire, settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
