@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from phaseline.engine import logs
 from phaseline.engine.log import table_eras
+from phaseline.engine.log.checkpoint import Checkpoint
 from phaseline.engine.log.division import closings
 from phaseline.engine.log.division.closings import Beginning
 from phaseline.engine.log.division.division_errors import PartitionClosed
@@ -46,13 +47,7 @@ async def take_over(
     read = states.read
     kinds, subject = installation.kinds, installation.subjects.checkpoint(partition)
     former = await former_owner.read(installation, partition, accept_loss=accept_loss)
-    last, opening = former.checkpoint, None
-    if last.closed:
-        raise PartitionClosed(partition=partition)
-    division = installation.layout.division
-    if division.generation and not former.lost and (not last.of or last.position < last.since):
-        opening = await closings.opening(installation, partition)
-        last = last if last.of else closings.begun(last, opening, division.count)
+    last, opening = await _begun(installation, partition, former)
     # The era is read after the checkpoint. A worker that notes other tables later moves the checkpoint, so that our
     # fence fails.
     era = await table_eras.latest(installation, partition)
@@ -85,6 +80,20 @@ async def take_over(
     if claim.checkpoint.plan is None and not is_whole:
         await repair_timers.repair(installation, claim)
     return claim
+
+
+async def _begun(installation: Installation, partition: int, former: Former) -> tuple[Checkpoint, Beginning | None]:
+    """The last checkpoint; and with what the partition began, if its tree does not hold all of that yet.
+
+    Raises `PartitionClosed`, `NotClosedYet`.
+    """
+    last, division = former.checkpoint, installation.layout.division
+    if last.closed:
+        raise PartitionClosed(partition=partition)
+    if not division.generation or former.lost or (last.of and last.position >= last.since):
+        return last, None
+    opening = await closings.opening(installation, partition)
+    return last if last.of else closings.begun(last, opening, division.count), opening
 
 
 async def _former_eras(installation: Installation, opening: Beginning) -> list[Era | None]:
