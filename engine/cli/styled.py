@@ -38,9 +38,8 @@ class Text:
     @classmethod
     def of(cls, parts: Iterable[Piece]) -> "Text":
         """A text of these pieces."""
-        made = cls.__new__(cls)
-        made.parts = tuple(parts)
-        made._plain = made._width = made._cuts = None
+        made = cls()
+        made.parts, made._plain = tuple(parts), None
         return made
 
     @classmethod
