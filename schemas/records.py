@@ -14,7 +14,8 @@ from typing import Any, Literal, NamedTuple
 
 import msgspec
 
-By = Literal["event", "cascade", "view", "tally", "timer"]
+By = Literal["event", "cascade", "view", "tally", "timer", "tables"]
+"""How an event led to a record. tables: no event did, a map of states moved the entity when its table changed."""
 Reason = Literal[
     "illegal",
     "guard",

@@ -196,10 +196,11 @@ def from_wire(body: dict[str, Any]) -> Record:
     return _record(found.data, nanoseconds(found.time))
 
 
-def to_wire(record: Record, index: int, records: int, installation: str, tables: str = "") -> RecordMap[Data]:
+def to_wire(record: Record, index: int | str, records: int, installation: str, tables: str = "") -> RecordMap[Data]:
     """The CloudEvents envelope of a record.
 
-    index, records: the record is number `index` of the `records` that its event made.
+    index, records: the record is number `index` of the `records` that its event made. A text, if no event made it: the
+    name of what did, and behind a `-` the number.
     tables: the version of the table that made it; empty if its kind is unknown.
     """
     of = record.cause

@@ -201,6 +201,8 @@ def _cause(trigger: str, how: str, source: str, origin: str | None, *, unasked: 
     what, also = text_of(trigger, "bold"), Text(", unasked" if unasked else "", "yellow")
     if how == "event":
         return Text.assemble(what, " by ", text_of(source), also)
+    if origin is None:
+        return Text.assemble(what, also)
     return Text.assemble(what, f" ({how} of ", text_of(origin), ")", also)
 
 

@@ -60,7 +60,9 @@ class RecordFilter:
 
     def fits(self, record: Transition | Rejection) -> bool:
         """Whether a record on one of the `filters` is selected."""
-        return self.choice is None or isinstance(record, Rejection) or self.choice.selects(record.after)
+        if isinstance(record, Rejection):  # subjects shorten long ids, so there may be others on the filter
+            return self.below is None or f"{record.id}/".startswith(f"{self.below}/")
+        return self.choice is None or self.choice.selects(record.after)
 
     def selects(self, record: Transition | Rejection) -> bool:
         """Whether a record is selected, without the help of the `filters`."""
