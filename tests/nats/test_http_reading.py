@@ -15,6 +15,7 @@ from phaseline.engine.log.as_of import AsOf
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.settings import Settings
 from phaseline.machines.docs import asyncapi
+from phaseline.schemas.records import Transition
 from tests.support.built_in_kinds import BUILT_IN_KINDS
 from tests.support.http_server import Api, as_json, http_server
 from tests.support.installation import at_work
@@ -154,7 +155,8 @@ async def test_an_entity_says_what_it_takes_now(fresh: Api, client: Client) -> N
     ):
         created = await client.publish_and_wait(kind, trigger, name)
     found = await fresh.get("/v1/entities/node_pool/c1/p", min=created.records[-1].sequence)
-    [pool] = [one.record.entity for one in created.records if one.record.entity.kind == "node_pool"]
+    records = [one.record for one in created.records if isinstance(one.record, Transition)]
+    [pool] = [one.entity for one in records if one.entity.kind == "node_pool"]
     facets = (*pool.facets, *KINDS["node_pool"].unborn[1:])
     taken = {one: [*KINDS["node_pool"].offered(one, facets)] for one in KINDS["node_pool"].roles}
     assert found["legal"].keys() == {
