@@ -4,18 +4,22 @@ Belongs here: the parts of the archive and the streams one after the other, as o
 part (`replay.file_log`), reading the streams (`replay.server_log`).
 """
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from contextlib import asynccontextmanager
 from datetime import datetime
 from typing import Self
 
 from phaseline.engine.archive.check import UNBOUNDED
+from phaseline.engine.archive.manifest import PartEntry
 from phaseline.engine.archive.open_archive import Archive
+from phaseline.engine.core.message import Message
 from phaseline.engine.errors import BadLogFile
 from phaseline.engine.log.archived.archive_errors import BadArchive
 from phaseline.engine.log.foreign import Foreign
 from phaseline.engine.log.installation import Installation
+from phaseline.engine.log.table_eras import Era
 from phaseline.engine.replay.file_log import FileLog
+from phaseline.engine.replay.log_format import EventItem
 from phaseline.engine.replay.recorded_log import RecordedStep, Span
 from phaseline.engine.replay.server_log import ServerLog, first_event_after
 from phaseline.schemas.records import Loss, Record
@@ -24,33 +28,44 @@ from phaseline.schemas.records import Loss, Record
 class ArchivedLog:
     """A `RecordedLog` from an archive and a server: `async with ArchivedLog.open(...) as log`."""
 
-    has_records = True
-
-    def __init__(self, archive: Archive, files: Sequence[FileLog], server: ServerLog, span: Span) -> None:
+    def __init__(self, archive: Archive, parts: Sequence[PartEntry], server: ServerLog, span: Span) -> None:
         """Use `open`."""
-        self._archive, self._files, self._server, self.span = archive, files, server, span
+        self._archive, self._parts, self._server, self.span = archive, parts, server, span
+        self._files: list[FileLog] = []
+        """The parts that were opened so far. There may be thousands, so each is opened when the one before is read."""
         self.installation = server.installation
-        self.prefix, self.partitions = server.prefix, server.partitions
-        self.begins = files[0].begins if files else server.begins
-        self.ends = max([server.ends, *(file.ends for file in files)])
+        self.prefix, self.partitions, self.has_records = server.prefix, server.partitions, server.has_records
+        self.begins = max(parts[0].first, span.first) if parts else server.begins
+        last = parts[-1].last if parts else 0
+        self.ends = max(server.ends, last if span.last is None else min(last, span.last))
 
     @classmethod
     @asynccontextmanager
-    async def open(cls, installation: Installation, archive: Archive, span: Span) -> AsyncIterator[Self]:
-        """Open the parts that `span` needs, and begin to read the streams. Raises `BadArchive`."""
+    async def open(
+        cls, installation: Installation, archive: Archive, span: Span, *, records: bool = True
+    ) -> AsyncIterator[Self]:
+        """Find the parts that `span` needs, and begin to read the streams. records: as for `ServerLog.open`."""
         manifest = archive.manifest
         wanted = [
             part
             for part in manifest.parts
             if part.last >= span.first and (span.last is None or part.first <= span.last)
         ]
-        try:
-            files = [FileLog(archive.store.part(part.name), span, UNBOUNDED) for part in wanted]
-        except BadLogFile as error:
-            raise BadArchive(name=archive.name, problem=str(error)) from None
         rest = span._replace(first=max(span.first, manifest.position + 1))
-        async with ServerLog.open(installation, rest) as server:
-            yield cls(archive, files, server, span)
+        async with ServerLog.open(installation, rest, records=records) as server:
+            yield cls(archive, wanted, server, span)
+
+    def _file(self, number: int) -> FileLog:
+        """A part, which is opened now if it was not; raises `BadArchive`."""
+        while number >= len(self._files):
+            self._files.append(self._opened(self._parts[len(self._files)]))
+        return self._files[number]
+
+    def _opened(self, part: PartEntry) -> FileLog:
+        try:
+            return FileLog(self._archive.store.part(part.name), self.span, UNBOUNDED)
+        except BadLogFile as error:
+            raise BadArchive(name=self._archive.name, problem=str(error)) from None
 
     @property
     def undecided(self) -> int:
@@ -82,23 +97,50 @@ class ArchivedLog:
         """See `RecordedLog.foreign`."""
         return self._server.foreign
 
+    @property
+    def purged_positions(self) -> Collection[int]:
+        """See `ExportedLog.purged_positions`. It looks at the head of each part, one after the other."""
+        return self._server.purged_positions.union(*(self._opened(part).purged_positions for part in self._parts))
+
+    def eras_of_buckets(self) -> Mapping[int, Sequence[Era]]:
+        """See `ExportedLog.eras_of_buckets`."""
+        return self._server.eras_of_buckets()
+
+    async def time_of(self, position: int) -> int:
+        """See `ExportedLog.time_of`."""
+        for part in self._archive.manifest.parts:
+            if position in (part.first, part.last):
+                return part.since if position == part.first else part.until
+        kept = await self._archive.events([position])
+        return kept[position].time_ns if position in kept else await self._server.time_of(position)
+
     async def initial(self) -> AsyncIterator[Record]:
         """See `RecordedLog.initial`."""
-        if self._files:
-            for record in self._files[0].read_initial():
+        if self._parts:
+            for record in self._file(0).read_initial():
                 yield record
         else:
             async for record in self._server.initial():
                 yield record
 
+    async def initial_messages(self) -> AsyncIterator[Message]:
+        """See `ExportedLog.initial_messages`."""
+        if self._parts:
+            for message in self._file(0).read_initial_messages():
+                yield message
+        else:
+            async for message in self._server.initial_messages():
+                yield message
+
     async def steps(self) -> AsyncIterator[Sequence[RecordedStep]]:
         """See `RecordedLog.steps`."""
-        for number, file in enumerate(self._files):
+        for number in range(len(self._parts)):
+            file = self._file(number)
             if number:
                 yield list(file.read_gone())
             for steps in file.read_steps():
                 yield steps
-        if self._files:
+        if self._parts and self.has_records:
             async for _ in self._server.initial_messages():
                 pass
         async for steps in self._server.steps():
@@ -110,7 +152,8 @@ async def first_event_from(installation: Installation, archive: Archive, moment:
     wanted = int(moment.timestamp() * 1e9)
     for part in archive.manifest.parts:
         if part.until >= wanted or not part.until:
-            for event in archive.events(part):
-                if event.time_ns >= wanted:
-                    return event.sequence
+            for items in archive.items(part):
+                for event in items:
+                    if isinstance(event, EventItem) and event.time_ns >= wanted:
+                        return event.sequence
     return max(archive.manifest.position + 1, await first_event_after(installation, moment))

@@ -8,13 +8,14 @@ Two runs at once write parts of different names. The manifest is written only if
 import secrets
 import shutil
 import tempfile
+import threading
 import weakref
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from phaseline.engine.archive.manifest import NAME, Manifest
+from phaseline.engine.archive.manifest import INDEX, NAME, Manifest
 from phaseline.engine.archive.store import ArchiveStore
 from phaseline.schemas import libraries
 
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 FEATURE = "an archive in an object store"
+COPIES = 16
+"""The most parts of which there are copies on this machine: a server may read many, one after the other."""
 
 
 class Bucket(ArchiveStore):
@@ -38,6 +41,8 @@ class Bucket(ArchiveStore):
         self._store = self._try(lambda: from_url(url)) if store is None else store
         self._copies = Path(tempfile.mkdtemp(prefix="phaseline-archive-"))
         weakref.finalize(self, shutil.rmtree, self._copies, ignore_errors=True)
+        self._fetching, self._fetched = threading.Lock(), dict[Path, None]()
+        """Held while a file is fetched; the copies of parts, the one that was asked for last at the end."""
         self._tag: str | None = None
         """The version of the manifest that was read last; None if there was none."""
 
@@ -76,10 +81,17 @@ class Bucket(ArchiveStore):
         return self._copies / name
 
     def part(self, name: str) -> Path:
-        """See `ArchiveStore.part`. A part is fetched once."""
+        """See `ArchiveStore.part`. The last parts that were fetched are kept, and all indexes."""
         path = self._copies / name
-        if not path.exists():
-            self._try(lambda: self._fetch(name, path))
+        with self._fetching:
+            if not path.exists():
+                self._try(lambda: self._fetch(name, path))
+            if not name.endswith(INDEX):
+                self._fetched[path] = self._fetched.pop(path, None)
+                while len(self._fetched) > COPIES:  # whoever reads one goes on: it is open
+                    oldest = next(iter(self._fetched))
+                    del self._fetched[oldest]
+                    oldest.unlink(missing_ok=True)
         return path
 
     def _fetch(self, name: str, path: Path) -> None:

@@ -13,11 +13,12 @@ from dataclasses import dataclass, field
 from phaseline.engine.archive.last_states import About, LastStates, is_of_raw_secret
 from phaseline.engine.archive.log_slice import LogSlice
 from phaseline.engine.archive.manifest import NAME, Manifest, PartEntry
+from phaseline.engine.archive.part_index import PartIndex
 from phaseline.engine.archive.store import ArchiveStore
 from phaseline.engine.errors import BadLogFile
 from phaseline.engine.log.archived.archive_errors import BadArchive
 from phaseline.engine.log.installation import Installation
-from phaseline.engine.log.log_records import cause_of
+from phaseline.engine.log.log_records import cause_of, stored_at
 from phaseline.engine.replay import log_format
 from phaseline.engine.replay.log_file import LogFile
 from phaseline.engine.replay.log_format import EventItem, Item, RecordItem, StateItem
@@ -90,6 +91,7 @@ class ReadBack:
     def _read(self, part: PartEntry, file: LogFile, progress: Callable[[int], None]) -> None:
         begins: list[bytes] | None = []
         positions, explained = list[int](), set(file.header.purged)
+        index, highest, spread = PartIndex(), 0, 0
         for items in file.slices():
             self.tally.add(items)
             before = len(positions)
@@ -104,11 +106,16 @@ class ReadBack:
                     positions.append(item.sequence)
                 elif isinstance(item, RecordItem):
                     self._take(item, explained)
+                    index.take(item.subject)
+                    highest = max(highest, item.place)
+                    spread = max(spread, highest - item.place)
             progress(len(positions) - before)
         if begins is not None:
             self._begin(part, begins)
         if positions != sorted(set(positions)) or not all(part.first <= one <= part.last for one in positions):
             raise self.bad(part, "its events are not in order")
+        if part.spread not in (-1, spread) or (part.index_bytes and index_of(self.store, part) != index.encode()):
+            raise self.bad(part, f"{NAME} or {part.index_name} says something else about its records")
         known = (one for one in sorted(explained.union(positions)) if part.first <= one <= part.last)
         self.missing = joined([*self.missing, *missing_ranges(part.first, part.last, known)])
 
@@ -129,6 +136,17 @@ class ReadBack:
                     self.states.put(entity, body)
         elif sum(map(_hash, bodies)) != sum(map(_hash, self.states.values())):
             raise self.bad(part, "it begins with other states than the parts before it lead to")
+
+
+def index_of(store: ArchiveStore, part: PartEntry) -> bytes:
+    """The index of a part that has one; raises `BadArchive` if it is not what was written."""
+    try:
+        body = store.part(part.index_name).read_bytes()
+    except OSError as error:
+        raise store.failed(f"{part.index_name}: {error.strerror or error}") from None
+    if (len(body), hashlib.sha256(body).hexdigest()) != (part.index_bytes, part.index_sha256):
+        raise store.failed(f"{part.index_name}: its bytes are not those that were written")
+    return body
 
 
 def missing_ranges(first: int, last: int, positions: Iterable[int]) -> Iterator[tuple[int, int]]:
@@ -171,6 +189,22 @@ def check(store: ArchiveStore, progress: Callable[[int], None] = lambda _: None)
         problem = f"other events are missing than {NAME} says: {reading.missing}"
         raise BadArchive(name=store.name, problem=problem)
     return manifest, reading
+
+
+async def are_held(installation: Installation, parts: Iterable[PartEntry]) -> bool:
+    """Whether the streams hold the first or the last record or event of one of these parts, stored at the same time.
+
+    Times are in ns, so the streams of another installation hold none.
+    """
+    log, events = installation.layout.log, installation.layout.events
+    for part in parts:
+        for stream, sequence, time_ns in (
+            (log, part.highest, part.latest), (log, part.lowest, part.earliest),
+            (events, part.last, part.until), (events, part.first, part.since),
+        ):  # fmt: skip
+            if time_ns and await stored_at(installation.wire, stream, sequence) == time_ns:
+                return True
+    return False
 
 
 @dataclass(slots=True)

@@ -15,6 +15,8 @@ from phaseline.engine.log.archived.archive_errors import BadArchive
 
 FORMAT = 1
 NAME = "manifest.json"
+INDEX = ".index"
+"""How the name of an index ends: `part-000001.index`."""
 
 
 class PartEntry(msgspec.Struct, frozen=True, kw_only=True):
@@ -22,7 +24,8 @@ class PartEntry(msgspec.Struct, frozen=True, kw_only=True):
 
     states, events, records: how many it holds. bytes, sha256: of the file as it is stored.
     lowest, highest: the places of its first and its last record; 0 without records. earliest, latest: when these were
-    stored, ns.
+    stored, ns. spread: by how many places, at most, a record stands behind one with a higher place; -1 if that is not
+    known. index_bytes, index_sha256: of the file `index_name`; 0 if there is none.
     """
 
     name: str
@@ -39,6 +42,14 @@ class PartEntry(msgspec.Struct, frozen=True, kw_only=True):
     highest: int
     earliest: int
     latest: int
+    spread: int = -1
+    index_bytes: int = 0
+    index_sha256: str = ""
+
+    @property
+    def index_name(self) -> str:
+        """The file with the index of the part (`part_index`)."""
+        return self.name.partition(".")[0] + INDEX
 
 
 class Manifest(msgspec.Struct, frozen=True, kw_only=True):

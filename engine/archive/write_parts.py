@@ -5,6 +5,7 @@ Belongs here: where one part ends and the next one begins, what stands in each. 
 """
 
 import asyncio
+import os
 from collections.abc import Callable
 from contextlib import ExitStack
 
@@ -13,6 +14,7 @@ import msgspec
 from phaseline.engine.archive.last_states import LastStates
 from phaseline.engine.archive.log_slice import LogSlice
 from phaseline.engine.archive.manifest import PartEntry
+from phaseline.engine.archive.part_index import PartIndex
 from phaseline.engine.archive.store import ArchiveStore
 from phaseline.engine.replay.export_log import short_subject
 from phaseline.engine.replay.log_format import Header, Item, RecordItem, StateItem
@@ -57,10 +59,25 @@ class PartWriter:
                     progress(1)
                     following = await anext(events, None)
                 self._put(log, part, await self.slice.left(last))
-            await asyncio.to_thread(self.store.keep, part.name)
-            self.parts.append(part.entry(log, *self.store.digest(part.name)))
+            self.parts.append(await asyncio.to_thread(self._keep, part, log))
             first = last + 1
         return self.parts
+
+    def _keep(self, part: "_Part", log: LogWriter) -> PartEntry:
+        """Store a part that is complete, and its index."""
+        store = self.store
+        store.keep(part.name)
+        entry = part.entry(log, *store.digest(part.name))
+        try:
+            with store.draft(entry.index_name).open("wb") as file:
+                file.write(part.index.encode())
+                file.flush()
+                os.fsync(file.fileno())
+        except OSError as error:
+            raise store.failed(error.strerror or str(error)) from None
+        store.keep(entry.index_name)
+        size, sha256 = store.digest(entry.index_name)
+        return msgspec.structs.replace(entry, index_bytes=size, index_sha256=sha256)
 
     def _end_of_part(self, first: int) -> int:
         """Where a part ends. Events that EVENTS no longer holds are in a part of their own, which has their records."""
@@ -94,19 +111,24 @@ class _Part:
     """What the manifest will say of the part that is being written."""
 
     def __init__(self, name: str, header: Header) -> None:
-        self.name, self.header = name, header
-        self.places: list[tuple[int, int]] = []
+        self.name, self.header, self.index = name, header, PartIndex()
+        self.lowest: tuple[int, int] | None = None
+        self.highest = (0, 0)
         """Place and time of the first and of the last record."""
+        self.spread = 0
 
     def take(self, item: RecordItem) -> None:
         found = (item.place, item.time_ns)
-        self.places = [min([*self.places, found]), max([*self.places, found])]
+        self.lowest = found if self.lowest is None else min(self.lowest, found)
+        self.highest = max(self.highest, found)
+        self.spread = max(self.spread, self.highest[0] - item.place)
+        self.index.take(item.subject)
 
     def entry(self, log: LogWriter, size: int, sha256: str) -> PartEntry:
         counts, header = log.counts, self.header
-        (lowest, earliest), (highest, latest) = self.places or [(0, 0), (0, 0)]
+        (lowest, earliest), (highest, latest) = self.lowest or (0, 0), self.highest
         return PartEntry(
             name=self.name, first=header.first, last=header.last, since=header.since, until=header.until,
             states=counts["state"], events=counts["event"], records=counts["record"], bytes=size, sha256=sha256,
-            lowest=lowest, highest=highest, earliest=earliest, latest=latest,
+            lowest=lowest, highest=highest, earliest=earliest, latest=latest, spread=self.spread,
         )  # fmt: skip

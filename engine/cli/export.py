@@ -25,6 +25,7 @@ from phaseline.machines.built_in import installed
         ("phaseline export c1.jsonl --tree c1 --records", "one tree, with records, as JSON lines"),
         ("phaseline export tests/c1.jsonl --tree c1 --as-test", "a regression test, see docs/testing.md"),
         ("phaseline export - | jq -c .event", "to standard output"),
+        ("phaseline export all.plog.zst --records --archive /backup/pl", "archive and streams as one log"),
     ],
 )
 @click.argument("file", type=click.Path(dir_okay=False, path_type=Path, allow_dash=True))
@@ -32,6 +33,7 @@ from phaseline.machines.built_in import installed
 @click.option("--as-test", "expect", is_flag=True, help="Include the final states, so that the file is a test.")
 @log_source.part
 @options.connected
+@options.archived
 @options.output("json", "yaml")
 def export_(settings: Settings, file: Path, *, records: bool, expect: bool, part: Part, output: Output) -> int | None:
     """Write the log of events to a file: the whole log, one tree, or a part.
@@ -40,6 +42,8 @@ def export_(settings: Settings, file: Path, *, records: bool, expect: bool, part
     it. The file has a header with its contents and ends with a checksum. If it does not begin at the very first
     event, it begins with the states at that point. The file appears once it is complete. - is standard output, as
     JSON lines.
+
+    What was archived is left out, unless --archive names the archive.
     """
 
     async def work() -> None:

@@ -81,35 +81,33 @@ max_unpacked = click.option(
 @asynccontextmanager
 async def of_server(
     settings: Settings, part: Part, kinds: Kinds, *, records: bool = True, partitions: range | None = None
-) -> AsyncIterator[ServerLog]:
-    """Open a part of the log of an installation, without its archive. partitions: only these, if given."""
+) -> AsyncIterator[ServerLog | ArchivedLog]:
+    """Open a part of the log of an installation, with its archive if the settings name one.
+
+    partitions: only these, if given.
+    """
     async with Wire.open(settings, name="phaseline-replay") as wire:
         installation = Installation(wire, await inspect(wire, settings), kinds)
+        archive = None if settings.archive is None else await Archive.of(settings.archive, installation)
         first, last = part.start or 1, part.end
         if isinstance(first, datetime):
-            first = await first_event_after(installation, first)
+            first = await _first_from(installation, archive, first)
         if isinstance(last, datetime):
-            last = await first_event_after(installation, last) - 1
+            last = await _first_from(installation, archive, last) - 1
         span = Span(part.root, first, last, partitions)
-        async with ServerLog.open(installation, span, records=records) as log:
-            yield log
+        if archive is None:
+            async with ServerLog.open(installation, span, records=records) as log:
+                yield log
+        else:
+            async with ArchivedLog.open(installation, archive, span, records=records) as both:
+                yield both
 
 
-@asynccontextmanager
-async def of_archive(
-    settings: Settings, part: Part, kinds: Kinds, where: str, partitions: range | None = None
-) -> AsyncIterator[ArchivedLog]:
-    """Open a part of the log of an installation, with its archive."""
-    async with Wire.open(settings, name="phaseline-replay") as wire:
-        installation = Installation(wire, await inspect(wire, settings), kinds)
-        archive = await Archive.of(where, installation)
-        first, last = part.start or 1, part.end
-        if isinstance(first, datetime):
-            first = await first_event_from(installation, archive, first)
-        if isinstance(last, datetime):
-            last = await first_event_from(installation, archive, last) - 1
-        async with ArchivedLog.open(installation, archive, Span(part.root, first, last, partitions)) as log:
-            yield log
+async def _first_from(installation: Installation, archive: Archive | None, moment: datetime) -> int:
+    """The position of the first event stored at `moment` or later."""
+    if archive is None:
+        return await first_event_after(installation, moment)
+    return await first_event_from(installation, archive, moment)
 
 
 def of_file(path: Path, part: Part, most: int | None = None, partitions: range | None = None) -> FileLog:
@@ -136,7 +134,7 @@ def total(source: Source) -> int | None:
     return None if source.span.root is not None else max(0, source.ends - source.begins + 1)
 
 
-def progress_bar(what: str) -> Progress:
-    """A progress bar of events on stderr, if that is a terminal."""
-    columns = (TextColumn(what), BarColumn(), MofNCompleteColumn(), TextColumn("events"), TimeRemainingColumn())
+def progress_bar(what: str, of: str = "events") -> Progress:
+    """A progress bar of events, or of something else, on stderr, if that is a terminal."""
+    columns = (TextColumn(what), BarColumn(), MofNCompleteColumn(), TextColumn(of), TimeRemainingColumn())
     return Progress(*columns, console=Console(file=sys.stderr), transient=True, disable=not sys.stderr.isatty())

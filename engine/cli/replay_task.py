@@ -58,11 +58,7 @@ class Task:
     @asynccontextmanager
     async def opened(self, kinds: Kinds) -> AsyncIterator[Source]:
         """The log."""
-        if self.file is None and self.settings.archive is not None:
-            archive = self.settings.archive
-            async with log_source.of_archive(self.settings, self.part, kinds, archive, self.partitions) as both:
-                yield both
-        elif self.file is None:
+        if self.file is None:
             async with log_source.of_server(self.settings, self.part, kinds, partitions=self.partitions) as log:
                 yield log
         else:

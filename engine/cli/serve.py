@@ -3,12 +3,14 @@
 Belongs here: its options and messages. Does not: the server (`phaseline.engine.http`).
 """
 
+import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
 import click
 
+from phaseline.engine.archive.open_store import store_at
 from phaseline.engine.cli import cells, terminal
 from phaseline.engine.cli.cells import Installations
 from phaseline.engine.cli.help import Page
@@ -26,6 +28,7 @@ NEEDED = ("starlette", "uvicorn", "httptools")
         ("phaseline serve", "the page is at http://127.0.0.1:8223"),
         ("phaseline serve --nats nats://nats.example:4222 --listen 127.0.0.1:9000", ""),
         ("phaseline serve --listen 127.0.0.1:0 -v", "on any free port, with all log lines"),
+        ("phaseline serve --archive /backup/pl", "with the past that was archived"),
         ("phaseline serve --cell east=nats://east:4222 --cell west=@west", "the page and the API of two installations"),
         ("phaseline serve --listen 0.0.0.0:8223 --tokens tokens --allowed-host phaseline.example", ""),
         (
@@ -65,7 +68,7 @@ NEEDED = ("starlette", "uvicorn", "httptools")
               help="Events per second that each token, or address without one, may send; 0: any number.")  # fmt: skip
 @click.option("--hooks", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE", envvar="PHASELINE_HOOKS",
               show_envvar=True, help="Webhooks that are taken, in YAML; see examples/hooks.")  # fmt: skip
-@cells.connected
+@cells.reading
 def serve(
     installations: Installations, *, listen: str, history: int, hooks: Path | None, tokens: Path | None,
     hosts: tuple[str, ...], proxies: tuple[str, ...], user_header: str | None, user_roles: tuple[str, ...],
@@ -78,6 +81,9 @@ def serve(
 
     Whoever can reach it may do everything, so it listens on this machine only. To listen elsewhere, say by --tokens,
     --jwks or --trusted-proxy who may do what.
+
+    With --archive, everything that was archived can be asked for too: earlier places, histories, the time bar of the
+    page. The archive may grow meanwhile.
 
     With --cell, serve several installations: /v1/entities, /v1/counts, /v1/columns and /v1/transitions take in all of
     them, and /v1/cells/NAME/... is the whole API of one. The page shows all of them, or one with its past.
@@ -102,6 +108,8 @@ def serve(
                 await stop.wait()
             return
         settings = installations.settings
+        if settings.archive is not None:
+            await asyncio.to_thread(store_at(settings.archive).existing_manifest)
         async with server.serving(settings, installed(), listen, history, access, taken) as serving:
             terminal.say(f"The page and the API are at {serving.url}. Stop with Ctrl-C.")
             await stop.wait()

@@ -115,6 +115,8 @@ class EntityView(Generic[M_co]):
     async def stale_since_ns(self, entities: Sequence[Entity]) -> Mapping[tuple[str, str], int]:
         """As `stale_since`, in ns since 1970."""
         silent = await staleness.silences(self._states, entities)
+        if not silent:
+            return {}
         found = ((one, staleness.stale_since(self.kinds, one, silent)) for one in entities)
         return {(one.kind, one.id): since for one, since in found if since is not None}
 

@@ -5,7 +5,6 @@ answer (`design_shape`, `emco_shape`).
 The tree of a worker and one read from STATE give the same answer. STATE follows the worker's commits a moment later.
 """
 
-import asyncio
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -16,7 +15,7 @@ from phaseline.engine.emco_status.query import BadQuery, Query
 from phaseline.engine.emco_status.select import StatusItem, StatusSelection, select
 from phaseline.engine.errors import BadStatusQuery, EntityUnknown
 from phaseline.engine.log.installation import Installation
-from phaseline.engine.log.log_records import event_at
+from phaseline.engine.log.log_records import events_at
 from phaseline.engine.log.state_view import StateView
 from phaseline.machines.emco import bundle_state
 from phaseline.schemas import codec
@@ -67,7 +66,7 @@ async def select_from_streams(view: StateView, resource_id: str, query: Query) -
 
 
 async def _objects(installation: Installation, selection: StatusSelection, query: Query) -> Objects:
-    """The objects from manifests or reports, without those whose events EVENTS no longer holds."""
+    """The objects from manifests or reports, without those whose events are stored no longer."""
     if query.output not in ("detail", "rsync"):
         return {}
     manifests = query.output == "rsync" or (query.shape == "emco")
@@ -108,8 +107,6 @@ async def _events(installation: Installation, sequences: Sequence[int]) -> dict[
     found: dict[int | None, Mapping[str, Any]] = {}
     for begin in range(0, len(sequences), AT_ONCE):
         part = sequences[begin : begin + AT_ONCE]
-        stored = await asyncio.gather(*(event_at(installation, one) for one in part))
-        for sequence, kept in zip(part, stored, strict=True):
-            if kept is not None:
-                found[sequence] = codec.decode(kept.body).get("data") or {}
+        for sequence, kept in (await events_at(installation, part)).items():
+            found[sequence] = codec.decode(kept.body).get("data") or {}
     return found

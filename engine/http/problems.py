@@ -23,7 +23,7 @@ from phaseline.engine.errors import (
     Undecided,
     Unsendable,
 )
-from phaseline.engine.log.archived.archive_errors import NotInLog
+from phaseline.engine.log.archived.archive_errors import BadArchive, NotInLog
 from phaseline.engine.request_errors import (
     BodyTooLarge,
     EventRejected,
@@ -54,6 +54,7 @@ STATUSES: dict[type[Exception], int] = {
     NotFound:         404,
     PlaceTrimmed:     410,
     NotInLog:         410,
+    BadArchive:       500,
     InvalidInput:     400,
     MethodNotAllowed: 405,
     NoToken:          401,

@@ -157,7 +157,7 @@ ROUTES: tuple[Route, ...] = (
     Route("GET", "/v1/machines", "listMachines", about.machines, "The tables of all kinds."),
     Route("GET", "/v1/machines/{kind}", "getMachine", about.machine,
           "The table of one kind, and a diagram of each facet, laid out.", (OF_KIND,), problems=(404,)),
-    Route("GET", "/v1/session", "getSession", session.who, "Who asks, and what he may.", role=""),
+    Route("GET", "/v1/session", "getSession", session.who, "Who asks, and what they may do.", role=""),
     Route("POST", "/v1/session", "logIn", session.log_in,
           "Keep the token of the header `Authorization` in a cookie of the browser.", role="", problems=(401,)),
     Route("DELETE", "/v1/session", "logOut", session.log_out, "Forget that cookie.", role=""),

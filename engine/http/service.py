@@ -25,6 +25,7 @@ from phaseline.engine.http.intake.hook_file import Hooks
 from phaseline.engine.http.kept import Kept
 from phaseline.engine.http.live.hub import Hub
 from phaseline.engine.http.traffic import Traffic
+from phaseline.engine.jetstream.api_reply import can_pass
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.log import as_of
 from phaseline.engine.log.archived import note
@@ -44,8 +45,8 @@ READY = 2.0
 """Seconds that a request waits for the states to be loaded."""
 REACH = 10.0
 """Seconds that a request with `min` waits for its place."""
-RETRY = 0.5
-"""Seconds between two tries to find the installation."""
+RETRY, LONG_RETRY = 0.5, 10.0
+"""Seconds between two tries to find the installation and to follow it; the same after an error of ours."""
 VIEWS, CHANGED = 16, 20_000
 """How many views of earlier places are kept for the next pages of lists, and how many changes each may hold."""
 LISTS, BODIES = 16, 8
@@ -99,7 +100,7 @@ class Service:
         self._waits_for = "its NATS server has not answered yet"
         self.description = b"{}"
         """The description of the API, as JSON."""
-        self.lists = Kept[tuple[int, int], list[Transition]](LISTS)
+        self.lists = Kept[tuple[int, str], list[Transition]](LISTS)
         """Lists of several pages, by place and query."""
         self.bodies = Kept[tuple[int, str], bytes](BODIES)
         """Large answers, by place and query."""
@@ -238,8 +239,13 @@ class Service:
             self._views = OrderedDict((place, one) for place, one in self._views.items() if one.kept <= CHANGED)
 
     async def check_kept(self, place: int) -> None:
-        """Raise `PlaceTrimmed` if the log no longer holds what was at this place."""
+        """Raise `PlaceTrimmed` if neither the log nor its archive holds what was at this place."""
         installation = self.installation
+        if (archive := installation.archive) is not None:
+            if await archive.follow() and place <= archive.begins:
+                raise PlaceTrimmed(place=place, first=archive.begins + 1)
+            if place <= archive.place:
+                return
         archived = await note.last(installation)
         if archived is not None and place <= archived.place:
             raise PlaceTrimmed(place=place, first=archived.place + 1)
@@ -266,10 +272,14 @@ class Service:
             hub, history = Hub(self.kinds, follower), HistoryLoader(follower, self._most)
             follower.takers += [history.take, hub.take]
             self._parts = _Connected(installation, Client(session), follower, hub, history)
-            tasks = [asyncio.create_task(work) for work in (hub.run(), history.run(), self._let_go())]
+            works = (_followed(follower), hub.run(), history.run(), self._let_go())
+            tasks = [asyncio.create_task(work) for work in works]
             try:
-                await follower.run()
+                ended, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_EXCEPTION)
+                for task in ended:
+                    task.result()
             finally:
+                hub.close()
                 for task in tasks:
                     task.cancel()
                 await asyncio.gather(*tasks, return_exceptions=True)
@@ -288,11 +298,29 @@ class Service:
                 await asyncio.sleep(RETRY)
 
     async def _run(self) -> None:
-        try:
-            await self._follow()
-        except PhaselineError as error:
-            log.error("serve_failed", error=str(error))  # noqa: TRY400  # the error says all
-            self._failure = error
+        """Follow for ever. After what can pass, such as an election, and after an error of ours it begins anew."""
+        while True:
+            try:
+                await self._follow()
+            except PhaselineError as error:
+                if not can_pass(error):
+                    log.error("serve_failed", error=str(error))  # noqa: TRY400  # the error says all
+                    self._failure = error
+                    return
+                log.warning("serve_waits", error=str(error))
+                pause = RETRY
+            except Exception as error:
+                log.exception("serve_broken", error=repr(error))
+                pause = LONG_RETRY
+            self._parts = None
+            await asyncio.sleep(pause)
+
+
+async def _followed(follower: Follower) -> None:
+    """Follow the log; raises the error that ends it."""
+    await follower.run()
+    if follower.failure is not None:
+        raise follower.failure
 
 
 @asynccontextmanager

@@ -17,6 +17,7 @@ from phaseline.engine.jetstream.direct_get import LastMessage, gather
 from phaseline.engine.jetstream.stream_reader import reader_of
 from phaseline.engine.log.archived import note
 from phaseline.engine.log.archived.log_archive import LogArchive
+from phaseline.engine.log.archived.note import ArchiveNote
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.latest import in_order, patterns
 from phaseline.engine.log.log_records import (
@@ -31,7 +32,7 @@ from phaseline.engine.log.log_records import (
 )
 from phaseline.engine.log.state_view import Pattern, StateView
 from phaseline.engine.log.when import END, Moment, Time, When, parse
-from phaseline.schemas import codec
+from phaseline.schemas import wire_codec
 from phaseline.schemas.records import Transition, nanoseconds, timestamp
 from phaseline.schemas.subjects import quoted_id
 
@@ -73,9 +74,16 @@ async def _archived(installation: Installation, named: int | Time) -> Moment | N
     told = await note.last(installation)
     if told is None or not told.covers(named):
         return None
+    archive = _at_hand(installation, told, named)
+    await archive.follow()
+    return await archive.moment(named)
+
+
+def _at_hand(installation: Installation, told: ArchiveNote, named: int | Time) -> LogArchive:
+    """The archive; raises `NotInLog` if none is at hand."""
     if installation.archive is None:
         raise note.refusal(told, named)
-    return await installation.archive.moment(named)
+    return installation.archive
 
 
 async def _place_at(installation: Installation, named: Time, end: int) -> int:
@@ -101,16 +109,10 @@ def _records_to_cut(installation: Installation, message: Reply) -> int:
         return 0
     if record_in_log(installation.layout.log, stored) is None:
         return 0
-    index, total = record_number(message.data)
+    _, index, total = wire_codec.numbered(message.data)
     # The records of one batch stand in it side by side. Where the log has copies in JSON, a batch holds fewer records.
     begins_here = int(frames.read_headers(stored.block or b"").get(BATCH_SEQUENCE, total)) > index
     return index + 1 if index + 1 < total <= BATCH_LIMIT and begins_here else 0
-
-
-def record_number(body: bytes) -> tuple[int, int]:
-    """The index of a record among those of its event, and their number."""
-    decoded = codec.decode(body)
-    return int(decoded["id"].partition("-")[2]), int(decoded["data"]["cause"]["records"])
 
 
 async def _time_of(installation: Installation, place: int) -> int:
@@ -148,7 +150,7 @@ class AsOf(StateView):
         subject = transition_filter(self.installation, self._pattern(kind, entity_id))
         wanted = json.dumps({"seq": 1, "next_by_subj": subject}).encode()
         found = await direct(self.installation.wire, self.installation.layout.log, wanted)
-        if await self._archive() is not None:
+        if await self.archive() is not None:
             return bool(await self.matching([self._pattern(kind, entity_id)]))
         if found is None or (first := message_in(found)).sequence > self.moment.place:
             return False
@@ -174,22 +176,23 @@ class AsOf(StateView):
         place = self.moment.place
         if place < 1:
             return []
-        subjects = [transition_filter(self.installation, pattern) for pattern in patterns]
-        found = await self._in_log(subjects)
-        # The note is read last: the log may be trimmed while it is read.
-        archive = await self._archive()
-        if archive is not None:
-            return await archive.transitions(subjects, place)
-        return found
+        archive = None if self.installation.archive is None else await self.archive()
+        if archive is None:
+            found = await self._in_log([transition_filter(self.installation, pattern) for pattern in patterns])
+            # The note is read last: the log may be trimmed while it is read.
+            archive = await self.archive()
+            if archive is None:
+                return found
+        return await archive.transitions([(pattern.kind, pattern.id) for pattern in patterns], place)
 
-    async def _archive(self) -> LogArchive | None:
+    async def archive(self) -> LogArchive | None:
         """The archive, if the log no longer shows the moment; raises `NotInLog` if no archive is at hand."""
         told = await note.last(self.installation)
         if told is None or not told.covers(self.moment.place):
             return None
-        if self.installation.archive is None:
-            raise note.refusal(told, self.moment.place)
-        return self.installation.archive
+        found = _at_hand(self.installation, told, self.moment.place)
+        await found.follow()
+        return found
 
     async def _in_log(self, subjects: Sequence[str]) -> list[Transition]:
         """The entities that at least one filter of LOG selects."""

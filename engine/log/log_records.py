@@ -3,13 +3,15 @@
 Belongs here: reads that end. Does not: states (`latest`, `as_of`), future records (`watch`).
 """
 
+import asyncio
 import json
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from operator import itemgetter
 from typing import Any, NamedTuple, TypeVar
 
 from phaseline.engine.core.message import Headers
 from phaseline.engine.core.process import COPY
+from phaseline.engine.core.tables_change import moving
 from phaseline.engine.errors import ApiFailed, RecordNotFound
 from phaseline.engine.jetstream import frames
 from phaseline.engine.jetstream.api_reply import Reply
@@ -23,7 +25,7 @@ from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.when import END
 from phaseline.schemas import codec, losses, wire_codec
 from phaseline.schemas.cloudevents import binary_mode
-from phaseline.schemas.records import EntityAfter, Mark, Record, Rejection, Transition
+from phaseline.schemas.records import EntityAfter, Mark, Record, Rejection, Transition, nanoseconds, timestamp
 from phaseline.schemas.upcasting import NewerRecord
 
 NOT_FOUND = "404"
@@ -58,12 +60,15 @@ class FetchedEvent(NamedTuple):
 
 
 async def record_at(installation: Installation, sequence: int) -> Logged:
-    """The record at the place `sequence`; raises `RecordNotFound` if there is none."""
+    """The record at the place `sequence`, in the log or in its archive; raises `RecordNotFound` if there is none."""
     log = installation.layout.log
     reply = await direct(installation.wire, log, json.dumps({"seq": sequence}).encode())
     message = None if reply is None else message_in(reply)
     is_record = message is not None and message.subject.startswith(f"{installation.prefix}.log.")
     found = logged(log, message) if message is not None and is_record else None
+    if found is None and installation.archive is not None:
+        kept = await installation.archive.record(sequence)
+        found = None if kept is None else logged(log, kept)
     if found is None:
         state = (await installation.wire.api(f"STREAM.INFO.{log}"))["state"]
         raise RecordNotFound(place=sequence, first=state["first_seq"], last=state["last_seq"])
@@ -71,8 +76,25 @@ async def record_at(installation: Installation, sequence: int) -> Logged:
 
 
 async def event_at(installation: Installation, sequence: int) -> FetchedEvent | None:
-    """The event at the position `sequence`; None if EVENTS no longer holds it."""
-    return await direct_event(installation.wire, installation.layout.events, sequence)
+    """The event at the position `sequence`; None if neither EVENTS nor the archive holds it."""
+    return (await events_at(installation, [sequence])).get(sequence)
+
+
+async def events_at(installation: Installation, positions: Sequence[int]) -> dict[int, FetchedEvent]:
+    """Those of these events that EVENTS holds, or the archive."""
+    wire, stream = installation.wire, installation.layout.events
+    held = await asyncio.gather(*(direct_event(wire, stream, one) for one in positions))
+    found = {position: one for position, one in zip(positions, held, strict=True) if one is not None}
+    if installation.archive is not None and len(found) < len(positions):
+        kept = await installation.archive.events(set(positions) - found.keys())
+        found |= {position: _fetched(stored) for position, stored in kept.items()}
+    return found
+
+
+def _fetched(stored: Stored) -> FetchedEvent:
+    """An event of the archive."""
+    body, headers = binary_mode.structured(stored.data, stored.block), binary_mode.headers(stored.block)
+    return FetchedEvent(stored.subject, body, timestamp(stored.time_ns), stored.data, headers)
 
 
 async def direct_event(wire: Wire, stream: str, sequence: int) -> FetchedEvent | None:
@@ -84,6 +106,12 @@ async def direct_event(wire: Wire, stream: str, sequence: int) -> FetchedEvent |
         reply.headers["Nats-Subject"], binary_mode.structured(reply.data, reply.block),
         reply.headers["Nats-Time-Stamp"], reply.data, binary_mode.headers(reply.block),
     )  # fmt: skip
+
+
+async def stored_at(wire: Wire, stream: str, sequence: int) -> int:
+    """When a message of a stream was stored, ns; 0 if there is none."""
+    reply = await direct(wire, stream, json.dumps({"seq": sequence}).encode())
+    return 0 if reply is None else nanoseconds(reply.headers["Nats-Time-Stamp"])
 
 
 async def records(installation: Installation, filter_: str, after: int, up_to: int) -> AsyncIterator[Logged]:
@@ -142,7 +170,7 @@ def record_in_log(stream: str, message: LastMessage | Stored) -> Record | None:
     if foreign.is_json_copy(message.block):
         return None
     is_ours = foreign.is_by_worker(message.block)
-    record = _record_in(message.data) if is_ours else None
+    record = record_in(message.data) if is_ours else None
     if record is None and not (is_ours and losses.is_loss(message.data)):
         foreign.report(stream, message)
     return record
@@ -150,7 +178,7 @@ def record_in_log(stream: str, message: LastMessage | Stored) -> Record | None:
 
 def record_in_state(stream: str, message: LastMessage | Stored) -> Record | None:
     """The record in a message of STATE; None if it is a copy of a foreign message, which is reported."""
-    record = None if foreign.is_copy(message.block) else _record_in(message.data)
+    record = None if foreign.is_copy(message.block) else record_in(message.data)
     if record is None:
         foreign.report(stream, message)
     return record
@@ -164,7 +192,7 @@ def entity_in_state(stream: str, message: LastMessage | Stored) -> EntityAfter |
     return found
 
 
-def _record_in(body: bytes) -> Record | None:
+def record_in(body: bytes) -> Record | None:
     """The record in a body; None if it holds none. Raises `NewerRecord`."""
     return _or_none(wire_codec.read, body)
 
@@ -201,7 +229,7 @@ async def last_records(installation: Installation, partition: int, kind: str, to
         f"{subjects.marks(partition)}.{kind}.{tokens}",
     ):
         last = (await foreign.standing(installation.wire, stream, subject, _holds_record)).ours
-        if last is not None and (record := _record_in(last.data)) is not None:
+        if last is not None and (record := record_in(last.data)) is not None:
             found.append((last.sequence, record))
     return [record for _, record in sorted(found, key=itemgetter(0))]
 
@@ -217,13 +245,13 @@ async def last_cause(installation: Installation, partition: int) -> int:
         f"{installation.subjects.marks(partition)}.>",
     ):
         last = (await foreign.standing(installation.wire, installation.layout.log, subject, _holds_record)).ours
-        record = None if last is None else _record_in(last.data)
+        record = None if last is None else record_in(last.data)
         highest = max(highest, 0 if record is None else record.cause.sequence)
     return highest
 
 
 def _holds_record(message: LastMessage | Stored) -> bool:
-    return foreign.is_by_worker(message.block) and _record_in(message.data) is not None
+    return foreign.is_by_worker(message.block) and record_in(message.data) is not None
 
 
 def cause_of(body: bytes, otherwise: int) -> int:
@@ -232,6 +260,16 @@ def cause_of(body: bytes, otherwise: int) -> int:
         return int(wire_codec.read_id(body).partition("-")[0])
     except ValueError:
         return otherwise
+
+
+def change_of(body: bytes) -> tuple[int, str] | None:
+    """The position and digest of the change of tables that made a record, decoding only its id; None if none did."""
+    try:
+        position, _, rest = wire_codec.read_id(body).partition("-")
+        word, _, rest = rest.partition("-")
+        return (int(position), rest.partition("-")[0]) if word == moving.WORD else None
+    except ValueError:
+        return None
 
 
 def read_record(body: dict[str, Any]) -> Transition | Rejection:

@@ -3,23 +3,49 @@
 Belongs here: what goes into the file, in which order. Does not: the format (`log_format`), the file (`log_writer`).
 """
 
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
 from pathlib import Path
+from typing import Protocol
 
 import msgspec
 
+from phaseline.engine.core.message import Message
 from phaseline.engine.core.process import COPY, InboxEvent
+from phaseline.engine.log.table_eras import Era
 from phaseline.engine.replay import log_format
 from phaseline.engine.replay.log_format import EventItem, ExpectedItem, Header, RecordItem, StateItem
 from phaseline.engine.replay.log_writer import LogWriter
-from phaseline.engine.replay.recorded_log import RecordedStep, read
-from phaseline.engine.replay.server_log import ServerLog, stored_time
+from phaseline.engine.replay.recorded_log import LogSource, RecordedStep, Span, read
 from phaseline.schemas.records import Rejection, Transition
 from phaseline.schemas.version import __version__
 
 
+class ExportedLog(LogSource, Protocol):
+    """A log to export. Read `initial_messages` to its end, then `steps`. begins, ends: its first and last event."""
+
+    begins: int
+    ends: int
+    span: Span
+
+    @property
+    def purged_positions(self) -> Collection[int]:
+        """The positions of the events in it that were purged."""
+
+    def eras_of_buckets(self) -> Mapping[int, Sequence[Era]]:
+        """Which tables decided which events, by bucket."""
+
+    async def time_of(self, position: int) -> int:
+        """When an event was stored, ns; 0 if it no longer exists."""
+
+    def initial_messages(self) -> AsyncIterator[Message]:
+        """The messages of the log that lead to the states before the first event."""
+
+    def steps(self) -> AsyncIterator[Sequence[RecordedStep]]:
+        """See `RecordedLog.steps`."""
+
+
 async def export(
-    source: ServerLog, path: Path, *, records: bool, expect: bool, progress: Callable[[int], None] | None = None
+    source: ExportedLog, path: Path, *, records: bool, expect: bool, progress: Callable[[int], None] | None = None
 ) -> dict[str, int]:
     """Write the log `source` to `path`, and return how many items of each sort were written.
 
@@ -58,7 +84,7 @@ def short_subject(prefix: str, subject: str) -> str:
 
 
 class _Export:
-    def __init__(self, source: ServerLog, *, records: bool, expect: bool) -> None:
+    def __init__(self, source: ExportedLog, *, records: bool, expect: bool) -> None:
         self.source, self.records, self.expect = source, records, expect
         self.last: dict[tuple[str, str], bytes] = {}
         """The last record of each entity, kept only if the file is to be a test."""
@@ -68,8 +94,7 @@ class _Export:
         return Header(
             written_by=f"phaseline {__version__}", prefix=source.prefix, partitions=source.partitions,
             tree=source.span.root, first=source.begins, last=source.ends,
-            since=await stored_time(source.installation, source.begins),
-            until=await stored_time(source.installation, source.ends),
+            since=await source.time_of(source.begins), until=await source.time_of(source.ends),
             records=self.records,
             eras={str(bucket): msgspec.to_builtins(eras) for bucket, eras in source.eras_of_buckets().items()},
             purged=sorted(source.purged_positions),

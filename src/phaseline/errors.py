@@ -39,6 +39,7 @@ from phaseline.engine.errors import (
     LogDamaged,
     LogEmptied,
     LogFileDamaged,
+    MovedWhileDivided,
     NameUnknown,
     NatsUnreachable,
     NewerRecord,
@@ -76,6 +77,7 @@ from phaseline.engine.errors import (
     ServiceRefused,
     SetupError,
     StateUnknown,
+    StatesStranded,
     StreamsDiffer,
     TablesDiffer,
     TlsFailed,
@@ -89,11 +91,12 @@ from phaseline.engine.errors import (
     WrongIdLength,
 )
 from phaseline.engine.jetstream.stream_settings.stream_errors import CopiesLate, StreamFixed, StreamUnchanged
-from phaseline.engine.log.archived.archive_errors import BadArchive, CopyBehind, NotInLog
+from phaseline.engine.log.archived.archive_errors import ArchivedMeanwhile, BadArchive, CopyBehind, NotInLog
 
 __all__ = [
     "AmbiguousId",
     "ApiFailed",
+    "ArchivedMeanwhile",
     "BadArchive",
     "BadEventFile",
     "BadLogFile",
@@ -130,6 +133,7 @@ __all__ = [
     "LogDamaged",
     "LogEmptied",
     "LogFileDamaged",
+    "MovedWhileDivided",
     "NameUnknown",
     "NatsUnreachable",
     "NewerRecord",
@@ -168,6 +172,7 @@ __all__ = [
     "ServiceRefused",
     "SetupError",
     "StateUnknown",
+    "StatesStranded",
     "StreamFixed",
     "StreamUnchanged",
     "StreamsDiffer",

@@ -3,12 +3,14 @@
 import os
 import urllib.request
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import obstore
 import pytest
 from obstore.store import MemoryStore
 
+from phaseline.engine.archive import bucket as bucket_module
 from phaseline.engine.archive import check
 from phaseline.engine.archive.archived_log import ArchivedLog
 from phaseline.engine.archive.bucket import Bucket
@@ -19,12 +21,16 @@ from phaseline.engine.archive.open_store import store_at
 from phaseline.engine.archive.run import Archiver
 from phaseline.engine.archive.store import ArchiveStore
 from phaseline.engine.jetstream.wire import Wire
+from phaseline.engine.log import log_records
 from phaseline.engine.log.archived.archive_errors import BadArchive
 from phaseline.engine.log.installation import Installation
+from phaseline.engine.log.when import END, Moment
 from phaseline.engine.replay.audit import Audit
+from phaseline.engine.replay.export_log import export
 from phaseline.engine.replay.recorded_log import Span
 from phaseline.engine.settings import Settings
-from tests.support.archives import SMALL, audit_of_both, whole_log, with_archive
+from phaseline.schemas.records import Transition
+from tests.support.archives import SMALL, audit_of_both, states, whole_log, with_archive
 from tests.support.built_in_kinds import BUILT_IN_KINDS
 from tests.support.installation import until_decided, working
 from tests.support.random_events import RandomEvents, publish
@@ -45,16 +51,34 @@ async def archived_twice(wire: Wire, settings: Settings, first: ArchiveStore, se
     return live
 
 
-async def test_a_bucket(wire: Wire, settings: Settings) -> None:
+async def reads_like_a_log(both: Installation, folder: Path) -> None:
+    """Histories, states and an export from a store in which parts are fetched one by one."""
+    records = [one for _, one in await whole_log(both) if isinstance(one, Transition)]
+    assert min(one.cause.sequence for one in records) == 1
+    for entity in {one.entity.id: one.entity for one in records}.values():
+        found = await log_records.history(both, entity.kind, entity.id, END)
+        assert [one.entity.version for one in found] == list(range(1, len(found) + 1))
+    place = (await whole_log(both))[len(records) // 2][0]
+    assert await states(both, Moment(place, 0))
+    assert isinstance(both.archive, Archive)
+    async with ArchivedLog.open(both, both.archive, Span()) as source:
+        counts = await export(source, folder / "all.plog", records=True, expect=False)
+    assert counts["event"] == both.archive.manifest.position
+
+
+async def test_a_bucket(wire: Wire, settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bucket_module, "COPIES", 1)
     memory = MemoryStore()
     live = await archived_twice(wire, settings, Bucket("memory://", memory), Bucket("memory://", memory))
     manifest, reading = check.check(Bucket("memory://", memory))
     assert reading.tally.events == manifest.position
     stored = {one["path"] for piece in obstore.list(memory) for one in piece}
-    assert stored == {"manifest.json", *(part.name for part in manifest.parts)}
-    async with ArchivedLog.open(live, Archive(Bucket("memory://", memory)), Span()) as source:
+    assert stored == {"manifest.json", *(name for part in manifest.parts for name in (part.name, part.index_name))}
+    archive = Archive(Bucket("memory://", memory), live)
+    async with ArchivedLog.open(live, archive, Span()) as source:
         report = await Audit(source, BUILT_IN_KINDS, None, None).run()
     assert (report.holds, report.events) == (True, manifest.position)
+    await reads_like_a_log(replace(live, archive=archive), tmp_path)
 
     late, lost = Bucket("memory://", memory), manifest.parts[0].name
     assert late.manifest() == manifest

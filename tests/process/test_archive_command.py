@@ -31,6 +31,12 @@ async def test_commands_answer_as_before(shell: Shell, client: Client, tmp_path:
     history = (await shell("history", "node", "shop-eu/web/web-2", "--json")).out
     changes = (await shell("changes", "--from", "20", "--to", str(place), "--json")).out
     replayed = (await shell("replay", "--json")).out
+    exports = [
+        ("all.plog.zst", "--records"),
+        ("test.jsonl", "--as-test", "--tree", "shop-eu", "--from", "9", "--to", "40"),
+    ]
+    for name, *options in exports:
+        assert (await shell("export", str(tmp_path / name), *options)).code == 0
 
     done = await shell("archive", "--before", "now", "--to", str(folder), "--json")
     assert (done.code, done.json["events"], done.json["trimmed"]["events"], done.json["missing"]) == (0, 59, 59, [])
@@ -53,6 +59,15 @@ async def test_commands_answer_as_before(shell: Shell, client: Client, tmp_path:
     assert (await both("replay", "--json", "--jobs", "2")).out == replayed
     audited = await both("replay", "--audit", "--json")
     assert (audited.code, audited.json["events"], audited.json["holds"]) == (0, 59, True), audited
+    for name, *options in exports:
+        (tmp_path / name).rename(tmp_path / f"before-{name}")
+        done = await both("export", str(tmp_path / name), *options, "--json")
+        assert done.code == 0, done.err
+        assert (tmp_path / name).read_bytes() == (tmp_path / f"before-{name}").read_bytes(), name
+    assert (await shell("export", str(tmp_path / "late.plog"), "--json")).json["events"] == 0
+    for words in (("export", "x.plog"), ("serve", "--listen", "127.0.0.1:0")):
+        found = await shell(*words, "--archive", str(tmp_path / "nothing"))
+        assert (found.code, "manifest.json" in found.err) == (2, True), found
     missing = await shell("list", "--at", "20", "--archive", str(tmp_path / "nothing"))
     assert (missing.code, "manifest.json" in missing.err) == (2, True)
 

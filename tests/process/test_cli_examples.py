@@ -34,9 +34,12 @@ PARSED = {
     "phaseline edge add": "needs a server of an edge",
     "phaseline edge remove": "needs an edge",
     "phaseline replay --with acme.tables:KINDS": "needs a package of the reader's",
+    "phaseline tables --with backups/table.py:KINDS": "needs a table of the reader's",
     'eval "$(phaseline completion zsh)"': "needs zsh",
     "phaseline archive": "writes outside the folder of the test, and nothing is that old",
     "phaseline get node c1/pool-a/n7 --at 90d --archive": "reads that archive",
+    "phaseline export all.plog.zst --records --archive": "reads that archive",
+    "phaseline serve --archive": "reads that archive",
 }
 """By the beginning of an example, why it cannot run. Its options and arguments are parsed."""
 ENDS = {

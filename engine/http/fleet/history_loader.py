@@ -1,21 +1,25 @@
-"""Loads the history of a fleet from LOG, in the background, and keeps it up to date.
+"""Loads the history of a fleet from LOG and its archive, in the background, and keeps it up to date.
 
 Belongs here: how much of the log is read, and joining it with what comes meanwhile. Does not: what a history knows
 (`history`).
 """
 
 import asyncio
+import sys
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 
 from phaseline.engine import logs
 from phaseline.engine.errors import PhaselineError
 from phaseline.engine.http.fleet.cascades import Placed
 from phaseline.engine.http.fleet.follower import Follower
 from phaseline.engine.http.fleet.history import Base, FleetHistory
-from phaseline.engine.jetstream.stream_reader import reader_of
 from phaseline.engine.log.archived import note
+from phaseline.engine.log.archived.archive_errors import ArchivedMeanwhile, BadArchive
+from phaseline.engine.log.archived.chain import log_reader
 from phaseline.engine.log.as_of import AsOf
+from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.log_records import logged
 from phaseline.engine.log.state_view import Pattern
 from phaseline.engine.log.when import Moment
@@ -40,6 +44,7 @@ class HistoryLoader:
         self.history: FleetHistory | None = None
         self._follower, self._most = follower, most
         self._waiting: list[Placed] = []
+        self._is_left_out = False
 
     def covers(self, place: int) -> bool:
         """Whether the history knows all states at a place."""
@@ -48,7 +53,8 @@ class HistoryLoader:
     def take(self, group: Sequence[Placed]) -> None:
         """New messages of whole events, which the fleet has taken."""
         if self.history is None:
-            self._waiting += [placed for placed in group if placed.record is not None]
+            if not self._is_left_out:
+                self._waiting += [placed for placed in group if placed.record is not None]
             return
         self._add(self.history, group)
         if len(self.history) > self._most * LARGER:
@@ -56,23 +62,28 @@ class HistoryLoader:
 
     async def run(self) -> None:
         """Load the history. An error leaves it out: earlier places are then read from the log, one by one."""
+        installation = self._follower.installation
         try:
             await self._follower.is_exact.wait()
-            self.history = await self._load()
+            while self.history is None:
+                try:
+                    self.history = await self._load(installation)
+                except ArchivedMeanwhile:  # a part of it is in the archive now
+                    continue
+                except BadArchive as error:
+                    log.warning("archive_unreadable", error=str(error))
+                    installation = replace(installation, archive=None)
         except PhaselineError as error:
             log.warning("history_not_loaded", error=str(error))
+            self._is_left_out = True
             self._waiting.clear()
 
-    async def _load(self) -> FleetHistory:
-        installation, fleet, end = self._follower.installation, self._follower.fleet, self._follower.exact_at
+    async def _load(self, installation: Installation) -> FleetHistory:
+        fleet, end = self._follower.fleet, self._follower.exact_at
         began, filter_ = time.monotonic(), f"{installation.prefix}.log.*.transition.>"
-        info = await installation.wire.api(f"STREAM.INFO.{installation.layout.log}")
-        is_short = int(info["state"]["messages"]) <= self._most
-        archived = await note.last(installation)
-        kept = 0 if archived is None else archived.place  # before that, only the last record of each entity is there
-        begins = max(kept, 0 if is_short else end - self._most)
+        begins = await self._first_place(installation, end)
         history, base = FleetHistory(begins), Base()
-        async with reader_of(installation.wire, installation.layout.log, [filter_], begins + 1) as reader:
+        async with log_reader(installation, [filter_], begins + 1) as reader:
             while not reader.caught_up:
                 for stored in await reader.take(SLICE):
                     found = logged(installation.layout.log, stored) if stored.sequence <= end else None
@@ -80,7 +91,7 @@ class HistoryLoader:
                         base.take(fleet, found.record)
                         history.take(fleet, stored.sequence, stored.time_ns, found.record)
                 await asyncio.sleep(0)
-        records = await self._before(base, begins)
+        records = await self._before(installation, base, begins)
         waiting, self._waiting = self._waiting, []
         self._add(history, waiting)
         history.rest_on(base.columns(fleet, records))
@@ -88,10 +99,22 @@ class HistoryLoader:
         log.info("history_loaded", transitions=len(history), place=begins, seconds=seconds)
         return history
 
-    async def _before(self, base: Base, place: int) -> dict[int, Transition | None]:
+    async def _first_place(self, installation: Installation, end: int) -> int:
+        """The place where the history begins: as early as all is known and not too much."""
+        archive, told = installation.archive, await note.last(installation)
+        # Before the place that was archived, the log has only the last record of each entity.
+        kept = 0 if told is None else told.place if archive is None else archive.begins
+        info = await installation.wire.api(f"STREAM.INFO.{installation.layout.log}")
+        messages = int(info["state"]["messages"])
+        is_short = messages <= self._most and (told is None or archive is None)
+        return max(kept, 0 if is_short else end - self._most)
+
+    async def _before(self, installation: Installation, base: Base, place: int) -> dict[int, Transition | None]:
         """The last record at a place of all that has changed since, by number; None where the log has it no more."""
-        fleet, installation = self._follower.fleet, self._follower.installation
-        found: dict[int, Transition | None] = {}
+        fleet, found = self._follower.fleet, dict[int, Transition | None]()
+        view = AsOf(installation, Moment(place, 0))
+        # An archive is read as a whole anyway.
+        at_once = AT_ONCE if not place or await view.archive() is None else sys.maxsize
         while True:
             for placed in self._waiting:
                 if isinstance(placed.record, Transition):
@@ -99,12 +122,12 @@ class HistoryLoader:
             missing = [number for number in base.unknown() if number not in found] if place else []
             if not missing:
                 return found
-            for first in range(0, len(missing), AT_ONCE):
-                numbers = missing[first : first + AT_ONCE]
+            for first in range(0, len(missing), at_once):
+                numbers = missing[first : first + at_once]
                 found |= dict.fromkeys(numbers)
                 named = [fleet.last[number].entity for number in numbers]
                 patterns = [Pattern(installation.partition_of(one.id), one.kind, quoted_id(one.id)) for one in named]
-                for record in await AsOf(installation, Moment(place, 0)).matching(patterns):
+                for record in await view.matching(patterns):
                     number = fleet.number(record.entity.kind, record.entity.id)
                     if number is not None:
                         found[number] = record

@@ -1,6 +1,7 @@
 """What came before: pieces from the log, for readers who begin at an earlier place.
 
-Belongs here: reading a range of the log in chunks that end between events. Does not: what is still to come (`hub`).
+Belongs here: reading a range of the log, and of its archive, in chunks that end between events. Does not: what is still
+to come (`hub`).
 """
 
 from collections.abc import AsyncIterator
@@ -9,7 +10,7 @@ from phaseline.engine.http.fleet.cascades import Placed
 from phaseline.engine.http.live import frames
 from phaseline.engine.http.live.frames import Frame, Piece
 from phaseline.engine.http.live.hub import Topic
-from phaseline.engine.jetstream.stream_reader import reader_of
+from phaseline.engine.log.archived.chain import log_reader
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.log_records import logged
 
@@ -25,7 +26,7 @@ async def pieces(
         return
     found: list[Piece] = []
     cause, last = 0, after
-    reader = reader_of(installation.wire, installation.layout.log, topic.wanted.filters(installation), after + 1)
+    reader = log_reader(installation, topic.wanted.filters(installation), after + 1)
     async with reader:
         while not reader.caught_up:
             for stored in await reader.take(CHUNK):

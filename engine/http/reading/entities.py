@@ -12,6 +12,8 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple
 
+import msgspec
+
 from phaseline.engine.client import maps
 from phaseline.engine.client.selection import EVERYTHING, Selector, in_order
 from phaseline.engine.http.call import Call, HttpAnswer
@@ -29,6 +31,9 @@ from phaseline.machines.docs import wording
 from phaseline.schemas import codec
 from phaseline.schemas.records import Entity, Transition, timestamp
 
+PAGING = ("continue", "limit")
+"""Parameters in which the requests for the pages of one list differ."""
+
 
 class PageToken(NamedTuple):
     """Where a list goes on: at an offset of the list at a place. query: the checksum of the query it belongs to."""
@@ -45,9 +50,8 @@ class PageToken(NamedTuple):
     def read(cls, text: str, query: int) -> "PageToken":
         """The token in a text; raises `OtherQuery`."""
         try:
-            place, offset, own = json.loads(base64.urlsafe_b64decode(text + "=" * (-len(text) % 4)))
-            found = cls(int(place), int(offset), int(own))
-        except (ValueError, TypeError):
+            found = msgspec.json.decode(base64.urlsafe_b64decode(text + "=" * (-len(text) % 4)), type=cls)
+        except ValueError:
             raise OtherQuery(what="no list of this server") from None
         if found.query != query or found.offset < 0 or found.place < 0:
             raise OtherQuery(what="another query")
@@ -56,11 +60,11 @@ class PageToken(NamedTuple):
 
 async def entities(call: Call) -> HttpAnswer:
     """A page of the entities that fit, with counts of all that fit."""
-    values, query = call.values, zlib.crc32(call.query_without("continue", "limit").encode())
+    values, query = call.values, zlib.crc32(call.query_without(*PAGING).encode())
     token = None if values["continue"] is None else PageToken.read(values["continue"], query)
     at = values["at"] if token is None else str(token.place)
     view = await call.service.view(at, values["min"])
-    found = await listed(call, view, query)
+    found = await listed(call, view)
     offset, limit = 0 if token is None else token.offset, values["limit"]
     page = found[offset : offset + limit]
     stale = await view.entities.stale_since_ns([record.entity for record in page])
@@ -79,10 +83,10 @@ async def entities(call: Call) -> HttpAnswer:
     return HttpAnswer(body, view.moment, is_past=view.is_past)
 
 
-async def listed(call: Call, view: ViewAt, query: int) -> list[Transition]:
+async def listed(call: Call, view: ViewAt) -> list[Transition]:
     """All entities that fit, in order. A list of several pages is made once."""
     service, values = call.service, call.values
-    key = (view.moment.place, query)
+    key = (view.moment.place, call.query_without(*PAGING))
     if (known := service.lists.get(key)) is not None:
         return known
     choice, kind = chosen(values["state"], values["condition"]), values["kind"]

@@ -22,6 +22,13 @@ class BadArchive(InvalidInput):
     problem: str
 
 
+class ArchivedMeanwhile(NoAnswer):
+    """while the log was read, it was moved to archive {archive} up to place {place}: try again"""
+
+    archive: str
+    place: int
+
+
 class CopyBehind(NoAnswer):
     """stream {stream} has copied {copied} of {wanted}, and the rest must not be trimmed before: try again"""
 

@@ -4,7 +4,6 @@ Belongs here: that reader, and the choice of a reader for an installation. Does 
 (`archive.open_archive`), reading the stream (`jetstream.stream_reader`).
 """
 
-import asyncio
 from collections import deque
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack
@@ -12,6 +11,7 @@ from typing import Self
 
 from phaseline.engine.jetstream.reader import Stored
 from phaseline.engine.jetstream.stream_reader import StreamReader, reader_of
+from phaseline.engine.log.archived.archive_errors import ArchivedMeanwhile
 from phaseline.engine.log.archived.log_archive import LogArchive
 from phaseline.engine.log.installation import Installation
 from phaseline.schemas.records import nanoseconds
@@ -20,32 +20,51 @@ from phaseline.schemas.records import nanoseconds
 def log_reader(
     installation: Installation, filters: Sequence[str], start: int | str = "start", feed: Sequence[str] = ()
 ) -> StreamReader:
-    """A reader of LOG, not open yet; with the archive, if the installation has one and `start` lies in it."""
-    wire, stream, archive = installation.wire, installation.layout.log, installation.archive
-    if archive is None or not _lies_in(archive, start):
-        return reader_of(wire, stream, filters, start, feed)
-    return ArchiveReader(archive, filters, start, reader_of(wire, stream, filters, archive.place + 1, feed))
-
-
-def _lies_in(archive: LogArchive, start: int | str) -> bool:
-    if isinstance(start, int):
-        return start <= archive.place
-    return start == "start" or (start != "now" and nanoseconds(start) <= archive.time_ns)
+    """A reader of LOG, not open yet; with the archive, if the installation has one."""
+    if installation.archive is None or start == "now":
+        return reader_of(installation.wire, installation.layout.log, filters, start, feed)
+    return ArchiveReader(installation, installation.archive, filters, start, feed)
 
 
 class ArchiveReader:
-    """Reads the records of an archive, then the messages of the stream behind them."""
+    """Reads the records of an archive, then the messages of the stream behind them.
 
-    def __init__(self, archive: LogArchive, filters: Sequence[str], start: int | str, rest: StreamReader) -> None:
-        """rest: the reader of the stream, not open yet, from the first place after the archive on."""
-        self._past: AsyncIterator[list[Stored]] | None = archive.messages(filters, start, archive.place)
+    The log may be archived further meanwhile. What was trimmed before it was read is missing then, and
+    `ArchivedMeanwhile` is raised in place of the end.
+    """
+
+    def __init__(
+        self, installation: Installation, archive: LogArchive, filters: Sequence[str], start: int | str,
+        feed: Sequence[str],
+    ) -> None:  # fmt: skip
+        """Reads nothing yet. The arguments are those of `log_reader`."""
+        self._installation, self._archive = installation, archive
+        self._filters, self._start, self._feed = filters, start, feed
+        self._past: AsyncIterator[list[Stored]] | None = None
         self._held = deque[Stored]()
-        self._rest, self._stack = rest, AsyncExitStack()
+        self._rest: StreamReader
+        self._first = 0
+        """The place from which on the stream must hold everything."""
+        self._is_whole = False
+        """Whether it was seen that nothing was trimmed before it was read."""
+        self._stack = AsyncExitStack()
 
     async def __aenter__(self) -> Self:
         """Open the stream too, so that both ends are those of one time."""
-        await self._stack.enter_async_context(self._rest)
-        await self._fill()
+        installation, archive, start = self._installation, self._archive, self._start
+        await archive.follow()
+        self._first = start if isinstance(start, int) else 0
+        if _lies_in(archive, start):
+            self._past = archive.messages(self._filters, start, archive.place)
+            start = archive.place + 1
+        self._first = max(self._first, archive.place + 1)
+        rest = reader_of(installation.wire, self.stream, self._filters, start, self._feed)
+        self._rest = await self._stack.enter_async_context(rest)
+        try:
+            await self._fill()
+        except BaseException:
+            await self._stack.aclose()
+            raise
         return self
 
     async def __aexit__(self, *_: object) -> None:
@@ -54,7 +73,7 @@ class ArchiveReader:
     @property
     def stream(self) -> str:
         """The name of the stream."""
-        return self._rest.stream
+        return self._installation.layout.log
 
     @property
     def buffered(self) -> int:
@@ -64,23 +83,34 @@ class ArchiveReader:
     @property
     def caught_up(self) -> bool:
         """Whether all messages that there were on entry have been taken. Once true it stays true."""
-        return self._past is None and not self._held and self._rest.caught_up
+        return self._is_whole and not self._held
 
     async def take(self, limit: int, timeout: float | None = None) -> list[Stored]:
         """Wait for messages and return at most `limit`, as `reader.Reader.take` does."""
-        if not self._held:
-            return await self._rest.take(limit, timeout)
-        taken = [self._held.popleft() for _ in range(min(limit, len(self._held)))]
+        if self._held:
+            taken = [self._held.popleft() for _ in range(min(limit, len(self._held)))]
+        else:
+            taken = await self._rest.take(limit, timeout)
         if not self._held:
             await self._fill()
         return taken
 
     async def _fill(self) -> None:
-        """Hold the next messages of the archive, if there are more."""
+        """Hold the next messages of the archive, if there are more; at the end look whether the rest is whole."""
         while self._past is not None and not self._held:
             found = await anext(self._past, None)
             if found is None:
                 self._past = None
             else:
                 self._held.extend(found)
-            await asyncio.sleep(0)  # files are read without a pause, and the connection must not starve
+        if self._past is None and not self._is_whole and self._rest.caught_up:
+            archived = await self._archive.follow()
+            if archived >= self._first:
+                raise ArchivedMeanwhile(archive=self._archive.name, place=archived)
+            self._is_whole = True
+
+
+def _lies_in(archive: LogArchive, start: int | str) -> bool:
+    if isinstance(start, int):
+        return start <= archive.place
+    return start == "start" or nanoseconds(start) <= archive.time_ns
