@@ -7,7 +7,7 @@ large cascade can be visible.
 """
 
 import json
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
 
 from phaseline.engine.core.intake import check_arity
 from phaseline.engine.errors import EntityUnknown, InvalidId, NameUnknown, TreeUnknown, WrongIdLength
@@ -72,13 +72,18 @@ class Latest(StateView):
     async def matching(self, patterns: Sequence[Pattern]) -> list[Transition]:
         """The entities that at least one pattern selects."""
         found: dict[tuple[str, str], Transition] = {}
+        async for record in self.each(patterns):
+            found[record.entity.kind, record.entity.id] = record
+        return list(found.values())
+
+    async def each(self, patterns: Sequence[Pattern]) -> AsyncIterator[Transition]:
+        """The same, as they are read. An entity that changes meanwhile can come twice."""
         for pattern in patterns:
             filter_ = _state_filter(self.installation, pattern)
             async for messages in read_all(self.installation.wire, self.installation.layout.state, [filter_]):
                 for stored in messages:
                     if (record := await self._transition_in(stored)) is not None:
-                        found[record.entity.kind, record.entity.id] = record
-        return list(found.values())
+                        yield record
 
     async def _transition_in(self, stored: Stored) -> Transition | None:
         """The transition in a message of STATE; None for checkpoints and marks. LOG is asked where it is foreign."""
