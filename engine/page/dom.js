@@ -69,7 +69,7 @@ function renew(old, made) {
 	for (const name of ["onclick", "onchange", "oninput"]) old[name] = made[name];
 	for (const { name } of [...old.attributes]) if (!made.hasAttribute(name)) old.removeAttribute(name);
 	for (const { name, value } of made.attributes) {
-		if (name === "style") old.style.cssText = value; // as a text it is not allowed
+		if (name === "style") old.style.cssText = value; // not allowed as a text
 		else if (old.getAttribute(name) !== value) old.setAttribute(name, value);
 	}
 	refill(old, ...made.childNodes);

@@ -3,7 +3,7 @@
 const KEPT = 400;
 const AWAY = [1000, 5000];
 
-/** One EventSource for many readers. A reader is a function that takes messages. A place is that of a cell, by its name. */
+/** One EventSource for many readers. A reader is a function that takes messages. Places are by cell. */
 export class Feed {
 	#readers = new Set();
 	#frames = [];
@@ -14,7 +14,7 @@ export class Feed {
 	#failures = 0;
 	#cells = new Map();
 
-	/** Tell a reader everything after these places. What it knows already comes again if the stream is not there yet. */
+	/** Tell a reader everything after these places. */
 	join(reader, places) {
 		this.#readers.add(reader);
 		const early = Object.keys(places).some((cell) => !(places[cell] >= this.#begins[cell]));

@@ -7,7 +7,7 @@ import { Router, splitName } from "./router.js";
 import { described, nameIn, Store } from "./store.js";
 import { Stream } from "./stream.js";
 import { Strip } from "./strip.js";
-import { choose, el, fill, language, safe, sleep, small, stateName, t } from "./ui.js";
+import { choose, dialog, el, fill, language, safe, sleep, small, stateName, t } from "./ui.js";
 
 /** The screens of all cells; the others are of one. */
 const ACROSS = ["now", "tree"];
@@ -136,13 +136,14 @@ class App {
 		this.seeking = (this.seeking ?? Promise.resolve()).then(async () => {
 			if (this.query.at !== wanted) return;
 			try {
-				const place = await this.behind.seek(wanted);
+				const place = await this.behind.seek(wanted, this.live.place);
 				if (String(place) !== wanted) {
 					this.at = String(place);
 					this.router.set({ at: place });
 				}
 			} catch (problem) {
-				this.announce(t("failed", { problem: problem.message }));
+				const text = t("failed", { problem: problem.message });
+				dialog(text, el("p", text));
 				this.goLive();
 			}
 		});
@@ -163,7 +164,7 @@ class App {
 		if (this.several) return this.announce(t("ofOneCell"));
 		if (!this.past) {
 			if (direction > 0) return false;
-			await this.behind.seek(String(this.live.place));
+			await this.behind.seek(this.live.place, this.live.place);
 		}
 		const place = direction > 0 ? await this.behind.next() : await this.behind.previous();
 		if (place === null) {

@@ -13,9 +13,10 @@ export class Past {
 		Object.assign(this, { store: new Store(machines), rows: [], undos: [], done: 0, first: 0, last: -1 });
 	}
 
-	/** Stand at a place, or where a time or `15m` leads; returns the place. */
-	async seek(when) {
-		const place = /^\d+$/.test(when) ? Number(when) : (await get("/v1/counts", { at: when })).place;
+	/** Stand at a place, or where `15m` leads; returns it. end: the last known place. */
+	async seek(when, end) {
+		const named = Number(when);
+		const place = named >= 0 && named <= end ? named : (await get("/v1/counts", { at: when })).place;
 		if (place < this.first || place > this.last) await this.#fetch(place);
 		this.#stand(place);
 		return this.store.place;

@@ -237,11 +237,16 @@ async def test_long_names_are_broken_or_cut(chromium: Any, api: Api, client: Cli
         assert tab.errors == []
 
 
-@pytest.mark.parametrize("at", ["99999999", "tomorrow"])
-async def test_a_place_that_is_not_there_is_said_and_left(chromium: Any, api: Api, client: Client, at: str) -> None:
+@pytest.mark.parametrize(
+    ("at", "says"), [("99999999", "place 99999999 of the log"), ("tomorrow", "'tomorrow' is none of"), ("-1", "'-1'")]
+)
+async def test_a_place_that_is_not_there_is_said_and_left(
+    chromium: Any, api: Api, client: Client, at: str, says: str
+) -> None:
     async with browser.tab(chromium) as tab:
         await tab.page.goto(f"{api.url}/now?kind=node&at={at}")
-        await tab.until("document.getElementById('announce')?.textContent.startsWith('That did not work')")
+        await tab.page.get_by_role("dialog").get_by_text(says).wait_for()
+        await tab.press("Escape")
         await tab.until("window.phaseline && !phaseline.past && phaseline.loaded")
         assert urlsplit(tab.page.url).query == "kind=node"
         assert await tab.page.evaluate("phaseline.store === phaseline.live")
