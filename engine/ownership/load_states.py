@@ -56,6 +56,8 @@ class PartitionStates:
         self.read = 0
         """How many messages were read."""
         self._calm, self._made = calm, ""
+        self.is_used = False
+        """Whether an owner has the tree, who may have changed it without a commit."""
         self._settled: Holding | None = None
         """The last checkpoint of the owner whose commits, all of them, are in the tree."""
         self._installation, self._tree, self._highest = installation, installation.tree(), 0
@@ -86,7 +88,7 @@ class PartitionStates:
         position: up to which all events are decided. What STATE had copied up to a checkpoint of this owner need not be
         read again.
         """
-        self._settled, self._highest = last, max(self._highest, position)
+        self._settled, self._highest, self.is_used = last, max(self._highest, position), False
         wire, state = self._installation.wire, self._installation.layout.state
         with suppress(PhaselineError):  # then more is read again
             copy = await last_message_from_leader(wire, state, self._own)
@@ -132,6 +134,7 @@ class PartitionStates:
             self._saw(await _rebuild(self._installation, self.partition, self._tree))
             missing = least - loaded
             log.warning("state_rebuilt", partition=self.partition, missing=missing, entities=len(self._tree))
+        self.is_used = True
         return self._tree, self._highest
 
     def forget(self) -> None:

@@ -169,6 +169,8 @@ class Partition:
         elif claim is not None and was_loaded:
             last = claim.checkpoint
             await states.settle(Holding(claim.fence.sequence, last.epoch, last.worker), claim.position)
+        elif states.is_used:  # a change of tables may have moved entities without a commit
+            self.states = None
 
     async def _taken_over(self) -> Claim:
         """Own the partition, with its states. Those of which much is to be read wait for their turn."""

@@ -13,12 +13,13 @@ from typing import Any
 import pytest
 from structlog.testing import capture_logs
 
-from phaseline.engine.errors import Fenced
+from phaseline.engine.errors import Fenced, RequestTimedOut
 from phaseline.engine.jetstream.api_reply import Ack
 from phaseline.engine.jetstream.streams import Layout, provision
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.log.installation import Installation
-from phaseline.engine.ownership import load_states
+from phaseline.engine.ownership import load_states, repair_timers
+from phaseline.engine.ownership.claim import Claim
 from phaseline.engine.ownership.load_states import PartitionStates
 from phaseline.engine.ownership.takeover import take_over
 from phaseline.engine.settings import Settings
@@ -303,6 +304,21 @@ async def test_renewals_come_first_but_not_for_ever(
     stop.set()
     silence.set()
     await running
+
+
+async def test_states_that_a_failed_take_over_may_have_changed_are_forgotten(
+    wire: Wire, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    installation = Installation(wire, await provision(wire, settings), BUILT_IN_KINDS)
+
+    async def failing(_: Installation, claim: Claim) -> None:
+        raise RequestTimedOut(subject=claim.fence.subject, seconds=1.0, hint="")
+
+    monkeypatch.setattr(repair_timers, "repair", failing)
+    owner = Owner(installation, "a", PartitionStates(installation, 0))
+    with pytest.raises(RequestTimedOut):
+        await owner.task
+    assert owner.partition.states is None
 
 
 async def test_few_partitions_load_at_the_same_time(
