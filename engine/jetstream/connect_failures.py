@@ -35,6 +35,10 @@ NO_CERTIFICATE = (
     "the server closed the connection during the handshake, perhaps because it wants a certificate of its clients: "
     "give tls_cert and tls_key"
 )
+OTHER_CERTIFICATE = (
+    "the server closed the connection during the handshake, perhaps because it does not accept the certificate of "
+    "tls_cert: give another one"
+)
 CAUSES = (
     ("[errno 111]",             "nothing listens there"),
     ("connection refused",      "nothing listens there"),
@@ -74,8 +78,9 @@ def first_failure(settings: Settings, error: Exception) -> PhaselineError:
         return _refusal(settings, lowered)
     if _is_tls(error, lowered):
         return TlsFailed(url=settings.shown, problem=_tls_problem(error, lowered))
-    if isinstance(error, HUNG_UP) and settings.wants_tls and settings.tls_cert is None:
-        return TlsFailed(url=settings.shown, problem=NO_CERTIFICATE)
+    if isinstance(error, HUNG_UP) and settings.wants_tls:
+        problem = NO_CERTIFICATE if settings.tls_cert is None else OTHER_CERTIFICATE
+        return TlsFailed(url=settings.shown, problem=problem)
     return NatsUnreachable(url=settings.shown, cause=text_of(error))
 
 

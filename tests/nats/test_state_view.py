@@ -19,6 +19,7 @@ from phaseline.engine.log.state_view import Pattern, StateView
 from phaseline.engine.settings import Settings
 from phaseline.schemas import wire_codec
 from phaseline.schemas.records import Transition
+from tests.support import forked_process
 from tests.support.built_in_kinds import BUILT_IN_KINDS
 from tests.support.command import Shell
 from tests.support.installation import installation_with_history
@@ -144,6 +145,7 @@ async def test_a_moment_has_the_time_that_was_named(client: Client) -> None:
 async def test_a_command_prints_the_place_that_it_read(client: Client, shell: Shell, command: tuple[str, ...]) -> None:
     """Although the log grows between any two requests of the command."""
     await client.publish_and_wait("cluster", "adopt", "c1", {"phase": "Running"})
+    await asyncio.to_thread(forked_process.started_server)  # so that the commands begin at once
 
     async def keep_changing() -> None:
         while True:

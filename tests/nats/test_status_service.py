@@ -14,8 +14,9 @@ from phaseline.engine.client.client import Client
 from phaseline.engine.core.process import Batch
 from phaseline.engine.emco_status import server
 from phaseline.engine.errors import BadStatusQuery, EntityNotYetKnown, EntityUnknown, InvalidId, NotOwned
-from phaseline.engine.jetstream.streams import inspect
+from phaseline.engine.jetstream.streams import inspect, provision
 from phaseline.engine.jetstream.wire import Wire
+from phaseline.engine.log.installation import Installation
 from phaseline.engine.settings import Settings
 from phaseline.engine.worker.partition import Partition
 from phaseline.engine.worker.worker import Worker
@@ -254,8 +255,8 @@ async def test_only_what_is_committed_is_told(
     assert (await asked)["state"] == "Terminated"
 
 
-async def test_a_partition_that_is_not_loaded_is_an_error() -> None:
-    partition = Partition(None, 3, "w")  # type: ignore[arg-type]  # it is never run
+async def test_a_partition_that_is_not_loaded_is_an_error(wire: Wire, settings: Settings) -> None:
+    partition = Partition(Installation(wire, await provision(wire, settings), KINDS), 3, "w")  # it is never run
     with pytest.raises(NotOwned, match="partition 3 is not owned by this worker"):
         await partition.look(lambda tree: tree)
 

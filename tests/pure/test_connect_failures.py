@@ -1,13 +1,24 @@
 """What a first connection that failed is told, by the server's words.
 
-Belongs here: refusals that are none. Does not: real servers (`test_tls`, `test_failures`).
+Belongs here: refusals that are none, and refusals without words. Does not: real servers (`test_tls`, `test_failures`).
 """
+
+from pathlib import Path
 
 import pytest
 
-from phaseline.engine.errors import NatsUnreachable, PhaselineError, UserRefused
+from phaseline.engine.errors import NatsUnreachable, PhaselineError, TlsFailed, UserRefused
 from phaseline.engine.jetstream.connect_failures import first_failure
 from phaseline.engine.settings import Settings
+
+
+@pytest.mark.parametrize("given", [{}, {"tls_cert": Path(__file__), "tls_key": Path(__file__)}])
+def test_a_server_that_hangs_up_during_the_handshake_wants_another_certificate(given: dict[str, Path]) -> None:
+    """The end of the connection can overtake the alert that says so."""
+    settings = Settings(nats=("tls://here:4222",), **given)  # type: ignore[arg-type]  # paths only
+    found = first_failure(settings, ConnectionResetError(104, "Connection reset by peer"))
+    assert isinstance(found, TlsFailed)
+    assert ("tls_cert: give another one" in str(found)) is bool(given)
 
 
 @pytest.mark.parametrize(
