@@ -30,7 +30,7 @@ BATCH_LIMIT = 999
 
 AHEAD = 64
 """The most events that are read before the first of them is decided."""
-AHEAD_BYTES = 32_768
+AHEAD_BYTES = 131_072
 """The bytes of bodies after which no more events are read ahead. A batch that ends reads the rest of them again."""
 
 LONGEST_ERROR = 1_024
