@@ -13,6 +13,7 @@ from phaseline.engine.cli.log_source import Part
 from phaseline.engine.cli.output import Output
 from phaseline.engine.cli.render_replay import counted
 from phaseline.engine.replay.export_log import export
+from phaseline.engine.replay.server_log import ServerLog
 from phaseline.engine.settings import Settings
 from phaseline.machines.built_in import installed
 
@@ -54,11 +55,14 @@ def export_(settings: Settings, file: Path, *, records: bool, expect: bool, part
                     source, file, records=records, expect=expect, progress=lambda n: bar.advance(task, n)
                 )
             undecided = source.undecided
+            archived = source.archived if isinstance(source, ServerLog) else 0
         totals = {f"{word}s": counts.get(word, 0) for word in ("state", "event", "record")}
         totals["expected"] = counts.get("expected", 0)
         if output.is_data and str(file) != "-":
-            output.show({"file": str(file), **totals, "undecided": undecided})
+            output.show({"file": str(file), **totals, "undecided": undecided, "archived": archived})
             return
+        if archived:
+            terminal.say(f"events up to {archived} left out: they are in an archive (--archive DIR)")
         if undecided:
             terminal.say(f"{counted(undecided, 'event')} left out: not decided yet")
         labels = {"expected": "final states"}

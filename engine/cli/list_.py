@@ -29,6 +29,9 @@ from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.compiler.labels import Language
 from phaseline.schemas.records import Entity, Transition
 
+FIRST, FURTHER = 50, 1_000
+"""Entities that are printed at once where they are printed as they are read: at first, and later."""
+
 
 @click.command(
     name="list",
@@ -40,6 +43,7 @@ from phaseline.schemas.records import Entity, Transition
         ("phaseline list node --state '{Failed,[Balance,*]}'", "nodes that failed, with arrears among the causes"),
         ("phaseline list node --state Failed --at 2h", "nodes that had failed two hours ago"),
         ("phaseline list node_pool -l default=true --sort-by since", "by attributes, the longest in its state first"),
+        ("phaseline list --json --sort-by none", "many entities: the first line comes at once"),
         ("phaseline list cluster --watch", "all clusters, and then each change"),
         ("phaseline list node --json | jq -r .id", ""),
         ("phaseline list --cell east=nats://east:4222 --cell west=@west", "of two installations"),
@@ -64,8 +68,8 @@ def list_(
 ) -> int | None:  # fmt: skip
     """List entities with their states, sorted by id. With --at, list them as they were at an earlier moment.
 
-    They are sorted, so the first line is printed when the last entity was read. What prints while it reads is
-    `phaseline watch --from start --no-follow`: each transition, in the order of the log.
+    They are sorted, so the first line is printed when the last entity was read. With --sort-by none each is printed
+    as soon as it is read, in no order.
 
     With --watch, list them, and then each one again whenever it changes, until it no longer fits.
 
@@ -80,22 +84,23 @@ def list_(
 
     async def work() -> int:
         async with installations.reading(tree, at) as reading:
+            if sort_by == selection.UNSORTED and not follow and not installations.cells:
+                await reading.each(partial(listing.print_unsorted, output, lang))
+                return reading.end(output)
             listed = dict(await reading.each(listing.read))
             wanted.selector.check(reading.kinds, kind, [one for found in listed.values() for one in found.everything])
             shown = [one for cell, found in listed.items() for one in found.lines(cell)]
-            if sort_by is not None:
+            if sort_by not in (None, selection.UNSORTED):
                 key = order_of(reading.kinds, [one.record for one in shown], sort_by, kind, lang)
                 shown.sort(key=lambda one: key(one.record))
-            elif installations.cells:
+            elif installations.cells and sort_by is None:
                 shown.sort(key=lambda one: by_id(one.record))
             terminal.without_time(sum(found.without_time for found in listed.values()))
             now = max(0 if output.is_data else time_at(found.moment, cell) for cell, found in listed.items())
             page = EntityLines(reading.kinds, output, lang, now, installations.cells)
             page.print(shown, more=follow)
             if not follow:
-                if not output.is_data:
-                    count = f"{len(shown):,} {'entity' if len(shown) == 1 else 'entities'}"
-                    terminal.say(count if shown else "no entities found")
+                say_how_many(len(shown), output)
                 return reading.end(output)
             async for _, one in reading.follow(partial(listing.follow, listed), output):
                 page.add(one)
@@ -103,6 +108,12 @@ def list_(
             return Exit.DONE
 
     return terminal.run(work())
+
+
+def say_how_many(count: int, output: Output) -> None:
+    """Say how many entities were printed."""
+    if not output.is_data:
+        terminal.say(f"{count:,} {'entity' if count == 1 else 'entities'}" if count else "no entities found")
 
 
 class Shown(NamedTuple):
@@ -147,6 +158,26 @@ class Listing(NamedTuple):
             found = [record for record in everything if self.wanted.fits(record.entity)]
         stale = await view.stale_since_ns([record.entity for record in found])
         return ListRead(view.moment, start, view.without_time, everything, found, stale)
+
+    async def print_unsorted(self, output: Output, language: Language, client: Client) -> None:
+        """Print the entities of one installation, each as soon as it is read."""
+        view = await client.at(self.at, clock=self.clock)
+        now, wanted = 0 if output.is_data else time_at(view.moment, ""), self.wanted
+        page, count = EntityLines(view.kinds, output, language, now, ()), 0
+        attributes: dict[frozenset[str], Transition] = {}
+        found = view.unsorted(
+            self.kind, tree=self.tree, state=wanted.state, condition=wanted.condition, deleted=wanted.deleted
+        )
+        async for read in some_at_a_time(found):
+            if wanted.selector.requirements:
+                attributes.update((frozenset(one.entity.attributes), one) for one in read)
+            records = [one for one in read if wanted.selector.selects(one.entity)]
+            stale = await view.stale_since_ns([one.entity for one in records])
+            page.go_on([Shown("", one, stale.get((one.entity.kind, one.entity.id))) for one in records])
+            count += len(records)
+        wanted.selector.check(view.kinds, self.kind, attributes.values())
+        terminal.without_time(view.without_time)
+        say_how_many(count, output)
 
     async def follow(self, listed: dict[str, ListRead], cell: str, client: Client) -> AsyncIterator[Shown]:
         """The changes after what was listed. A cell that was not listed, or has failed since, is listed first."""
@@ -209,6 +240,18 @@ class EntityLines:
             self._rows.settle()
         self.output.flush()
 
+    def go_on(self, found: Sequence[Shown]) -> None:
+        """Print further entities as they are read. It is not known yet whether one that follows is stale."""
+        if self.output.is_data:
+            for one in found:
+                self._show(one)
+        elif found:
+            self._rows = self._rows or self.output.rows(columns(found, stale=True, wide=self.output.is_wide))
+            for one in found:
+                self._rows.add(row(self.kinds, one, self.language, self.now, stale=True))
+            self._rows.settle()
+        self.output.flush()
+
     def add(self, one: Shown) -> None:
         """Print one more."""
         if self._rows is None:
@@ -222,6 +265,18 @@ class EntityLines:
     def _show(self, one: Shown) -> None:
         shown = maps.entity_map(self.kinds, one.record, self.language, one.stale)
         self.output.show(cells.named(one.cell, shown), maps.name_of(one.record.entity))
+
+
+async def some_at_a_time(found: AsyncIterator[Transition]) -> AsyncIterator[list[Transition]]:
+    """The same in lists: the first one is short, so that something is printed at once."""
+    held, most = list[Transition](), FIRST
+    async for one in found:
+        held.append(one)
+        if len(held) >= most:
+            yield held
+            held, most = [], FURTHER
+    if held:
+        yield held
 
 
 def columns(found: Sequence[Shown], *, stale: bool, names: Collection[str] = (), wide: bool = False) -> list[Column]:

@@ -22,6 +22,8 @@ from phaseline.engine.embedded.server_key import with_key
 from phaseline.engine.errors import BadSetting, NameUnknown
 from phaseline.engine.log.when import NOW, START, Time, parse, seconds_of
 from phaseline.engine.settings import Settings, from_options
+from phaseline.schemas import envelope
+from phaseline.schemas.cloudevents import extensions
 from phaseline.schemas.records import timestamp
 from phaseline.schemas.similar import did_you_mean
 
@@ -232,6 +234,28 @@ class JsonObject(click.ParamType):  # type: ignore[type-arg]  # click 8.1 has no
         if not isinstance(decoded, dict):
             self.fail(f"""must be a JSON object, like '{{"reason": "KubeletStopped"}}', found {value!r}""", param, ctx)
         return decoded
+
+
+class ExtensionType(click.ParamType):  # type: ignore[type-arg]  # as above
+    """An extension attribute of CloudEvents on the command line: `traceparent=00-...`."""
+
+    name = "extension"
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> tuple[str, str]:  # fmt: skip
+        """Its name and its text."""
+        if isinstance(value, tuple):
+            return value
+        name, equals, text = str(value).partition("=")
+        if not equals or not text:
+            self.fail(f"{value!r} has no value: write NAME=VALUE", param, ctx)
+        if name in envelope.KNOWN:
+            known = ", ".join(sorted(envelope.KNOWN))
+            self.fail(f"{name!r} is no extension: the envelope itself has {known}", param, ctx)
+        if not extensions.is_name(name):
+            self.fail(f"{name!r} is no name of an extension: names are of a-z and 0-9, at most 64 of them", param, ctx)
+        return name, text
 
 
 class SecondsType(click.ParamType):  # type: ignore[type-arg]  # as above

@@ -4,6 +4,7 @@ Belongs here: its options, and the outcome of one event. Does not: sending (`eng
 """
 
 import re
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,7 @@ from phaseline.engine.settings import Settings
 from phaseline.machines.compiler.kinds import Kinds
 
 WAIT_OPTION = "--wait"
-DETAILS = ("source", "event_id", "sequence", "time")
+DETAILS = ("source", "event_id", "sequence", "time", "extensions")
 
 
 class WaitingPage(Page):
@@ -42,6 +43,7 @@ class WaitingPage(Page):
         ("phaseline publish cluster create c1 --wait", "show the records of the event"),
         ('phaseline publish node not_ready c1/pool-a/n7 --data \'{"reason": "KubeletStopped"}\'', ""),
         ("phaseline publish node ready c1/pool-a/n7 --source /agent/c1 --sequence 17", ""),
+        ("phaseline publish cluster renewed c1 --extension correlationid=order-4711", "records keep it"),
         ("phaseline publish cluster delete c1 --dry-run", "show what it would do"),
         ("phaseline publish --file examples/morning.jsonl", ""),
     ],
@@ -54,6 +56,8 @@ class WaitingPage(Page):
 @click.option("--id", "event_id", metavar="TEXT", help="Id of the event, unique per source.  [default: random]")
 @click.option("--sequence", type=click.IntRange(0), metavar="N", help="A number that rises per source and entity.")
 @click.option("--time", metavar="TIME", help="Time of the event, RFC 3339.  [default: now]")
+@click.option("--extension", "extensions", type=options.ExtensionType(), multiple=True, metavar="NAME=VALUE",
+              help="An extension attribute of CloudEvents, such as traceparent. Records keep it.")  # fmt: skip
 @click.option(WAIT_OPTION, type=click.FloatRange(0, min_open=True), metavar="[SECONDS]",
               help=f"Wait for the outcome, and show it.  [default without a number: {WAIT:g}]")  # fmt: skip
 @click.option("--dry-run", is_flag=True, help="Show what the event would do now. Nothing is sent.")
@@ -84,6 +88,7 @@ def publish(
     the log. The answer is computed from the latest states. If events of the tree are not decided yet, the command
     says so. It does not notice an --id that was used before.
     """
+    details["extensions"] = _extensions(details["extensions"])
     details = {name: details[name] for name in DETAILS if details[name] is not None}
     if dry_run and (file is not None or wait is not None):
         raise click.UsageError("--dry-run is for one event and sends nothing: leave out --file and --wait")
@@ -111,6 +116,14 @@ def publish(
             return show_outcome(client.kinds, outcome, waited=wait is not None, output=output)
 
     return terminal.run(work())
+
+
+def _extensions(given: tuple[tuple[str, str], ...]) -> dict[str, str] | None:
+    """The extension attributes; None if there are none. Raises `UsageError` for one that is given twice."""
+    for name, count in Counter(name for name, _ in given).items():
+        if count > 1:
+            raise click.UsageError(f"--extension {name} is given {count} times: an event has each attribute once")
+    return dict(given) or None
 
 
 def show_outcome(kinds: Kinds, outcome: Outcome, *, waited: bool, output: Output) -> int:

@@ -152,6 +152,7 @@ def show_summary(found: Sequence[RejectionCount], output: Output) -> None:
 @rejections.command(cls=Page)
 @click.argument("place", type=click.IntRange(1))
 @options.connected
+@options.archived
 @options.output("json", "yaml", "wide")
 def show(settings: Settings, place: int, *, output: Output) -> int | None:
     """Show one rejection with its event: decoded, or in hexadecimal if it cannot be decoded."""
@@ -214,6 +215,7 @@ def show_body(body: bytes, *, whole: bool) -> None:
 @click.option(publish.WAIT_OPTION, type=click.FloatRange(0, min_open=True), metavar="[SECONDS]",
               help=f"Wait for the outcome, and show it.  [default without a number: {WAIT:g}]")  # fmt: skip
 @options.connected
+@options.archived
 @options.output("json", "yaml")
 def resend(settings: Settings, place: int, *, wait: float | None, output: Output) -> int | None:
     """Publish the event of a rejection again, byte for byte, with the same id.

@@ -11,6 +11,9 @@ import click
 from phaseline.engine.cli.options import Function
 from phaseline.engine.client.selection import EVERYTHING, FIELDS, Selector
 
+UNSORTED = "none"
+"""The order of what is printed as soon as it is read."""
+
 
 class SelectorType(click.ParamType):  # type: ignore[type-arg]  # click 8.1 has no types for its values
     """A selector on the command line."""
@@ -33,7 +36,7 @@ selector = click.option(
 )  # fmt: skip
 sort_by = click.option(
     "--sort-by", metavar="FIELD",
-    help=f"Sort by a field ({', '.join(FIELDS)}) or an attribute, instead of by id.",
+    help=f"Sort by a field ({', '.join(FIELDS)}) or an attribute, instead of by id; {UNSORTED}: print what is read.",
 )  # fmt: skip
 
 

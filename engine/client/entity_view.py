@@ -14,6 +14,7 @@ from phaseline.engine.explain import fetch
 from phaseline.engine.explain.model import Explanation
 from phaseline.engine.log import latest, resolve_kind
 from phaseline.engine.log.event_clock.past import EventPast
+from phaseline.engine.log.latest import Latest
 from phaseline.engine.log.state_view import StateView
 from phaseline.engine.log.watch import RecordFilter, chosen
 from phaseline.engine.log.when import Moment
@@ -90,6 +91,26 @@ class EntityView(Generic[M_co]):
         if not choice.looks_at_conditions:
             return found
         return [one for one in found if any(choice.selects(facet.state) for facet in one.entity.facets)]
+
+    async def unsorted(
+        self, kind: str | None = None, *, tree: str | None = None, state: str | None = None,
+        condition: str | Sequence[str] = (), deleted: bool = False,
+    ) -> AsyncIterator[Transition]:  # fmt: skip
+        """What `last_of` gives, in no order: of the latest states each as soon as it is read."""
+        if not isinstance(self._states, Latest):
+            for record in await self.last_of(kind, tree=tree, state=state, condition=condition, deleted=deleted):
+                yield record
+            return
+        choice, seen = chosen(state, condition), set[tuple[str, str]]()
+        RecordFilter(kind=kind, state=choice.phase, below=tree, choice=choice).check(self.kinds)
+        async for record in self._states.each(latest.patterns(self._states.installation, kind, tree)):
+            entity = record.entity
+            if (entity.kind, entity.id) in seen or not latest.matches(entity, choice.phase, deleted=deleted):
+                continue
+            if choice.looks_at_conditions and not any(choice.selects(facet.state) for facet in entity.facets):
+                continue
+            seen.add((entity.kind, entity.id))
+            yield record
 
     async def tree(self, root: str, *, deleted: bool = False) -> Sequence[Entity]:
         """`root` and all entities below it, ids in natural order; raises `TreeUnknown`."""

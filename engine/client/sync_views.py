@@ -206,6 +206,15 @@ class EntityView(Generic[M_co]):
             self._source.last_of(kind, tree=tree, state=state, condition=condition, deleted=deleted)
         )
 
+    def unsorted(
+        self, kind: str | None = None, *, tree: str | None = None, state: str | None = None,
+        condition: str | Sequence[str] = (), deleted: bool = False,
+    ) -> Iterator[Transition]:  # fmt: skip
+        """What `last_of` gives, in no order: of the latest states each as soon as it is read."""
+        return self._portal.iterate(
+            self._source.unsorted(kind, tree=tree, state=state, condition=condition, deleted=deleted)
+        )
+
     def tree(self, root: str, *, deleted: bool = False) -> Sequence[Entity]:
         """`root` and all entities below it, ids in natural order; raises `TreeUnknown`."""
         return self._portal.run(self._source.tree(root, deleted=deleted))

@@ -204,10 +204,11 @@ class Processor:
             is_full = size > self.limit and (batch.events > 0 or len(decisions) > 0)
             if is_full:
                 break
+            if schedules:
+                self.outcomes.time(self.tree, schedules.values())
+                batch.schedules.update(schedules)
             for record in decision.records:
                 evolve(self.tree, record)
-            if schedules:
-                batch.schedules.update(schedules)
             decisions.append(decision)
             is_full = enough(event) or size >= self.limit
             if is_full:

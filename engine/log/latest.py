@@ -7,7 +7,7 @@ large cascade can be visible.
 """
 
 import json
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
 
 from phaseline.engine.core.intake import check_arity
 from phaseline.engine.errors import EntityUnknown, InvalidId, NameUnknown, TreeUnknown, WrongIdLength
@@ -70,9 +70,15 @@ class Latest(StateView):
 
     async def matching(self, patterns: Sequence[Pattern]) -> list[Transition]:
         """The entities that at least one pattern selects."""
+        found: dict[tuple[str, str], Transition] = {}
+        async for record in self.each(patterns):
+            found[record.entity.kind, record.entity.id] = record
+        return list(found.values())
+
+    async def each(self, patterns: Sequence[Pattern]) -> AsyncIterator[Transition]:
+        """The same, as they are read. An entity that changes meanwhile can come twice."""
         installation, stream = self.installation, self.installation.layout.state
         start = len(installation.prefix) + len(".state.")
-        found: dict[tuple[str, str], Transition] = {}
         for pattern in patterns:
             async for messages in read_all(installation.wire, stream, [_state_filter(installation, pattern)]):
                 for stored in messages:
@@ -82,8 +88,7 @@ class Latest(StateView):
                     if record is None:  # a foreign message
                         record = await last_transition(installation, stored.subject)
                     if isinstance(record, Transition):
-                        found[record.entity.kind, record.entity.id] = record
-        return list(found.values())
+                        yield record
 
     async def history(self, kind: str, entity_id: str) -> list[Transition]:
         """The transitions of one entity, oldest first."""

@@ -177,6 +177,12 @@ class ServerLog:
         return max(self.span.first, self._archived + 1)
 
     @property
+    def archived(self) -> int:
+        """The last event of the part that was archived, and so is left out; 0 if there is none."""
+        last = self._archived if self.span.last is None else min(self._archived, self.span.last)
+        return last if last >= self.span.first else 0
+
+    @property
     def foreign(self) -> list[Foreign]:
         """See `RecordedLog.foreign`."""
         return [found for cursor in self.cursors.values() for found in cursor.foreign]

@@ -68,6 +68,9 @@ DASHBOARDS: tuple[Dashboard, ...] = (
         Panel("Events per second", "ops", "By outcome.", (
             per_second("phaseline_events_total", "outcome"),
         )),
+        Panel("Transitions of one event", "short", "Large cascades take long, and make large commits.", (
+            quantile(0.5, "phaseline_event_transitions"), quantile(0.99, "phaseline_event_transitions"),
+        )),
         Panel("Commits", "s", "Until a commit is stored for certain.", (
             quantile(0.5, "phaseline_commit_seconds"), quantile(0.99, "phaseline_commit_seconds"),
         )),
@@ -128,6 +131,9 @@ DASHBOARDS: tuple[Dashboard, ...] = (
         Panel("Sources not heard for the longest time", "s", "The ten that were silent longest.", (
             PanelQuery("topk(10, time() - max by (source)"
                   f" (phaseline_source_last_timestamp_seconds{{{OF}}}))", "{{source}}"),
+        )),
+        Panel("Timers that are set", "short", "By kind.", (
+            PanelQuery(f"sum by (kind) (phaseline_timers{{{OF}}})", "{{kind}}"),
         )),
         Panel("Timers that fired", "ops", "By kind.", (
             per_second("phaseline_timers_fired_total", "kind"),

@@ -13,7 +13,7 @@ from phaseline.engine.core.counts.outcomes import Move, Outcomes
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.ownership.atomic_batches import FAILURES
 from phaseline.engine.telemetry.metric_table import MOST_ENTITIES, Value
-from phaseline.engine.worker.measures import FORMER, LOSSES, Census
+from phaseline.engine.worker.measures import CASCADES, FORMER, LOSSES, States, spread
 from phaseline.engine.worker.partition import Partition
 from phaseline.engine.worker.worker import Worker
 from phaseline.machines.compiler.kinds import Kinds
@@ -34,8 +34,13 @@ def readings(worker: Worker, entities_of: str = "") -> Iterator[Reading]:
     yield from of_connection(worker.wire)
     outcomes, parts = worker.outcomes(), [partition for partition, _, _ in worker.owned.values()]
     yield from _of_events(outcomes, worker.kinds)
-    counted = entities(worker.kinds, [(one.census, one.outcomes.all_moves()) for one in parts])
+    counted = entities(worker.kinds, [(one.census.states, one.outcomes.all_moves()) for one in parts])
     yield "phaseline_entities", dict(counted.items())
+    timers: Counter[str] = Counter()
+    for one in parts:
+        timers.update(one.census.timers)
+        timers.update(one.outcomes.timers.copy())
+    yield "phaseline_timers", {(kind,): count for kind, count in timers.items()}
     yield from _of_measures(worker)
     yield from _of_partitions(worker)
     if entities_of:
@@ -62,6 +67,7 @@ def _of_events(outcomes: Outcomes, kinds: Kinds) -> Iterator[Reading]:
         transitions[kind, facet, after] += count
     yield "phaseline_events_total", events
     yield "phaseline_transitions_total", transitions
+    yield "phaseline_event_transitions", {(): spread(outcomes.all_cascades(), CASCADES)}
     # A counter that begins with its first event would hide this one from `increase`.
     rejections: Counter[tuple[str, ...]] = Counter({(kind, "fault"): 0 for kind in kinds})
     rejections.update(outcomes.rejections)
@@ -73,11 +79,11 @@ def _of_events(outcomes: Outcomes, kinds: Kinds) -> Iterator[Reading]:
     yield "phaseline_metrics_sources_dropped_total", {(): outcomes.sources_left_out}
 
 
-def entities(kinds: Kinds, parts: Iterable[tuple[Census, Mapping[Move, int]]]) -> Census:
+def entities(kinds: Kinds, parts: Iterable[tuple[States, Mapping[Move, int]]]) -> States:
     """How many entities are in which state: those that partitions had at first, and the transitions since."""
-    found: Census = Counter()
-    for census, moves in parts:
-        found.update(census)
+    found: States = Counter()
+    for states, moves in parts:
+        found.update(states)
         for (kind, facet, before, after), count in moves.items():
             found[kind, facet, after] += count
             if before:

@@ -8,7 +8,8 @@ import asyncio
 import time
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 from phaseline.engine.core.tree import Tree
 from phaseline.schemas.records import SECOND
@@ -16,6 +17,7 @@ from phaseline.schemas.records import SECOND
 DELAYS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 300.0, 1800.0)
 COMMITS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
 MESSAGES = (1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, 200.0, 500.0, 1_000.0, 10_000.0)
+CASCADES = (1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, 200.0, 500.0, 1_000.0, 10_000.0)
 TAKE_OVERS = (0.01, 0.05, 0.1, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 300.0)
 RENEWALS = (0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.0, 5.0)
 FORMER = FIRST, LIVING, ENDED = "first", "living", "ended"
@@ -25,8 +27,15 @@ LOSSES = ("fenced", "lease", "tables", "stuck", "log_emptied", "unreadable", "fa
 AT_ONCE = 5_000
 """Entities that are counted before the event loop turns again."""
 
-Census = Counter[tuple[str, str, str]]
+States = Counter[tuple[str, str, str]]
 """How many entities are in which state: by kind, facet and phase."""
+
+
+class Census(NamedTuple):
+    """What a tree holds. timers: how many are set, by kind."""
+
+    states: States
+    timers: Counter[str]
 
 
 class Distribution:
@@ -44,6 +53,15 @@ class Distribution:
         """Count a value."""
         self.counts[bisect_left(self.bounds, value)] += 1
         self.total += value
+
+
+def spread(sizes: Mapping[int, int], bounds: Sequence[float]) -> Distribution:
+    """The distribution of values that were counted one by one: how often there was which."""
+    found = Distribution(bounds)
+    for size, count in sizes.items():
+        found.counts[bisect_left(bounds, size)] += count
+        found.total += size * count
+    return found
 
 
 class Delays(Distribution):
@@ -103,14 +121,17 @@ class Measures:
 
 
 async def census(tree: Tree) -> Census:
-    """How many entities of a tree are in which state."""
-    found: Census = Counter()
+    """How many entities of a tree are in which state, and how many timers are set."""
+    found: States = Counter()
+    timers: Counter[str] = Counter()
     counted = 0
     for kind, entities in tree.entities.items():
         for entity in entities.values():
             for name, facet in zip(entity.names, entity.facets, strict=True):
                 found[kind, name, facet.state.phase] += 1
+            if entity.timers_ns:
+                timers[kind] += len(entity.timers_ns)
             counted += 1
             if counted % AT_ONCE == 0:
                 await asyncio.sleep(0)
-    return found
+    return Census(found, timers)

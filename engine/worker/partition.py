@@ -115,8 +115,8 @@ class Partition:
         self.installation, self.accept_loss, self.silence_after = installation, accept_loss, silence_after
         self.number, self.worker, self.accepted, self.accept_stranded = number, worker, accepted, accept_stranded
         self.outcomes = Outcomes()
-        self.census: Census = Counter()
-        """How many entities were in which state when the partition was taken over."""
+        self.census = Census(Counter(), Counter())
+        """What the tree held when the partition was taken over."""
         self.epoch = 0
         self._committing: int | None = None
         """When the first event of the commit under way was stored, ns."""

@@ -18,6 +18,11 @@ MOST, MOST_BYTES = 16, 1_024
 _NAME = re.compile(r"[a-z0-9]{1,64}\Z")
 
 
+def is_name(name: str) -> bool:
+    """Whether CloudEvents allows an attribute of this name."""
+    return _NAME.match(name) is not None
+
+
 def kept(body: Mapping[str, Any], known: AbstractSet[str]) -> dict[str, Extension]:
     """The extension attributes in an event's map that records keep. `known`: the names that are no extensions.
 
@@ -27,7 +32,7 @@ def kept(body: Mapping[str, Any], known: AbstractSet[str]) -> dict[str, Extensio
     room = MOST_BYTES
     for name in (*FIRST, *sorted(body.keys() - known - {*FIRST})):
         value = body.get(name)
-        if type(value) not in (str, int, bool) or not _NAME.match(name):
+        if type(value) not in (str, int, bool) or not is_name(name):
             continue
         size = len(name) + (len(value.encode()) if isinstance(value, str) else 8)
         if size <= room and len(found) < MOST:

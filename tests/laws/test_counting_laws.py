@@ -58,7 +58,11 @@ def counts_are_right(history: History) -> None:
     assert outcomes.counts().transitions == moves.total()
     counted = entities(history.kinds, [(Counter(), outcomes.all_moves())])
     assert min(counted.values(), default=0) >= 0
-    assert +counted == asyncio.run(census(processor.tree))
+    there = asyncio.run(census(processor.tree))
+    assert +counted == there.states
+    assert +outcomes.timers == there.timers
+    made = Counter(len([one for one in step.records if isinstance(one, Transition)]) for step in history.steps)
+    assert +outcomes.all_cascades() == Counter({size: count for size, count in made.items() if size})
     doubled = sum_of([outcomes, Outcomes(), outcomes])
     assert doubled.all_moves() == outcomes.all_moves() + outcomes.all_moves()
     assert doubled.rejections == outcomes.rejections + outcomes.rejections

@@ -103,6 +103,9 @@ async def test_a_worker_tells_what_it_did(settings: Settings, wire: Wire) -> Non
         assert metrics["phaseline_entities"]["cluster", "contact", "Unheard"] == 2
         assert metrics["phaseline_transitions_total"]["node", "phase", "Running"] == 6
         assert metrics["phaseline_events_total"]["node", "transitions"] == 12
+        transitions = sum(metrics["phaseline_transitions_total"].values())
+        assert metrics["phaseline_event_transitions_sum"] == {(): transitions}
+        assert "phaseline_timers" not in metrics
         assert metrics["phaseline_rejections_total"]["-", "unknown_kind"] == 1
         assert metrics["phaseline_rejections_total"]["node", "fault"] == 0
         assert metrics["phaseline_entity_state"]["node", "c1/p/n2", "phase", "Running"] == 1
@@ -129,16 +132,22 @@ async def test_what_happened_stays_counted_when_a_partition_moves(settings: Sett
     async with exposed() as first, exposed() as second:
         async with at_work(settings, wire, first.own) as worker:
             assert worker.installation is not None
-            await publish(wire, list(RandomEvents(settings.prefix).cluster("c0", 2)))
-            before = await first.until("phaseline_entities", ("node", "phase", "Running"), 2)
+            fleet = RandomEvents(settings.prefix)
+            heard = [fleet.event("node", trigger, "c0/p/n0") for trigger in ("not_ready", "ready")]
+            silence = fleet.event("cluster", "configure", "c0", silence_after=900)
+            await publish(wire, [*fleet.cluster("c0", 2), silence, *heard])
+            before = await first.until("phaseline_timers", ("cluster",), 1)
+            assert before["phaseline_entities"]["node", "phase", "Running"] == 2
         after = await first.metrics()
         assert after["phaseline_partition_owned"] == {("0",): 0}
         assert "phaseline_partition_epoch" not in after
         assert "phaseline_entities" not in after
+        assert "phaseline_timers" not in after
         assert after["phaseline_transitions_total"] == before["phaseline_transitions_total"]
         async with at_work(settings, wire, second.own):
             metrics = await second.until("phaseline_partition_owned", ("0",), 1)
             assert metrics["phaseline_entities"]["node", "phase", "Running"] == 2
+            assert metrics["phaseline_timers"] == {("cluster",): 1}
             assert metrics["phaseline_partition_epoch"] == {("0",): 2}
             assert metrics["phaseline_takeovers_total"]["ended",] == 1
             assert "phaseline_transitions_total" not in metrics

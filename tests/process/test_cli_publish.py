@@ -39,6 +39,33 @@ async def test_one_event(shell: Shell, client: Client) -> None:
     assert (body["sequence"], body["time"], body["data"]) == (7, "2026-03-02T08:00:00Z", {"message": "up"})
 
 
+async def test_extension_attributes_are_kept(shell: Shell, client: Client) -> None:
+    given = {"traceparent": "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01", "order": "4711=a"}
+    words = [word for name, text in given.items() for word in ("--extension", f"{name}={text}")]
+    done = await shell("publish", "cluster", "create", "c1", *words, "--wait", "--json")
+    assert [one["data"]["cause"]["extensions"] for one in done.json["records"]] == [given]
+    dry = await shell("publish", "cluster", "created", "c1", *words, "--dry-run", "--json")
+    assert dry.lines[0]["data"]["cause"]["extensions"] == given
+    long = await shell("publish", "cluster", "created", "c1", "--extension", f"order={'x' * 1024}")
+    assert (long.code, "at most 16, of 1,024 bytes together" in " ".join(long.err.split())) == (2, True), long
+
+
+@pytest.mark.parametrize(
+    ("words", "problem"),
+    [
+        ("--extension traceparent", "'traceparent' has no value: write NAME=VALUE"),
+        ("--extension traceparent=", "has no value"),
+        ("--extension source=/me", "'source' is no extension: the envelope itself has"),
+        ("--extension Trace-Parent=1", "'Trace-Parent' is no name of an extension: names are of a-z and 0-9"),
+        ("--extension order=1 --extension order=2", "--extension order is given 2 times"),
+        ("--file x.jsonl --extension order=1", "leave out KIND TRIGGER ID and the options of a single event"),
+    ],
+)
+def test_wrong_extension_attributes(words: str, problem: str) -> None:
+    found = CliRunner().invoke(cli, ["publish", *words.split()])
+    assert (found.exit_code, problem in " ".join(found.output.split())) == (2, True), found.output
+
+
 async def test_where_events_come_from_by_default(shell: Shell, client: Client) -> None:
     await shell("publish", "cluster", "create", "c1")
     assert codec.decode(await client.event(1) or b"")["source"].startswith("/phaseline/cli/")

@@ -10,6 +10,7 @@ from phaseline.engine.jetstream.streams import inspect
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.settings import Settings
 from phaseline.schemas.records import Entity
+from phaseline.schemas.subjects import natural
 from tests.support.command import LIMIT, Shell, line_with
 from tests.support.installation import until_decided
 
@@ -115,10 +116,23 @@ async def test_selecting_and_sorting(shell: Shell, client: Client) -> None:
         "list", "node_pool", "--state", "running", "-l", "default!=true", "--sort-by", "default", "-o", "name"
     )
     assert found.out == "node_pool/c1/p9\n"
+    everything = (await shell("list", "--json")).lines
+    unsorted = (await shell("list", "--sort-by", "none", "--json")).lines
+    assert sorted(unsorted, key=lambda one: natural(one["id"])) == everything
+    chosen = ("list", "node_pool", "--state", "running", "-l", "default=true", "--sort-by", "none")
+    page = await shell(*chosen)
+    assert sorted(line.split()[1] for line in page.out.splitlines()[1:]) == ["c1/p1", "c1/p10"]
+    assert (page.out.split()[:3], page.err) == (["KIND", "ID", "STATE"], "2 entities\n")
+    past = await shell(*chosen, "--at", "now", "--condition", "Nothing")
+    assert past.code == 2
+    none = await shell(*chosen[:2], "--state", "failed", *chosen[-2:])
+    assert (none.code, none.out, none.err) == (0, "", "no entities found\n")
+    assert len((await shell("list", "--at", "0s", "--sort-by", "none", "-o", "name")).out.splitlines()) == 4
     watched = await shell("watch", "node_pool", "-l", "default=false", "--from", "start", "--no-follow", "-o", "name")
     assert watched.out == "node_pool/c1/p9\n"
     for words, code, said in (
         (("list", "node_pool", "-l", "defualt=true"), 2, "there is no attribute 'defualt' (did you mean default?)"),
+        (("list", "node_pool", "-l", "defualt=true", "--sort-by", "none"), 2, "there is no attribute 'defualt'"),
         (("list", "node_pool", "--sort-by", "verison"), 2, "there is no field 'verison' (did you mean version?)"),
         (("list", "-l", "a b"), 2, "'a b' is no selector: write a=b, a!=b"),
     ):

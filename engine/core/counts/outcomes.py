@@ -9,7 +9,9 @@ from dataclasses import dataclass
 from typing import Literal
 
 from phaseline.engine.core.intake import Arrival
+from phaseline.engine.core.timers import Schedule
 from phaseline.engine.core.transitions import REPEAT, Decision
+from phaseline.engine.core.tree import Tree
 from phaseline.schemas.records import Record, Rejection, Transition
 
 Move = tuple[str, str, str, str]
@@ -36,7 +38,9 @@ class EventCounts:
 class Outcomes:
     """Counts of the events that were decided."""
 
-    __slots__ = ("events", "fired", "late", "moves", "rejections", "single", "sources", "sources_left_out")
+    __slots__ = (
+        "cascades", "events", "fired", "late", "moves", "rejections", "single", "sources", "sources_left_out", "timers",
+    )  # fmt: skip
 
     def __init__(self) -> None:
         """Nothing is decided yet."""
@@ -52,6 +56,10 @@ class Outcomes:
         """By kind, the timers that fired and were not over."""
         self.late: Counter[str] = Counter()
         """By kind, how late these came, ns together."""
+        self.cascades: Counter[int] = Counter()
+        """How many of these events made how many transitions, of those that made any."""
+        self.timers: Counter[str] = Counter()
+        """By kind, how many more timers are set than at the beginning; negative if they are fewer."""
         self.sources: dict[str, int] = {}
         """When the last event of each source was stored, ns."""
         self.sources_left_out = 0
@@ -59,18 +67,27 @@ class Outcomes:
 
     def add(self, arrival: Arrival | Rejection | Decision, decision: Decision, kinds: Container[str]) -> None:
         """Count an event, unless its only record is a transition."""
-        kind, moved = arrival.kind if isinstance(arrival, Arrival) else NO_KIND, False
+        kind, moved = arrival.kind if isinstance(arrival, Arrival) else NO_KIND, 0
         for record in decision.records:
             if isinstance(record, Transition):
                 self.moves[move_of(record)] += 1
-                moved = True
+                moved += 1
             elif isinstance(record, Rejection):
                 kind = record.kind if record.kind in kinds else NO_KIND
                 self.rejections[kind, record.reason] += 1
-        self.events[kind, outcome_of(decision, moved=moved)] += 1
+        self.events[kind, outcome_of(decision, moved=moved > 0)] += 1
+        if moved:
+            self.cascades[moved] += 1
         if isinstance(arrival, Arrival) and arrival.timer is not None and decision is not REPEAT:
             self.fired[kind] += 1
             self.late[kind] += arrival.time - arrival.timer[1]
+
+    def time(self, tree: Tree, schedules: Iterable[Schedule]) -> None:
+        """Count the timers that are set and cancelled, before the tree takes in the records."""
+        for one in schedules:
+            entity = tree.get(one.kind, one.id)
+            was_set = entity is not None and one.facet in entity.timers_ns
+            self.timers[one.kind] += (one.due is not None) - was_set
 
     def hear(self, sources: Iterable[str], time: int) -> None:
         """Note that events of these sources were stored at about this time, ns."""
@@ -90,6 +107,8 @@ class Outcomes:
         self.rejections.update(other.rejections.copy())
         self.fired.update(other.fired.copy())
         self.late.update(other.late.copy())
+        self.cascades.update(other.cascades.copy())
+        self.timers.update(other.timers.copy())
         self.sources_left_out += other.sources_left_out
         for source, time in other.sources.copy().items():
             self.hear([source], max(time, self.sources.get(source, 0)))
@@ -105,6 +124,12 @@ class Outcomes:
         found = self.events.copy()
         for (kind, *_), count in self.single.copy().items():
             found[kind, "transitions"] += count
+        return found
+
+    def all_cascades(self) -> Counter[int]:
+        """How many events made how many transitions, of those that made any."""
+        found = self.cascades.copy()
+        found[1] += sum(self.single.copy().values())
         return found
 
     def counts(self) -> EventCounts:
