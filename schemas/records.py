@@ -268,7 +268,6 @@ def _utc_second(text: str) -> int:
     return int(datetime.fromisoformat(f"{text}+00:00").timestamp())
 
 
-@lru_cache(maxsize=64)
 def nanoseconds(text: str) -> int:
     """The time in ns of any RFC 3339 timestamp with an offset, to the nanosecond; the inverse of `timestamp`."""
     digits = text[20:29]
