@@ -9,6 +9,7 @@ import hashlib
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -27,7 +28,7 @@ PARALLEL = ["-n", str(2 * (os.cpu_count() or 1)), "--dist", "worksteal"]
 PYTEST = ["pytest", *PARALLEL]
 PURE = [*PYTEST, "tests/pure", "--hypothesis-profile", "quick"]
 COVERAGE = ["--cov", "--cov-branch", "--cov-report", "term:skip-covered"]
-PAGE_TESTS = ("", "_entity", "_roles")
+PAGE_TESTS = ("", "_cells", "_entity", "_roles")
 FOREIGN_TESTS = ("foreign_clients", "foreign_http", "foreign_charts", "alerts")
 COMMANDS = {
     #            extras  linted  then
@@ -49,7 +50,7 @@ COMMANDS = {
 }  # fmt: skip
 HELP = {
     "demo": "play the morning of a small fleet on a real NATS server",
-    "test": "check style, types and layers, then run all tests that are not slow (--quick: only tests/pure)",
+    "test": "check style, types and layers, and run all tests that are not slow (--quick: only tests/pure)",
     "pure": "run only the tests in tests/pure",
     "check": "check only style, types and layers",
     "coverage": "run all tests and show the coverage of lines and branches",
@@ -138,9 +139,8 @@ def install(extras: str) -> None:
     STAMP.write_text(stamp_of(extras))
 
 
-def lint() -> None:
-    """Check style, types and layers, all at once; print the output of each step that fails, then end."""
-    began = time.monotonic()
+def start_lint() -> "list[tuple[str, subprocess.Popen[str]]]":
+    """Start to check style, types and layers, all at once."""
     steps = []
     for step in LINT:
         say(" ".join(step))
@@ -148,15 +148,49 @@ def lint() -> None:
         running = subprocess.Popen(
             command, cwd=str(ROOT), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, universal_newlines=True
         )
-        steps.append((step, running))
+        steps.append((" ".join(step), running))
+    return steps
+
+
+def finish_lint(steps: "list[tuple[str, subprocess.Popen[str]]]") -> str:
+    """Wait for these checks and print the output of each that fails; their names, or nothing."""
+    began = time.monotonic()
     failed = []
-    for step, running in steps:
+    for name, running in steps:
         text, _ = running.communicate()
         if running.returncode != 0:
             print(text, end="", flush=True)
-            failed.append(" ".join(step))
-    need(not failed, "failed: " + ", ".join(failed))
-    say(f"lint, types and layers are right ({time.monotonic() - began:.1f} s)")
+            failed.append(name)
+    if not failed:
+        say(f"lint, types and layers are right ({time.monotonic() - began:.1f} s)")
+    return ", ".join(failed)
+
+
+def lint() -> None:
+    """Check style, types and layers; end if something is wrong."""
+    failed = finish_lint(start_lint())
+    need(not failed, "failed: " + failed)
+
+
+def run_beside_lint(command: "list[str]") -> None:
+    """Run tests while style, types and layers are checked, and end with their exit code; at once if a check fails.
+
+    mypy uses one core for long, and the tests use the others meanwhile.
+    """
+    steps = start_lint()
+    say(" ".join(command))
+    tests = subprocess.Popen([program(command[0]), *command[1:]], cwd=str(ROOT))
+    signal.signal(signal.SIGTERM, lambda *_: tests.terminate())
+    try:
+        failed = finish_lint(steps)
+        if failed:
+            tests.send_signal(signal.SIGINT)
+        code = tests.wait()
+    except KeyboardInterrupt:  # the tests have heard it, too
+        tests.wait()
+        raise
+    need(not failed, "failed: " + failed)
+    raise SystemExit(code if code >= 0 else 128 - code)
 
 
 def copy_for_mutation() -> None:
@@ -266,6 +300,8 @@ def main(arguments: "list[str]") -> None:
     os.chdir(str(ROOT))
     if not is_installed(extras):
         install(extras)
+    if linted and command:
+        run_beside_lint([*command, *further])
     if linted:
         lint()
     if command == COMMANDS["mutation"][2]:

@@ -10,8 +10,8 @@ from typing import Any
 from benchmarks.workload import CLUSTERS, NODES, Workload, installation
 from phaseline.engine.embedded.server import EmbeddedServer
 from phaseline.engine.jetstream import consumer
+from phaseline.engine.jetstream.api_reply import EXPECTED
 from phaseline.engine.jetstream.wire import Wire
-from phaseline.engine.ownership.atomic_batches import EXPECTED
 from phaseline.engine.settings import Settings
 from phaseline.engine.worker.worker import Worker
 from phaseline.machines.built_in import installed

@@ -1,6 +1,6 @@
 """A million entities: creating them, what workers hold, take-overs, list and watch, the start of a console.
 
-`SCALE_ENTITIES=50000 python3 dev.py bench scale` makes a small run. With a million it takes some eight minutes on two
+`SCALE_ENTITIES=50000 python3 dev.py bench scale` makes a small run. With a million it takes some 14 minutes on two
 cores, 6 GB of memory and 4 GB of disk.
 """
 

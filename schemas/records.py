@@ -14,7 +14,8 @@ from typing import Any, Literal, NamedTuple
 
 import msgspec
 
-By = Literal["event", "cascade", "view", "tally", "timer"]
+By = Literal["event", "cascade", "view", "tally", "timer", "tables"]
+"""How an event led to a record. tables: no event did, a map of states moved the entity when its table changed."""
 Reason = Literal[
     "illegal",
     "guard",
@@ -270,9 +271,10 @@ def _utc_second(text: str) -> int:
 @lru_cache(maxsize=64)
 def nanoseconds(text: str) -> int:
     """The time in ns of any RFC 3339 timestamp with an offset, to the nanosecond; the inverse of `timestamp`."""
+    digits = text[20:29]
+    if len(text) == 30 and text[19] == "." and text[29] == "Z" and digits.isdecimal() and digits.isascii():
+        return _utc_second(text[:19]) * SECOND + int(digits)  # as `timestamp` writes it
     head, _, tail = text.partition(".")
-    if tail[-1:] == "Z" and (digits := tail[:-1]).isdecimal() and digits.isascii():
-        return _utc_second(head) * SECOND + int(digits[:9].ljust(9, "0"))
     zone = tail.lstrip("0123456789")
     fraction = tail[: len(tail) - len(zone)]
     if fraction and zone:

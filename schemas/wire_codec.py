@@ -132,11 +132,30 @@ def _as_json(record: Record, wire: RecordMap[Data]) -> bytes:
 
 def read(body: bytes) -> Record:
     """The record in a body of the log or of the live feed, of any version; raises `NewerRecord` or `ValueError`."""
+    try:
+        if (found := shapes_of(body)) is not None:
+            envelope, data = found
+            return _record(data, nanoseconds(envelope.time))
+    except ValueError:
+        pass  # from_wire says what is wrong
+    return from_wire(codec.decode(body))
+
+
+def shapes_of(body: bytes) -> tuple[RecordMap[msgspec.Raw], Data] | None:
+    """The envelope and the data in the body of a record of the current version; None for any other body."""
     if body[:1] == b"{":
-        found = _read_current(body, _json)
+        decoders = _json
+    elif codec.may_hold_timestamp(body):
+        return None
     else:
-        found = None if codec.may_hold_timestamp(body) else _read_current(body, _msgpack)
-    return from_wire(codec.decode(body)) if found is None else found
+        decoders = _msgpack
+    try:
+        envelope = decoders.envelope(body)
+        if envelope.schemaversion != RECORD_VERSION:
+            return None
+        return envelope, decoders.data[_verb(envelope.type)](envelope.data)
+    except (ValueError, RecursionError):
+        return None
 
 
 def read_id(body: bytes) -> str:
@@ -169,17 +188,6 @@ def numbered(body: bytes) -> Numbered:
     return Numbered(cause.sequence, int(found.id.rpartition("-")[2]), cause.records)
 
 
-def _read_current(body: bytes, decoders: _Decoders) -> Record | None:
-    """The record in a body of the current version, decoded straight into its shape; None for any other body."""
-    try:
-        found = decoders.envelope(body)
-        if found.schemaversion != RECORD_VERSION:
-            return None
-        return _record(decoders.data[_verb(found.type)](found.data), nanoseconds(found.time))
-    except (ValueError, RecursionError):
-        return None
-
-
 def from_wire(body: dict[str, Any]) -> Record:
     """The record in a decoded body, of any version; raises `NewerRecord`, or `ValueError` if it is no record."""
     if body.get("schemaversion") != RECORD_VERSION:
@@ -188,10 +196,11 @@ def from_wire(body: dict[str, Any]) -> Record:
     return _record(found.data, nanoseconds(found.time))
 
 
-def to_wire(record: Record, index: int, records: int, installation: str, tables: str = "") -> RecordMap[Data]:
+def to_wire(record: Record, index: int | str, records: int, installation: str, tables: str = "") -> RecordMap[Data]:
     """The CloudEvents envelope of a record.
 
-    index, records: the record is number `index` of the `records` that its event made.
+    index, records: the record is number `index` of the `records` that its event made. A text, if no event made it: the
+    name of what did, and behind a `-` the number.
     tables: the version of the table that made it; empty if its kind is unknown.
     """
     of = record.cause

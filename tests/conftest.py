@@ -33,6 +33,9 @@ logs.through_structlog()  # where `structlog.testing.capture_logs` finds them
 _serial = itertools.count(1)
 MEMORY, ROOM = Path("/dev/shm"), 4 << 30  # files without a disk; the bytes that all test processes need
 
+LEASE = 4.0
+"""Seconds, so that a worker that has to wait for a busy machine is not taken for dead."""
+
 signal.signal(signal.SIGINT, signal.default_int_handler)
 """A shell that starts the tests in the background lets them ignore Ctrl-C, and so the programs that they interrupt."""
 
@@ -73,7 +76,7 @@ async def server() -> AsyncIterator[EmbeddedServer]:
 @pytest.fixture
 def settings(server: EmbeddedServer) -> Settings:
     """An installation of the test's own on the shared server."""
-    return Settings(nats=(server.url,), prefix=f"t{next(_serial)}")
+    return Settings(nats=(server.url,), prefix=f"t{next(_serial)}", request_timeout=30.0)
 
 
 @pytest_asyncio.fixture
@@ -86,7 +89,7 @@ async def wire(settings: Settings) -> AsyncIterator[Wire]:
 @pytest_asyncio.fixture
 async def working(settings: Settings, wire: Wire) -> AsyncIterator[Settings]:
     """An installation of the test's own with a worker that works."""
-    settings = replace(settings, partitions=2)
+    settings = replace(settings, partitions=2, lease=LEASE)
     async with at_work(settings, wire):
         yield settings
 

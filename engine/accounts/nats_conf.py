@@ -4,7 +4,7 @@ Belongs here: `nats_conf`, which prints a `AccountPlan`. Does not: listeners, TL
 """
 
 import json
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from phaseline.engine.accounts import roles
 from phaseline.engine.accounts.roles import Export
@@ -37,15 +37,20 @@ def _account(plan: AccountPlan, account: str, public: Callable[[str], str]) -> I
         yield from _list("imports", imports)
 
 
+def quoted(value: str | Sequence[str]) -> str:
+    """A text, or a list of texts, as nats-server reads it: in UTF-8. It does not know the escapes that JSON has."""
+    return json.dumps(value, ensure_ascii=False)
+
+
 def holds_streams(account: str) -> bool:
     """Whether an account has streams of its own."""
     return account == roles.ENGINE or account not in roles.ACCOUNTS
 
 
 def _permissions(user: User) -> str:
-    publish = f"{{ allow: {json.dumps(user.publish)} }}" if user.publish else '{ deny: [">"] }'
+    publish = f"{{ allow: {quoted(user.publish)} }}" if user.publish else '{ deny: [">"] }'
     answers = ", allow_responses: true" if user.role.answers else ""
-    return f"{{ publish: {publish}, subscribe: {{ allow: {json.dumps(user.subscribe)} }}{answers} }}"
+    return f"{{ publish: {publish}, subscribe: {{ allow: {quoted(user.subscribe)} }}{answers} }}"
 
 
 def _list(name: str, entries: Iterable[str]) -> Iterator[str]:
@@ -55,12 +60,12 @@ def _list(name: str, entries: Iterable[str]) -> Iterator[str]:
 
 
 def _export(plan: AccountPlan, subject: str, export: Export) -> str:
-    to = json.dumps([plan.account(account) for account in export.to])
+    to = quoted([plan.account(account) for account in export.to])
     many = f', response_type: stream, threshold: "{THRESHOLD}"' if export.many else ""
-    return f"{{ {export.kind}: {json.dumps(subject)}, accounts: {to}{many} }}"
+    return f"{{ {export.kind}: {quoted(subject)}, accounts: {to}{many} }}"
 
 
 def _import(plan: AccountPlan, found: Import) -> str:
-    source = f"{{ account: {plan.account(found.owner)}, subject: {json.dumps(found.subject)} }}"
-    to = f", to: {json.dumps(found.local)}" if found.local != found.subject else ""
+    source = f"{{ account: {plan.account(found.owner)}, subject: {quoted(found.subject)} }}"
+    to = f", to: {quoted(found.local)}" if found.local != found.subject else ""
     return f"{{ {found.export.kind}: {source}{to} }}"

@@ -10,6 +10,7 @@ from datetime import datetime
 from typing import Self
 
 from phaseline.engine.archive.check import UNBOUNDED
+from phaseline.engine.archive.manifest import PartEntry
 from phaseline.engine.archive.open_archive import Archive
 from phaseline.engine.core.message import Message
 from phaseline.engine.errors import BadLogFile
@@ -27,36 +28,44 @@ from phaseline.schemas.records import Loss, Record
 class ArchivedLog:
     """A `RecordedLog` from an archive and a server: `async with ArchivedLog.open(...) as log`."""
 
-    def __init__(self, archive: Archive, files: Sequence[FileLog], server: ServerLog, span: Span) -> None:
+    def __init__(self, archive: Archive, parts: Sequence[PartEntry], server: ServerLog, span: Span) -> None:
         """Use `open`."""
-        self._archive, self._files, self._server, self.span = archive, files, server, span
+        self._archive, self._parts, self._server, self.span = archive, parts, server, span
+        self._files: list[FileLog] = []
+        """The parts that were opened so far. There may be thousands, so each is opened when the one before is read."""
         self.installation = server.installation
         self.prefix, self.partitions, self.has_records = server.prefix, server.partitions, server.has_records
-        self.begins = files[0].begins if files else server.begins
-        self.ends = max([server.ends, *(file.ends for file in files)])
+        self.begins = max(parts[0].first, span.first) if parts else server.begins
+        last = parts[-1].last if parts else 0
+        self.ends = max(server.ends, last if span.last is None else min(last, span.last))
 
     @classmethod
     @asynccontextmanager
     async def open(
         cls, installation: Installation, archive: Archive, span: Span, *, records: bool = True
     ) -> AsyncIterator[Self]:
-        """Open the parts that `span` needs, and begin to read the streams. records: as for `ServerLog.open`.
-
-        Raises `BadArchive`.
-        """
+        """Find the parts that `span` needs, and begin to read the streams. records: as for `ServerLog.open`."""
         manifest = archive.manifest
         wanted = [
             part
             for part in manifest.parts
             if part.last >= span.first and (span.last is None or part.first <= span.last)
         ]
-        try:
-            files = [FileLog(archive.store.part(part.name), span, UNBOUNDED) for part in wanted]
-        except BadLogFile as error:
-            raise BadArchive(name=archive.name, problem=str(error)) from None
         rest = span._replace(first=max(span.first, manifest.position + 1))
         async with ServerLog.open(installation, rest, records=records) as server:
-            yield cls(archive, files, server, span)
+            yield cls(archive, wanted, server, span)
+
+    def _file(self, number: int) -> FileLog:
+        """A part, which is opened now if it was not; raises `BadArchive`."""
+        while number >= len(self._files):
+            self._files.append(self._opened(self._parts[len(self._files)]))
+        return self._files[number]
+
+    def _opened(self, part: PartEntry) -> FileLog:
+        try:
+            return FileLog(self._archive.store.part(part.name), self.span, UNBOUNDED)
+        except BadLogFile as error:
+            raise BadArchive(name=self._archive.name, problem=str(error)) from None
 
     @property
     def undecided(self) -> int:
@@ -90,8 +99,8 @@ class ArchivedLog:
 
     @property
     def purged_positions(self) -> Collection[int]:
-        """See `ExportedLog.purged_positions`."""
-        return self._server.purged_positions.union(*(file.purged_positions for file in self._files))
+        """See `ExportedLog.purged_positions`. It looks at the head of each part, one after the other."""
+        return self._server.purged_positions.union(*(self._opened(part).purged_positions for part in self._parts))
 
     def eras_of_buckets(self) -> Mapping[int, Sequence[Era]]:
         """See `ExportedLog.eras_of_buckets`."""
@@ -107,8 +116,8 @@ class ArchivedLog:
 
     async def initial(self) -> AsyncIterator[Record]:
         """See `RecordedLog.initial`."""
-        if self._files:
-            for record in self._files[0].read_initial():
+        if self._parts:
+            for record in self._file(0).read_initial():
                 yield record
         else:
             async for record in self._server.initial():
@@ -116,8 +125,8 @@ class ArchivedLog:
 
     async def initial_messages(self) -> AsyncIterator[Message]:
         """See `ExportedLog.initial_messages`."""
-        if self._files:
-            for message in self._files[0].read_initial_messages():
+        if self._parts:
+            for message in self._file(0).read_initial_messages():
                 yield message
         else:
             async for message in self._server.initial_messages():
@@ -125,12 +134,13 @@ class ArchivedLog:
 
     async def steps(self) -> AsyncIterator[Sequence[RecordedStep]]:
         """See `RecordedLog.steps`."""
-        for number, file in enumerate(self._files):
+        for number in range(len(self._parts)):
+            file = self._file(number)
             if number:
                 yield list(file.read_gone())
             for steps in file.read_steps():
                 yield steps
-        if self._files and self.has_records:
+        if self._parts and self.has_records:
             async for _ in self._server.initial_messages():
                 pass
         async for steps in self._server.steps():

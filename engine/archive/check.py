@@ -18,7 +18,7 @@ from phaseline.engine.archive.store import ArchiveStore
 from phaseline.engine.errors import BadLogFile
 from phaseline.engine.log.archived.archive_errors import BadArchive
 from phaseline.engine.log.installation import Installation
-from phaseline.engine.log.log_records import cause_of
+from phaseline.engine.log.log_records import cause_of, stored_at
 from phaseline.engine.replay import log_format
 from phaseline.engine.replay.log_file import LogFile
 from phaseline.engine.replay.log_format import EventItem, Item, RecordItem, StateItem
@@ -189,6 +189,22 @@ def check(store: ArchiveStore, progress: Callable[[int], None] = lambda _: None)
         problem = f"other events are missing than {NAME} says: {reading.missing}"
         raise BadArchive(name=store.name, problem=problem)
     return manifest, reading
+
+
+async def are_held(installation: Installation, parts: Iterable[PartEntry]) -> bool:
+    """Whether the streams hold the first or the last record or event of one of these parts, stored at the same time.
+
+    Times are in ns, so the streams of another installation hold none.
+    """
+    log, events = installation.layout.log, installation.layout.events
+    for part in parts:
+        for stream, sequence, time_ns in (
+            (log, part.highest, part.latest), (log, part.lowest, part.earliest),
+            (events, part.last, part.until), (events, part.first, part.since),
+        ):  # fmt: skip
+            if time_ns and await stored_at(installation.wire, stream, sequence) == time_ns:
+                return True
+    return False
 
 
 @dataclass(slots=True)

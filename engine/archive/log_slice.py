@@ -15,6 +15,7 @@ from phaseline.engine.jetstream.erase import SOURCE
 from phaseline.engine.jetstream.reader import Stored
 from phaseline.engine.jetstream.stream_reader import reader_of
 from phaseline.engine.log.installation import Installation
+from phaseline.engine.log.log_records import change_of
 from phaseline.engine.replay.export_log import event_item, short_subject
 from phaseline.engine.replay.log_format import Item, RecordItem
 from phaseline.engine.replay.recorded_log import Span, is_of_secret, part_erased
@@ -98,11 +99,11 @@ class LogSlice:
         return [self._record(one) for cursor in self._cursors.values() for one in await cursor.take_up_to(last)]
 
     def _part(self, early: Sequence[Stored]) -> tuple[list[Item], list[Item]]:
-        """The records of events that are missing: those of erased events, and all others."""
+        """The records of events that are missing: those of erased events and of changes of tables, and all others."""
         if not early:
             return [], []
         erased, _ = part_erased([Message(one.subject, one.data) for one in early], self.purged)
-        bodies = {message.body for message in erased}
+        bodies = {message.body for message in erased}.union(one.data for one in early if change_of(one.data))
         gone = [self._record(one) for one in early if one.data in bodies]
         return gone, [self._record(one) for one in early if one.data not in bodies]
 

@@ -17,7 +17,7 @@ from itertools import islice
 from typing import NamedTuple, TypeVar
 
 from phaseline.engine.archive import part_index
-from phaseline.engine.archive.check import UNBOUNDED, index_of
+from phaseline.engine.archive.check import UNBOUNDED, are_held, index_of
 from phaseline.engine.archive.last_states import MARKED, about
 from phaseline.engine.archive.manifest import Manifest, PartEntry
 from phaseline.engine.archive.open_store import store_at
@@ -28,7 +28,6 @@ from phaseline.engine.jetstream.reader import BUFFER, Stored
 from phaseline.engine.log.archived import note
 from phaseline.engine.log.archived.archive_errors import BadArchive
 from phaseline.engine.log.archived.note import ArchiveNote
-from phaseline.engine.log.as_of import record_number
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.when import Moment, Time
 from phaseline.engine.replay.export_log import short_subject
@@ -77,7 +76,11 @@ class Archive:
         One that ends before the log begins would leave a gap.
         """
         found = await asyncio.to_thread(lambda: cls(store_at(where), installation))
-        found.manifest = found.checked(found.manifest, await note.last(installation))
+        told = await note.last(installation)
+        found.checked(found.manifest, told)
+        is_known = told is not None and told.archive == found.manifest.archive
+        if not is_known and not await are_held(installation, reversed(found.manifest.parts)):
+            raise BadArchive(name=found.name, problem="the streams hold nothing of it: it is of another installation")
         return found
 
     def checked(self, manifest: Manifest, told: ArchiveNote | None) -> Manifest:
@@ -360,5 +363,5 @@ _PIECES = {"*": r"[^.]+", ">": ".+"}
 
 def _records_to_cut(last: RecordItem) -> int:
     """How many records of this record's event end here, if further records of the event follow; else 0."""
-    index, total = record_number(last.body)
+    _, index, total = wire_codec.numbered(last.body)
     return index + 1 if index + 1 < total <= BATCH_LIMIT else 0

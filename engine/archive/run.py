@@ -20,13 +20,13 @@ from phaseline.engine.archive.store import ArchiveStore
 from phaseline.engine.archive.trim import Trimmed, trim
 from phaseline.engine.archive.write_parts import EVENTS, PartWriter
 from phaseline.engine.errors import Fenced
+from phaseline.engine.jetstream.api_reply import EXPECTED
 from phaseline.engine.log import as_of
 from phaseline.engine.log.archived import note as notes
 from phaseline.engine.log.archived.archive_errors import BadArchive, NotInLog
 from phaseline.engine.log.archived.note import ArchiveNote, NoteStanding
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.when import When
-from phaseline.engine.ownership.atomic_batches import EXPECTED
 from phaseline.schemas.cloudevents import content_types
 
 COPIED = 10.0
@@ -62,7 +62,7 @@ class Archiver:
         manifest = self._manifest()
         done = ArchiveRun(manifest)
         standing = await notes.standing(self.installation)
-        self._check_continues(manifest, standing.note)
+        await self._check_continues(manifest, standing.note)
         if manifest.parts:
             await self._finish(done, standing)
         try:
@@ -87,12 +87,23 @@ class Archiver:
             raise BadArchive(name=self.store.name, problem=problem)
         return found
 
-    def _check_continues(self, manifest: Manifest, note: ArchiveNote | None) -> None:
-        """Raise `BadArchive` if another archive took what would follow here."""
-        if note is not None and manifest.parts and note.position > manifest.position:
+    async def _check_continues(self, manifest: Manifest, note: ArchiveNote | None) -> None:
+        """Raise `BadArchive` if another archive took what would follow here, or if this is one of other streams."""
+        told = 0 if note is None else note.position
+        if manifest.parts and note is not None and told >= manifest.position:
+            if (told, note.archive) != (manifest.position, manifest.archive):
+                problem = (
+                    f"it ends at event {manifest.position}, but what was archived up to event {told} is in the archive"
+                    f" {note.archive}: go on with that one, or begin a new one"
+                )
+                raise BadArchive(name=self.store.name, problem=problem)
+            return
+        # Of parts that the log does not know of yet nothing is trimmed, so the streams hold what they hold.
+        new = [part for part in manifest.parts if part.last > told]
+        if new and not await check.are_held(self.installation, new):
             problem = (
-                f"it ends at event {manifest.position}, but what follows up to event {note.position} is in the archive"
-                f" {note.archive}: go on with that one, or begin a new one"
+                f"the streams hold none of its events {new[0].first} to {new[-1].last}, so it is of another"
+                " installation, or of streams that were deleted: begin a new one"
             )
             raise BadArchive(name=self.store.name, problem=problem)
 

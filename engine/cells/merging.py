@@ -57,12 +57,11 @@ class Merged(Generic[T]):
     async def __anext__(self) -> InCell[T]:
         while self._reading:
             found = await self._values.get()
-            if found is None:
-                self._reading -= 1
-            elif isinstance(found, Exception):
-                raise found
-            else:
+            if isinstance(found, InCell):
                 return found
+            self._reading -= 1
+            if found is not None:
+                raise found
         raise StopAsyncIteration
 
     async def _run(self, name: str) -> None:

@@ -106,6 +106,7 @@ SECTIONS: Sections = {
     "Operate": {
         "doctor": ("doctor.doctor", "Check the server, rights, streams, workers and tables, and say what to do."),
         "streams": ("streams.streams", "Show how the streams differ from what is wanted, and change them."),
+        "tables": ("tables.tables", "Show what a change of tables would do, and who would be stranded."),
         "repartition": ("repartition.repartition", "Change the number of partitions, while workers decide."),
         "edge": ("edge.edge", "Sites that lose their uplink: add, list and configure them."),
         "purge": ("purge.purge", "Erase the observations of one entity for good."),

@@ -18,7 +18,7 @@ from click.core import ParameterSource
 from phaseline.engine import nats_context
 from phaseline.engine.cells import places
 from phaseline.engine.cells.cells import Cells, check_name
-from phaseline.engine.cells.cells_watch import CellRecord
+from phaseline.engine.cells.cells_watch import CellRecord, CellsWatch
 from phaseline.engine.cells.merging import Make, Merged
 from phaseline.engine.cells.one_cell import InCell
 from phaseline.engine.cells.places import Places
@@ -130,24 +130,16 @@ class OpenedCells:
             async for one in merged:
                 yield one
 
-    async def watch(
+    def watch(
         self, kind: str | None, output: Output, *, start: When | Places, follow: bool, **which: Any
     ) -> AsyncGenerator[CellRecord[Any], None]:
         """The records of all, as `client.watch` gives them. At the end of several says how to continue."""
-        if self._cells is None:
-            assert self._client is not None
-            assert not isinstance(start, Mapping)
-            async for one in placed(self._client.watch(kind, start=start, follow=follow, **which)):
-                yield one
-            return
-        told = partial(tell, output)
-        async with self._cells.watch(kind, start=start, follow=follow, told=told, **which) as watch:
-            try:
-                async for one in watch:
-                    yield one
-            finally:
-                output.flush()
-                terminal.say(f"to continue after these records: --from {places.written(watch.places)}")
+        if self._cells is not None:
+            told = partial(tell, output)
+            return _followed(self._cells.watch(kind, start=start, follow=follow, told=told, **which), output)
+        assert self._client is not None
+        assert not isinstance(start, Mapping)
+        return placed(self._client.watch(kind, start=start, follow=follow, **which))
 
     async def having(self, entity_id: str) -> Sequence[str]:
         """The cells that have an entity with this id."""
@@ -226,6 +218,17 @@ async def placed(watch: Watch[Any]) -> AsyncGenerator[CellRecord[Any], None]:
     async with watch:
         async for record in watch:
             yield CellRecord("", watch.sequence, record, watch._body)  # noqa: SLF001  # decoded if it is asked for
+
+
+async def _followed(watch: CellsWatch[Any], output: Output) -> AsyncGenerator[CellRecord[Any], None]:
+    """The records of a watch of several cells. At the end says how to continue."""
+    async with watch:
+        try:
+            async for one in watch:
+                yield one
+        finally:
+            output.flush()
+            terminal.say(f"to continue after these records: --from {places.written(watch.places)}")
 
 
 def named(cell: str, shown: dict[str, Any]) -> dict[str, Any]:

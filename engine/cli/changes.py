@@ -99,7 +99,7 @@ def changes(
                     output.show(cells.named(cell, maps.change_map(change)), f"{change.kind}/{change.id}")
                 return reading.end(output)
             if found:
-                output.table(table(reading.kinds, found, installations.cells))
+                output.table(table(reading.kinds, found, installations.cells, wide=output.is_wide))
                 output.flush()
             terminal.say(summary(found))
             return reading.end(output)
@@ -120,8 +120,8 @@ def summary(found: Sequence[InCell[Change]]) -> str:
     return text or "no changes"
 
 
-def table(kinds: Kinds, found: Sequence[InCell[Change]], names: Collection[str] = ()) -> Grid:
-    """Changes in rows; flaps are in red. names: of the cells, if there are several."""
+def table(kinds: Kinds, found: Sequence[InCell[Change]], names: Collection[str] = (), *, wide: bool = False) -> Grid:
+    """Changes in rows; flaps are in red. names: of the cells, if there are several. wide: with all columns."""
     columns = [
         *([Column("CELL", known=[*map(width_of, names)])] if names else []),
         Column("KIND", worth=70),
@@ -132,28 +132,29 @@ def table(kinds: Kinds, found: Sequence[InCell[Change]], names: Collection[str] 
         Column("TRANSITIONS", worth=20),
         Column("FLAPS", worth=50),
         Column("LAST", worth=40),
-        Column("FIRST", only_wide=True),
+        *([Column("FIRST")] if wide else []),
     ]
-    return Grid(columns, (_row(kinds, one) for one in found))
+    return Grid(columns, (_row(kinds, one, wide=wide) for one in found))
 
 
-def _row(kinds: Kinds, one: InCell[Change]) -> Row:
+def _row(kinds: Kinds, one: InCell[Change], *, wide: bool) -> Row:
     change = one.value
+    what = change.what
     return (
-        *([render.text_of(one.cell)] if one.cell else []),
-        render.text_of(change.kind),
+        *([render.word(one.cell)] if one.cell else []),
+        render.word(change.kind),
         render.text_of(change.id),
-        render.text_of(change.what, COLOURS[change.what]),
+        render.word(what, COLOURS[what]),
         _states(kinds, change, change.before),
         _states(kinds, change, change.after),
-        render.text_of(f"{change.transitions:,}"),
-        render.text_of(f"{change.flaps:,}", "red") if change.flaps else Text(),
-        render.text_of(render.local_time(change.last_ns), "bright_black"),
-        render.text_of(render.local_time(change.first_ns), "bright_black"),
+        render.word(f"{change.transitions:,}"),
+        render.word(f"{change.flaps:,}", "red") if change.flaps else render.NOTHING,
+        Text(render.local_time(change.last_ns), "bright_black"),
+        *([Text(render.local_time(change.first_ns), "bright_black")] if wide else []),
     )
 
 
 def _states(kinds: Kinds, change: Change, states: dict[str, State] | None) -> Text:
     if states is None:
-        return render.text_of("unknown", "bright_black")
+        return render.word("unknown", "bright_black")
     return render.named_states(kinds, change.kind, states.items())

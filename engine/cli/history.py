@@ -121,7 +121,7 @@ def row(kinds: Kinds, one: Lasting, language: Language, stale: int | None, width
     before = Text() if record.before is None else render.state(kinds, kind, record.facet, record.before)
     return (
         render.text_of(record.entity.version),
-        render.time_within(record.time_ns, width),
+        Text(render.time_within(record.time_ns, width)),
         render.text_of(record.facet),
         before,
         render.state(kinds, kind, record.facet, record.after),

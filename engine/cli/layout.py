@@ -32,8 +32,6 @@ class Column(NamedTuple):
     worth: int = ALWAYS
     may_cut: bool = False
     """Whether its texts may be cut at the end. Names and ids may not."""
-    only_wide: bool = False
-    """Whether it is shown with `-o wide` only."""
     least: int = LEAST
     """A column that may be cut keeps so many characters, or is left out."""
     known: Sequence[int] = ()
@@ -62,12 +60,12 @@ class Grid:
         if isinstance(self.rows, list):
             self.rows.append(cells)
 
-    def lines(self, width: int | None, *, wide: bool = False) -> Iterator[Text]:
-        """The titles, then a line for each row, none wider than `width`. wide: with the columns of `-o wide`."""
+    def lines(self, width: int | None) -> Iterator[Text]:
+        """The titles, then a line for each row, none wider than `width`."""
         if self.wraps:
             yield from _wrapped(self.columns, [*self.rows], width)
             return
-        lines = Lines(self.columns, width, wide=wide)
+        lines = Lines(self.columns, width)
         for row in self.rows:
             yield from lines.add(row)
         yield from lines.settle()
@@ -76,10 +74,10 @@ class Grid:
 class Lines:
     """Makes the lines of a table from rows that come one by one."""
 
-    def __init__(self, columns: Sequence[Column], width: int | None, *, wide: bool = False) -> None:
-        """No line is wider than `width`. wide: with the columns of `-o wide`."""
+    def __init__(self, columns: Sequence[Column], width: int | None) -> None:
+        """No line is wider than `width`."""
         self._columns, self._width = columns, width
-        self._shown = [at for at, column in enumerate(columns) if wide or not column.only_wide]
+        self._shown = [*range(len(columns))]
         self._held: list[Row] = []
         self._widths: list[int] | None = None
 

@@ -232,9 +232,11 @@ class EntityLines:
                 self._show(one)
         elif found or more:
             self._has_stale = any(one.stale is not None for one in found)
-            self._rows = self.output.rows(columns(found, stale=self._has_stale, names=self.cells))
+            self._rows = self.output.rows(
+                columns(found, stale=self._has_stale, names=self.cells, wide=self.output.is_wide)
+            )
             for one in found:
-                self._rows.add(row(self.kinds, one, self.language, self.now, stale=self._has_stale))
+                self._rows.add(self._row(one, self.now))
             self._rows.settle()
         self.output.flush()
 
@@ -244,9 +246,11 @@ class EntityLines:
             for one in found:
                 self._show(one)
         elif found:
-            self._rows = self._rows or self.output.rows(columns(found, stale=True))
+            self._has_stale = True
+            if self._rows is None:
+                self._rows = self.output.rows(columns(found, stale=True, wide=self.output.is_wide))
             for one in found:
-                self._rows.add(row(self.kinds, one, self.language, self.now, stale=True))
+                self._rows.add(self._row(one, self.now))
             self._rows.settle()
         self.output.flush()
 
@@ -255,7 +259,10 @@ class EntityLines:
         if self._rows is None:
             self._show(one)
         else:
-            self._rows.add(row(self.kinds, one, self.language, render.now_ns(), stale=self._has_stale))
+            self._rows.add(self._row(one, render.now_ns()))
+
+    def _row(self, one: Shown, now: int) -> Row:
+        return row(self.kinds, one, self.language, now, stale=self._has_stale, wide=self.output.is_wide)
 
     def _show(self, one: Shown) -> None:
         shown = maps.entity_map(self.kinds, one.record, self.language, one.stale)
@@ -274,8 +281,11 @@ async def some_at_a_time(found: AsyncIterator[Transition]) -> AsyncIterator[list
         yield held
 
 
-def columns(found: Sequence[Shown], *, stale: bool, names: Collection[str] = ()) -> list[Column]:
-    """The columns for these entities. stale: with a column for what is stale. names: of the cells, if there are any."""
+def columns(found: Sequence[Shown], *, stale: bool, names: Collection[str] = (), wide: bool = False) -> list[Column]:
+    """The columns for these entities. stale: with a column for what is stale. names: of the cells, if there are any.
+
+    wide: with all columns.
+    """
     return [
         *([Column("CELL", known=[*map(width_of, names)])] if names else []),
         Column("KIND", worth=70),
@@ -285,29 +295,30 @@ def columns(found: Sequence[Shown], *, stale: bool, names: Collection[str] = ())
         Column("FOR", worth=60),
         Column("VERSION", worth=20),
         *([Column("STALE", worth=80)] if stale else []),
-        Column("REASON", only_wide=True),
-        Column("MESSAGE", only_wide=True),
-        Column("CAUSE", only_wide=True),
+        *([Column("REASON"), Column("MESSAGE"), Column("CAUSE")] if wide else []),
     ]
 
 
-def row(kinds: Kinds, one: Shown, language: Language, now: int, *, stale: bool) -> Row:
-    """An entity in cells. stale: with the one for what is stale."""
+def row(kinds: Kinds, one: Shown, language: Language, now: int, *, stale: bool, wide: bool = False) -> Row:
+    """An entity in cells. stale: with the one for what is stale. wide: with all of them."""
     record, entity = one.record, one.record.entity
     pairs = [(name, facet.state) for name, facet in zip(entity.names, entity.facets, strict=True)]
     return (
-        *([render.text_of(one.cell)] if one.cell else []),
-        render.text_of(entity.kind),
+        *([render.word(one.cell)] if one.cell else []),
+        render.word(entity.kind),
         render.text_of(entity.id),
         render.named_states(kinds, entity.kind, pairs),
         _labels(kinds, entity, language),
-        render.text_of(render.duration(now - max([facet.since_ns for facet in entity.facets]))),
-        render.text_of(entity.version),
+        render.word(render.duration(now - max([facet.since_ns for facet in entity.facets]))),
+        render.word(str(entity.version)),
         *([render.as_of(one.stale, now)] if stale else []),
-        render.text_of(record.reason or ""),
-        render.text_of(record.message or ""),
-        render.cause(record),
+        *(_why(record) if wide else ()),
     )
+
+
+def _why(record: Transition) -> Row:
+    """What the last transition of an entity says, in cells."""
+    return render.text_of(record.reason or ""), render.text_of(record.message or ""), render.cause(record)
 
 
 def _labels(kinds: Kinds, entity: Entity, language: Language) -> Text:

@@ -134,7 +134,7 @@ def total(source: Source) -> int | None:
     return None if source.span.root is not None else max(0, source.ends - source.begins + 1)
 
 
-def progress_bar(what: str) -> Progress:
-    """A progress bar of events on stderr, if that is a terminal."""
-    columns = (TextColumn(what), BarColumn(), MofNCompleteColumn(), TextColumn("events"), TimeRemainingColumn())
+def progress_bar(what: str, of: str = "events") -> Progress:
+    """A progress bar of events, or of something else, on stderr, if that is a terminal."""
+    columns = (TextColumn(what), BarColumn(), MofNCompleteColumn(), TextColumn(of), TimeRemainingColumn())
     return Progress(*columns, console=Console(file=sys.stderr), transient=True, disable=not sys.stderr.isatty())

@@ -45,9 +45,14 @@ class Output:
         return self.form in (JSON, YAML, NAME)
 
     @property
+    def is_wide(self) -> bool:
+        """Whether all columns are printed, and nothing is cut."""
+        return self.form == WIDE
+
+    @property
     def width(self) -> int | None:
         """The most characters in a line; None for any number."""
-        return None if self.form == WIDE else self._screen.width
+        return None if self.is_wide else self._screen.width
 
     def show(self, value: Any, name: str = "") -> None:
         """Print an object. name: its `kind/id`. Bytes become base64, and what steers a terminal is escaped."""
@@ -70,12 +75,12 @@ class Output:
 
     def table(self, table: Grid) -> None:
         """Print a table, each line as soon as its row is there."""
-        for line in table.lines(self.width, wide=self.form == WIDE):
+        for line in table.lines(self.width):
             self._screen.line(line)
 
     def rows(self, columns: Sequence[Column]) -> "Rows":
         """A table whose rows come one by one."""
-        return Rows(layout.Lines(columns, self.width, wide=self.form == WIDE), self._screen)
+        return Rows(layout.Lines(columns, self.width), self._screen)
 
     def tree(self, branch: Branch, *, wraps: bool = False) -> None:
         """Print a tree. Lines that do not fit are cut, or wrapped."""

@@ -23,7 +23,9 @@ from phaseline.schemas import codec
 from phaseline.schemas.records import SECOND, Entity, Rejection, State, Transition, facets_of
 
 DAY, HOUR, MINUTE = 86_400, 3_600, 60
-NEW, COMMA = Text("new", "bright_black"), Text(", ")
+NEW, COMMA, NOTHING = Text("new", "bright_black"), Text(", "), Text()
+UNITS = ((DAY, "d", HOUR, "h"), (HOUR, "h", MINUTE, "m"), (MINUTE, "m", 1, "s"))
+"""Of a duration: the larger unit in seconds and its name, then the smaller one."""
 NARROW = 100
 """In a narrower terminal a line about a record has a shorter time."""
 
@@ -69,6 +71,12 @@ def show_json(value: Any) -> None:
 def text_of(value: object, style: str = "") -> Text:
     """A value as text, without characters that steer a terminal."""
     return Text(plain(value if value.__class__ is str else str(value)), style)
+
+
+@lru_cache(maxsize=4096)
+def word(text: str, style: str = "") -> Text:
+    """As `text_of`, for a text that stands in many rows: they share one."""
+    return text_of(text, style)
 
 
 def colour(state: State, facet: Facet | None) -> str:
@@ -152,10 +160,9 @@ def short_time(time_ns: int, now: int) -> str:
     return text[11:] if text[:10] == local_time(now)[:10] else text[5:19]
 
 
-def time_within(time_ns: int, width: int | None) -> Text:
+def time_within(time_ns: int, width: int | None) -> str:
     """The time for a line of that width: short if it is narrow."""
-    short = width is not None and width < NARROW
-    return Text(short_time(time_ns, now_ns()) if short else local_time(time_ns))
+    return short_time(time_ns, now_ns()) if width is not None and width < NARROW else local_time(time_ns)
 
 
 def duration(ns: int) -> str:
@@ -166,7 +173,7 @@ def duration(ns: int) -> str:
     if seconds < MINUTE:
         return f"{seconds:.1f} s"
     whole = round(seconds)
-    for unit, name, below, under in ((DAY, "d", HOUR, "h"), (HOUR, "h", MINUTE, "m"), (MINUTE, "m", 1, "s")):
+    for unit, name, below, under in UNITS:
         if whole >= unit:
             return f"{whole // unit} {name} {whole % unit // below} {under}"
     return f"{whole} s"
@@ -194,6 +201,8 @@ def _cause(trigger: str, how: str, source: str, origin: str | None, *, unasked: 
     what, also = text_of(trigger, "bold"), Text(", unasked" if unasked else "", "yellow")
     if how == "event":
         return Text.assemble(what, " by ", text_of(source), also)
+    if origin is None:
+        return Text.assemble(what, also)
     return Text.assemble(what, f" ({how} of ", text_of(origin), ")", also)
 
 
@@ -210,7 +219,7 @@ def reason_and_message(reason: str | None, message: str | None) -> Text:
 
 def line(kinds: Kinds, place: int, record: Transition | Rejection, width: int | None = None) -> Text:
     """A record in a line: its place in the log, its time, what happened and why. In a narrow one the time is short."""
-    place_and_time = (f"{place:>7}  {time_within(record.time_ns, width).plain}  ", "bright_black")
+    place_and_time = (f"{place:>7}  {time_within(record.time_ns, width)}  ", "bright_black")
     if isinstance(record, Rejection):
         name = plain(f"{record.kind} {record.id}")
         rejected = plain(f"{record.trigger} rejected, {record.reason}: ")
@@ -232,15 +241,22 @@ def change(kinds: Kinds, record: Transition) -> Text:
 
     Where the state is the base and stays, only attributes changed: `stays Instantiated`.
     """
-    kind, before, after = record.entity.kind, record.before, record.after
-    to = state(kinds, kind, record.facet, after)
+    entity, before, after = record.entity, record.before, record.after
+    base = entity.facets[entity.names.index(record.facet)].base if before == after else after
+    return _change(facet_named(kinds, entity.kind, record.facet), before, after, base)
+
+
+@lru_cache(maxsize=4096)
+def _change(facet: Facet | None, before: State | None, after: State, base: State) -> Text:
+    """The text of a change. Many lines share one."""
+    to = _state(facet, after)
     if before == after:
-        base = record.entity.facets[record.entity.names.index(record.facet)].base
-        if base == after:
-            return Text.assemble("stays ", to)
-        return Text.assemble(to, " (the base is now ", state(kinds, kind, record.facet, base), ")")
-    start = NEW if before is None else state(kinds, kind, record.facet, before)
-    return Text.assemble(start, " -> ", to)
+        return (
+            Text.assemble("stays ", to)
+            if base == after
+            else Text.assemble(to, " (the base is now ", _state(facet, base), ")")
+        )
+    return Text.assemble(NEW if before is None else _state(facet, before), " -> ", to)
 
 
 def pretty(body: bytes) -> str | None:

@@ -144,6 +144,8 @@ class ExplanationTree:
                 of, " by ", render.text_of(cause.source), ",", self.event(record), render.unasked(record)
             )
             return Text.assemble(trigger, by, ": " if message else "", message)
+        if cause.by == "tables":
+            return self.moved(record, other)
         if cause.by == "timer":
             return Text.assemble(trigger, ", fired by a timer,", self.event(record))
         if cause.by == "cascade":
@@ -154,6 +156,13 @@ class ExplanationTree:
         if predicate is not None:
             return Text.assemble(trigger, render.text_of(f", fired once {predicate}; the last was "), other)
         return Text.assemble("shown by another view, since ", other, " changed")
+
+    def moved(self, record: Transition, other: Text) -> Text:
+        """A record of a change of tables in words."""
+        if record.cause.origin is not None:
+            return Text.assemble("moved with ", other, " when its table changed")
+        moved = render.text_of(" ".join(("moved when the tables changed", f"at {self.clock(record.time_ns)}: ")))
+        return Text.assemble(moved, render.text_of(record.message, "italic"))
 
     def predicate(self, record: Transition) -> str | None:
         """The predicate of the tally that fired the trigger of a record."""

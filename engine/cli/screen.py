@@ -23,14 +23,21 @@ class Screen:
     def __init__(self, file: TextIO) -> None:
         """Print to this file; with colours if it is a terminal and NO_COLOR is not set."""
         self._file, self._held = file, list[str]()
+        self._width: int | None = None
         self.is_terminal = file.isatty()
         self._codes = _Codes(file) if self.is_terminal or os.environ.get("FORCE_COLOR") else None
 
     @property
     def width(self) -> int | None:
-        """Characters in a line now; None if it is no terminal, where lines may be of any length."""
-        if not self.is_terminal:
-            return None
+        """Characters in a line now; None if it is no terminal, where lines may be of any length.
+
+        It is the same for all lines that are written together.
+        """
+        if self.is_terminal and self._width is None:
+            self._width = self._measured()
+        return self._width
+
+    def _measured(self) -> int:
         columns = os.environ.get("COLUMNS", "")
         try:
             return int(columns) if columns.isdecimal() else os.get_terminal_size(self._file.fileno()).columns or USUAL
@@ -58,6 +65,7 @@ class Screen:
 
     def flush(self) -> None:
         """Write the lines that are held back."""
+        self._width = None
         if self._held:
             text, self._held = "\n".join([*self._held, ""]), []
             self._file.write(text)

@@ -29,7 +29,7 @@ NEEDED = ("starlette", "uvicorn", "httptools")
         ("phaseline serve --nats nats://nats.example:4222 --listen 127.0.0.1:9000", ""),
         ("phaseline serve --listen 127.0.0.1:0 -v", "on any free port, with all log lines"),
         ("phaseline serve --archive /backup/pl", "with the past that was archived"),
-        ("phaseline serve --cell east=nats://east:4222 --cell west=@west", "the API of two installations"),
+        ("phaseline serve --cell east=nats://east:4222 --cell west=@west", "the page and the API of two installations"),
         ("phaseline serve --listen 0.0.0.0:8223 --tokens tokens --allowed-host phaseline.example", ""),
         (
             "phaseline serve --listen 0.0.0.0:8223 --jwks https://id.example/keys --jwt-issuer https://id.example "
@@ -85,8 +85,8 @@ def serve(
     With --archive, everything that was archived can be asked for too: earlier places, histories, the time bar of the
     page. The archive may grow meanwhile.
 
-    With --cell, serve the API of several installations: /v1/entities, /v1/counts and /v1/transitions take in all of
-    them, and /v1/cells/NAME/... is the whole API of one. The page is that of one installation.
+    With --cell, serve several installations: /v1/entities, /v1/counts, /v1/columns and /v1/transitions take in all of
+    them, and /v1/cells/NAME/... is the whole API of one. The page shows all of them, or one with its past.
     """
     check_libraries()
     from phaseline.engine.http import server  # noqa: PLC0415  # it needs the libraries that were looked for
@@ -104,7 +104,7 @@ def serve(
         if installations.cells:
             async with server.serving_cells(installations.cells, installed(), listen, history, access, taken) as found:
                 names = ", ".join(installations.cells)
-                terminal.say(f"The API of {names} is at {found.url}/v1/cells. Stop with Ctrl-C.")
+                terminal.say(f"The page and the API of {names} are at {found.url}. Stop with Ctrl-C.")
                 await stop.wait()
             return
         settings = installations.settings

@@ -149,7 +149,7 @@ class _Picture:
 
     def _tooltip(self, lane: Lane, interval: Interval) -> str:
         cause = interval.record.cause
-        by = f"by {cause.source}" if cause.by == "event" else f"{cause.by} of {cause.origin}"
+        by = f"by {cause.source}" if cause.by == "event" else f"{cause.by} of {cause.origin or cause.event}"
         length = self.texts.duration(interval.end_ns - interval.start_ns)
         lines = [
             f"{lane.kind} {lane.id}: {interval.state}",

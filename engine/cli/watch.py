@@ -102,5 +102,7 @@ def show_record(kinds: Kinds, one: CellRecord[Any], output: Output, language: La
     if output.form == NAME:
         entity = record if isinstance(record, Rejection) else record.entity
         output.show(None, f"{entity.kind}/{entity.id}")
-    else:
+    elif one.cell:
         output.show(cells.named(one.cell, maps.record_map(kinds, one.place, record, one.wire, language)))
+    else:
+        output.show(maps.shown_record(kinds, one.place, record, one.body, language))

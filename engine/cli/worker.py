@@ -76,6 +76,11 @@ OPTIONS: dict[str, dict[str, Any]] = {
         "type": str, "default": "",
         "help": "Digest of the tables installed here, to continue with them where other tables decided before.",
     },
+    "accept_stranded": {
+        "type": str, "default": "",
+        "help": "Digest of the tables installed here, to take them up although they lack states in which entities are. "
+                "These entities stay as they are.",
+    },
     "accept_loss": {
         "is_flag": True, "default": False,
         "help": "Go on from STATE where the log was emptied. What the log held is lost for good.",

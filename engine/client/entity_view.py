@@ -103,14 +103,15 @@ class EntityView(Generic[M_co]):
             return
         choice, seen = chosen(state, condition), set[tuple[str, str]]()
         RecordFilter(kind=kind, state=choice.phase, below=tree, choice=choice).check(self.kinds)
-        async for record in self._states.each(latest.patterns(self._states.installation, kind, tree)):
-            entity = record.entity
-            if (entity.kind, entity.id) in seen or not latest.matches(entity, choice.phase, deleted=deleted):
-                continue
-            if choice.looks_at_conditions and not any(choice.selects(facet.state) for facet in entity.facets):
-                continue
-            seen.add((entity.kind, entity.id))
-            yield record
+        async for records in self._states.each(latest.patterns(self._states.installation, kind, tree)):
+            for record in records:
+                entity = record.entity
+                if (entity.kind, entity.id) in seen or not latest.matches(entity, choice.phase, deleted=deleted):
+                    continue
+                if choice.looks_at_conditions and not any(choice.selects(facet.state) for facet in entity.facets):
+                    continue
+                seen.add((entity.kind, entity.id))
+                yield record
 
     async def tree(self, root: str, *, deleted: bool = False) -> Sequence[Entity]:
         """`root` and all entities below it, ids in natural order; raises `TreeUnknown`."""
@@ -136,6 +137,8 @@ class EntityView(Generic[M_co]):
     async def stale_since_ns(self, entities: Sequence[Entity]) -> Mapping[tuple[str, str], int]:
         """As `stale_since`, in ns since 1970."""
         silent = await staleness.silences(self._states, entities)
+        if not silent:
+            return {}
         found = ((one, staleness.stale_since(self.kinds, one, silent)) for one in entities)
         return {(one.kind, one.id): since for one, since in found if since is not None}
 

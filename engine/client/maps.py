@@ -7,6 +7,8 @@ Belongs here: the maps that commands print and that HTTP answers hold. Does not:
 from collections.abc import Mapping
 from typing import Any
 
+from msgspec import UNSET, UnsetType
+
 from phaseline.engine import staleness
 from phaseline.engine.client.rejection_counts import RejectionCount
 from phaseline.engine.log.changes import Change
@@ -14,8 +16,11 @@ from phaseline.engine.log.timeline import Interval, Lane
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.compiler.labels import Language, facet_named, label_of, schedulable
 from phaseline.machines.language.contact import HEARD_AT
-from phaseline.schemas import wire_codec
-from phaseline.schemas.records import Entity, Rejection, State, Transition, timestamp
+from phaseline.machines.language.table import Facet
+from phaseline.schemas import codec, wire_codec
+from phaseline.schemas.records import Entity, Rejection, State, Transition, facets_of, timestamp
+from phaseline.schemas.wire_codec import Data
+from phaseline.schemas.wire_types import FacetMap, RecordMap
 
 TIMES = frozenset({HEARD_AT, "operation_began", "auto_sync_looked"})
 """The attributes that are times: in records they are numbers, ns since 1970."""
@@ -26,28 +31,48 @@ def name_of(entity: Entity) -> str:
     return f"{entity.kind}/{entity.id}"
 
 
+class ShownFacet(FacetMap, frozen=True, gc=False, omit_defaults=True):
+    """A facet as on the wire, with the label of its state, and whether new pods may be scheduled there."""
+
+    label: str | UnsetType = UNSET
+    schedulable: bool | UnsetType = UNSET
+
+
 def entity_map(
     kinds: Kinds, found: Transition | Entity, language: Language = "en", stale: int | None = None
 ) -> dict[str, Any]:
     """An entity: as in a record, with its kind, id and version, labels, and what its last transition says.
 
-    found: the last transition, or the entity alone. stale: since when its states are stale, ns.
+    The facets are structs, to be written as they are. found: the last transition, or the entity alone. stale: since
+    when its states are stale, ns.
     """
     entity = found.entity if isinstance(found, Transition) else found
-    shown = wire_codec.entity_map(entity)
-    for name, facet in shown["facets"].items():
-        known = facet_named(kinds, entity.kind, name)
-        if known is not None:
-            state = entity.facets[entity.names.index(name)].state
-            facet["label"] = label_of(known, state, language)
-            fit = schedulable(known, state)
-            if fit is not None:
-                facet["schedulable"] = fit
-    _with_iso_times(shown)
-    last = wire_codec.moved_map(found) if isinstance(found, Transition) else {}
+    wire = wire_codec.entity_to_wire(entity)
+    optional = {"sequences": wire.sequences, "timers": wire.timers, "asked": wire.asked}
     return {
-        "kind": entity.kind, "id": entity.id, "version": entity.version, **shown, **last, **staleness.shown(stale),
-    }  # fmt: skip
+        "kind": entity.kind,
+        "id": entity.id,
+        "version": entity.version,
+        "facets": {
+            name: _shown_facet(facet_named(kinds, entity.kind, name), one, facet.state, language)
+            for (name, facet), one in zip(facets_of(entity), wire.facets.values(), strict=True)
+        },
+        "attributes": _with_iso_times(wire.attributes),
+        **{name: value for name, value in optional.items() if value},
+        **(wire_codec.moved_map(found) if isinstance(found, Transition) else {}),
+        **staleness.shown(stale),
+    }
+
+
+def _shown_facet(facet: Facet | None, one: FacetMap, state: State, language: Language) -> FacetMap:
+    """A facet with its label. facet: what its table says of it; None where its kind is not installed here."""
+    if facet is None:
+        return one
+    fit = schedulable(facet, state)
+    return ShownFacet(
+        one.state, one.conditions, one.base, one.since, one.interrupted, label_of(facet, state, language),
+        UNSET if fit is None else fit,
+    )  # fmt: skip
 
 
 def record_map(
@@ -58,10 +83,36 @@ def record_map(
     if isinstance(record, Transition):
         found["label"] = label(kinds, record.entity.kind, record.facet, record.after, language)
         if not TIMES.isdisjoint(record.entity.attributes):
-            entity = {**wire["data"]["entity"]}
-            _with_iso_times(entity)
+            entity = wire["data"]["entity"]
+            entity = {**entity, "attributes": _with_iso_times(entity["attributes"])}
             found["data"] = {**wire["data"], "entity": entity}
     return found
+
+
+class PlacedRecord(RecordMap[Data], frozen=True, gc=False):
+    """A record as on the wire, with its place in the log, and the label of the state that it leads to."""
+
+    logsequence: int
+    label: str | UnsetType = UNSET
+
+
+def shown_record(
+    kinds: Kinds, place: int, record: Transition | Rejection, body: bytes, language: Language = "en"
+) -> PlacedRecord | dict[str, Any]:
+    """What `record_map` gives for the record in a body, to be written as it is: that takes half the time."""
+    shapes = wire_codec.shapes_of(body)
+    leads_to: str | UnsetType = UNSET
+    if isinstance(record, Transition):
+        if not TIMES.isdisjoint(record.entity.attributes):
+            shapes = None
+        leads_to = label(kinds, record.entity.kind, record.facet, record.after, language)
+    if shapes is None:
+        return record_map(kinds, place, record, codec.decode(body), language)
+    of, data = shapes
+    return PlacedRecord(
+        of.specversion, of.id, of.source, of.type, of.subject, of.time, of.schemaversion, of.tableversion, data, place,
+        leads_to,
+    )  # fmt: skip
 
 
 def label(kinds: Kinds, kind: str, facet: str, state: State, language: Language) -> str:
@@ -70,12 +121,12 @@ def label(kinds: Kinds, kind: str, facet: str, state: State, language: Language)
     return state.phase if known is None else label_of(known, state, language)
 
 
-def _with_iso_times(entity: dict[str, Any]) -> None:
-    """Write the times among the attributes as the other times are written."""
-    found = entity["attributes"]
-    times = {name: timestamp(found[name]) for name in TIMES if isinstance(found.get(name), int)}
-    if times:
-        entity["attributes"] = {**found, **times}
+def _with_iso_times(attributes: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The attributes, with the times among them written as the other times are."""
+    if TIMES.isdisjoint(attributes):
+        return attributes
+    times = {name: timestamp(attributes[name]) for name in TIMES if isinstance(attributes.get(name), int)}
+    return {**attributes, **times}
 
 
 def change_map(change: Change) -> dict[str, Any]:

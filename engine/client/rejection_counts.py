@@ -30,7 +30,7 @@ class RejectionCount:
 
 
 class RejectionCounts:
-    """Counts rejections in the order of the log."""
+    """Counts rejections, in whatever order they come."""
 
     def __init__(self) -> None:
         """Start with none."""
@@ -44,8 +44,10 @@ class RejectionCounts:
         found = self._found.get(key)
         if found is None:
             self._found[key] = RejectionCount(*key, 1, place, record)
-        else:
-            found.count, found.place, found.last = found.count + 1, place, record
+            return
+        found.count += 1
+        if place > found.place:
+            found.place, found.last = place, record
 
     def sorted(self) -> list[RejectionCount]:
         """The counts, the largest first; among equals, by reason, kind and source."""

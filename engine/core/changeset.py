@@ -125,6 +125,23 @@ class Changeset:
         self.dirty[kind, entity_id] = origin
         self._mark_viewers(kind, entity_id, facet, old.base.phase, base.phase, of_base=True)
 
+    def relocate(self, kind: str, entity_id: str, facet: int, base: State, origin: Origin) -> None:
+        """Give one facet the base that a map of states names. It fires no cascade, but a life can end with it."""
+        before = self.change(kind, entity_id).facets[facet].base
+        self.move(kind, entity_id, facet, base, origin)
+        if base.phase == DELETED:
+            self.change(kind, entity_id).asked = self.sequence
+        if self.kinds[kind].contact is not None:
+            self._end_contact(kind, entity_id)
+        if ends_life(facet, before, base) and self.kinds[kind].below:
+            self._queue_owner_gone(kind, entity_id)
+        parent = self.kinds[kind].parent
+        above = None if parent is None else self.above(entity_id, parent)
+        if above is not None and above.facets[0].base.phase == DELETED:
+            # The owner ended while no row of this entity could follow.
+            owner = ancestor_id(entity_id, self.kinds[kind].parent_arity)
+            self.cascades.append((kind, entity_id, Origin(OWNER_GONE, "cascade", f"{parent}/{owner}")))
+
     def take(self, kind: str, entity_id: str, steps: list[tuple[int, Step]], origin: Origin) -> None:
         """Take these steps, one per facet, and queue the triggers that they fire downward. Attributes stay."""
         moves, ends = [], False

@@ -15,6 +15,8 @@ from phaseline.engine.core.decide import decide
 from phaseline.engine.core.intake import Arrival
 from phaseline.engine.core.message import Message
 from phaseline.engine.core.rejections import situated
+from phaseline.engine.core.tables_change import moving
+from phaseline.engine.core.tables_change.moving import MovingPiece, TablesChange
 from phaseline.engine.core.timers import Schedule
 from phaseline.engine.core.transitions import Decision
 from phaseline.engine.core.tree import Tree, evolve
@@ -213,6 +215,39 @@ class Processor:
                 break
         self._add(batch, piece, arrivals, decisions)
         return is_full
+
+    def move(self, change: TablesChange, moved: Iterable[MovingPiece]) -> Iterator[Batch]:
+        """The batches by which a map of states moves these pieces, in order. The tree is ahead of each by one piece."""
+        batch = Batch(change.position)
+        for piece in moved:
+            decision = moving.move(self.tree, change, piece, self.installation)
+            if not decision.records:
+                continue
+            schedules = self._schedules(decision, len(batch.messages))
+            if batch.messages and batch.size + len(decision.records) + len(schedules) > self.limit:
+                timers.attach(batch.messages, batch.schedules, self.installation)
+                yield batch
+                batch, schedules = Batch(change.position), self._schedules(decision, 0)
+            for record in decision.records:
+                evolve(self.tree, record)
+            batch.messages += self.moved_messages(decision.records)
+            batch.schedules.update(schedules)
+        if batch.messages:
+            timers.attach(batch.messages, batch.schedules, self.installation)
+            yield batch
+
+    def moved_messages(self, records: Sequence[Record], like: Sequence[Message] = ()) -> list[Message]:
+        """The records of one piece as log messages. `like`: as for `messages`."""
+        as_json = any(one.body[:1] == b"{" for one in like) if like else self.as_json
+        wires = [
+            wire_codec.to_wire(
+                record, f"{record.cause.event}-{index}", len(records), self.installation,
+                self.tree.kinds.versions.get(_kind_of(record), ""),
+            )
+            for index, record in enumerate(records)
+        ]  # fmt: skip
+        bodies = wire_codec.bodies(records, wires, as_json=as_json)
+        return list(map(Message, map(self._subject, records), bodies))
 
     def park(self, event: InboxEvent, position: int, workers: int) -> Batch:
         """Reject an event without deciding it, because `workers` ended while they decided it."""

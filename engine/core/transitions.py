@@ -49,7 +49,8 @@ def transitions(changeset: Changeset, cause: Cause) -> Decision:
             facets = _facets_after(changeset, kind, entity, change, index)
             if facets is None:
                 continue
-            restarts = _restarts(changeset, kind, entity, change, index, facets, len(records)) if kind.timed else ()
+            is_timed = kind.timed or (entity is not None and entity.timers_ns)
+            restarts = _restarts(changeset, kind, entity, change, index, facets, len(records)) if is_timed else ()
             before, entity = entity, _entity_after(kind, entity_id, entity, change, facets, restarts)
             origin = change.origins[index]
             records.append(_transition(changeset, before, entity, index, origin, cause))
@@ -102,7 +103,8 @@ def cause_of(cause: Cause, origin: Origin) -> Cause:
     """The cause of a transition: the event `cause`, and how it led to the transition."""
     if origin.by in ("event", "timer"):
         return cause
-    return Cause(cause.sequence, cause.event, cause.source, origin.by, origin.entity, cause.time_text, cause.extensions)
+    by = "tables" if cause.by == "tables" else origin.by
+    return Cause(cause.sequence, cause.event, cause.source, by, origin.entity, cause.time_text, cause.extensions)
 
 
 def _message(changeset: Changeset, kind: str, entity: Entity, index: int, origin: Origin) -> str | None:

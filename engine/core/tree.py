@@ -6,7 +6,7 @@ Belongs here: holding state, `evolve` and `restore`. Does not: deciding anything
 from collections.abc import Iterator, Mapping
 
 from phaseline.engine.errors import KindMissing
-from phaseline.machines.compiler.kinds import Kinds
+from phaseline.machines.compiler.kinds import Kind, Kinds
 from phaseline.machines.language.contact import SILENCE_AFTER
 from phaseline.machines.language.scripts import ScriptRunner
 from phaseline.machines.language.table import ABSENT
@@ -79,18 +79,29 @@ class Tree:
         known = self.entities[kind.name]
         old = known.get(entity_id)
         known[entity_id] = entity
-        if old is None and kind.parent is not None:
-            parent = ancestor_id(entity_id, kind.parent_arity)
-            self.below[kind.name].setdefault(parent, []).append(entity_id)
+        if old is None:
+            self._count_in(kind, entity)
+            return
         for counted, tallies in self._counted[kind.name]:
-            state = entity.facets[counted.facet].state
-            before = None if old is None else old.facets[counted.facet].state
+            state, before = entity.facets[counted.facet].state, old.facets[counted.facet].state
             if before is state:
                 continue
-            new_phase = counted.phase(state)
-            old_phase = ABSENT if before is None else counted.phase(before)
+            new_phase, old_phase = counted.phase(state), counted.phase(before)
             if new_phase != old_phase:
                 recount(tallies.setdefault(ancestor_id(entity_id, counted.arity), {}), old_phase, new_phase)
+
+    def _count_in(self, kind: Kind, entity: Entity) -> None:
+        """Bring tallies and indexes up to date with a new entity."""
+        entity_id, arity = entity.id, kind.parent_arity
+        parent = ancestor_id(entity_id, arity) if arity else ""
+        if arity:
+            self.below[kind.name].setdefault(parent, []).append(entity_id)
+        for counted, tallies in self._counted[kind.name]:
+            phase = counted.phase(entity.facets[counted.facet].state)
+            if phase != ABSENT:
+                above = parent if counted.arity == arity else ancestor_id(entity_id, counted.arity)
+                tally = tallies.setdefault(above, {})
+                tally[phase] = tally.get(phase, 0) + 1
 
 
 def recount(tally: dict[str, int], old: str, new: str) -> tuple[str, ...]:

@@ -16,6 +16,7 @@ from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.log import table_eras
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.publish.backlog import first_waiting
+from phaseline.engine.publish.living_workers import living
 from phaseline.machines import built_in
 
 WAITING = 5.0
@@ -65,20 +66,16 @@ def _judged(report: StreamReport) -> CheckResult:
 
 async def workers(installation: Installation) -> CheckResult:
     """Which workers are alive, and whether each partition has one."""
-    start = f"{installation.prefix}.lease."
+    wire, layout, start = installation.wire, installation.layout, f"{installation.prefix}.lease.partition."
+    seconds, leases = wire.settings.request_timeout, wire.api_subject(f"DIRECT.GET.{layout.lease}")
     try:
-        replies = await gather(
-            installation.wire,
-            installation.wire.api_subject(f"DIRECT.GET.{installation.layout.lease}"),
-            {"multi_last": [f"{start}>"]},
-            installation.wire.settings.request_timeout,
-        )
+        alive = sorted(await living(wire, layout, seconds))
+        replies = await gather(wire, leases, {"multi_last": [f"{start}>"]}, seconds)
     except (NotPermitted, NoResponders, RequestTimedOut):  # the server does not answer a request that it refuses
         return unknown("workers", "this user may not read leases")
-    found = [reply.headers.get("Nats-Subject", "").removeprefix(start) for reply in replies]
-    alive = sorted(key.removeprefix("worker.") for key in found if key.startswith("worker."))
-    division = installation.layout.division
-    owned = len({f"partition.{number}" for number in division.numbers} & set(found))
+    found = {reply.headers.get("Nats-Subject", "").removeprefix(start) for reply in replies}
+    division = layout.division
+    owned = len({str(number) for number in division.numbers} & found)
     if not alive:
         return problem("workers", "no worker is running, so no event is decided", START)
     said = f"{len(alive)} running ({', '.join(alive)}), which own {owned} of {division.count} partitions"

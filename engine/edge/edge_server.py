@@ -4,13 +4,12 @@ Belongs here: `edge_server`, which prints it. Does not: the accounts' table (`ac
 (`accounts.nats_conf`).
 """
 
-import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from phaseline.engine.accounts import roles
-from phaseline.engine.accounts.nats_conf import nats_conf
+from phaseline.engine.accounts.nats_conf import nats_conf, quoted
 from phaseline.engine.accounts.users import AccountPlan
 from phaseline.engine.edge.edge_names import EdgeNames
 
@@ -60,9 +59,9 @@ def edge_server(server: EdgeServer, plan: AccountPlan, public: Callable[[str], s
     lines = [
         f"# The NATS server of the edge {names.name}: nats-server -c FILE",
         f"server_name: {names.domain}",
-        f"listen: {json.dumps(server.listen)}",
+        f"listen: {quoted(server.listen)}",
         f"ping_interval: {PING}",
-        f"jetstream {{ domain: {names.domain}, store_dir: {json.dumps(server.data)}{limit} }}",
+        f"jetstream {{ domain: {names.domain}, store_dir: {quoted(server.data)}{limit} }}",
         "leafnodes {",
         f"  reconnect: {RECONNECT}",
         "  remotes: [",
@@ -77,18 +76,18 @@ def edge_server(server: EdgeServer, plan: AccountPlan, public: Callable[[str], s
 
 
 def _remote(server: EdgeServer, plan: AccountPlan) -> Iterator[str]:
-    yield f"urls: {json.dumps(list(server.hub))}"
+    yield f"urls: {quoted(list(server.hub))}"
     if server.has_user:
         yield f"account: {plan.account(roles.ENGINE)}"
     if server.creds is not None:
-        yield f"credentials: {json.dumps(str(server.creds))}"
+        yield f"credentials: {quoted(str(server.creds))}"
     elif server.seed:
         yield f"nkey: {server.seed}  # a secret: the edge's key at the hub"
     files = {"ca_file": server.hub_ca, "cert_file": server.hub_cert, "key_file": server.hub_key}
-    tls = [f"{name}: {json.dumps(str(file))}" for name, file in files.items() if file is not None]
+    tls = [f"{name}: {quoted(str(file))}" for name, file in files.items() if file is not None]
     if tls:
         yield f"tls {{ {', '.join(tls)} }}"
     # Events cross in the stream only: not as messages too, in neither direction.
-    events = json.dumps([f"{server.names.prefix}.events.>"])
+    events = quoted([f"{server.names.prefix}.events.>"])
     yield f"deny_exports: {events}"
     yield f"deny_imports: {events}"

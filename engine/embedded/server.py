@@ -20,6 +20,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import IO, Self
 
+from phaseline.engine.accounts.nats_conf import quoted
 from phaseline.engine.embedded import server_key
 from phaseline.engine.errors import DataDirInUse, DataDirUnusable, NoServerBinary, PortTaken, ServerFailed
 
@@ -27,6 +28,8 @@ START_LIMIT = 120.0
 STOP_LIMIT = 10.0
 LOCK_LIMIT = 3.0
 """Seconds until the server starts, stops, and releases its data directory, at most."""
+LOGIN_LIMIT = 30
+"""Seconds that a client may take to show its key. The server's own default of 2 is too short on a busy machine."""
 POLL = 0.01
 _PR_SET_PDEATHSIG = 1
 
@@ -150,14 +153,14 @@ class EmbeddedServer:
         lines = [
             "server_name: phaseline-embedded",
             f"listen: 127.0.0.1:{self._port or -1}",
-            f"ports_file_dir: {json.dumps(str(self._data))}",
-            f"log_file: {json.dumps(str(self.log))}",
+            f"ports_file_dir: {quoted(str(self._data))}",
+            f"log_file: {quoted(str(self.log))}",
             "logfile_size_limit: 16MB",
-            f"jetstream {{ store_dir: {json.dumps(str(self._data))}, max_file_store: {self.limit}"
+            f"jetstream {{ store_dir: {quoted(str(self._data))}, max_file_store: {self.limit}"
             f"{', sync_interval: always' * self._sync_always} }}",
         ]
         if self.key is not None:
-            lines.append(f"authorization {{ users: [{{ nkey: {self.key.public} }}] }}")
+            lines.append(f"authorization {{ users: [{{ nkey: {self.key.public} }}], timeout: {LOGIN_LIMIT} }}")
         return "\n".join(lines) + "\n"
 
     async def _until_ready(self, process: subprocess.Popen[bytes], read_from: int) -> None:

@@ -9,6 +9,7 @@ states only: a worker whose memory is ahead of its commits waits for them.
 import asyncio
 import json
 from collections.abc import Callable, Mapping
+from functools import cache
 from typing import Any, NamedTuple, Protocol, TypeVar
 
 from phaseline.engine import logs
@@ -68,6 +69,12 @@ class OwnedPartition(Protocol):
         ...
 
 
+@cache
+def _about() -> dict[str, str]:
+    """The schemas of the service, as it announces them."""
+    return {name: json.dumps(found, separators=(",", ":")) for name, found in schema.service().items()}
+
+
 class StatusService:
     """The status service of one worker. `owned`: the partitions that it owns now; they change."""
 
@@ -84,9 +91,8 @@ class StatusService:
         """Announce the service. Returns an object with `stop`."""
         metadata = {"prefix": self.installation.prefix, "worker": self.worker, notes.METADATA: "1"}
         service = await serve(self.wire, NAME, self.version, DESCRIPTION, metadata)
-        about = {name: json.dumps(found, separators=(",", ":")) for name, found in schema.service().items()}
         await service.add_endpoint(
-            name="status", handler=self.handle, subject=self.subjects.status("*"), metadata=about
+            name="status", handler=self.handle, subject=self.subjects.status("*"), metadata=_about()
         )
         return service
 

@@ -8,6 +8,7 @@ from phaseline.engine.errors import (
     InboxRefused,
     JetStreamOff,
     LogDamaged,
+    MovedWhileDivided,
     NatsUnreachable,
     NoAnswer,
     NoJetStream,
@@ -16,6 +17,7 @@ from phaseline.engine.errors import (
     PhaselineError,
     ServerRefused,
     ServerTooOld,
+    StatesStranded,
     TablesDiffer,
     TlsFailed,
     Unsendable,
@@ -31,6 +33,10 @@ REMEDIES: dict[type[PhaselineError], str] = {
     NotPermitted: "docs/security.md has the rights of each role; readers need --api-prefix",
     TablesDiffer: "`phaseline replay --with installed` shows what would differ; to continue with the tables installed"
     " here, stop the workers that have the others, and start with --accept-tables and this digest",
+    StatesStranded: "`phaseline tables` lists them; --accept-stranded and this digest leaves them in these states, in"
+    " which no event moves them",
+    MovedWhileDivided: "start a worker with the former tables until the partitions of the division have begun, then"
+    " start this one again",
     Unsendable: "",
     EventRefused: "--force sends it anyway, to see the rejection",
 }

@@ -13,14 +13,14 @@ from phaseline.machines.compiler.conditions import accumulated_conditions
 from phaseline.machines.compiler.kinds import Kind, Kinds
 from phaseline.machines.language.contact import HEARD
 from phaseline.machines.language.table import ABSENT, OK, PROGRESSING, REPORTED, Facet
-from phaseline.schemas.records import Entity, State, Transition, state
+from phaseline.schemas.records import Cause, Entity, State, Transition, state
 from phaseline.schemas.subjects import ancestor_id
 
 History = Sequence[Transition]
 """The transitions of one entity in order: all of them, or those that the log still holds."""
 Lookup = Callable[[str, str], History | None]
 """The history of `kind`, `id`; None if it has not been read yet. An explanation with such a history is preliminary."""
-PREFERRED = ("event", "timer", "cascade", "tally", "view")
+PREFERRED = ("event", "timer", "tables", "cascade", "tally", "view")
 """Of several records that one event made of an entity, the first in this order explains most."""
 
 
@@ -148,27 +148,33 @@ def attribute_record(history: History, name: str) -> Transition | None:
 
 def trace(kinds: Kinds, lookup: Lookup, record: Transition) -> tuple[tuple[Transition, ...], str | None]:
     """The records from this one back to the outside event's own, all of one event; and what is missing of them."""
-    chain, sequence = [record], record.cause.sequence
+    chain, cause = [record], record.cause
     while not is_outside(chain[-1]):
         kind, _, entity_id = (chain[-1].cause.origin or "").partition("/")
         # An entity that passed a cascade on without a change has no record. Then one of its ancestors has.
         for above in _upwards(kinds, kind, entity_id):
             if (history := lookup(*above)) is None:
                 return tuple(chain), "not read yet"
-            of_event = [r for r in history if r.cause.sequence == sequence and r not in chain]
+            of_event = [r for r in history if is_of(r.cause, cause) and r not in chain]
             if of_event:
                 chain.append(min(of_event, key=lambda each: PREFERRED.index(each.cause.by)))
                 break
         else:
             if chain[-1].trigger == HEARD:  # the event reported what was so already, and made no record of its own
                 return tuple(chain), None
-            return tuple(chain), f"the log has no record of event {sequence} at {kind} {entity_id}"
+            return tuple(chain), f"the log has no record of event {cause.sequence} at {kind} {entity_id}"
     return tuple(chain), None
 
 
+def is_of(one: Cause, other: Cause) -> bool:
+    """Whether the same event led to two records, or the same change of tables."""
+    return (one.sequence, one.by == "tables") == (other.sequence, other.by == "tables")
+
+
 def is_outside(record: Transition) -> bool:
-    """Whether the outside event, or a timer, led to a record directly."""
-    return record.cause.by in ("event", "timer") or is_of_snapshot(record)
+    """Whether the outside event, a timer or a change of tables led to a record directly."""
+    cause = record.cause
+    return cause.by in ("event", "timer") or is_of_snapshot(record) or (cause.by == "tables" and cause.origin is None)
 
 
 def is_of_snapshot(record: Transition) -> bool:

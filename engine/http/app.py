@@ -40,7 +40,7 @@ from phaseline.schemas.similar import did_you_mean
 COMPRESSED, IN_THREAD = 1_000, 100_000
 """Bytes from which on an answer is compressed, and from which on that happens beside the event loop."""
 LEVEL = 4
-FOR_EVER = "public, max-age=31536000, immutable"
+FOR_EVER = "max-age=31536000, immutable"
 REVALIDATED = "no-cache"
 _PART = re.compile(r"\{(\w+)\}")
 
@@ -127,7 +127,8 @@ class HttpApp:
         if known and "at" in values and not any(values.get(name) is not None for name in ("at", "min", "continue")):
             place = await self._service.present()
             if place is not None and (tag := self._tag(call, place)) in known:
-                return Response(status_code=304, headers={"ETag": tag, "Cache-Control": REVALIDATED})
+                headers = {"Cache-Control": self._access.cached(REVALIDATED), "Vary": self._access.varying}
+                return Response(status_code=304, headers={"ETag": tag, **headers})
         answer = await route.handler(call)
         return await self._sent(call, answer) if isinstance(answer, HttpAnswer) else answer
 
@@ -137,14 +138,15 @@ class HttpApp:
         if answer.moment is not None:
             body = _with_moment(answer.moment, body)
             headers["ETag"] = tag = self._tag(call, answer.moment.place)
-            headers["Cache-Control"] = FOR_EVER if answer.is_past else REVALIDATED
+            headers["Cache-Control"] = self._access.cached(FOR_EVER if answer.is_past else REVALIDATED)
+            headers["Vary"] = self._access.varying
             if tag in call.request.headers.get("if-none-match", ""):
                 return Response(status_code=304, headers=headers)
-        headers.setdefault("Cache-Control", "no-store" if answer.status != 200 else REVALIDATED)
+        headers.setdefault("Cache-Control", "no-store" if answer.status != 200 else self._access.cached(REVALIDATED))
         if len(body) >= COMPRESSED and "gzip" in call.request.headers.get("accept-encoding", ""):
             body = await asyncio.to_thread(_compressed, body) if len(body) > IN_THREAD else _compressed(body)
             headers["Content-Encoding"] = "gzip"
-        headers["Vary"] = "Accept-Encoding"
+        headers["Vary"] = self._access.varying
         return Response(body, answer.status, headers, "application/json")
 
     def _tag(self, call: CallOf[Served], place: int) -> str:

@@ -38,7 +38,7 @@ S = TypeVar("S", bound=Served)
 
 @dataclass(slots=True)
 class CallOf(Generic[S]):
-    """One request. values: of its parameters, by name. caller: who asks, and what he may."""
+    """One request. values: of its parameters, by name. caller: who asks, and what they may do."""
 
     service: S
     request: Request
@@ -49,7 +49,7 @@ class CallOf(Generic[S]):
     budgets: Budgets
 
     def charge(self, events: int = 1) -> None:
-        """Take events from the budget of the caller, or of his address; raises `TooManyEvents`."""
+        """Take events from the budget of the caller, or of the address that sends; raises `TooManyEvents`."""
         address = "" if self.request.client is None else self.request.client.host
         is_named = bool(self.caller.roles) and self.caller != LOCAL
         self.budgets.take(self.caller.name if is_named else address, events)

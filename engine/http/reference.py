@@ -9,6 +9,7 @@ from pathlib import Path
 from phaseline.engine.http import problems
 from phaseline.engine.http.cells.cells_routes import CELL_ROUTES, SHARED
 from phaseline.engine.http.parameters import Parameter
+from phaseline.engine.http.routes import PAGE as HTML
 from phaseline.engine.http.routes import ROUTES, Route
 from phaseline.machines.docs.written_part import keep
 
@@ -28,7 +29,7 @@ def reference() -> str:
         lines += _route(route)
     lines += ["## Requests about several cells", "", CELLS, ""]
     for route in CELL_ROUTES:
-        if route.name not in SHARED:
+        if route.name not in SHARED and route.answer != HTML:
             lines += _route(route)
     lines += ["## Statuses of errors", "", "| error | status |", "|---|---|"]
     lines += [f"| `{problems.type_of(error)}` | {status} |" for error, status in problems.STATUSES.items()]

@@ -67,6 +67,8 @@ FROM = Parameter("from", "the first place or time; without it, what is to come",
 FROM_TIME = Parameter("from", "where it begins: a place or a time; without it, as early as is known", "moment")
 TO = Parameter("to", "the last place or time", "moment", example="now")
 BUCKETS = Parameter("buckets", "how many parts of equal time", "integer", default=200, least=1, most=2_000, example=10)
+FOLD = Parameter("fold", "leave long quiet times out, and count short busy ones in finer buckets", "flag",
+                 default=False)  # fmt: skip
 REJECTIONS = Parameter("rejections", "rejections too", "flag", default=False)
 FORM = Parameter("form", "CloudEvents, or rows: place, kind, id, facet, state, conditions, class, flags, since, event",
                  default=RECORDS, options=(RECORDS, COLUMNS))  # fmt: skip
@@ -102,7 +104,7 @@ ROUTES: tuple[Route, ...] = (
           "Entities that fit, page by page, with counts of all that fit.",
           (KIND, TREE, STATE, CONDITION, LABEL, SORT, DELETED, LIMIT, CONTINUE, AT, MIN, LANG), problems=READ),
     Route("GET", "/v1/entities/{kind}/{id}", "getEntity", entities.entity,
-          "One entity.", (OF_KIND, OF_ID, AT, MIN, LANG), problems=READ),
+          "One entity, and which triggers it takes now.", (OF_KIND, OF_ID, AT, MIN, LANG), problems=READ),
     Route("GET", "/v1/counts", "countEntities", entities.counts,
           "How many entities are in which state, and in which class.", (KIND, TREE, DELETED, AT, MIN), problems=READ),
     Route("GET", "/v1/columns", "listColumns", entities.all_columns,
@@ -122,7 +124,7 @@ ROUTES: tuple[Route, ...] = (
           (SINCE, TO, TREE, KIND, LIMIT), problems=READ),
     Route("GET", "/v1/strip", "getStrip", entities.strip,
           "How many transitions there were when, by the class of the state that they led to.",
-          (FROM_TIME, TO, BUCKETS, TREE), problems=READ),
+          (FROM_TIME, TO, BUCKETS, FOLD, TREE), problems=READ),
     Route("GET", "/v1/transitions", "followTransitions", transitions.transitions,
           "What happened, and what happens: server-sent events that resume at any place, or a range at once.",
           (KIND, FACET, STATE, CONDITION, TREE, FROM, TO, REJECTIONS, FORM, MOST), answer=transitions.EVENTS,
@@ -155,7 +157,7 @@ ROUTES: tuple[Route, ...] = (
     Route("GET", "/v1/machines", "listMachines", about.machines, "The tables of all kinds."),
     Route("GET", "/v1/machines/{kind}", "getMachine", about.machine,
           "The table of one kind, and a diagram of each facet, laid out.", (OF_KIND,), problems=(404,)),
-    Route("GET", "/v1/session", "getSession", session.who, "Who asks, and what he may.", role=""),
+    Route("GET", "/v1/session", "getSession", session.who, "Who asks, and what they may do.", role=""),
     Route("POST", "/v1/session", "logIn", session.log_in,
           "Keep the token of the header `Authorization` in a cookie of the browser.", role="", problems=(401,)),
     Route("DELETE", "/v1/session", "logOut", session.log_out, "Forget that cookie.", role=""),

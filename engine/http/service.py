@@ -25,6 +25,7 @@ from phaseline.engine.http.intake.hook_file import Hooks
 from phaseline.engine.http.kept import Kept
 from phaseline.engine.http.live.hub import Hub
 from phaseline.engine.http.traffic import Traffic
+from phaseline.engine.jetstream.api_reply import can_pass
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.log import as_of
 from phaseline.engine.log.archived import note
@@ -44,8 +45,8 @@ READY = 2.0
 """Seconds that a request waits for the states to be loaded."""
 REACH = 10.0
 """Seconds that a request with `min` waits for its place."""
-RETRY = 0.5
-"""Seconds between two tries to find the installation."""
+RETRY, LONG_RETRY = 0.5, 10.0
+"""Seconds between two tries to find the installation and to follow it; the same after an error of ours."""
 VIEWS, CHANGED = 16, 20_000
 """How many views of earlier places are kept for the next pages of lists, and how many changes each may hold."""
 LISTS, BODIES = 16, 8
@@ -96,9 +97,10 @@ class Service:
         self._parts: _Connected | None = None
         self.traffic = Traffic()
         self._failure: PhaselineError | None = None
+        self._waits_for = "its NATS server has not answered yet"
         self.description = b"{}"
         """The description of the API, as JSON."""
-        self.lists = Kept[tuple[int, int], list[Transition]](LISTS)
+        self.lists = Kept[tuple[int, str], list[Transition]](LISTS)
         """Lists of several pages, by place and query."""
         self.bodies = Kept[tuple[int, str], bytes](BODIES)
         """Large answers, by place and query."""
@@ -164,6 +166,8 @@ class Service:
         """Why there are no states to answer from; None if there are. They stay while NATS is away."""
         try:
             follower = self.follower
+        except StillLoading:
+            return self._waits_for
         except PhaselineError as error:
             return str(error)
         if follower.failure is not None:
@@ -263,38 +267,60 @@ class Service:
         """Connect, find the installation, load the fleet and follow the log."""
         async with Wire.open(self.settings, name="phaseline-serve", patient=True) as wire:
             session = Session(wire, self.settings, self.kinds, default_source("http"))
-            installation = await _found(session)
+            installation = await self._found(session)
             follower = Follower(installation)
             hub, history = Hub(self.kinds, follower), HistoryLoader(follower, self._most)
             follower.takers += [history.take, hub.take]
             self._parts = _Connected(installation, Client(session), follower, hub, history)
-            tasks = [asyncio.create_task(work) for work in (hub.run(), history.run(), self._let_go())]
+            works = (_followed(follower), hub.run(), history.run(), self._let_go())
+            tasks = [asyncio.create_task(work) for work in works]
             try:
-                await follower.run()
+                ended, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_EXCEPTION)
+                for task in ended:
+                    task.result()
             finally:
+                hub.close()
                 for task in tasks:
                     task.cancel()
                 await asyncio.gather(*tasks, return_exceptions=True)
 
+    async def _found(self, session: Session) -> Installation:
+        """The installation, as soon as it is there."""
+        is_told = False
+        while True:
+            try:
+                return await session.installation()
+            except (NoAnswer, NotProvisioned) as error:
+                self._waits_for = str(error)
+                if not is_told:
+                    log.warning("serve_waits", error=self._waits_for)
+                is_told = True
+                await asyncio.sleep(RETRY)
+
     async def _run(self) -> None:
-        try:
-            await self._follow()
-        except PhaselineError as error:
-            log.error("serve_failed", error=str(error))  # noqa: TRY400  # the error says all
-            self._failure = error
-
-
-async def _found(session: Session) -> Installation:
-    """The installation, as soon as it is there."""
-    waits = False
-    while True:
-        try:
-            return await session.installation()
-        except (NoAnswer, NotProvisioned) as error:
-            if not waits:
+        """Follow for ever. After what can pass, such as an election, and after an error of ours it begins anew."""
+        while True:
+            try:
+                await self._follow()
+            except PhaselineError as error:
+                if not can_pass(error):
+                    log.error("serve_failed", error=str(error))  # noqa: TRY400  # the error says all
+                    self._failure = error
+                    return
                 log.warning("serve_waits", error=str(error))
-            waits = True
-            await asyncio.sleep(RETRY)
+                pause = RETRY
+            except Exception as error:
+                log.exception("serve_broken", error=repr(error))
+                pause = LONG_RETRY
+            self._parts = None
+            await asyncio.sleep(pause)
+
+
+async def _followed(follower: Follower) -> None:
+    """Follow the log; raises the error that ends it."""
+    await follower.run()
+    if follower.failure is not None:
+        raise follower.failure
 
 
 @asynccontextmanager

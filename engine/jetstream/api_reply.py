@@ -8,6 +8,8 @@ from typing import Any, Literal, NamedTuple
 
 from phaseline.engine.errors import ApiFailed, Fenced, JetStreamOff, NoAnswer, NoRoom, PhaselineError
 
+EXPECTED = "Nats-Expected-Last-Subject-Sequence"
+"""The header with the sequence that the last message of the subject must have."""
 WRONG_LAST_SEQUENCE = 10071
 """The error code where the expected sequence of a subject's last message is another one."""
 

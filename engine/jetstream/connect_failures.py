@@ -48,6 +48,8 @@ CAUSES = (
 """By words of another error of a connection."""
 REFUSED = ("authorization", "authentication")
 """Words with which the server refuses a user."""
+TOO_LATE = "authentication timeout"
+"""What the server says to a client that was too slow to name its user."""
 EXPIRED = (("expired", "the credentials have expired"), ("revoked", "the credentials were revoked"))
 SEED = re.compile(rb"\s*SU[A-Z2-7]{56}\s*")
 PARTS = (b"BEGIN NATS USER JWT", b"BEGIN USER NKEY SEED")
@@ -78,8 +80,8 @@ def first_failure(settings: Settings, error: Exception) -> PhaselineError:
 
 
 def is_refusal(said: str) -> bool:
-    """Whether the server refuses the user, by its words."""
-    return any(word in said.lower() for word in REFUSED)
+    """Whether the server refuses the user, by its words. One that waited too long for the user says something else."""
+    return TOO_LATE not in said.lower() and any(word in said.lower() for word in REFUSED)
 
 
 def _is_tls(error: Exception, lowered: str) -> bool:

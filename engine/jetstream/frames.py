@@ -14,6 +14,8 @@ Delivery = Callable[[int, str, bytes, bytes | None, str], None]
 STATUS = "Status"
 DESCRIPTION = "Description"
 MAX_LINE = 64 * 1024
+MESSAGES = (b"HMSG ", b"MSG ")
+"""The beginnings of the lines of messages, with and without headers. All other lines are control lines."""
 
 
 class BadFrame(ValueError):
@@ -95,8 +97,7 @@ class Parser:
                 if length - begin > MAX_LINE:
                     raise BadFrame(f"no end of line within {MAX_LINE} bytes after {block[begin : begin + 80]!r}")
                 break
-            op = block[begin : begin + 4]
-            if op[:3] != b"MSG" and op != b"HMSG":
+            if not block.startswith(MESSAGES, begin):
                 line = block[begin:end]
                 begin = end + 2
                 break
@@ -110,7 +111,7 @@ class Parser:
 
     def _message(self, block: bytes, begin: int, end: int, length: int) -> int:
         """Deliver the message whose line is `block[begin:end]`; returns its end, negative where bytes are missing."""
-        words = block[begin:end].decode(errors="surrogateescape").split(" ")
+        words = str(block[begin:end], "utf-8", "surrogateescape").split(" ")
         try:
             size = int(words[-1])
             head = int(words[-2]) if words[0] == "HMSG" else 0

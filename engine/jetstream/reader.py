@@ -8,7 +8,9 @@ import asyncio
 import secrets
 from collections import deque
 from collections.abc import Callable, Sequence
-from typing import NamedTuple, Self
+from typing import Self
+
+import msgspec
 
 from phaseline.engine import logs
 from phaseline.engine.errors import ApiFailed, NatsUnreachable, NoAnswer, NotPermitted, PhaselineError
@@ -31,7 +33,7 @@ RETRY = 0.25
 log = logs.get_logger(__name__)
 
 
-class Stored(NamedTuple):
+class Stored(msgspec.Struct, frozen=True, gc=False):
     """A message of a stream. `time_ns`: when it was stored. `pending`: how many messages for the reader followed it.
 
     block: the raw header block, or None.
@@ -203,13 +205,10 @@ class Reader:
             self._requested += consumer.BATCH
 
     def _received(self, subject: str, data: bytes, block: bytes | None, reply: str) -> None:
+        """Buffer a message. Its reply subject holds the consumer, the sequences, the time and the number pending."""
         if subject == self._inbox:
             self._on_status(block)
-        else:
-            self._on_message(subject, data, block, reply)
-
-    def _on_message(self, subject: str, data: bytes, block: bytes | None, reply: str) -> None:
-        """Buffer a message. Its reply subject holds the consumer, the sequences, the time and the number pending."""
+            return
         tokens = reply.split(".")
         first = 5 if len(tokens) == 9 else 7
         if tokens[first - 2] != self._name:

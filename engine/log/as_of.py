@@ -32,7 +32,7 @@ from phaseline.engine.log.log_records import (
 )
 from phaseline.engine.log.state_view import Pattern, StateView
 from phaseline.engine.log.when import END, Moment, Time, When, parse
-from phaseline.schemas import codec
+from phaseline.schemas import wire_codec
 from phaseline.schemas.records import Transition, nanoseconds, timestamp
 from phaseline.schemas.subjects import quoted_id
 
@@ -109,16 +109,10 @@ def _records_to_cut(installation: Installation, message: Reply) -> int:
         return 0
     if record_in_log(installation.layout.log, stored) is None:
         return 0
-    index, total = record_number(message.data)
+    _, index, total = wire_codec.numbered(message.data)
     # The records of one batch stand in it side by side. Where the log has copies in JSON, a batch holds fewer records.
     begins_here = int(frames.read_headers(stored.block or b"").get(BATCH_SEQUENCE, total)) > index
     return index + 1 if index + 1 < total <= BATCH_LIMIT and begins_here else 0
-
-
-def record_number(body: bytes) -> tuple[int, int]:
-    """The index of a record among those of its event, and their number."""
-    decoded = codec.decode(body)
-    return int(decoded["id"].partition("-")[2]), int(decoded["data"]["cause"]["records"])
 
 
 async def _time_of(installation: Installation, place: int) -> int:

@@ -4,7 +4,6 @@ Belongs here: comparing each entity at the two moments, counting its records. Do
 The records between the moments suffice: each has the state before it, and the whole entity after it.
 """
 
-from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -34,8 +33,8 @@ class Change:
     last_ns: int = 0
     attributes: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
     """Its attributes after its last transition."""
-    seen: dict[str, Counter[str]] = field(default_factory=dict, repr=False)
-    """Per facet, how often each phase was entered. The phase at the first moment counts too."""
+    seen: dict[str, set[str]] = field(default_factory=dict, repr=False)
+    """Per facet, the phases that it was in. The phase at the first moment counts too."""
 
     @property
     def first(self) -> datetime:
@@ -63,10 +62,11 @@ class Change:
         self.last_ns = record.time_ns
         self.after = _states(record.entity)
         self.attributes = record.entity.attributes
-        phases = self.seen.setdefault(record.facet, Counter([record.before.phase] if record.before else []))
-        if record.before is None or record.before.phase != record.after.phase:
-            phases[record.after.phase] += 1
-            self.flaps += phases[record.after.phase] > 1
+        before, after = record.before, record.after.phase
+        phases = self.seen.setdefault(record.facet, set() if before is None else {before.phase})
+        if before is None or before.phase != after:
+            self.flaps += after in phases
+            phases.add(after)
 
 
 class ChangeList(list[Change]):
@@ -88,9 +88,10 @@ class Changes:
         if isinstance(record, Rejection):
             return
         key = (record.entity.kind, record.entity.id)
-        if key not in self.found:
-            self.found[key] = Change(*key, _before(record), {}, first_ns=record.time_ns)
-        self.found[key].take(record)
+        change = self.found.get(key)
+        if change is None:
+            change = self.found[key] = Change(*key, _before(record), {}, first_ns=record.time_ns)
+        change.take(record)
 
     def sorted(self, without_time: int = 0) -> ChangeList:
         """All changes, ids in natural order."""
@@ -111,6 +112,7 @@ def _before(record: Transition) -> dict[str, State] | None:
 
 
 def _exists(states: dict[str, State] | None) -> bool:
-    return states is not None and any(
-        state.phase not in (ABSENT, DELETED) for name, state in states.items() if name != CONTACT
-    )
+    for name, state in states.items() if states is not None else ():
+        if state.phase not in (ABSENT, DELETED) and name != CONTACT:
+            return True
+    return False

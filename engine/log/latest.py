@@ -12,7 +12,6 @@ from collections.abc import AsyncIterator, Sequence
 from phaseline.engine.core.intake import check_arity
 from phaseline.engine.errors import EntityUnknown, InvalidId, NameUnknown, TreeUnknown, WrongIdLength
 from phaseline.engine.jetstream.direct_get import origin
-from phaseline.engine.jetstream.reader import Stored
 from phaseline.engine.jetstream.stream_reader import read_all
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.log_records import direct, history, last_transition, message_in, record_in_state
@@ -21,7 +20,7 @@ from phaseline.engine.log.when import END
 from phaseline.machines.compiler.kinds import Kind, Kinds
 from phaseline.machines.language.table import DELETED
 from phaseline.schemas.envelope import Invalid
-from phaseline.schemas.records import Entity, Transition, own_facets
+from phaseline.schemas.records import Entity, Record, Transition, own_facets
 from phaseline.schemas.subjects import BadSubject, check_id, natural, quoted_id
 
 NO_KINDS = ("checkpoint", "mark")
@@ -72,28 +71,27 @@ class Latest(StateView):
     async def matching(self, patterns: Sequence[Pattern]) -> list[Transition]:
         """The entities that at least one pattern selects."""
         found: dict[tuple[str, str], Transition] = {}
-        async for record in self.each(patterns):
-            found[record.entity.kind, record.entity.id] = record
+        async for records in self.each(patterns):
+            for record in records:
+                found[record.entity.kind, record.entity.id] = record
         return list(found.values())
 
-    async def each(self, patterns: Sequence[Pattern]) -> AsyncIterator[Transition]:
-        """The same, as they are read. An entity that changes meanwhile can come twice."""
+    async def each(self, patterns: Sequence[Pattern]) -> AsyncIterator[list[Transition]]:
+        """The same as they are read, some at a time. An entity that changes meanwhile can come twice."""
+        installation, stream = self.installation, self.installation.layout.state
+        start = len(installation.prefix) + len(".state.")
         for pattern in patterns:
-            filter_ = _state_filter(self.installation, pattern)
-            async for messages in read_all(self.installation.wire, self.installation.layout.state, [filter_]):
+            async for messages in read_all(installation.wire, stream, [_state_filter(installation, pattern)]):
+                found: list[Transition] = []
                 for stored in messages:
-                    if (record := await self._transition_in(stored)) is not None:
-                        yield record
-
-    async def _transition_in(self, stored: Stored) -> Transition | None:
-        """The transition in a message of STATE; None for checkpoints and marks. LOG is asked where it is foreign."""
-        kind = stored.subject.removeprefix(f"{self.installation.prefix}.state.").split(".", 2)[1]
-        if not stored.data or kind in NO_KINDS:
-            return None
-        record = record_in_state(self.installation.layout.state, stored)
-        if record is None:
-            return await last_transition(self.installation, stored.subject)
-        return record if isinstance(record, Transition) else None
+                    if not stored.data or stored.subject[start:].split(".", 2)[1] in NO_KINDS:
+                        continue
+                    record: Record | None = record_in_state(stream, stored)
+                    if record is None:  # a foreign message
+                        record = await last_transition(installation, stored.subject)
+                    if isinstance(record, Transition):
+                        found.append(record)
+                yield found
 
     async def history(self, kind: str, entity_id: str) -> list[Transition]:
         """The transitions of one entity, oldest first."""

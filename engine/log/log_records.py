@@ -11,6 +11,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from phaseline.engine.core.message import Headers
 from phaseline.engine.core.process import COPY
+from phaseline.engine.core.tables_change import moving
 from phaseline.engine.errors import ApiFailed, RecordNotFound
 from phaseline.engine.jetstream import frames
 from phaseline.engine.jetstream.api_reply import Reply
@@ -24,7 +25,7 @@ from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.when import END
 from phaseline.schemas import codec, losses, wire_codec
 from phaseline.schemas.cloudevents import binary_mode
-from phaseline.schemas.records import EntityAfter, Mark, Record, Rejection, Transition, timestamp
+from phaseline.schemas.records import EntityAfter, Mark, Record, Rejection, Transition, nanoseconds, timestamp
 from phaseline.schemas.upcasting import NewerRecord
 
 NOT_FOUND = "404"
@@ -107,6 +108,12 @@ async def direct_event(wire: Wire, stream: str, sequence: int) -> FetchedEvent |
     )  # fmt: skip
 
 
+async def stored_at(wire: Wire, stream: str, sequence: int) -> int:
+    """When a message of a stream was stored, ns; 0 if there is none."""
+    reply = await direct(wire, stream, json.dumps({"seq": sequence}).encode())
+    return 0 if reply is None else nanoseconds(reply.headers["Nats-Time-Stamp"])
+
+
 async def records(installation: Installation, filter_: str, after: int, up_to: int) -> AsyncIterator[Logged]:
     """The transitions and rejections on a filter subject with after < place <= up_to, in order."""
     if up_to <= after:
@@ -163,7 +170,7 @@ def record_in_log(stream: str, message: LastMessage | Stored) -> Record | None:
     if foreign.is_json_copy(message.block):
         return None
     is_ours = foreign.is_by_worker(message.block)
-    record = _record_in(message.data) if is_ours else None
+    record = record_in(message.data) if is_ours else None
     if record is None and not (is_ours and losses.is_loss(message.data)):
         foreign.report(stream, message)
     return record
@@ -171,7 +178,7 @@ def record_in_log(stream: str, message: LastMessage | Stored) -> Record | None:
 
 def record_in_state(stream: str, message: LastMessage | Stored) -> Record | None:
     """The record in a message of STATE; None if it is a copy of a foreign message, which is reported."""
-    record = None if foreign.is_copy(message.block) else _record_in(message.data)
+    record = None if foreign.is_copy(message.block) else record_in(message.data)
     if record is None:
         foreign.report(stream, message)
     return record
@@ -185,7 +192,7 @@ def entity_in_state(stream: str, message: LastMessage | Stored) -> EntityAfter |
     return found
 
 
-def _record_in(body: bytes) -> Record | None:
+def record_in(body: bytes) -> Record | None:
     """The record in a body; None if it holds none. Raises `NewerRecord`."""
     return _or_none(wire_codec.read, body)
 
@@ -222,7 +229,7 @@ async def last_records(installation: Installation, partition: int, kind: str, to
         f"{subjects.marks(partition)}.{kind}.{tokens}",
     ):
         last = (await foreign.standing(installation.wire, stream, subject, _holds_record)).ours
-        if last is not None and (record := _record_in(last.data)) is not None:
+        if last is not None and (record := record_in(last.data)) is not None:
             found.append((last.sequence, record))
     return [record for _, record in sorted(found, key=itemgetter(0))]
 
@@ -238,13 +245,13 @@ async def last_cause(installation: Installation, partition: int) -> int:
         f"{installation.subjects.marks(partition)}.>",
     ):
         last = (await foreign.standing(installation.wire, installation.layout.log, subject, _holds_record)).ours
-        record = None if last is None else _record_in(last.data)
+        record = None if last is None else record_in(last.data)
         highest = max(highest, 0 if record is None else record.cause.sequence)
     return highest
 
 
 def _holds_record(message: LastMessage | Stored) -> bool:
-    return foreign.is_by_worker(message.block) and _record_in(message.data) is not None
+    return foreign.is_by_worker(message.block) and record_in(message.data) is not None
 
 
 def cause_of(body: bytes, otherwise: int) -> int:
@@ -253,6 +260,16 @@ def cause_of(body: bytes, otherwise: int) -> int:
         return int(wire_codec.read_id(body).partition("-")[0])
     except ValueError:
         return otherwise
+
+
+def change_of(body: bytes) -> tuple[int, str] | None:
+    """The position and digest of the change of tables that made a record, decoding only its id; None if none did."""
+    try:
+        position, _, rest = wire_codec.read_id(body).partition("-")
+        word, _, rest = rest.partition("-")
+        return (int(position), rest.partition("-")[0]) if word == moving.WORD else None
+    except ValueError:
+        return None
 
 
 def read_record(body: dict[str, Any]) -> Transition | Rejection:

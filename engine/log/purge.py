@@ -14,12 +14,15 @@ import msgspec
 
 from phaseline.engine.errors import Undecided
 from phaseline.engine.jetstream.erase import Copy, copy_on, erase
+from phaseline.engine.jetstream.reader import Stored
 from phaseline.engine.jetstream.stream_reader import read_all
+from phaseline.engine.log import foreign
 from phaseline.engine.log.division.closings import is_decided
 from phaseline.engine.log.division.notes import known
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.latest import check_name
-from phaseline.schemas import codec, wire_codec
+from phaseline.engine.log.log_records import record_in
+from phaseline.schemas import codec
 from phaseline.schemas.cloudevents import content_types
 from phaseline.schemas.records import Rejection
 from phaseline.schemas.subjects import json_copy
@@ -68,10 +71,25 @@ class Purge:
 
 
 async def notes(installation: Installation, partition: int) -> list[PurgeNote]:
-    """The notes about what was purged in a partition, oldest first."""
-    log, subject = installation.layout.log, installation.subjects.purged(partition)
-    found = read_all(installation.wire, log, [subject])
-    return [msgspec.convert(codec.decode(one.data), PurgeNote) async for slice_ in found for one in slice_]
+    """The notes about what was purged in a partition, oldest first. Foreign messages are left out, and reported."""
+    log, subject, found = installation.layout.log, installation.subjects.purged(partition), list[PurgeNote]()
+    async for slice_ in read_all(installation.wire, log, [subject]):
+        for stored in slice_:
+            if (note := _read(stored)) is None:
+                foreign.report(log, stored)
+            else:
+                found.append(note)
+    return found
+
+
+def _read(message: Stored) -> PurgeNote | None:
+    """The note in a message of LOG; None if it is an answer of the server, which anybody can have stored there."""
+    if foreign.is_copy(message.block):
+        return None
+    try:
+        return msgspec.convert(codec.decode_own(message.data), PurgeNote)
+    except ValueError:
+        return None
 
 
 async def find(installation: Installation, kind: str, entity_id: str, timeout: float = 5.0) -> Purge:
@@ -96,7 +114,7 @@ async def find(installation: Installation, kind: str, entity_id: str, timeout: f
     for filter_ in (rejected, json_copy(layout.prefix, rejected)):
         async for slice_ in read_all(wire, layout.log, [filter_]):
             for stored in slice_:
-                record = wire_codec.read(stored.data)
+                record = record_in(stored.data)
                 if isinstance(record, Rejection) and record.id == entity_id and record.payload:
                     found.rejections.append(stored.sequence)
     found.transitions = await _transitions(installation, partition, kind, entity_id)

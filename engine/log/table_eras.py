@@ -9,6 +9,7 @@ A note is about the events after its position. Which tables decided before the f
 
 import msgspec
 
+from phaseline.engine.core.tables_change.moving import TablesChange
 from phaseline.engine.errors import BadSetting, TablesDiffer
 from phaseline.engine.jetstream.direct_get import LastMessage
 from phaseline.engine.jetstream.reader import Stored
@@ -24,6 +25,8 @@ class Era(msgspec.Struct, frozen=True, omit_defaults=True):
     """The tables that decide the events after `position`. `worker` wrote the note.
 
     silence_after: the seconds after which places fall silent that have none of their own.
+    former: where a map of states moves entities, by kind that has changed the version of its table before. The next
+    note says that all of them have moved. time_ns: when they began to.
     """
 
     position: int
@@ -31,6 +34,12 @@ class Era(msgspec.Struct, frozen=True, omit_defaults=True):
     tables: dict[str, str]
     worker: str = ""
     silence_after: float = 0.0
+    former: dict[str, str] = {}
+    time_ns: int = 0
+
+    def change(self) -> TablesChange:
+        """The change of tables that begins with this note."""
+        return TablesChange(self.position, self.time_ns, self.digest, self.former)
 
     def encode(self) -> bytes:
         """As the log holds it."""
@@ -76,15 +85,26 @@ async def latest(installation: Installation, partition: int) -> Era | None:
 
 def check_accepted(settings: Settings, kinds: Kinds) -> None:
     """Raise `BadSetting` if the setting accepts other tables than those installed here."""
-    if settings.accept_tables not in ("", kinds.digest):
-        problem = f"the tables installed here are {kinds.digest}, not {settings.accept_tables}"
-        raise BadSetting(name="accept_tables", problem=problem)
+    for name in ("accept_tables", "accept_stranded"):
+        if (accepted := getattr(settings, name)) not in ("", kinds.digest):
+            raise BadSetting(name=name, problem=f"the tables installed here are {kinds.digest}, not {accepted}")
 
 
 def check(kinds: Kinds, era: Era | None, partition: int, accepted: str) -> None:
     """Raise `TablesDiffer` if other tables decided the partition, unless `accepted` is the digest of ours."""
     if era is not None and era.digest not in (kinds.digest, "") and accepted != kinds.digest:
         raise TablesDiffer(partition=partition, digest=kinds.digest, how=how(kinds, era))
+
+
+def changed(kinds: Kinds, era: Era | None) -> dict[str, str]:
+    """The kinds whose tables have changed since an era, each with its version in it; none if it is ours.
+
+    If entities were still moving to the tables of the era, it is the version from which they came.
+    """
+    if era is None or era.digest in (kinds.digest, ""):
+        return {}
+    found = {name: version for name, version in era.tables.items() if kinds.versions.get(name, version) != version}
+    return {**found, **{name: version for name, version in era.former.items() if name in kinds}}
 
 
 def how(kinds: Kinds, era: Era) -> str:
@@ -98,10 +118,13 @@ def how(kinds: Kinds, era: Era) -> str:
     return "; ".join(f"{word}: {', '.join(names)}" for word, names in parts if names)
 
 
-async def check_all(installation: Installation, accepted: str) -> None:
-    """`check` for every partition."""
+async def check_all(installation: Installation, accepted: str) -> list[Era | None]:
+    """`check` for every partition; returns the last note of each."""
+    notes = []
     for partition in installation.layout.division.numbers:
-        check(installation.kinds, await latest(installation, partition), partition, accepted)
+        notes.append(await latest(installation, partition))
+        check(installation.kinds, notes[-1], partition, accepted)
+    return notes
 
 
 def in_force(notes: list[Era], sequence: int) -> Era | None:

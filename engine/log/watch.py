@@ -59,7 +59,9 @@ class RecordFilter:
 
     def fits(self, record: Transition | Rejection) -> bool:
         """Whether a record on one of the `filters` is selected."""
-        return self.choice is None or isinstance(record, Rejection) or self.choice.selects(record.after)
+        if isinstance(record, Rejection):  # subjects shorten long ids, so there may be others on the filter
+            return self.below is None or f"{record.id}/".startswith(f"{self.below}/")
+        return self.choice is None or self.choice.selects(record.after)
 
     def selects(self, record: Transition | Rejection) -> bool:
         """Whether a record is selected, without the help of the `filters`."""
@@ -189,7 +191,7 @@ class Watch(Generic[R]):
 
     async def __anext__(self) -> R:
         while True:
-            reader = await self._fill()
+            reader = self._reader if self._reader is not None and self._held else await self._fill()
             found = logged(reader.stream, self._held.popleft())
             if found is not None and self._wanted.fits(found.record):
                 self.sequence, self._body = found.sequence, found.body

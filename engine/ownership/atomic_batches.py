@@ -14,11 +14,10 @@ from typing import NamedTuple
 
 from phaseline.engine.core.process import BATCH_LIMIT
 from phaseline.engine.errors import ApiFailed, Fenced, PayloadTooLarge
-from phaseline.engine.jetstream.api_reply import read_ack
+from phaseline.engine.jetstream.api_reply import EXPECTED, read_ack
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.schemas.cloudevents import content_types
 
-EXPECTED = "Nats-Expected-Last-Subject-Sequence"
 JSON_LINE, MSGPACK_LINE = (
     f"{content_types.HEADER}: {type_}\r\n" for type_ in (content_types.JSON_EVENT, content_types.MSGPACK_EVENT)
 )
@@ -160,12 +159,18 @@ def batch_frames(batch: str, messages: Sequence[BatchMessage], limit: int) -> by
     """
     parts: list[bytes] = []
     for number, (subject, body, *own) in enumerate(messages, 1):
-        lines = "".join([f"{name}: {value}\r\n" for pairs in own for name, value in pairs])
-        if content_types.HEADER not in lines:
-            lines += JSON_LINE if body[:1] == b"{" else MSGPACK_LINE
+        lines = JSON_LINE if body[:1] == b"{" else MSGPACK_LINE
+        if own and own[0]:
+            lines = _lines(own[0], lines)
         block = f"NATS/1.0\r\nNats-Batch-Id: {batch}\r\nNats-Batch-Sequence: {number}\r\n{lines}\r\n"
         size = len(block) + len(body)
         if size > limit:
             raise PayloadTooLarge(subject=subject, size=size, limit=limit)
         parts += (f"HPUB {subject} {len(block)} {size}\r\n{block}".encode(), body, b"\r\n")
     return b"".join(parts)
+
+
+def _lines(pairs: HeaderPairs, type_line: str) -> str:
+    """The lines of a message's headers; with that of its type, unless they say another one."""
+    lines = "".join([f"{name}: {value}\r\n" for name, value in pairs])
+    return lines if content_types.HEADER in lines else lines + type_line

@@ -12,12 +12,11 @@ from collections.abc import Awaitable, Callable, Collection, Sequence
 
 from phaseline.engine import logs
 from phaseline.engine.errors import ApiFailed, Fenced, NatsUnreachable, NoAnswer, NoRoom, PhaselineError
-from phaseline.engine.jetstream.api_reply import can_pass
+from phaseline.engine.jetstream.api_reply import EXPECTED, can_pass
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.log import checkpoint, foreign
 from phaseline.engine.log.foreign import Standing
 from phaseline.engine.ownership.atomic_batches import (
-    EXPECTED,
     FULL,
     REFUSED,
     UNANSWERED,

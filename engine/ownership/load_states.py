@@ -1,16 +1,19 @@
 """Loading a partition's committed states from STATE, with LOG's help where STATE holds what no worker wrote.
 
-Belongs here: knowing that the copy is complete, restoring the tree from it. Does not: the other steps of a take-over
-(`takeover`).
+Belongs here: knowing that the copy is complete, restoring the tree from it, what of a tree that was loaded before need
+not be read again. Does not: the other steps of a take-over (`takeover`).
 """
 
 import asyncio
 import time
 from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import suppress
+from typing import NamedTuple
 
 from phaseline.engine import logs
 from phaseline.engine.core.tree import Tree, take_in
-from phaseline.engine.jetstream.direct_get import origin
+from phaseline.engine.errors import PhaselineError
+from phaseline.engine.jetstream.direct_get import last_message_from_leader, origin
 from phaseline.engine.jetstream.reader import Reader, Stored
 from phaseline.engine.jetstream.stream_reader import read_all
 from phaseline.engine.log.installation import Installation
@@ -31,16 +34,30 @@ SLOW = 10.0
 log = logs.get_logger(__name__)
 
 
+class Holding(NamedTuple):
+    """Which checkpoint stands in the log: its place, its epoch, its worker. Each owner's differs from all others."""
+
+    place: int
+    epoch: int
+    worker: str
+
+
 class PartitionStates:
     """The states of a partition, as STATE has copied them. They can be read before the partition is owned.
 
     A worker that prepares reads what there is (`load`) and what comes (`follow`). Then little is left to read once it
-    owns the partition (`complete`).
+    owns the partition (`complete`). Once it has lost the partition, its tree may be kept (`settle`): if it gets the
+    partition again, it reads what others have committed since, and nothing if nobody has (`holds`).
     """
 
-    def __init__(self, installation: Installation, partition: int) -> None:
-        """Nothing is read yet."""
+    def __init__(self, installation: Installation, partition: int, calm: asyncio.Event | None = None) -> None:
+        """Nothing is read yet. calm: nothing is taken in while it is not set."""
         self.partition = partition
+        self.read = 0
+        """How many messages were read."""
+        self._calm, self._made = calm, ""
+        self._settled: Holding | None = None
+        """The last checkpoint of the owner whose commits, all of them, are in the tree."""
         self._installation, self._tree, self._highest = installation, installation.tree(), 0
         self._own = installation.subjects.state_checkpoint(partition)
         self._start = f"{installation.prefix}.state."
@@ -55,9 +72,26 @@ class PartitionStates:
         self._reader: Reader | None = None
 
     @property
-    def is_open(self) -> bool:
-        """Whether something may have been read."""
-        return self._reader is not None
+    def is_ready(self) -> bool:
+        """Whether little is left to read: it was prepared, or owned before."""
+        return self._reader is not None or self._settled is not None
+
+    def holds(self, standing: Holding) -> bool:
+        """Whether the tree is as the log, in which this is the last checkpoint: nobody has committed since."""
+        return self._settled == standing
+
+    async def settle(self, last: Holding, position: int) -> None:
+        """Note that all that was committed up to an owner's last checkpoint, and by it, is in the tree, and no more.
+
+        position: up to which all events are decided. What STATE had copied up to a checkpoint of this owner need not be
+        read again.
+        """
+        self._settled, self._highest = last, max(self._highest, position)
+        wire, state = self._installation.wire, self._installation.layout.state
+        with suppress(PhaselineError):  # then more is read again
+            copy = await last_message_from_leader(wire, state, self._own)
+            if copy is not None and 0 < origin(copy.block) <= last.place:
+                self._read = max(self._read, copy.sequence)
 
     async def load(self, is_busy: Callable[[], bool]) -> None:
         """Read what STATE holds now. Nothing is read while `is_busy`: what is more urgent comes first."""
@@ -73,30 +107,27 @@ class PartitionStates:
         while (left := end - time.monotonic()) > 0:
             await self._take(await self._opened(), left)
 
-    async def complete(self, fence: int, least: int = 0) -> tuple[Tree, int]:
+    async def complete(self, fence: int, least: int = 0, *, is_whole: bool = False) -> tuple[Tree, int]:
         """The partition's tree, and the position of the last event that made a record in it. Nothing is read after it.
 
         fence: the place in LOG of the own checkpoint. STATE copies LOG in order, so the copy is complete once it has
         copied that place, or a later one. Foreign messages that STATE copied are set aside, and LOG is asked for those
         entities. least: how many entities the partition has. If STATE holds fewer, the tree is rebuilt from LOG.
+        is_whole: there is nothing to read, because the tree is as the log (`holds`).
         """
+        self._settled = None
         try:
-            if self._is_first:
+            if is_whole:
+                pass
+            elif self._is_first:
                 await self._read_checkpoint(await self._opened(), fence)
             else:
-                await self.close()
-                async with self._reader_of(self._own) as checkpoints:
-                    await self._read_checkpoint(checkpoints, fence)
-                async for found in read_all(
-                    self._installation.wire, self._installation.layout.state, [self._states], self._read + 1
-                ):
-                    for start in range(0, len(found), LOAD):
-                        self._take_in(found[start : start + LOAD])
-                        await asyncio.sleep(0)
+                await self._read_beside_others(fence)
         finally:
             await self.close()
         for subject in self._asides:
             self._saw(await _restore_from_log(self._installation, self._tree, subject))
+        self._asides.clear()
         if (loaded := len(self._tree)) < least:
             self._saw(await _rebuild(self._installation, self.partition, self._tree))
             missing = least - loaded
@@ -115,15 +146,41 @@ class PartitionStates:
             if not await self._take(reader, SLOW):
                 log.warning("state_copy_behind", partition=self.partition, place=fence)
 
-    def _reader_of(self, subject: str) -> Reader:
-        return Reader(self._installation.wire, self._installation.layout.state, [subject])
+    async def _read_beside_others(self, fence: int) -> None:
+        """Read until the own checkpoint is copied, and then all that was copied before it."""
+        wire, state, start = self._installation.wire, self._installation.layout.state, await self._next()
+        await self.close()
+        async with Reader(wire, state, [self._own]) as checkpoints:
+            await self._read_checkpoint(checkpoints, fence)
+        async for found in read_all(wire, state, [self._states], start):
+            for begin in range(0, len(found), LOAD):
+                self._take_in(found[begin : begin + LOAD])
+                await self._pause()
+            self._read = found[-1].sequence
+
+    async def _next(self) -> int:
+        """From where on to read STATE. If it was made anew since something of it was read, everything begins anew."""
+        info = await self._installation.wire.api(f"STREAM.INFO.{self._installation.layout.state}")
+        made = str(info["created"])
+        if self._read and (made != self._made or int(info["state"]["last_seq"]) < self._read):
+            self._tree, self._highest, self._read, self._copied = self._installation.tree(), 0, 0, 0
+            self._asides.clear()
+        self._made = made
+        return self._read + 1
 
     async def _opened(self) -> Reader:
         if self._reader is None:
-            reader = self._reader_of(self._states)
+            wire, state = self._installation.wire, self._installation.layout.state
+            reader = Reader(wire, state, [self._states], await self._next())
             await reader.__aenter__()
             self._reader = reader
         return self._reader
+
+    async def _pause(self) -> None:
+        """Let others go on meanwhile: other partitions, and what is more urgent."""
+        await asyncio.sleep(0)
+        if self._calm is not None:
+            await self._calm.wait()
 
     async def _take(self, reader: Reader, seconds: float) -> int:
         """Read what comes first, within so many seconds; how many messages that was."""
@@ -131,12 +188,15 @@ class PartitionStates:
         self._take_in(found)
         if found and reader is self._reader:
             self._read = found[-1].sequence
-        await asyncio.sleep(0)  # other partitions go on meanwhile
+        await self._pause()
         return len(found)
 
     def _take_in(self, found: Sequence[Stored]) -> None:
         """Put what was read into the tree. What belongs to other partitions is left out."""
         stream, tree, highest = self._installation.layout.state, self._tree, self._highest
+        self.read += len(found)
+        if found:
+            self._settled = None  # what was read may be older than the tree, until all is read
         for stored in found:
             if stored.subject == self._own:
                 self._copied = max(self._copied, origin(stored.block))
@@ -190,7 +250,7 @@ async def _restore_from_log(installation: Installation, tree: Tree, subject: str
     bucket, *words = subject.removeprefix(f"{installation.prefix}.state.").split(".")
     if words[0] == "mark":
         del words[0]
-    if len(words) < 2:
+    if len(words) < 2 or not bucket.isdecimal():  # a foreign message may have any word there
         return 0
     found = await last_records(installation, int(bucket), words[0], ".".join(words[1:]))
     return max((take_in(tree, entity_after(record)) for record in found), default=0)

@@ -9,8 +9,8 @@ import time
 from msgspec.structs import replace
 
 from phaseline.engine import logs
-from phaseline.engine.core.message import NO_EVENT, Message
 from phaseline.engine.log import table_eras
+from phaseline.engine.log.checkpoint import Checkpoint
 from phaseline.engine.log.division import closings
 from phaseline.engine.log.division.closings import Beginning
 from phaseline.engine.log.division.division_errors import PartitionClosed
@@ -21,7 +21,8 @@ from phaseline.engine.ownership.atomic_batches import AtomicBatches
 from phaseline.engine.ownership.claim import Claim
 from phaseline.engine.ownership.fenced_commit import Fence
 from phaseline.engine.ownership.former_owner import Former
-from phaseline.engine.ownership.load_states import PartitionStates
+from phaseline.engine.ownership.load_states import Holding, PartitionStates
+from phaseline.engine.ownership.tables_change.carry_out import carry_out, go_on
 from phaseline.schemas.records import Loss
 
 log = logs.get_logger(__name__)
@@ -29,44 +30,41 @@ log = logs.get_logger(__name__)
 
 async def take_over(
     installation: Installation, partition: int, worker: str, accepted: str = "",
-    *, accept_loss: bool = False, silence_after: float = 0.0, batches: AtomicBatches | None = None,
-    states: PartitionStates | None = None,
+    *, accept_stranded: str = "", accept_loss: bool = False, silence_after: float = 0.0,
+    batches: AtomicBatches | None = None, states: PartitionStates | None = None,
 ) -> Claim:  # fmt: skip
     """Own `partition` from here on; raises `Fenced` if another worker was faster, `KindMissing`, or as `Wire` does.
 
     Raises `PartitionClosed` if a repartition has closed it, `NotClosedYet` if the partitions before it are not closed.
 
-    Where other tables decided before: raises `TablesDiffer`, unless `accepted` is the digest of the tables at hand.
+    Where other tables decided before: raises `TablesDiffer`, unless `accepted` is the digest of the tables at hand. If
+    they lack states that entities are in: as `carry_out`; accept_stranded is its `accepted`.
     Where the log was emptied: raises `LogEmptied`, unless `accept_loss`. silence_after: as in the settings.
-    batches: as for `Fence`. states: what was read before, by a worker that prepared to own the partition.
+    batches: as for `Fence`. states: what was read before, by a worker that prepared to own the partition, or owned it.
+    If nobody has committed since, it goes on without reading anything.
     """
-    began, prepared = time.monotonic(), states is not None
-    states = states or PartitionStates(installation, partition)
+    began, states = time.monotonic(), states or PartitionStates(installation, partition)
+    read = states.read
     kinds, subject = installation.kinds, installation.subjects.checkpoint(partition)
     former = await former_owner.read(installation, partition, accept_loss=accept_loss)
-    last, opening = former.checkpoint, None
-    if last.closed:
-        raise PartitionClosed(partition=partition)
-    division = installation.layout.division
-    if division.generation and not former.lost and (not last.of or last.position < last.since):
-        opening = await closings.opening(installation, partition)
-        last = last if last.of else closings.begun(last, opening, division.count)
+    last, opening = await _begun(installation, partition, former)
     # The era is read after the checkpoint. A worker that notes other tables later moves the checkpoint, so that our
     # fence fails.
     era = await table_eras.latest(installation, partition)
-    for note in [era] if era or opening is None else await _former_eras(installation, opening):
+    for note in (notes := [era] if era or opening is None else await _former_eras(installation, opening)):
         table_eras.check(kinds, note, partition, accepted)
+    is_whole = states.holds(Holding(former.sequence, last.epoch, last.worker))
     own = replace(last, epoch=last.epoch + 1, worker=worker, attempts=last.attempts + 1)
     fence = Fence(installation.wire, installation.layout.log, subject, former.sequence, former.end, batches)
     await fence.move(own.encode_as)
     # While a plan is under way, some records of its event are in the tree, and some are not.
     least = last.entities if last.plan is None else 0
-    tree, highest = await states.complete(fence.sequence, least)
+    tree, highest = await states.complete(fence.sequence, least, is_whole=is_whole)
     # Others have made some of the records before a partition is past its opening.
     position = max(last.position, highest) if last.plan is None and opening is None else last.position
     log.info(
         "partition_taken", partition=partition, epoch=own.epoch, entities=len(tree), position=position,
-        prepared=prepared, seconds=round(time.monotonic() - began, 3),
+        prepared=read > 0, read=states.read - read, seconds=round(time.monotonic() - began, 3),
     )  # fmt: skip
     pending = last.pending if position == last.position else 0
     layout = installation.layout
@@ -76,15 +74,30 @@ async def take_over(
         # Lone records do not write the checkpoint: the former owner did get on.
         claim.checkpoint = replace(own, position=position, attempts=1, trying=0, triers=())
         await fence.move(claim.checkpoint.encode_as)
+    if era is not None and era.former and era.digest == kinds.digest:
+        await go_on(installation, claim, era)
     tree.silence_after = silence_after
     if era is None or (era.digest, era.silence_after) != (kinds.digest, silence_after):
-        # The event of a plan was decided by the former tables.
-        begins = max(position, 0 if last.plan is None else last.plan.cause)
-        await _note_tables(installation, claim, Era(begins, kinds.digest, kinds.versions, worker, silence_after))
+        noted = Era(0, kinds.digest, kinds.versions, worker, silence_after)
+        await carry_out(installation, claim, notes, noted, accept_stranded)
     await _note_losses(installation, claim, former, least)
-    if last.plan is None:
+    if claim.checkpoint.plan is None and not is_whole:
         await repair_timers.repair(installation, claim)
     return claim
+
+
+async def _begun(installation: Installation, partition: int, former: Former) -> tuple[Checkpoint, Beginning | None]:
+    """The last checkpoint; and with what the partition began, if its tree does not hold all of that yet.
+
+    Raises `PartitionClosed`, `NotClosedYet`.
+    """
+    last, division = former.checkpoint, installation.layout.division
+    if last.closed:
+        raise PartitionClosed(partition=partition)
+    if not division.generation or former.lost or (last.of and last.position >= last.since):
+        return last, None
+    opening = await closings.opening(installation, partition)
+    return last if last.of else closings.begun(last, opening, division.count), opening
 
 
 async def _former_eras(installation: Installation, opening: Beginning) -> list[Era | None]:
@@ -103,10 +116,3 @@ async def _note_losses(installation: Installation, claim: Claim, former: Former,
         loss = Loss(claim.partition, "states", 0, 0, missing, missing, worker, now)
         await event_loss.append(installation, claim, loss)
     await event_loss.at_take_over(installation, claim)
-
-
-async def _note_tables(installation: Installation, claim: Claim, era: Era) -> None:
-    """Write into the log that other tables decide from here on."""
-    message = Message(installation.subjects.tables(claim.partition), era.encode(), NO_EVENT)
-    await claim.append([message], claim.position, claim.checkpoint.plan)
-    log.info("tables_noted", partition=claim.partition, tables=era.digest, position=era.position)

@@ -1,7 +1,15 @@
-// Requests to the server that the page came from.
+// Requests to the server that the page came from, and to the cell that the address chooses.
 
-/** An answer that is an error. */
-export class Problem extends Error {
+/** The names of the cells, if the server has several installations. */
+export const CELLS = globalThis.document?.documentElement.dataset.cells?.split(" ") ?? [];
+
+/** The cell that the address chooses; empty is all, or the only installation. */
+export function chosenCell() {
+	const cell = new URLSearchParams(location.search).get("cell");
+	return CELLS.includes(cell) ? cell : "";
+}
+
+class Problem extends Error {
 	constructor(body, status) {
 		super(body.detail ?? body.title ?? `HTTP ${status}`);
 		Object.assign(this, { status, body });
@@ -9,18 +17,19 @@ export class Problem extends Error {
 }
 
 /** The JSON of an answer; throws `Problem`. `TypeError` where the server is away. */
-export async function get(path, parameters = {}, options = {}) {
-	return call(`${path}${query(parameters)}`, options);
+export async function get(path, parameters = {}, cell = chosenCell()) {
+	return call(path, parameters, cell, {});
 }
 
 /** Send JSON, or a body with its own type. */
 export async function post(path, body, headers = {}, parameters = {}) {
 	const text = typeof body === "string" ? body : JSON.stringify(body);
-	return call(`${path}${query(parameters)}`, { method: "POST", body: text, headers: { "content-type": "application/json", ...headers } });
+	return call(path, parameters, chosenCell(), { method: "POST", body: text, headers: { "content-type": "application/json", ...headers } });
 }
 
-async function call(address, options) {
-	const answer = await fetch(address, { ...options, headers: { accept: "application/json", ...options.headers } });
+async function call(path, parameters, cell, options) {
+	const address = cell ? path.replace("/v1", `/v1/cells/${encodeURIComponent(cell)}`) : path;
+	const answer = await fetch(address + query(parameters), { ...options, headers: { accept: "application/json", ...options.headers } });
 	const text = await answer.text();
 	let body = {};
 	try {

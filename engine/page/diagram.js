@@ -1,26 +1,6 @@
-// The machine of a facet as a diagram, and what is legal. The server says where all stands.
+// The machine of a facet as a diagram. The server says where all stands.
 
-import { el, svg } from "./dom.js";
-import { t } from "./words.js";
-
-/** The triggers that may be sent in these states, each with guards that must hold too. */
-export function legal(machine, facets) {
-	const found = new Map();
-	for (const { facet, rows } of machine.facets) {
-		const one = facets[facet];
-		for (const { role, source, trigger, text } of one ? rows : []) {
-			if (role === "derived" || !source.some((start) => starts(start, role === "intent" ? one : one.base, one.base))) continue;
-			if (found.get(trigger) !== "") found.set(trigger, text.while ?? "");
-		}
-	}
-	return found;
-}
-
-function starts({ live, but, phase, has, lacks, base }, judged, under) {
-	if (has && !judged.conditions.includes(has)) return false;
-	if (live) return !["Absent", "Deleted", ...but].includes(judged.state);
-	return phase === judged.state && (!base || base === under.state) && !lacks.some((one) => judged.conditions.includes(one));
-}
+import { el, svg, t } from "./ui.js";
 
 /** The drawing of one facet. now: its state. may: what is legal. taken: the steps of its past, `from>to`. */
 export function drawing(machine, { facet, width, height, box: [wide, high], boxes, arrows }, now, may, taken) {

@@ -1,7 +1,7 @@
 // Elements from plain values. Data becomes text nodes and attributes, never markup.
 
 import { safe } from "./format.js";
-import { t } from "./words.js";
+import { stateName, t } from "./words.js";
 
 const SVG = "http://www.w3.org/2000/svg";
 
@@ -12,14 +12,13 @@ export function el(name, ...children) {
 	if (classes.length) made.className = classes.join(" ");
 	const props = children[0]?.constructor === Object ? children.shift() : {};
 	for (const [name, value] of Object.entries(props)) {
-		if (typeof value === "function") made.addEventListener(name.slice(2), value);
+		if (typeof value === "function") made[name] = value;
 		else if (value !== undefined && value !== null && value !== false) made.setAttribute(name, value === true ? "" : String(value));
 	}
 	fill(made, children);
 	return made;
 }
 
-/** An SVG element. */
 export function svg(tag, attributes, ...children) {
 	const made = document.createElementNS(SVG, tag);
 	for (const [name, value] of Object.entries(attributes ?? {})) made.setAttribute(name, String(value));
@@ -32,6 +31,16 @@ export function glyph(name) {
 	return svg("svg", { class: `glyph ${name}`, "aria-hidden": "true", width: 12, height: 12 }, svg("use", { href: `#g-${name}` }));
 }
 
+export function small(...children) {
+	return el("span.soft.small", ...children);
+}
+
+/** A state as sign and text. */
+export function stateMark(state) {
+	const cls = state?.class ?? "unknown";
+	return el(`span.state.${cls}`, glyph(cls), stateName(state));
+}
+
 /** A name from outside. */
 export function bdi(text, classes = "") {
 	return el(`bdi${classes}`, safe(text));
@@ -39,8 +48,48 @@ export function bdi(text, classes = "") {
 
 /** Put these children in place of all others. */
 export function fill(parent, ...children) {
-	parent.replaceChildren(...children.flat(Infinity).filter((one) => one !== null && one !== undefined && one !== false));
+	parent.replaceChildren(...shown(children));
 	return parent;
+}
+
+/** The same by changing the children that are there: what has the focus or is being clicked stays. */
+export function refill(parent, ...children) {
+	const wanted = shown(children);
+	wanted.forEach((one, at) => {
+		const [old, made] = [parent.childNodes[at], one instanceof Node ? one : document.createTextNode(one)];
+		if (!old) parent.append(made);
+		else if (old.nodeName !== made.nodeName) old.replaceWith(made);
+		else if (old.data !== made.data) old.data = made.data;
+		else if (made.attributes) renew(old, made);
+	});
+	while (parent.childNodes.length > wanted.length) parent.lastChild.remove();
+}
+
+function renew(old, made) {
+	for (const name of ["onclick", "onchange", "oninput"]) old[name] = made[name];
+	for (const { name } of [...old.attributes]) if (!made.hasAttribute(name)) old.removeAttribute(name);
+	for (const { name, value } of made.attributes) if (old.getAttribute(name) !== value) old.setAttribute(name, value);
+	refill(old, ...made.childNodes);
+	if (old.value !== made.value) old.value = made.value;
+}
+
+function shown(children) {
+	return children.flat(Infinity).filter((one) => one !== null && one !== undefined && one !== false);
+}
+
+/** A button that sets values of the address, and takes them away again. */
+export function chip(app, values, ...children) {
+	const { query } = app.router.now;
+	const names = Object.keys(values);
+	const pressed = names.every((name) => (query[name] ?? "") === values[name]);
+	const onclick = () => app.router.set(Object.fromEntries(names.map((name) => [name, pressed ? null : values[name]])));
+	return el("button.chip", { type: "button", "aria-pressed": String(pressed), onclick }, children);
+}
+
+/** A choice of one value; options: each value with its text. */
+export function choice(word, options, chosen, take) {
+	return el("select", { name: word, "aria-label": t(word), onchange: (event) => take(event.target.value) },
+		options.map(([value, text]) => el("option", { value, selected: value === chosen }, text)));
 }
 
 /** The side of a screen, which scrolls by itself. */
@@ -48,9 +97,13 @@ export function panel(...children) {
 	return el("div.panel", { tabindex: 0, role: "region", "aria-label": t("details") }, children);
 }
 
+export function pixelRatio() {
+	return Math.min(2, devicePixelRatio || 1);
+}
+
 /** A canvas as sharp as the screen: its context, width and height, and the colours of the page. */
 export function sharp(canvas, height = canvas.clientHeight) {
-	const ratio = Math.min(2, devicePixelRatio || 1);
+	const ratio = pixelRatio();
 	const width = canvas.clientWidth;
 	[canvas.width, canvas.height] = [width * ratio, height * ratio];
 	const context = canvas.getContext("2d");

@@ -1,14 +1,12 @@
 // The screen Entity: why it is as it is, its machine, its past, and what an event would do.
 
 import { get, name, post } from "./api.js";
-import { drawing, legal } from "./diagram.js";
-import { bdi, el, fill, glyph, table } from "./dom.js";
-import { clock, moment, safe, seconds, span } from "./format.js";
-import { payload, stateMark } from "./side.js";
+import { drawing } from "./diagram.js";
+import { payload, staleMark } from "./side.js";
 import { described, STALE } from "./store.js";
 import { scale } from "./time.js";
 import { entityLink, whyList } from "./why.js";
-import { kindName, stateName, t } from "./words.js";
+import { bdi, clock, el, fill, kindName, moment, safe, seconds, small, span, stateMark, stateName, t, table } from "./ui.js";
 
 const PAGE = 50;
 const TYPE = { "content-type": "application/cloudevents+json" };
@@ -40,12 +38,12 @@ export function open(app, root) {
 	async function load(kind, id, at) {
 		const place = name(kind, id);
 		await app.known;
-		const [{ entity }, why, history, timeline, machine] = await Promise.all([
+		const [{ entity, legal }, why, history, timeline, machine] = await Promise.all([
 			get(`/v1/entities/${place}`, { at }), get(`/v1/why/${place}`, { at }), get(`/v1/history/${place}`, { to: at, limit: PAGE }),
 			get(`/v1/timeline/${place}`, { to: at, depth: 0 }), get(`/v1/machines/${encodeURIComponent(kind)}`),
 		]);
 		const mark = (facet, one) => stateMark(described(app.machines, kind, facet, one));
-		return { entity, why, timeline, machine, mark, items: history.items.reverse(), may: legal(machine, entity.facets) };
+		return { entity, why, timeline, machine, mark, items: history.items.reverse(), may: new Map(Object.entries(legal)) };
 	}
 
 	function show() {
@@ -74,7 +72,7 @@ export function open(app, root) {
 		const fact = (label, value) => el("div", el("dt", label), el("dd", value));
 		fill(head,
 			el("div.bar", el("h1", bdi(id)), el("span.soft.grow", kindName(kind)),
-				stale ? el("span.badge.silent", glyph("silent"), t("stale")) : null,
+				stale ? staleMark() : null,
 				el("a", { href: app.router.to("tree", { id: id.split("/")[0], sel: `${kind}/${id}` }) }, t("tree"))),
 			el("dl.facts.bar", Object.entries(facets).map(([facet, one]) => [
 				fact(facet, found.mark(facet, one)), one.conditions.length ? fact(t("conditions"), one.conditions.join(", ")) : null,
@@ -84,7 +82,7 @@ export function open(app, root) {
 
 	function machine() {
 		const { machine: of, entity, may, items } = found;
-		const triggers = [...may].map(([trigger, guards]) => el("button.chip", { onclick: () => trial?.pick(trigger) }, trigger, guards ? el("span.soft.small", guards) : null));
+		const triggers = [...may].map(([trigger, guards]) => el("button.chip", { onclick: () => trial?.pick(trigger) }, trigger, guards ? small(guards) : null));
 		card("machine", of.diagrams.filter((one) => entity.facets[one.facet]).map((one) => {
 			const taken = items.filter(({ data }) => data.facet === one.facet).map(({ data }) => `${data.from?.state ?? "Absent"}>${data.to.state}`);
 			return drawing(of, one, entity.facets[one.facet], may, new Set(taken));
@@ -144,7 +142,6 @@ class Trial {
 		this.#choose();
 	}
 
-	/** Choose a trigger. */
 	pick(trigger) {
 		this.choice.value = trigger;
 		this.#choose();
@@ -177,7 +174,7 @@ class Trial {
 
 	#change({ kind, id, facet, to, from, message, reason }) {
 		const mark = (one) => stateMark(described(this.app.machines, kind, facet, one));
-		return el("p", entityLink(this.app, kind, id), " ",
+		return el("p", entityLink(this.app, { kind, id }), " ",
 			to ? [from ? [mark(from), " → "] : null, mark(to)] : el("span.bad", `${reason}: ${safe(message)}`));
 	}
 }

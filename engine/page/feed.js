@@ -3,26 +3,27 @@
 const KEPT = 400;
 const AWAY = [1000, 5000];
 
-/** One EventSource for many readers. A reader is a function that takes messages. */
+/** One EventSource for many readers. A reader is a function that takes messages. A place is that of a cell, by its name. */
 export class Feed {
 	#readers = new Set();
 	#frames = [];
 	#source = null;
 	#timer = 0;
-	#place = 0;
-	#begins = 0;
+	#places = {};
+	#begins = {};
 	#failures = 0;
+	#cells = new Map();
 
-	/** Tell a reader everything after a place. */
-	join(reader, place) {
+	/** Tell a reader everything after these places. What it knows already comes again if the stream is not there yet. */
+	join(reader, places) {
 		this.#readers.add(reader);
-		if (!this.#source && !this.#timer) {
-			this.#begin(place);
-		} else if (place < this.#begins || place > this.#place) {
-			if (this.#readers.size === 1 || place > this.#place) this.#begin(place);
-			else reader({ type: "resync" });
+		const early = Object.keys(places).some((cell) => !(places[cell] >= this.#begins[cell]));
+		if (!this.#source && !this.#timer || early && this.#readers.size === 1) {
+			this.#begin(places);
+		} else if (early) {
+			reader({ type: "resync" });
 		} else {
-			for (const frame of this.#frames) if (frame.place > place) reader(frame);
+			for (const frame of [...this.#cells.values(), ...this.#frames]) if (!frame.place || frame.place > places[frame.cell]) reader(frame);
 			if (this.#source?.readyState === 1) reader({ type: "open" });
 		}
 	}
@@ -33,10 +34,11 @@ export class Feed {
 		if (!this.#readers.size) this.#stop();
 	}
 
-	#begin(place) {
+	#begin(places) {
 		this.#stop();
 		this.#frames = [];
-		this.#place = this.#begins = place;
+		this.#places = { ...places };
+		this.#begins = { ...places };
 		this.#open();
 	}
 
@@ -49,7 +51,8 @@ export class Feed {
 
 	#open() {
 		this.#timer = 0;
-		const source = (this.#source = new EventSource(`/v1/transitions?form=columns&from=${this.#place + 1}`));
+		const from = Object.entries(this.#places).map(([cell, place]) => (cell ? `${cell}=${place + 1}` : place + 1));
+		const source = (this.#source = new EventSource(`/v1/transitions?form=columns&from=${from}`));
 		source.onopen = () => {
 			this.#failures = 0;
 			this.#tell({ type: "open" });
@@ -60,8 +63,7 @@ export class Feed {
 			this.#stop();
 			this.#tell({ type: "resync" });
 		});
-		source.addEventListener("place", (event) => this.#take({ type: "place", rows: [], ...JSON.parse(event.data) }));
-		source.addEventListener("batch", (event) => this.#take({ type: "batch", ...JSON.parse(event.data) }));
+		for (const type of ["place", "batch", "cell"]) source.addEventListener(type, (event) => this.#take({ type, cell: "", rows: [], ...JSON.parse(event.data) }));
 	}
 
 	#lost() {
@@ -78,9 +80,16 @@ export class Feed {
 	}
 
 	#take(frame) {
-		this.#place = frame.place;
+		const { cell, place } = frame;
+		if (place) {
+			this.#places[cell] = place;
+			this.#begins[cell] ??= place;
+		} else this.#cells.set(cell, frame);
 		if (frame.rows.length) this.#frames.push(frame);
-		if (this.#frames.length > KEPT) this.#begins = this.#frames.shift().place;
+		if (this.#frames.length > KEPT) {
+			const gone = this.#frames.shift();
+			this.#begins[gone.cell] = gone.place;
+		}
 		this.#tell(frame);
 	}
 
@@ -95,7 +104,7 @@ if (typeof SharedWorkerGlobalScope !== "undefined" && self instanceof SharedWork
 		const reader = (message) => port.postMessage(message);
 		port.onmessage = ({ data }) => {
 			feed.leave(reader);
-			if (data.type === "join") feed.join(reader, data.place);
+			if (data.type === "join") feed.join(reader, data.places);
 		};
 	};
 }

@@ -25,7 +25,7 @@ TYPES = {
 """The content types of what a page is made of, by the end of a name. Files with other ends are not served."""
 
 
-_IMPORTED = re.compile(r'^import .* from "\./([\w.-]+)";$', re.MULTILINE)
+_IMPORTED = re.compile(r'^(?:import|export) .* from "\./([\w.-]+)";$', re.MULTILINE)
 
 
 class PageFile(NamedTuple):

@@ -4,6 +4,10 @@ import { language } from "./words.js";
 
 const made = new Map();
 
+export function sleep(milliseconds) {
+	return new Promise((done) => setTimeout(done, milliseconds));
+}
+
 /** A formatter, made once: that takes long. */
 function intl(kind, options = {}) {
 	const key = [kind, language(), ...Object.values(options)].join();
@@ -11,8 +15,7 @@ function intl(kind, options = {}) {
 	return made.get(key);
 }
 
-/** A number with its groups. */
-export function number(value) {
+export function num(value) {
 	return intl("NumberFormat").format(value);
 }
 
@@ -24,7 +27,7 @@ export function span(seconds) {
 	if (whole < 100) return `${whole}${units[0]}`;
 	if (whole < 6000) return `${Math.round(whole / 60)}${units[1]}`;
 	if (whole < 172800) return `${Math.round(whole / 3600)}${units[2]}`;
-	return `${number(Math.round(whole / 86400))}${units[3]}`;
+	return `${num(Math.round(whole / 86400))}${units[3]}`;
 }
 
 /** A time of day, with the day if it is not today's. at: seconds since 1970, or a text; 0 is not known. */
@@ -33,7 +36,6 @@ export function clock(at) {
 	return shown(at, { ...day, hour: "2-digit", minute: "2-digit", second: "2-digit" });
 }
 
-/** A whole date and time. */
 export function moment(at) {
 	return shown(at, { dateStyle: "medium", timeStyle: "medium" });
 }

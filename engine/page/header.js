@@ -1,19 +1,17 @@
 // The head of the page, and the keys that work everywhere.
 
-import { dialog, el, fill } from "./dom.js";
-import { clock, span } from "./format.js";
+import { CELLS, chosenCell } from "./api.js";
 import { openPalette } from "./palette.js";
 import { SCREENS } from "./router.js";
-import { LANGUAGE_NAMES, LANGUAGES, language, t } from "./words.js";
+import { choice, clock, dialog, el, language, LANGUAGE_NAMES, LANGUAGES, refill, safe, span, t } from "./ui.js";
 
 const KEYS = [
-	[["/", "Ctrl K"], "keySearch"], [["↑", "↓", "j", "k"], "keyMove"], [["←", "→", "h", "l"], "keyMove"], [["Enter"], "keyOpen"],
+	[["/", "Ctrl K"], "keySearch"], [["↑ ↓ ← →", "h j k l"], "keyMove"], [["Enter"], "keyOpen"],
 	[["[", "]"], "keyEvents"], [["Space"], "keyLive"], [["p"], "keyPlay"],
 	[["g n", "g t", "g m", "g r", "g w"], "keyGo"], [["L"], "keyLang"], [["?"], "keyHelpItself"],
 ];
 const GO = { n: "now", t: "tree", m: "time", r: "refused", w: "workers" };
 
-/** The head. */
 export class Header {
 	#going = false;
 
@@ -22,41 +20,36 @@ export class Header {
 		document.addEventListener("keydown", (event) => this.#key(event));
 	}
 
-	/** Draw everything: at the start, and when the language changes. */
 	draw() {
-		const { router } = this.app;
+		const { app } = this;
+		const { router, session } = app;
+		const { screen } = router.now;
 		document.querySelector(".skip").textContent = t("skip");
-		this.nav = el("ul");
-		this.connection = el("div.connection", { role: "status" });
-		const languages = el("select", { "aria-label": t("language"), onchange: (event) => router.set({ lang: event.target.value }) },
-			LANGUAGES.map((tag) => el("option", { value: tag, selected: tag === language() }, LANGUAGE_NAMES[tag])));
-		fill(this.element,
-			el("a.brand", { href: router.to("now") }, el("img", { src: "/page/icon.svg", alt: "" }), el("span", t("title"))),
-			el("nav", { "aria-label": t("screens") }, this.nav),
+		document.body.classList.toggle("past", app.past);
+		document.title = `${t(screen)} · Phaseline`;
+		const links = SCREENS.filter((one) => one === screen || (one !== "entity" && (one !== "workers" || !session.trees.length)));
+		const href = (one) => (one === "entity" ? location.pathname + location.search : router.to(one));
+		refill(this.element,
+			el("a.brand", { href: router.to("now") }, el("img", { src: "/page/icon.svg", alt: "" }), el("span", "Phaseline")),
+			el("nav", { "aria-label": t("screens") }, el("ul", links.map((one) => el("li", el("a", { href: href(one), "aria-current": one === screen ? "page" : null }, t(one)))))),
 			el("span.grow"),
-			el("button.find", { "aria-label": t("search"), onclick: () => openPalette(this.app) }, el("span", t("search")), el("kbd", { "aria-hidden": "true" }, "/")),
-			this.connection, languages,
-			el("button", { "aria-label": t("help"), title: t("help"), onclick: () => this.#help() }, "?"));
-		this.update();
+			el("button.find", { "aria-label": t("search"), onclick: () => openPalette(app) }, el("span", t("search")), el("kbd", { "aria-hidden": "true" }, "/")),
+			el("div.connection", { role: "status" }, this.#connection()),
+			CELLS.length ? choice("cell", [["", t("allCells")], ...CELLS.map((cell) => [cell, cell])], chosenCell(), (cell) => router.go(router.inCell(cell))) : null,
+			choice("language", LANGUAGES.map((tag) => [tag, LANGUAGE_NAMES[tag]]), language(), (lang) => router.set({ lang })),
+			el("button", { "aria-label": t("keyHelp"), title: t("keyHelp"), onclick: () => this.#help() }, "?"));
 	}
 
-	/** Show the screen and the connection. */
-	update() {
+	#connection() {
 		const { app } = this;
-		const { screen } = app.router.now;
-		const links = SCREENS.filter((one) => one === screen || (one !== "entity" && (one !== "workers" || !app.session.trees.length)));
-		fill(this.nav, links.map((one) => el("li", one === "entity" ? el("a", { href: location.pathname + location.search, "aria-current": "page" }, t(one))
-			: el("a", { href: app.router.to(one), "aria-current": one === screen ? "page" : null }, t(one)))));
-		document.body.classList.toggle("past", app.past);
-		document.title = `${t(screen)} · ${t("title")}`;
-		const { status, heard } = app.stream;
+		const { status, heard, away } = app.stream;
+		const lost = away.get(chosenCell());
 		if (app.past) {
-			fill(this.connection, el("span.dot.past"), el("span.cut", t("past", { place: app.at, time: app.store.time ? clock(app.store.time) : "…" })),
-				el("button", { onclick: () => app.goLive() }, t("backToLive")));
-		} else {
-			const text = status === "away" ? t("away", { age: span((Date.now() - heard) / 1000) }) : t(status);
-			fill(this.connection, el(`span.dot.${status}`), el("span.cut", text));
+			return [el("span.dot.past"), el("span.cut", t("past", { place: app.at, time: app.store.time ? clock(app.store.time) : "…" })),
+				el("button", { onclick: () => app.goLive() }, t("backToLive"))];
 		}
+		const text = status === "away" ? t("away", { age: span((Date.now() - heard) / 1000) }) : lost ? safe(lost) : t(status);
+		return [el(`span.dot.${lost ? "away" : status}`), el("span.cut", { title: text }, text)];
 	}
 
 	#help() {

@@ -1,15 +1,15 @@
 // Every entity as a cell on one canvas, grouped by tree, drawn as pixels.
 
-import { el } from "./dom.js";
-import { safe } from "./format.js";
 import { CLASSES } from "./store.js";
+import { el, pixelRatio, safe } from "./ui.js";
 
 const LARGEST = 36;
 const SMALLEST_SIGN = 8;
 const LABEL = 14;
 const PULSE = 10;
+const NONE = 255;
 
-/** Where the cells are. blocks: runs of cells, a tree or a piece of one, in equal shelves. */
+/** Where the cells are. blocks: runs of cells, a tree or a piece of one, in equal shelves; from: the first of them. */
 export function layout(sizes, width, height) {
 	const total = sizes.reduce((sum, one) => sum + one, 0);
 	if (!total || width < 20 || height < 20) return { cell: 0, blocks: [], high: 1, label: 0 };
@@ -29,7 +29,7 @@ function shelves(sizes, width, height, cell, label, many) {
 	const high = Math.max(1, Math.min(Math.ceil(Math.sqrt(mean * 0.7)), Math.floor((height - label) / cell) || 1));
 	const shelf = high * cell + label + gap;
 	const blocks = [];
-	let [x, y] = [0, 0];
+	let [x, y, from] = [0, 0, 0];
 	for (let tree = 0; tree < sizes.length; tree++) {
 		let first = 0;
 		while (first < sizes[tree]) {
@@ -42,8 +42,9 @@ function shelves(sizes, width, height, cell, label, many) {
 			if (y + shelf - gap > height) return null;
 			const taken = Math.min(wide, room);
 			const count = Math.min(sizes[tree] - first, taken * high);
-			blocks.push({ tree, first, count, x, y: y + label, wide: taken });
+			blocks.push({ tree, first, from, count, x, y: y + label, wide: taken });
 			first += count;
+			from += count;
 			x += Math.max(taken * cell, label ? 44 : 0) + gap;
 			if (x >= width) [x, y] = [0, y + shelf];
 		}
@@ -51,9 +52,9 @@ function shelves(sizes, width, height, cell, label, many) {
 	return { cell, blocks, high, label };
 }
 
-/** The pixels of one cell of each class: shapes differ, not only colours. */
+/** The pixels of one cell of each class: shapes differ, not only colours. Then those of each class that is not chosen. */
 function stamps(size, colours) {
-	return CLASSES.map((name) => {
+	const full = CLASSES.map((name) => {
 		const pixels = new Uint32Array(size * size);
 		const inner = size > 3 ? size - 1 : size;
 		for (let y = 0; y < inner; y++) {
@@ -61,6 +62,7 @@ function stamps(size, colours) {
 		}
 		return pixels;
 	});
+	return [...full, ...full.map((one) => one.map((pixel) => (pixel ? (pixel & 0x00ffffff) | 0x30000000 : 0)))];
 }
 
 function inCell(name, x, y, size) {
@@ -82,8 +84,9 @@ export class HeatMap {
 	#plan = null;
 	#size = [0, 0];
 	#structure = "";
-	#offsets = [];
 	#positions = null;
+	#pixels = null;
+	#shown = null;
 
 	constructor({ label, choose, open, describe }) {
 		Object.assign(this, { choose, open, describe, selected: -1, only: -1, recent: new Map() });
@@ -99,17 +102,13 @@ export class HeatMap {
 		this.watcher.disconnect();
 	}
 
-	#ratio() {
-		return Math.min(2, devicePixelRatio || 1);
-	}
-
 	/** Draw the entities of a store. kind: only those of one kind. */
 	draw(store, kind = "") {
 		const { clientWidth: width, clientHeight: height } = this.element;
 		if (!width || !height) return;
 		const changed = this.store !== store || this.kind !== kind;
 		Object.assign(this, { store, kind });
-		const structure = `${store.structure} ${width} ${height} ${this.#ratio()}`;
+		const structure = `${store.structure} ${width} ${height} ${pixelRatio()}`;
 		if (changed || structure !== this.#structure) this.#arrange(width, height);
 		this.#structure = structure;
 		this.#paint();
@@ -128,15 +127,18 @@ export class HeatMap {
 		this.#trees = [...trees.keys()];
 		const lists = [...trees.values()];
 		this.#cells = Int32Array.from(lists.flat());
-		this.#offsets = [];
-		lists.reduce((sum, one) => (this.#offsets.push(sum), sum + one.length), 0);
-		const ratio = this.#ratio();
+		const ratio = pixelRatio();
 		this.#size = [Math.floor(width * ratio), Math.floor(height * ratio)];
-		const sizes = lists.map((one) => one.length);
-		this.#plan = layout(sizes, width, height);
+		this.#plan = layout(lists.map((one) => one.length), width, height);
 		[this.canvas.width, this.canvas.height] = this.#size;
-		this.#positions = null;
-		this.image = null;
+		this.#positions = this.scheme = null;
+		this.#pixels = new Int32Array(this.#cells.length);
+		for (const { from, count, x, y } of this.#plan.blocks) {
+			for (let at = 0; at < count; at++) {
+				const [left, top] = [x + Math.floor(at / this.#plan.high) * this.#plan.cell, y + (at % this.#plan.high) * this.#plan.cell];
+				this.#pixels[from + at] = Math.round(top * ratio) * this.#size[0] + Math.round(left * ratio);
+			}
+		}
 	}
 
 	#colours() {
@@ -160,27 +162,22 @@ export class HeatMap {
 		const [width, height] = this.#size;
 		context.clearRect(0, 0, width, height);
 		if (!plan.cell) return;
-		const ratio = this.#ratio();
+		const ratio = pixelRatio();
 		const size = Math.max(1, Math.floor(plan.cell * ratio));
 		const scheme = getComputedStyle(this.canvas).getPropertyValue("--back");
-		if (this.scheme !== scheme || this.stampSize !== size) {
+		if (this.scheme !== scheme) {
+			this.scheme = scheme;
 			this.stamps = stamps(size, this.#colours());
-			this.faint = this.stamps.map((one) => one.map((pixel) => (pixel ? (pixel & 0x00ffffff) | 0x30000000 : 0)));
-			Object.assign(this, { scheme, stampSize: size });
+			this.image = context.createImageData(width, height);
+			this.#shown = new Uint8Array(this.#cells.length).fill(NONE);
 		}
-		this.image ??= context.createImageData(width, height);
 		const pixels = new Uint32Array(this.image.data.buffer);
-		pixels.fill(0);
-		for (const block of plan.blocks) {
-			const first = this.#offsets[block.tree] + block.first;
-			for (let at = 0; at < block.count; at++) {
-				const cls = store.classAt(this.#cells[first + at]);
-				const stamp = this.only >= 0 && cls !== this.only ? this.faint[cls] : this.stamps[cls];
-				const x = Math.round((block.x + Math.floor(at / plan.high) * plan.cell) * ratio);
-				const y = Math.round((block.y + (at % plan.high) * plan.cell) * ratio);
-				blit(pixels, width, height, stamp, size, x, y);
-			}
-		}
+		this.#cells.forEach((number, at) => {
+			const cls = store.classAt(number);
+			const look = this.only >= 0 && cls !== this.only ? cls + CLASSES.length : cls;
+			if (this.#shown[at] !== look) blit(pixels, width, this.stamps[look], size, this.#pixels[at]);
+			this.#shown[at] = look;
+		});
 		context.putImageData(this.image, 0, 0);
 		this.#overlay(context, ratio);
 	}
@@ -235,10 +232,8 @@ export class HeatMap {
 	#place(number) {
 		const at = this.#position(number);
 		if (at < 0) return null;
-		const plan = this.#plan;
-		const block = plan.blocks.findLast((one) => this.#offsets[one.tree] + one.first <= at);
-		const within = at - this.#offsets[block.tree] - block.first;
-		return [block.x + Math.floor(within / plan.high) * plan.cell, block.y + (within % plan.high) * plan.cell];
+		const [width, ratio] = [this.#size[0], pixelRatio()];
+		return [(this.#pixels[at] % width) / ratio, Math.floor(this.#pixels[at] / width) / ratio];
 	}
 
 	/** The entity at a point of the canvas, or -1. */
@@ -250,7 +245,7 @@ export class HeatMap {
 			const row = Math.floor((y - block.y) / plan.cell);
 			if (column < 0 || row < 0 || column >= block.wide || row >= plan.high) continue;
 			const at = column * plan.high + row;
-			return at < block.count ? this.#cells[this.#offsets[block.tree] + block.first + at] : -1;
+			return at < block.count ? this.#cells[block.from + at] : -1;
 		}
 		return -1;
 	}
@@ -286,15 +281,9 @@ export class HeatMap {
 	}
 }
 
-function blit(pixels, width, height, stamp, size, x, y) {
-	if (size === 1) {
-		if (x < width && y < height) pixels[y * width + x] = stamp[0];
-		return;
-	}
-	if (x + size > width) return;
-	const rows = Math.min(size, height - y);
-	for (let row = 0; row < rows; row++) {
-		const [from, to] = [row * size, (y + row) * width + x];
-		for (let column = 0; column < size; column++) pixels[to + column] = stamp[from + column];
+/** Cells below the canvas, of which there may be too many for it, are outside of the array. */
+function blit(pixels, width, stamp, size, at) {
+	for (let row = 0; row < size; row++) {
+		for (let column = 0; column < size; column++) pixels[at + row * width + column] = stamp[row * size + column];
 	}
 }

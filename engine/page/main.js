@@ -1,20 +1,16 @@
 // The page as a whole: the stores, the address, the screen, when it is drawn.
 
-import { get } from "./api.js";
-import { el, fill } from "./dom.js";
-import { safe } from "./format.js";
+import { CELLS, chosenCell, get } from "./api.js";
 import { Header } from "./header.js";
 import { Past } from "./past.js";
 import { Router, splitName } from "./router.js";
-import { described, Store } from "./store.js";
+import { described, nameIn, Store } from "./store.js";
 import { Stream } from "./stream.js";
 import { Strip } from "./strip.js";
-import { choose, language, stateName, t } from "./words.js";
+import { choose, el, fill, language, safe, sleep, small, stateName, t } from "./ui.js";
 
-const MODULES = {
-	now: () => import("./now.js"), tree: () => import("./tree.js"), entity: () => import("./entity.js"),
-	time: () => import("./time.js"), refused: () => import("./refused.js"), workers: () => import("./workers.js"),
-};
+/** What all cells can be seen on. The other screens are of one: each has a log of its own. */
+const ACROSS = ["now", "tree"];
 const PLAYED = 600;
 const BEFORE = 400;
 const SECOND = 1000;
@@ -37,7 +33,9 @@ class App {
 	}
 
 	get query() { return this.router.now.query; }
-	get past() { return Boolean(this.query.at); }
+	/** Whether several cells are shown: their ids begin with their names, and there is no past. */
+	get several() { return CELLS.length > 0 && !chosenCell(); }
+	get past() { return Boolean(this.query.at) && !this.several; }
 	get store() { return this.past ? this.behind.store : this.live; }
 	get loaded() { return this.past ? this.behind.last >= 0 : this.live.structure > 0; }
 
@@ -47,6 +45,13 @@ class App {
 	/** The rows of what happened just before what is shown. */
 	recent() {
 		return this.past ? this.behind.rows.slice(0, this.behind.done) : [...this.earlier, ...this.stream.recent];
+	}
+
+	/** Kind, id and cell of an entity, as its cell knows it. */
+	named(number) {
+		const [kind, id] = [this.store.kindOf(number), this.store.ids[number]];
+		const at = id.indexOf(": ");
+		return this.several ? { kind, id: id.slice(at + 2), cell: id.slice(0, at) } : { kind, id, cell: chosenCell() };
 	}
 
 	nameOf(number) { return `${this.store.kindOf(number)}/${this.store.ids[number]}`; }
@@ -60,9 +65,9 @@ class App {
 	}
 
 	openEntity(number) {
-		this.goEntity({ kind: this.store.kindOf(number), id: this.store.ids[number] });
+		this.goEntity(this.named(number));
 	}
-	goEntity({ kind, id }) { this.router.go(this.router.to("entity", { kind, id })); }
+	goEntity({ kind, id, cell = chosenCell() }) { this.router.go(this.router.to("entity", { kind, id, cell })); }
 
 	announce(text) { document.getElementById("announce").textContent = text; }
 
@@ -76,7 +81,7 @@ class App {
 		const { roles, published } = this.session;
 		const tree = id.split("/")[0];
 		if (roles.includes(role) && (!tree || !published.length || published.includes(tree))) return null;
-		return el("span.soft.small", t("needs", { role: tree ? `${role}:${safe(tree)}` : role }));
+		return small(t("needs", { role: tree ? `${role}:${safe(tree)}` : role }));
 	}
 
 	async start() {
@@ -97,28 +102,29 @@ class App {
 				for (const one of machines) this.machines.set(one.kind, one);
 				return;
 			} catch {
-				await new Promise((done) => setTimeout(done, SECOND));
+				await sleep(SECOND);
 			}
 		}
 	}
 
 	async #earlier() {
-		const { place } = this.live;
-		const found = await get("/v1/transitions", { form: "columns", from: Math.max(1, place - BEFORE), to: place, limit: BEFORE }).catch(() => null);
-		this.earlier = found?.rows ?? [];
+		const asked = Object.entries(this.live.places).map(async ([cell, place]) => {
+			const { rows } = await get("/v1/transitions", { form: "columns", from: Math.max(1, place - BEFORE), to: place, limit: BEFORE }, cell || chosenCell());
+			return cell ? rows.map((row) => row.with(2, nameIn(cell, row[2]))) : rows;
+		});
+		const found = await Promise.allSettled(asked);
+		this.earlier = found.flatMap((one) => one.value ?? []);
+		if (this.several) this.earlier.sort((one, other) => one[8] - other[8]);
 		this.touch();
 	}
 
-	/** The address changed. */
 	async moved() {
 		const before = language();
 		choose(this.query.lang);
 		if (language() !== before) {
-			this.header.draw();
-			this.strip.close();
 			this.screen = "";
 		}
-		const wanted = this.query.at ?? "";
+		const wanted = this.past ? this.query.at : "";
 		if (wanted !== this.at) await this.#stand(wanted);
 		this.#show();
 		this.touch();
@@ -146,6 +152,7 @@ class App {
 	/** Show a place; null is live. */
 	goLive() { this.goTo(null); }
 	goTo(place) {
+		if (this.several) return this.announce(t("ofOneCell"));
 		this.playing = place === null ? false : this.playing;
 		this.router.set({ at: place }, !this.past && place !== null);
 	}
@@ -153,6 +160,7 @@ class App {
 
 	/** One event on or back; whether there was one. */
 	async step(direction) {
+		if (this.several) return this.announce(t("ofOneCell"));
 		if (!this.past) {
 			if (direction > 0) return false;
 			await this.behind.seek(String(this.live.place));
@@ -172,7 +180,7 @@ class App {
 		this.touch();
 		while (this.playing && this.past) {
 			if (!(await this.step(1).catch(() => false))) break;
-			await new Promise((done) => setTimeout(done, PLAYED));
+			await sleep(PLAYED);
 		}
 		this.playing = false;
 		this.touch();
@@ -182,11 +190,12 @@ class App {
 		const { screen } = this.router.now;
 		if (this.screen === screen) return;
 		this.screen = screen;
-		const module = await MODULES[screen]();
+		const module = await import(`./${screen}.js`);
 		if (this.screen !== screen) return;
 		this.shown?.close?.();
 		this.main.className = screen;
-		this.shown = module.open(this, fill(this.main));
+		fill(this.main, el("h1.hidden-text", t(screen)));
+		this.shown = this.several && !ACROSS.includes(screen) ? { draw() {} } : module.open(this, this.main);
 		this.touch();
 	}
 
@@ -196,7 +205,7 @@ class App {
 		this.waiting = true;
 		const draw = () => {
 			this.waiting = false;
-			this.header.update();
+			this.header.draw();
 			this.strip.draw();
 			this.shown?.draw();
 		};

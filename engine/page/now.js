@@ -1,11 +1,9 @@
 // The screen Now: a cell for each entity, counts, what changed lately, what is silent.
 
-import { bdi, el, fill, glyph, panel } from "./dom.js";
-import { clock, number as num, span } from "./format.js";
 import { HeatMap } from "./heatmap.js";
-import { badges, Side, stateMark } from "./side.js";
+import { badges, nothingYet, Side, staleMark } from "./side.js";
 import { CLASSES } from "./store.js";
-import { kindName, stateName, t } from "./words.js";
+import { bdi, chip, clock, el, fill, glyph, kindName, num, panel, refill, small, span, stateMark, stateName, t, table } from "./ui.js";
 
 const LATELY = 900;
 const SHOWN = 12;
@@ -21,28 +19,29 @@ export function open(app, root) {
 		label: t("mapLabel"), describe: (number) => tip(app.store, number),
 		choose: (number) => app.choose(number), open: (number) => app.openEntity(number),
 	});
-	fill(root, el("h1.hidden-text", t("now")), top, el("div.columns", body, panel(side.element, counts, lately, silent)));
+	root.append(top, el("div.columns", body, panel(side.element, counts, lately, silent)));
 	let shown = "";
 
 	function draw() {
 		const { store, query } = app;
 		const tally = store.counts();
-		fill(top, ...head(app, tally));
+		refill(top, head(app, tally));
 		const selected = app.selected();
 		side.element.hidden = !query.sel;
 		if (query.sel) side.show(selected, query.sel);
 		const view = !tally.total ? "empty" : query.view === "table" ? "table" : "map";
-		if (view === "empty") fill(body, empty(app));
-		else if (view === "table") fill(body, table(app));
+		const put = shown === view ? refill : fill;
+		if (view === "empty") put(body, el("div.empty", { role: app.loaded ? null : "status" }, nothingYet(app)));
+		else if (view === "table") put(body, trees(app));
 		else if (shown !== "map") fill(body, map.element);
 		shown = view;
 		if (view === "map") {
 			Object.assign(map, { selected, only: CLASSES.indexOf(query.class), recent: fresh(app) });
 			map.draw(store, query.kind ?? "");
 		}
-		fill(counts, ...kinds(app, tally));
-		fill(lately, ...changes(app));
-		fill(silent, ...quiet(app));
+		refill(counts, kinds(app, tally));
+		refill(lately, changes(app));
+		refill(silent, quiet(app, tally));
 	}
 
 	return { draw, close: () => map.close() };
@@ -55,43 +54,30 @@ function tip(store, number) {
 }
 
 function head(app, tally) {
-	const { query, router } = app;
-	const chips = CLASSES.map((name, cls) => (tally.classes[cls] ? el("button", {
-		class: "chip", "aria-pressed": String(query.class === name),
-		onclick: () => router.set({ class: query.class === name ? null : name }),
-	}, el(`span.state.${name}`, glyph(name), el("b", num(tally.classes[cls])), t(name))) : null));
 	return [
-		el("b", t("total", { n: num(tally.total) })), ...chips,
-		tally.stale ? el("span.badge.silent", glyph("silent"), `${num(tally.stale)} ${t("stale")}`) : null,
+		el("b", t("total", { n: num(tally.total) })),
+		CLASSES.map((name, cls) => (tally.classes[cls] ? chip(app, { class: name }, el(`span.state.${name}`, glyph(name), el("b", num(tally.classes[cls])), t(name))) : null)),
+		tally.stale ? staleMark(`${num(tally.stale)} ${t("stale")}`) : null,
 		el("span.grow"),
-		["map", "table"].map((view) => el("button.chip", { "aria-pressed": String((query.view ?? "map") === view), onclick: () => router.set({ view: view === "map" ? null : view }) }, t(view))),
+		chip(app, { view: "" }, t("map")), chip(app, { view: "table" }, t("table")),
 	];
 }
 
-function empty(app) {
-	if (!app.loaded) return el("div.empty", { role: "status" }, app.past ? t("loading") : t(app.stream.status === "away" ? "serverAway" : "loading"));
-	return el("div.empty", el("h2", t("noEntity")), t("publishOne"), el("code", "phaseline publish cluster create c1"));
-}
-
 /** The same as the map, for who does not see it: each tree with its counts. */
-function table(app) {
+function trees(app) {
 	const { store } = app;
 	const counts = store.rollUp();
-	const { tops } = store.children();
-	const rows = tops.slice(0, LISTED).map((number) => el("tr",
-		el("td", el("a", { href: app.router.to("tree", { id: store.root(number) }) }, bdi(store.ids[number]))),
-		el("td", kindName(store.kindOf(number))), el("td", stateMark(store.stateOf(number))),
-		el("td", badges(counts, number * 6)), el("td.end", clock(store.since[number]))));
-	return el("div.scroll", { tabindex: 0, role: "region", "aria-label": t("table") }, el("table",
-		el("thead", el("tr", ["name", "kind", "state", "below"].map((word) => el("th", { scope: "col" }, t(word))), el("th", { scope: "col", class: "end" }, t("since")))),
-		el("tbody", rows)));
+	const rows = store.children().tops.slice(0, LISTED).map((number) => [
+		el("a", { href: app.router.to("tree", { id: store.root(number) }) }, bdi(store.ids[number])),
+		kindName(store.kindOf(number)), stateMark(store.stateOf(number)), badges(counts, number * 6), clock(store.since[number])]);
+	return el("div.scroll", { tabindex: 0, role: "region", "aria-label": t("table") }, table(["name", "kind", "state", "below", "#since"], rows));
 }
 
 function kinds(app, tally) {
 	const { store, query, router } = app;
 	const found = new Map();
 	store.states.forEach((state, at) => {
-		if (tally.byState[at]) found.set(state.kind, [...(found.get(state.kind) ?? []), [state, tally.byState[at], state.class]]);
+		if (tally.byState[at]) found.set(state.kind, [...(found.get(state.kind) ?? []), [state, tally.byState[at]]]);
 	});
 	const lists = store.kinds.filter((kind) => found.has(kind)).map((kind) => {
 		const states = found.get(kind);
@@ -143,20 +129,19 @@ function changes(app) {
 		el("ul.list", list.slice(0, SHOWN).map((row) => el("li", el("button", { onclick: () => app.router.set({ sel: `${row[1]}/${row[2]}` }) },
 			el("span", { class: row[6] }, glyph(row[6])),
 			el("span.cut", bdi(row[2]), el("span.soft", ` ${app.label(row)}`)),
-			el("span.soft.small", span(until - row[8])))))),
+			small(span(until - row[8])))))),
 	]);
 	return [el("h2", t("lately")), ...(parts.length ? parts.flat() : [el("p.soft", t("quiet"))])];
 }
 
-function quiet(app) {
+function quiet(app, { stale }) {
 	const { store, router } = app;
 	const found = store.silent();
-	const stale = store.counts().stale;
 	if (!found.length) return [el("h2", t("silentPlaces")), el("p.soft", t("nothingSilent"))];
 	return [
 		el("h2", t("silentPlaces"), el("span.soft", stale ? `${num(stale)} ${t("stale")}` : "")),
 		el("ul.list", found.slice(0, SHOWN).map((number) => el("li", el("a", { href: router.to("tree", { id: store.root(number), sel: app.nameOf(number) }) },
-			el("span.silent", glyph("silent")), bdi(store.ids[number], ".cut"), el("span.soft.small", kindName(store.kindOf(number))))))),
+			el("span.silent", glyph("silent")), bdi(store.ids[number], ".cut"), small(kindName(store.kindOf(number))))))),
 	];
 }
 

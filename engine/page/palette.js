@@ -1,10 +1,9 @@
 // Search: entities by any part of their name, and screens.
 
-import { bdi, dialog, el, glyph } from "./dom.js";
 import { Rows } from "./rows.js";
 import { SCREENS } from "./router.js";
 import { CLASSES } from "./store.js";
-import { kindName, t } from "./words.js";
+import { bdi, dialog, el, glyph, kindName, small, t } from "./ui.js";
 
 const MOST = 200;
 
@@ -25,7 +24,6 @@ export function found(store, text) {
 	return [...begin, ...inside].slice(0, MOST);
 }
 
-/** Open the search. */
 export function openPalette(app) {
 	let items = [];
 	const { store, router } = app;
@@ -37,9 +35,9 @@ export function openPalette(app) {
 
 	function draw(index, row) {
 		const item = items[index];
-		if (typeof item === "string") return row.replaceChildren(el("span"), el("span", t(item)), el("span.soft.small", t("open")));
+		if (typeof item === "string") return row.replaceChildren(el("span"), el("span", t(item)), small(t("open")));
 		const cls = CLASSES[store.classAt(item)];
-		row.replaceChildren(el(`span.${cls}`, glyph(cls)), bdi(store.ids[item], ".cut"), el("span.soft.small", kindName(store.kindOf(item))));
+		row.replaceChildren(el(`span.${cls}`, glyph(cls)), bdi(store.ids[item], ".cut"), small(kindName(store.kindOf(item))));
 	}
 
 	function search() {

@@ -1,12 +1,10 @@
 // The screen Refused: rejected events; one of them, and sending it again.
 
 import { get, post } from "./api.js";
-import { bdi, el, fill, heads, panel } from "./dom.js";
-import { clock, moment, number as num, safe } from "./format.js";
 import { Rows } from "./rows.js";
 import { payload } from "./side.js";
 import { entityLink } from "./why.js";
-import { kindName, t } from "./words.js";
+import { bdi, chip, clock, el, fill, heads, kindName, moment, num, panel, safe, small, t } from "./ui.js";
 
 const EVERY = 10_000;
 const MOST = 1000;
@@ -17,7 +15,7 @@ export function open(app, root) {
 	const rows = new Rows({ label: t("refused"), draw: drawRow, choose: (index) => app.router.set({ sel: items[index].logsequence }), open: () => beside.focus() });
 	const nothing = el("div.empty");
 	const beside = panel();
-	fill(root, el("h1.hidden-text", t("refused")), groups, el("div.columns",
+	root.append(groups, el("div.columns",
 		el("div.left.refusals", heads("time", "reason", "name", "trigger.wide", "message.wide"), rows.element, nothing), beside));
 	let [items, asked, shown] = [[], "", null];
 	const timer = setInterval(() => app.past || document.hidden || ask(), EVERY);
@@ -47,9 +45,8 @@ export function open(app, root) {
 		if (key !== asked) return;
 		items = found.items ?? [];
 		fill(groups, el("b", num(found.total ?? 0)), (found.counts ?? []).slice(0, 30).map((group) => {
-			const pressed = filters.every(([by, value]) => value === group[by]);
-			return el("button.chip", { "aria-pressed": String(pressed), onclick: () => app.router.set(Object.fromEntries(BY.map((by) => [by, pressed ? null : group[by]]))) },
-				el("b", num(group.count)), group.reason, el("span.soft", group.kind ? kindName(group.kind) : "", " ", safe(group.source)));
+			const by = Object.fromEntries(BY.map((name) => [name, group[name] ?? ""]));
+			return chip(app, by, el("b", num(group.count)), group.reason, el("span.soft", group.kind ? kindName(group.kind) : "", " ", safe(group.source)));
 		}));
 		fill(nothing, found.problem?.message ?? t("noneRefused"));
 		nothing.hidden = items.length > 0;
@@ -70,12 +67,12 @@ export function open(app, root) {
 		if (problem) return fill(beside, el("p", { role: "alert" }, problem.message));
 		const { kind, id, message, reason, trigger, cause, state, legal } = rejection.data;
 		await app.known;
-		const lacks = app.past ? el("span.soft.small", t("onlyLive")) : app.lacks("operate");
+		const lacks = app.past ? small(t("onlyLive")) : app.lacks("operate");
 		const said = el("p", { "aria-live": "polite" });
 		const again = () => post(`/v1/rejections/${place}/resend`, "").then((done) => fill(said, t("sent", { n: done.sequence })), (failed) => fill(said, failed.message));
 		const states = Object.entries(state ?? {}).map(([facet, now]) => `${facet} ${now.state} ${now.conditions.join(", ")}`);
 		const facts = { reason, trigger, time: moment(rejection.time), source: cause?.source, state: states.join("; "), legalThen: legal?.join(", ") };
-		fill(beside, el("h2", kind && id ? entityLink(app, kind, id, place) : safe(id ?? "")),
+		fill(beside, el("h2", kind && id ? entityLink(app, { kind, id, at: place }) : safe(id ?? "")),
 			el("p", safe(message ?? "")),
 			el("dl.facts", Object.entries(facts).map(([word, value]) => (value ? [el("dt", t(word)), el("dd", safe(value))] : null))),
 			el("h2", t("event")), payload(event?.decoded ?? event),

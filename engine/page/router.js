@@ -37,8 +37,8 @@ export function splitName(name) {
 	return at < 0 ? [name, ""] : [name.slice(0, at), name.slice(at + 1)];
 }
 
-/** Kept by all screens: the moment, the language, the strip. */
-const COMMON = ["at", "lang", "strip", "begin", "end"];
+/** Kept by all screens: the cell, the moment, the language, the strip. */
+const COMMON = ["cell", "at", "lang", "strip", "begin", "end"];
 
 /** Follows the address, and changes it. */
 export class Router {
@@ -60,8 +60,7 @@ export class Router {
 		const url = new URL(link.href);
 		if (link.target || !SCREENS.includes(url.pathname.split("/")[1])) return;
 		event.preventDefault();
-		history.pushState(null, "", url.pathname + url.search);
-		this.#moved();
+		this.go(url.pathname + url.search);
 	}
 
 	/** The address of another screen, with what all screens keep. */
@@ -70,8 +69,15 @@ export class Router {
 		return write({ screen, kind, id, query: { ...common, ...query } });
 	}
 
-	/** Go to an address. */
+	/** The address of this screen in a cell, without what belongs to the log of another one. Empty is all cells. */
+	inCell(cell) {
+		return write({ ...this.now, query: { ...this.now.query, cell, at: "", begin: "", end: "", sel: "" } });
+	}
+
+	/** Go to an address. For another cell the page begins anew. */
 	go(address) {
+		const { cell = "" } = this.now.query;
+		if ((new URL(address, location).searchParams.get("cell") ?? "") !== cell) return location.assign(address);
 		history.pushState(null, "", address);
 		this.#moved();
 	}

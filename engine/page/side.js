@@ -1,22 +1,25 @@
 // The chosen entity beside a map or a tree.
 
 import { get, name } from "./api.js";
-import { bdi, el, fill, glyph } from "./dom.js";
-import { moment, number as num, safe, span } from "./format.js";
 import { CLASSES, STALE, VIEWED } from "./store.js";
 import { whyList } from "./why.js";
-import { kindName, stateName, t } from "./words.js";
+import { bdi, el, fill, glyph, kindName, moment, num, safe, span, stateMark, t } from "./ui.js";
 
-/** A state as sign and text. */
-export function stateMark(state) {
-	const cls = state?.class ?? "unknown";
-	return el(`span.state.${cls}`, glyph(cls), stateName(state));
+/** What to say where there is nothing, or nothing yet. */
+export function nothingYet({ loaded, past, stream }) {
+	if (loaded) return [el("h2", t("noEntity")), t("publishOne"), el("code", "phaseline publish cluster create c1")];
+	return stream.status === "away" && !past ? stream.problem || t("serverAway") : t("loading");
 }
 
 /** An event as it was sent, as far as it is still stored. */
 export function payload(event) {
 	if (!event) return el("p.soft", t("eventGone"));
 	return el("pre", { tabindex: 0 }, JSON.stringify(event, null, 2).split("\n").map((one) => `${safe(one)}\n`).join(""));
+}
+
+/** The mark of what nothing was heard of. */
+export function staleMark(text = t("stale")) {
+	return el("span.badge.silent", glyph("silent"), text);
 }
 
 /** How many of each class, as signs and numbers. counts: six numbers, from `first` on. */
@@ -47,13 +50,13 @@ export class Side {
 			fill(this.element, el("p.soft", wanted ? t("notThere", { name: safe(wanted) }) : t("choose")));
 			return;
 		}
-		const [kind, id] = [store.kindOf(number), store.ids[number]];
+		const { kind, id, cell } = this.app.named(number);
 		const state = store.stateOf(number);
 		const others = store.facets(number);
 		fill(
 			this.element,
-			el("h2", el("a", { href: this.app.router.to("entity", { kind, id }) }, bdi(id)), el("span.soft", kindName(kind))),
-			el("div.bar", stateMark(state), store.flags[number] & STALE ? el("span.badge.silent", glyph("silent"), t("stale")) : null),
+			el("h2", el("a", { href: this.app.router.to("entity", { kind, id, cell }) }, bdi(store.ids[number])), el("span.soft", kindName(kind))),
+			el("div.bar", stateMark(state), store.flags[number] & STALE ? staleMark() : null),
 			el("dl.facts",
 				fact(t("since"), `${moment(store.since[number])} · ${span(this.app.clock() - store.since[number])}`),
 				state?.conditions.length ? fact(t("conditions"), state.conditions.join(", ")) : null,
@@ -63,7 +66,7 @@ export class Side {
 			),
 			this.#why,
 		);
-		this.#explain(kind, id);
+		this.#explain(kind, id, cell);
 	}
 
 	#parents(number) {
@@ -74,11 +77,11 @@ export class Side {
 			glyph(CLASSES[store.classAt(one)]), bdi(store.ids[one]))));
 	}
 
-	async #explain(kind, id) {
-		const asked = (this.#asked = `${kind}/${id}@${this.app.store.place}`);
+	async #explain(kind, id, cell) {
+		const asked = (this.#asked = `${cell}/${kind}/${id}@${this.app.store.place}`);
 		try {
-			const found = await get(`/v1/why/${name(kind, id)}`, { at: this.app.at });
-			if (asked === this.#asked) fill(this.#why, el("h3", t("why")), whyList(this.app, found));
+			const found = await get(`/v1/why/${name(kind, id)}`, { at: this.app.at }, cell);
+			if (asked === this.#asked) fill(this.#why, el("h3", t("why")), whyList(this.app, found, cell));
 		} catch {
 			if (asked === this.#asked) fill(this.#why);
 		}

@@ -1,16 +1,21 @@
-// The entities at one place of the log, in columns; what changes them, and what undoes it.
+// The entities at one place of each log, in columns; what changes them, and what undoes it.
 
 export const CLASSES = ["good", "busy", "bad", "excused", "gone", "unknown"];
 const UNKNOWN = CLASSES.indexOf("unknown");
 export const VIEWED = 1;
 export const STALE = 2;
-export const GONE = 4;
+const GONE = 4;
 /** The entity is not there yet: a step back took its first record away. */
 export const ABSENT = 8;
 const NONE = -1;
 const collator = new Intl.Collator("en", { numeric: true });
 
-/** Entities by number. version counts changes; structure what came or went. */
+/** An id among those of several cells. */
+export function nameIn(cell, id) {
+	return `${cell}: ${id}`;
+}
+
+/** Entities by number. version counts changes; structure what came or went. places: by cell; "" is the only one. */
 export class Store {
 	constructor(machines = new Map()) {
 		this.machines = machines;
@@ -18,7 +23,7 @@ export class Store {
 	}
 
 	clear() {
-		Object.assign(this, { place: 0, time: 0, size: 0, version: 0, structure: 0, ids: [], kinds: [], states: [], more: [] });
+		Object.assign(this, { places: { "": 0 }, time: 0, size: 0, version: 0, structure: 0, ids: [], kinds: [], states: [], more: [] });
 		Object.assign(this, { numbers: [], stateNumbers: new Map(), classOf: [], ordered: upTo(0), below: null });
 		this.#columns(0);
 	}
@@ -38,23 +43,40 @@ export class Store {
 		this.more = this.more.map((column) => grown(Int32Array, column, NONE));
 	}
 
-	/** Take the answer of /v1/columns in place of everything. */
-	load(columns) {
+	/** Where it stands in the log, if there is only one. */
+	get place() { return this.places[""] ?? 0; }
+	set place(place) { this.places[""] = place; }
+
+	/** Take an answer of /v1/columns in place of everything: of one cell, or a part for each of several. */
+	load(answer) {
 		const { version, structure } = this;
 		this.clear();
-		Object.assign(this, { version: version + 1, structure: structure + 1, place: columns.place, time: Date.parse(columns.time) / 1000 });
-		this.kinds = columns.kinds.slice();
-		this.ids = columns.id;
-		this.size = columns.id.length;
-		columns.states.forEach((one) => this.#addState(one));
-		this.kind = new Uint16Array(columns.kind);
-		this.parent = new Int32Array(columns.parent);
-		this.state = new Int32Array(columns.state);
-		this.flags = new Uint8Array(columns.flags);
-		this.since = new Float64Array(columns.since);
-		this.more = columns.more.map((column) => new Int32Array(column));
+		Object.assign(this, { version: version + 1, structure: structure + 1, places: {} });
+		const parts = answer.parts?.toSorted((a, b) => collator.compare(nameIn(a.cell, ""), nameIn(b.cell, ""))) ?? [answer];
+		this.#columns(parts.reduce((sum, one) => sum + one.id.length, 0));
+		for (const one of parts) this.#join(one);
 		this.ordered = upTo(this.size);
 		return this;
+	}
+
+	#join({ cell = "", place, time, ...columns }) {
+		const first = this.size;
+		const kinds = columns.kinds.map((kind) => this.#kindAt(kind));
+		const states = columns.states.map((one) => this.stateNumbers.get(stateKey(one)) ?? this.#addState(one));
+		this.places[cell] = place;
+		this.time = Math.max(this.time, Date.parse(time) / 1000);
+		this.ids = this.ids.concat(cell ? columns.id.map((id) => nameIn(cell, id)) : columns.id);
+		this.size = this.ids.length;
+		this.kind.set(columns.kind.map((at) => kinds[at]), first);
+		this.parent.set(columns.parent.map((at) => (at < 0 ? NONE : at + first)), first);
+		[columns.state, ...columns.more].forEach((column, at) => this.#column(at).set(column.map((state) => states[state] ?? NONE), first));
+		this.flags.set(columns.flags, first);
+		this.since.set(columns.since, first);
+	}
+
+	#kindAt(kind) {
+		const at = this.kinds.indexOf(kind);
+		return at < 0 ? this.kinds.push(kind) - 1 : at;
 	}
 
 	#addState(one) {
@@ -62,14 +84,13 @@ export class Store {
 		this.states.push(one);
 		const cls = CLASSES.indexOf(one.class);
 		this.classOf.push(cls < 0 ? UNKNOWN : cls);
-		this.stateNumbers.set(stateKey(one.kind, one.facet, one.state, one.conditions), number);
+		this.stateNumbers.set(stateKey(one), number);
 		return number;
 	}
 
 	#stateNumber(kind, facet, state, conditions, cls) {
-		const known = this.stateNumbers.get(stateKey(kind, facet, state, conditions));
-		if (known !== undefined) return known;
-		return this.#addState({ ...described(this.machines, kind, facet, { state, conditions }), class: cls });
+		const known = this.stateNumbers.get(stateKey({ kind, facet, state, conditions }));
+		return known ?? this.#addState({ ...described(this.machines, kind, facet, { state, conditions }), class: cls });
 	}
 
 	/** The number of an entity, or -1. */
@@ -86,14 +107,14 @@ export class Store {
 		(this.numbers[this.kind[number]] ??= new Map()).set(this.ids[number], number);
 	}
 
-	/** Apply rows of /v1/transitions?form=columns. undo: takes what `undo` needs of each row. */
-	apply(rows, undo = null) {
-		for (const row of rows) if (row[0] > this.place) this.#applyRow(row, undo);
+	/** Apply rows of /v1/transitions?form=columns, of one cell. undo: takes what `undo` needs of each row. */
+	apply(rows, undo = null, cell = "") {
+		for (const row of rows) if (row[0] > this.places[cell]) this.#applyRow(row, undo, cell);
 		this.version++;
 	}
 
-	#applyRow([place, kind, id, facet, state, conditions, cls, flags, since], undo) {
-		const was = this.place;
+	#applyRow([place, kind, id, facet, state, conditions, cls, flags, since], undo, cell) {
+		const was = this.places[cell];
 		let number = this.find(kind, id);
 		const added = number === NONE;
 		if (added) number = this.#add(kind, id);
@@ -106,7 +127,7 @@ export class Store {
 		this.flags[number] = flags | (this.flags[number] & STALE);
 		if (column === this.state) this.since[number] = since;
 		if (wasThere !== this.isThere(number)) this.structure++;
-		this.place = place;
+		this.places[cell] = place;
 		this.time = Math.max(this.time, since);
 	}
 
@@ -134,11 +155,9 @@ export class Store {
 	#add(kind, id) {
 		const number = this.size;
 		if (number === this.kind.length) this.#columns(Math.max(64, number * 2));
-		let at = this.kinds.indexOf(kind);
-		if (at < 0) at = this.kinds.push(kind) - 1;
 		this.size++;
 		this.ids.push(id);
-		this.kind[number] = at;
+		this.kind[number] = this.#kindAt(kind);
 		this.state[number] = NONE;
 		this.flags[number] = 0;
 		this.#index(number);
@@ -153,12 +172,10 @@ export class Store {
 		return depth ? this.find(parent, id.split("/").slice(0, depth).join("/")) : NONE;
 	}
 
-	/** Whether an entity exists at this place. */
 	isThere(number) {
 		return (this.flags[number] & (GONE | ABSENT)) === 0;
 	}
 
-	/** The name of an entity's kind. */
 	kindOf(number) { return this.kinds[this.kind[number]]; }
 
 	/** The state of its first facet. */
@@ -274,7 +291,7 @@ function upTo(size) {
 	return made;
 }
 
-function stateKey(kind, facet, state, conditions) {
+function stateKey({ kind, facet, state, conditions }) {
 	return `${kind}\n${facet}\n${state}\n${conditions.join("\n")}`;
 }
 

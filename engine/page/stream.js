@@ -1,44 +1,61 @@
 // Keeps a store up to date: loads it, follows the feed, comes back after sleep and breaks.
 
-import { get } from "./api.js";
+import { chosenCell, get } from "./api.js";
 import { Feed } from "./feed.js";
+import { sleep } from "./format.js";
+import { nameIn } from "./store.js";
 
 const HIDDEN = 60_000;
 const AGAIN = 1500;
 const STALE_CHECK = 10_000;
 
-/** status: `connecting`, `live`, `away`. heard: when the server spoke last, ms. */
+/** status: `connecting`, `live`, `away`. heard: when the server spoke last, ms. away: by cell, why it cannot be read. */
 export class Stream {
 	#feed;
 	#timer = 0;
 	#stale = 0;
 	#wanted = true;
+	#loading = null;
 
 	constructor(store, changed) {
-		Object.assign(this, { store, changed, status: "connecting", heard: Date.now(), recent: [] });
+		Object.assign(this, { store, changed, status: "connecting", heard: Date.now(), recent: [], problem: "", away: new Map() });
 		this.#feed = shared((message) => this.#take(message));
 		document.addEventListener("visibilitychange", () => this.#seen());
 		addEventListener("pagehide", () => this.#feed.leave());
-		addEventListener("pageshow", (event) => event.persisted && this.#feed.join(this.store.place));
+		addEventListener("pageshow", (event) => event.persisted && this.#feed.join(this.#stand()));
 		addEventListener("online", () => this.status === "away" && this.load());
 	}
 
 	/** Load everything, then follow. Tries again until it works. */
-	async load() {
+	load() {
 		clearTimeout(this.#stale);
 		this.#stale = 0;
-		try {
-			const columns = await get("/v1/columns");
-			this.store.load(columns);
-			this.heard = Date.now();
-			this.changed(true);
-			if (this.#wanted) this.#feed.join(this.store.place);
-		} catch (problem) {
-			if (problem.status === 401) location.reload(); // the server shows the form to log in
-			this.status = "away";
-			this.changed(false);
-			setTimeout(() => this.load(), AGAIN + Math.random() * AGAIN);
+		this.#loading ??= this.#load().finally(() => (this.#loading = null));
+		return this.#loading;
+	}
+
+	async #load() {
+		for (;;) {
+			try {
+				const answer = await get("/v1/columns");
+				for (const [cell, { away }] of Object.entries(answer.cells ?? {})) this.away.set(cell, away);
+				this.store.load(answer);
+				Object.assign(this, { heard: Date.now(), problem: "" });
+				this.changed(true);
+				if (this.#wanted) this.#feed.join(this.#stand());
+				return;
+			} catch (problem) {
+				if (problem.status === 401) location.reload(); // the server shows the form to log in
+				Object.assign(this, { status: "away", problem: problem.status ? problem.message : "" });
+				this.changed(false);
+				await sleep(AGAIN + Math.random() * AGAIN);
+			}
 		}
+	}
+
+	#stand() {
+		const { "": only, ...cells } = this.store.places;
+		return only === undefined ? cells : { [chosenCell()]: only };
 	}
 
 	#take(message) {
@@ -48,12 +65,20 @@ export class Stream {
 			if (message.type !== "resync") this.status = "live";
 		}
 		if (message.type === "resync") this.load();
-		if (message.place > this.store.place) {
-			this.store.apply(message.rows);
-			this.store.place = message.place;
-			this.#remember(message.rows);
-		}
+		if (message.type === "cell") this.away.set(message.cell, message.away);
+		if (message.place) this.#apply(message);
 		this.changed(Boolean(message.rows?.length));
+	}
+
+	#apply({ cell, place, rows }) {
+		const { places } = this.store;
+		const key = cell === chosenCell() ? "" : cell;
+		if (place > places[key]) {
+			const named = key ? rows.map((row) => row.with(2, nameIn(key, row[2]))) : rows;
+			this.store.apply(named, null, key);
+			places[key] = place;
+			this.#remember(named);
+		} else if (!(key in places) && !chosenCell()) this.#stale ||= setTimeout(() => this.load(), AGAIN); // it is read only now
 	}
 
 	#remember(rows) {
@@ -72,7 +97,7 @@ export class Stream {
 		} else if (!this.#wanted) {
 			this.#wanted = true;
 			this.status = "connecting";
-			this.#feed.join(this.store.place);
+			this.#feed.join(this.#stand());
 		}
 	}
 }
@@ -82,11 +107,11 @@ function shared(take) {
 		try {
 			const { port } = new SharedWorker("/page/feed.js", { type: "module", name: "phaseline" });
 			port.onmessage = ({ data }) => take(data);
-			return { join: (place) => port.postMessage({ type: "join", place }), leave: () => port.postMessage({ type: "leave" }) };
+			return { join: (places) => port.postMessage({ type: "join", places }), leave: () => port.postMessage({ type: "leave" }) };
 		} catch {
 			// A browser may forbid it; the tab has its own stream then.
 		}
 	}
 	const feed = new Feed();
-	return { join: (place) => { feed.leave(take); feed.join(take, place); }, leave: () => feed.leave(take) };
+	return { join: (places) => { feed.leave(take); feed.join(take, places); }, leave: () => feed.leave(take) };
 }

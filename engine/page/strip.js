@@ -1,52 +1,22 @@
 // The time bar: transitions over time, stacked by class; its handle is the place that is shown.
 
-import { get } from "./api.js";
-import { el, fill, sharp } from "./dom.js";
-import { clock } from "./format.js";
-import { t } from "./words.js";
+import { CELLS, get } from "./api.js";
+import { clock, el, fill, glyph, refill, safe, sharp, small, t } from "./ui.js";
 
 const EVERY = 5000;
 const DRAG = 6;
 const BUCKETS = 800;
-const FINE = 240;
-const QUIET = 12;
 const NEAR = 12;
 const STACKED = ["good", "gone", "excused", "busy", "unknown", "bad"];
 
-/** The buckets of answers of /v1/strip in a row; long quiet times become one `null`. last: the place at the end. */
-export function folded(answers, last) {
-	const found = [];
-	for (const answer of answers) {
-		const { times, places, classes } = answer;
-		let quiet = 0;
-		if (found.length && found.at(-1)) found.push(null);
-		times.forEach((time, at) => {
-			const counts = STACKED.map((name) => classes[name]?.[at] ?? 0);
-			const sum = counts.reduce((all, one) => all + one, 0);
-			quiet = sum ? 0 : quiet + 1;
-			if (quiet > QUIET) {
-				if (quiet === QUIET + 1) {
-					found.length -= QUIET;
-					if (found.length && found.at(-1)) found.push(null);
-				}
-				return;
-			}
-			found.push({ time, place: places[at], until: places[at + 1] ?? answer.until ?? last, end: times[at + 1] ?? answer.end, counts, sum });
-		});
-	}
-	return found;
-}
-
-/** The runs of buckets between gaps: the times and the place at their ends. */
-export function runs(buckets) {
-	const found = [];
-	let run = null;
-	for (const one of [...buckets, null]) {
-		if (!one) run = null;
-		else if (!run) found.push((run = { from: one.time, to: one.end, until: one.until }));
-		else Object.assign(run, { to: one.end, until: one.until });
-	}
-	return found;
+/** The buckets of an answer of /v1/strip; `null` is a long quiet time that it leaves out. */
+function bucketsOf({ times, places, classes, gaps, place }) {
+	return times.flatMap((time, at) => {
+		const counts = STACKED.map((name) => classes[name][at]);
+		const sum = counts.reduce((all, one) => all + one, 0);
+		const bucket = { time, place: places[at], until: places[at + 1] ?? place, counts, sum };
+		return gaps.includes(at) ? [null, bucket] : [bucket];
+	});
 }
 
 /** The bar. It asks for its buckets, and again while it is live. */
@@ -60,65 +30,54 @@ export class Strip {
 	#place = 0;
 
 	constructor(app, element) {
-		Object.assign(this, { app, element, built: false });
+		const canvas = el("canvas", { tabindex: 0, role: "slider", "aria-valuemin": 0, onkeydown: (event) => this.#key(event),
+			onpointerdown: (event) => this.#down(event), onpointermove: (event) => this.#move(event), onpointerup: (event) => this.#up(event) });
+		Object.assign(this, { app, element, canvas, before: el("div.controls"), after: el("div.controls"), ends: el("div.ends", { "aria-hidden": "true" }) });
 		new ResizeObserver(() => this.#paint()).observe(element);
-	}
-
-	/** Build it again, with the words of another language. */
-	close() {
-		this.built = false;
-	}
-
-	#build() {
-		const { app } = this;
-		this.canvas = el("canvas", { tabindex: 0, role: "slider", "aria-label": t("stripLabel"), "aria-valuemin": 0,
-			onpointerdown: (event) => this.#down(event), onpointermove: (event) => this.#move(event), onpointerup: (event) => this.#up(event), onkeydown: (event) => this.#key(event) });
-		this.back = el("button", { "aria-label": t("stepBack"), title: `${t("stepBack")}  [`, onclick: () => app.step(-1) }, "◀");
-		this.on = el("button", { "aria-label": t("stepOn"), title: `${t("stepOn")}  ]`, onclick: () => app.step(1) }, "▶");
-		this.play = el("button.play", { onclick: () => app.play() });
-		this.whole = el("button", { onclick: () => app.router.set({ begin: null, end: null }) }, t("wholeRange"));
-		this.ends = el("div.ends", { "aria-hidden": "true" });
-		fill(this.element,
-			el("div.controls", this.back, this.on, this.play),
-			el("div.track", this.canvas, this.ends),
-			el("div.controls", this.whole, el("button", { "aria-label": t("fold"), title: t("fold"), onclick: () => app.router.set({ strip: "0" }) }, "×")));
-		this.element.setAttribute("aria-label", t("strip"));
-		this.built = true;
 	}
 
 	draw() {
 		const { app } = this;
 		const { screen } = app.router.now;
 		const fits = screen !== "workers" && screen !== "time" && screen !== "refused";
-		this.element.hidden = !fits || app.query.strip === "0";
+		this.element.hidden = !app.several && (!fits || app.query.strip === "0");
 		if (this.element.hidden) return;
-		if (!this.built) this.#build();
-		this.play.textContent = app.playing ? "❚❚" : "▶▶";
-		this.play.setAttribute("aria-label", app.playing ? t("pause") : t("play"));
-		this.play.title = app.playing ? t("pause") : t("play");
-		this.play.disabled = this.on.disabled = !app.past;
-		this.whole.hidden = !app.query.begin;
+		this.element.setAttribute("aria-label", t("time"));
+		this.element.classList.toggle("bar", app.several);
+		if (app.several) return refill(this.element, this.#cells());
+		this.#controls();
 		const key = `${app.query.begin ?? ""} ${app.query.end ?? ""}`;
 		const due = key !== this.#asked || (app.live.place !== this.#place && Date.now() - this.#at > EVERY);
 		if (due && app.live.structure) this.#ask(key);
 		this.#paint();
 	}
 
+	/** In place of time: each cell, and why it cannot be read. */
+	#cells() {
+		const { query, router, stream } = this.app;
+		return [query.cell ? el("span.bad", t("notThere", { name: safe(query.cell) })) : small(t("ofOneCell")), CELLS.map((cell) => {
+			const away = stream.away.get(cell);
+			return el("a.chip", { href: router.inCell(cell) }, glyph(away ? "bad" : "good"), cell, away ? el("span.bad.small", safe(away)) : null);
+		})];
+	}
+
+	#controls() {
+		const { app } = this;
+		const button = (word, sign, key, onclick, disabled = false) => el(`button.${word}`, { "aria-label": t(word), title: `${t(word)}  ${key}`, onclick, disabled }, sign);
+		const play = app.playing ? button("pause", "❚❚", "p", () => app.play()) : button("play", "▶▶", "p", () => app.play(), !app.past);
+		if (!this.canvas.isConnected) fill(this.element, this.before, el("div.track", this.canvas, this.ends), this.after);
+		this.canvas.setAttribute("aria-label", t("stripLabel"));
+		refill(this.before, button("stepBack", "◀", "[", () => app.step(-1)), button("stepOn", "▶", "]", () => app.step(1), !app.past), play);
+		refill(this.after, app.query.begin ? el("button", { onclick: () => app.router.set({ begin: null, end: null }) }, t("wholeRange")) : null,
+			button("close", "×", "", () => app.router.set({ strip: "0" })));
+	}
+
 	async #ask(key) {
 		[this.#asked, this.#at] = [key, Date.now()];
 		const { begin, end } = this.app.query;
 		try {
-			const whole = await get("/v1/strip", { buckets: BUCKETS, from: begin, to: end });
-			whole.end = end ?? whole.time;
-			let buckets = folded([whole], whole.place);
-			const busy = buckets.filter((one) => one?.sum).length;
-			const parts = runs(buckets);
-			if (busy < FINE / 4 && parts.length <= 6 && parts.length) {
-				const finer = await Promise.all(parts.map((part) => get("/v1/strip", { buckets: Math.ceil(FINE / parts.length), from: part.from, to: part.to })));
-				finer.forEach((one, at) => Object.assign(one, { until: parts[at].until, end: parts[at].to }));
-				buckets = folded(finer, whole.place);
-			}
-			[this.#buckets, this.#place] = [buckets, whole.place];
+			const found = await get("/v1/strip", { buckets: BUCKETS, fold: 1, from: begin, to: end });
+			[this.#buckets, this.#place] = [bucketsOf(found), found.place];
 			this.#paint();
 		} catch {
 			this.#at = Date.now();
@@ -127,7 +86,7 @@ export class Strip {
 
 	#paint() {
 		const { canvas } = this;
-		if (!canvas || this.element.hidden) return;
+		if (!canvas.isConnected || this.element.hidden) return;
 		const [context, width, height, colour] = sharp(canvas);
 		if (!width) return;
 		context.fillStyle = colour("panel");

@@ -1,22 +1,19 @@
 // The screen Time: two moments compared, and lanes over time for a tree.
 
 import { get, name } from "./api.js";
-import { bdi, el, fill, heads, sharp } from "./dom.js";
-import { clock, moment, number as num, safe, seconds } from "./format.js";
 import { Rows } from "./rows.js";
-import { stateMark } from "./side.js";
 import { described } from "./store.js";
-import { kindName, stateName, t } from "./words.js";
+import { bdi, chip, clock, el, fill, heads, kindName, moment, num, safe, seconds, sharp, small, stateMark, stateName, t } from "./ui.js";
 
 const MOST = 5000;
-const WHATS = { created: "created", deleted: "deleted", gone: "deleted", changed: "changed", same: "same", "came and went": "cameAndWent", "same again": "same" };
+const WHATS = { created: "created", gone: "deleted", changed: "changed", "came and went": "cameAndWent", "same again": "same" };
 
 export function open(app, root) {
 	const top = el("form.top.bar", { onsubmit: submit });
 	const body = el("div.left");
 	const views = { compare: new Compare(app), lanes: new Lanes(app) };
 	let [drawn, asked, shown] = ["", "", null];
-	fill(root, el("h1.hidden-text", t("time")), top, body);
+	root.append(top, body);
 
 	function submit(event) {
 		event.preventDefault();
@@ -28,9 +25,9 @@ export function open(app, root) {
 		const { query } = app;
 		const view = query.view === "lanes" ? "lanes" : "compare";
 		const key = [view, query.from, query.to, query.tree, query.lang].join("|");
-		if (key !== drawn) head(view);
+		if (key !== drawn) head();
 		drawn = key;
-		if (key !== asked && app.live.structure) {
+		if (key !== asked && app.loaded) {
 			asked = key;
 			shown = views[view];
 			shown.ask().then(() => asked === key && fill(body, shown.content()), (problem) => asked === key && fill(body, failed(problem)));
@@ -42,14 +39,13 @@ export function open(app, root) {
 		return el("div.empty", { role: "alert" }, t("failed", { problem: problem.message }), el("button", { onclick: () => { asked = ""; app.touch(); } }, t("retry")));
 	}
 
-	function head(view) {
-		const { query, router } = app;
-		const field = (label, given, hint) => el("label.bar", el("span.soft", t(label === "tree" ? "tree" : label)),
-			el("input", { name: label, value: given ?? "", placeholder: hint, size: 14, autocomplete: "off" }));
+	function head() {
+		const { query } = app;
+		const field = (name, hint) => el("label.bar", el("span.soft", t(name)), el("input", { name, value: query[name], placeholder: hint, size: 14, autocomplete: "off" }));
 		fill(top,
-			field("from", query.from, "1h"), field("to", query.to, "now"), field("tree", query.tree, t("allTrees")),
+			field("from", "1h"), field("to", "now"), field("tree", t("allTrees")),
 			el("button.primary", t("compare")), el("span.soft.small.wide", t("compareHint")), el("span.grow"),
-			["compare", "lanes"].map((one) => el("button", { type: "button", class: "chip", "aria-pressed": String(view === one), onclick: () => router.set({ view: one === "compare" ? null : one }) }, t(one))));
+			chip(app, { view: "" }, t("compare")), chip(app, { view: "lanes" }, t("lanes")));
 	}
 
 	return { draw, close: () => Object.values(views).forEach((one) => one.rows.close()) };
@@ -76,8 +72,8 @@ class Compare {
 		const list = [
 			el("div.top.bar",
 				Object.entries(counts).map(([what, count]) => el("button.chip", { "aria-pressed": String(this.only === what), onclick: () => this.#choose(what) }, el("b", num(count)), word(what))),
-				el("span.soft.small", `${t("place")} ${num(this.found.from.place)} → ${num(this.found.place)}, ${moment(this.found.time)}`),
-				total > items.length ? el("span.soft.small", t("tooMany", { n: num(items.length) })) : null),
+				small(`${t("place")} ${num(this.found.from.place)} → ${num(this.found.place)}, ${moment(this.found.time)}`),
+				total > items.length ? small(t("tooMany", { n: num(items.length) })) : null),
 			heads("changed", "name", "before.wide", "after", "count.wide.end", "time.wide.end"),
 			this.rows.element,
 		];
@@ -101,7 +97,7 @@ class Compare {
 		const one = this.shown[index];
 		const [before, after] = [one.from, one.to].map((states) => this.#states(one.kind, states));
 		fill(row, el("span.soft", word(one.what)),
-			el("span", bdi(one.id), el("span.soft.small", ` ${kindName(one.kind)}`)),
+			el("span", bdi(one.id), small(` ${kindName(one.kind)}`)),
 			el("span.wide", before), el("span", after),
 			el("span.wide.end.soft", num(one.transitions)), el("span.wide.end.soft.small", one.last ? clock(one.last) : ""));
 	}
@@ -112,7 +108,7 @@ class Compare {
 }
 
 function word(what) {
-	return WHATS[what] ? t(WHATS[what]) : what;
+	return t(WHATS[what]);
 }
 
 /** Positions of times on a line from 0 to 1. Long quiet times are folded. */
@@ -165,7 +161,7 @@ class Lanes {
 		const { app } = this;
 		if (!this.found) {
 			const { store } = app;
-			return el("div.empty", t("trees"), el("div.bar", store.children().tops.slice(0, 60).map((one) =>
+			return el("div.empty", t("allTrees"), el("div.bar", store.children().tops.slice(0, 60).map((one) =>
 				el("button.chip", { onclick: () => app.router.set({ tree: store.ids[one] }) }, bdi(store.ids[one])))));
 		}
 		if (!this.lanes.length) return el("div.empty", t("noChange"));
@@ -196,7 +192,7 @@ class Lanes {
 		const lane = this.lanes[index];
 		const canvas = row.querySelector("canvas") ?? el("canvas", { role: "img" });
 		canvas.setAttribute("aria-label", lane.bars.map((bar) => `${stateName(bar.state)} ${clock(bar.from)}`).slice(-8).join(", "));
-		fill(row, el("span.cut", { title: safe(lane.id) }, "\u2002".repeat(lane.depth), bdi(lane.name), el("span.soft.small", ` ${kindName(lane.kind)} ${lane.facet}`)), canvas);
+		fill(row, el("span.cut", { title: safe(lane.id) }, "\u2002".repeat(lane.depth), bdi(lane.name), small(` ${kindName(lane.kind)} ${lane.facet}`)), canvas);
 		const [context, width, , colour] = sharp(canvas, 20);
 		if (!width) return;
 		for (const bar of lane.bars) {

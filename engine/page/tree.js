@@ -1,11 +1,9 @@
 // The screen Tree: one tree or all, as rows; filters; the chosen entity beside them.
 
-import { bdi, el, fill, glyph, heads, panel } from "./dom.js";
-import { moment, number as num, safe, span } from "./format.js";
 import { Rows } from "./rows.js";
-import { badges, Side, stateMark } from "./side.js";
+import { badges, nothingYet, Side } from "./side.js";
 import { CLASSES, STALE } from "./store.js";
-import { kindName, stateName, t } from "./words.js";
+import { bdi, chip, choice, el, fill, glyph, heads, kindName, moment, num, panel, refill, safe, small, span, stateMark, stateName, t } from "./ui.js";
 
 const GROUPED = 200;
 const PAUSE = 500;
@@ -87,7 +85,6 @@ export class Outline {
 		return this.open.has(number) || (this.shown !== null && this.shown[number] === 1 && !this.open.has(`closed ${number}`));
 	}
 
-	/** Open or fold a row. */
 	toggle(row, open = !row.open) {
 		const key = row.group ?? row.number;
 		if (open) this.open.add(key);
@@ -117,7 +114,7 @@ export function open(app, root) {
 	const top = heads("name", "state", "facets.wide", "below.wide", "since.end");
 	const filters = new Filters(app);
 	const nothing = el("div.empty");
-	fill(root, el("h1.hidden-text", t("tree")), filters.element, el("div.columns", body, panel(side.element)));
+	root.append(filters.element, el("div.columns", body, panel(side.element)));
 	fill(body, top, rows.element, nothing);
 
 	function draw() {
@@ -147,18 +144,17 @@ export function open(app, root) {
 			revealed = query.sel;
 			rows.reveal(at);
 		}
-		nothing.hidden = rows.element.hidden = top.hidden = false;
-		if (outline.rows.length) nothing.hidden = true;
-		else empty();
+		rows.element.hidden = top.hidden = !outline.rows.length;
+		nothing.hidden = !rows.element.hidden;
+		if (rows.element.hidden) empty();
 		side.show(selected, query.sel);
 	}
 
 	function empty() {
-		rows.element.hidden = top.hidden = true;
-		if (!app.loaded) fill(nothing, t("loading"));
+		const { id } = app.router.now;
+		if (!app.loaded || (!filters.fits && !id)) fill(nothing, nothingYet(app));
 		else if (filters.fits) fill(nothing, t("noFit"), el("button", { onclick: () => filters.clear() }, t("clearFilters")));
-		else if (app.router.now.id) fill(nothing, t("notThere", { name: safe(app.router.now.id) }), el("a", { href: app.router.to("tree") }, t("allTrees")));
-		else fill(nothing, el("h2", t("noEntity")), t("publishOne"), el("code", "phaseline publish cluster create c1"));
+		else fill(nothing, t("notThere", { name: safe(id) }), el("a", { href: app.router.to("tree") }, t("allTrees")));
 	}
 
 	function drawRow(index, element) {
@@ -174,7 +170,7 @@ export function open(app, root) {
 		name.style.paddingInlineStart = `${(row.level - 1) * 16}px`;
 		if (row.number < 0) {
 			const state = store.states[row.state];
-			name.append(el(`span.cut.state.${state.class}`, glyph(state.class), t("group", { n: num(row.members.length), state: stateName(state) })));
+			name.append(el(`span.cut.state.${state.class}`, glyph(state.class), `${num(row.members.length)} × ${stateName(state)}`));
 			element.replaceChildren(name);
 			return;
 		}
@@ -182,7 +178,7 @@ export function open(app, root) {
 		const parent = store.parent[number];
 		const id = store.ids[number];
 		name.append(bdi(parent >= 0 && id.startsWith(`${store.ids[parent]}/`) ? id.slice(store.ids[parent].length + 1) : id, ".cut"),
-			el("span.soft.small", kindName(store.kindOf(number))));
+			small(kindName(store.kindOf(number))));
 		const state = el("span.cut", stateMark(store.stateOf(number)));
 		if (store.flags[number] & STALE) state.append(" ", el("span.silent", { title: t("stale") }, glyph("silent")));
 		const others = el("span.badges.wide", store.facets(number).map((one) => el("span", { class: `badge ${one.class}`, title: one.facet }, glyph(one.class), stateName(one))));
@@ -239,8 +235,6 @@ export function open(app, root) {
 
 /** The filters above the rows. `fits` is null if none is set. */
 class Filters {
-	#drawn = "";
-
 	constructor(app) {
 		this.app = app;
 		this.element = el("div.top.bar", { role: "search", "aria-label": t("filter") });
@@ -254,16 +248,12 @@ class Filters {
 
 	clear() {
 		this.app.router.set({ kind: null, state: null, class: null, q: null });
-		this.#drawn = "";
 	}
 
 	draw() {
 		const { store, query } = this.app;
 		this.#choose(store, query);
-		const drawn = [this.key(), this.app.router.now.id, store.kinds.length, store.states.length, location.search].join();
-		if (drawn === this.#drawn || this.element.contains(document.activeElement) && document.activeElement.type === "search") return;
-		this.#drawn = drawn;
-		this.#build();
+		refill(this.element, this.#build());
 	}
 
 	#choose(store, query) {
@@ -286,27 +276,25 @@ class Filters {
 	#build() {
 		const { store, query, router } = this.app;
 		const { id } = router.now;
-		const focused = this.element.contains(document.activeElement) ? document.activeElement.name : "";
 		const states = new Map();
 		store.states.filter((one) => !query.kind || one.kind === query.kind).forEach((one) => {
 			states.set(one.state, one.state);
 			for (const condition of one.conditions) states.set(condition, condition);
 		});
-		fill(this.element,
+		return [
 			id ? el("span.bar.crumbs", el("a", { href: router.to("tree") }, t("allTrees")), "›", el("b.cut", bdi(id))) : el("b", t("allTrees")),
 			el("span.grow"),
-			CLASSES.map((name) => el("button.chip", { title: t(name), "aria-label": t(name), "aria-pressed": String(query.class === name), onclick: () => router.set({ class: query.class === name ? null : name }) }, el(`span.${name}`, glyph(name)))),
+			CLASSES.map((name) => chip(this.app, { class: name }, el(`span.${name}`, { title: t(name) }, glyph(name), el("span.hidden-text", t(name))))),
 			this.#options("kind", t("anyKind"), store.kinds.map((one) => [one, kindName(one)])),
 			this.#options("state", t("anyState"), [...states.keys()].sort().map((one) => [one, one])),
 			el("input", { type: "search", name: "q", placeholder: t("filter"), "aria-label": t("filter"), value: query.q ?? "", oninput: (event) => router.set({ q: event.target.value }) }),
-			this.fits ? el("button", { onclick: () => this.clear() }, t("clearFilters")) : null);
-		if (focused) this.element.querySelector(`[name="${CSS.escape(focused)}"]`)?.focus();
+			this.fits ? el("button", { onclick: () => this.clear() }, t("clearFilters")) : null,
+		];
 	}
 
 	#options(name, any, list) {
 		const { query, router } = this.app;
 		const known = list.some(([value]) => value === query[name]) || !query[name] ? list : [...list, [query[name], query[name]]];
-		return el("select", { name, "aria-label": t(name), onchange: (event) => router.set({ [name]: event.target.value }) },
-			[["", any], ...known].map(([value, text]) => el("option", { value, selected: value === (query[name] ?? "") }, text)));
+		return choice(name, [["", any], ...known], query[name] ?? "", (value) => router.set({ [name]: value }));
 	}
 }

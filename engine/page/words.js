@@ -1,7 +1,6 @@
 // The words of the page, in English and Chinese. Labels of states come from the tables.
 
 export const WORDS = {
-	title: ["Phaseline", "Phaseline"],
 	skip: ["Skip to the content", "跳到正文"],
 	now: ["Now", "现在"],
 	tree: ["Tree", "树"],
@@ -20,8 +19,10 @@ export const WORDS = {
 	loading: ["Loading", "加载中"],
 	past: ["past: place {place}, {time}", "过去：位置 {place}，{time}"],
 	place: ["place", "位置"],
+	cell: ["Cell", "单元"],
+	allCells: ["All cells", "所有单元"],
+	ofOneCell: ["Each cell has a log of its own: choose one to see its past, refusals and workers.", "每个单元有自己的日志：请选择一个以查看其过去、被拒绝事件与工作进程。"],
 	backToLive: ["Back to live", "回到实时"],
-	help: ["Keyboard", "键盘"],
 	close: ["Close", "关闭"],
 	retry: ["Try again", "重试"],
 	serverAway: ["The server does not answer. The page goes on by itself when it is back.", "服务器没有应答。恢复后页面会自动继续。"],
@@ -32,6 +33,8 @@ export const WORDS = {
 	bad: ["bad", "异常"],
 	excused: ["excused", "豁免"],
 	gone: ["gone", "已删除"],
+	deleted: ["Deleted", "已删除"],
+	silentPlaces: ["Silent", "静默"],
 	unknown: ["unknown", "未知"],
 	silent: ["silent", "静默"],
 	stale: ["nothing heard lately", "最近没有消息"],
@@ -39,7 +42,7 @@ export const WORDS = {
 	all: ["all", "全部"],
 	map: ["Map", "地图"],
 	table: ["Table", "表格"],
-	mapLabel: ["Map of all entities: a cell for each, grouped by tree. Arrow keys move, Enter opens.", "所有实体的地图：每格一个，按树分组。方向键移动，回车打开。"],
+	mapLabel: ["Map of all entities. Arrow keys move, Enter opens.", "所有实体的地图。方向键移动，回车打开。"],
 	kindsStates: ["Kinds and states", "种类与状态"],
 	kind: ["Kind", "种类"],
 	state: ["State", "状态"],
@@ -53,31 +56,26 @@ export const WORDS = {
 	wentBad: ["Well again", "已恢复"],
 	changed: ["Changed", "已变化"],
 	quiet: ["Nothing has changed lately.", "最近没有变化。"],
-	silentPlaces: ["Silent", "静默"],
 	nothingSilent: ["Everything that reports has been heard.", "所有上报者均有消息。"],
 	noEntity: ["No entity yet.", "还没有实体。"],
 	publishOne: ["Publish one:", "发布一个："],
 	noFit: ["Nothing fits these filters.", "没有符合筛选条件的实体。"],
 	clearFilters: ["Clear filters", "清除筛选"],
-	trees: ["Trees", "树"],
 	allTrees: ["All trees", "所有树"],
 	filter: ["Filter", "筛选"],
 	anyKind: ["any kind", "任何种类"],
 	anyState: ["any state", "任何状态"],
-	group: ["{n} × {state}", "{n} × {state}"],
 	open: ["Open", "打开"],
 	why: ["Why", "原因"],
 	belongsTo: ["Belongs to", "属于"],
 	conditions: ["Conditions", "条件"],
 	notThere: ["{name} does not exist at this place.", "{name} 在此位置不存在。"],
 	choose: ["Choose one to see why.", "选择一项以查看原因。"],
-	strip: ["Time", "时间"],
 	stripLabel: ["Transitions over time. The handle is the place that is shown; arrow keys step one event.", "随时间的变迁。手柄是所显示的位置；方向键逐事件移动。"],
 	stepBack: ["One event back", "后退一个事件"],
 	stepOn: ["One event on", "前进一个事件"],
 	play: ["Play", "播放"],
 	pause: ["Pause", "暂停"],
-	fold: ["Fold the time bar", "收起时间条"],
 	wholeRange: ["Whole range", "全部范围"],
 	atStart: ["This is the beginning of the log.", "这是日志的开头。"],
 	from: ["From", "从"],
@@ -86,7 +84,6 @@ export const WORDS = {
 	lanes: ["Lanes", "泳道"],
 	compareHint: ["A place, a time, or 15m. Empty: an hour ago, and now.", "位置、时间或 15m。留空：一小时前与现在。"],
 	created: ["Created", "新建"],
-	deleted: ["Deleted", "已删除"],
 	same: ["Same again", "恢复原状"],
 	cameAndWent: ["Came and went", "出现又消失"],
 	before: ["Before", "之前"],
@@ -144,27 +141,28 @@ export const WORDS = {
 	needs: ["This needs the role {role}.", "需要角色 {role}。"],
 	notKnown: ["This user may not see it.", "此用户无权查看。"],
 	moves: ["Take-overs seen here: {n}", "此处所见接管：{n}"],
-	"kind.cluster": ["cluster", "集群"],
-	"kind.node_pool": ["node pool", "节点池"],
-	"kind.node": ["node", "节点"],
-	"kind.component": ["component", "组件"],
-	"kind.emco_resource": ["EMCO resource", "EMCO 资源"],
-	"kind.app_context": ["app context", "应用上下文"],
-	"kind.app_cluster": ["app on a cluster", "集群上的应用"],
-	"kind.rsync_resource": ["resource of an app", "应用的资源"],
-	"kind.application_set": ["application set", "应用集"],
-	"kind.application": ["application", "应用"],
-	"kind.resource": ["resource", "资源"],
-	"kind.git_repo": ["Git repository", "Git 仓库"],
-	"kind.bundle": ["bundle", "捆绑包"],
-	"kind.bundle_deployment": ["bundle on a cluster", "集群上的捆绑包"],
-	"kind.bundle_resource": ["resource of a bundle", "捆绑包的资源"],
+};
+export const KINDS = {
+	cluster: ["cluster", "集群"],
+	node_pool: ["node pool", "节点池"],
+	node: ["node", "节点"],
+	component: ["component", "组件"],
+	emco_resource: ["EMCO resource", "EMCO 资源"],
+	app_context: ["app context", "应用上下文"],
+	app_cluster: ["app on a cluster", "集群上的应用"],
+	rsync_resource: ["resource of an app", "应用的资源"],
+	application_set: ["application set", "应用集"],
+	application: ["application", "应用"],
+	resource: ["resource", "资源"],
+	git_repo: ["Git repository", "Git 仓库"],
+	bundle: ["bundle", "捆绑包"],
+	bundle_deployment: ["bundle on a cluster", "集群上的捆绑包"],
+	bundle_resource: ["resource of a bundle", "捆绑包的资源"],
 };
 export const LANGUAGES = ["en", "zh"];
 export const LANGUAGE_NAMES = { en: "English", zh: "中文" };
 let chosen = "en";
 
-/** The language in use. */
 export function language() {
 	return chosen;
 }
@@ -176,16 +174,17 @@ export function choose(tag) {
 	document.documentElement.lang = chosen;
 }
 
-/** A word, with values in place of `{name}`. */
-export function t(word, values = {}) {
-	const found = WORDS[word];
-	if (!found) throw new Error(`no word ${word}`);
-	return found[LANGUAGES.indexOf(chosen)].replace(/\{(\w+)\}/g, (_, name) => values[name] ?? "");
+function inLanguage(texts) {
+	return texts[LANGUAGES.indexOf(chosen)];
 }
 
-/** The name of a kind. */
+/** A word, with values in place of `{name}`. */
+export function t(word, values = {}) {
+	return inLanguage(WORDS[word]).replace(/\{(\w+)\}/g, (_, name) => values[name] ?? "");
+}
+
 export function kindName(kind) {
-	return WORDS[`kind.${kind}`] ? t(`kind.${kind}`) : kind.replaceAll("_", " ");
+	return KINDS[kind] ? inLanguage(KINDS[kind]) : kind.replaceAll("_", " ");
 }
 
 /** The label of a state, as /v1/columns describes it. */

@@ -1,17 +1,15 @@
 // The screen Workers: workers, partitions, streams, versions of tables.
 
 import { get } from "./api.js";
-import { el, fill, table } from "./dom.js";
-import { clock, number as num, safe } from "./format.js";
-import { kindName, t } from "./words.js";
+import { clock, el, kindName, num, refill, safe, t, table } from "./ui.js";
 
 const EVERY = 2000;
 
 export function open(app, root) {
 	const body = el("div.cards");
 	const problem = el("p", { "aria-live": "polite", class: "bad" });
-	fill(root, el("h1.hidden-text", t("workers")), problem, body);
-	let [first, last, language, moves] = [null, null, "", 0];
+	root.append(problem, body);
+	let [first, last, moves] = [null, null, 0];
 	ask();
 	const timer = setInterval(() => document.hidden || ask(), EVERY);
 
@@ -31,10 +29,9 @@ export function open(app, root) {
 
 	function show() {
 		const { workers, partitions, streams, tables } = last;
-		language = app.query.lang;
 		const card = (word, ...content) => el(`section.card.${word}`, el("h2", t(word)), content);
 		const version = (digest) => el("code", { class: digest && digest !== tables.digest ? "bad" : "" }, digest ?? "");
-		fill(body, partitions ? [
+		refill(body, partitions ? [
 			card("workers", workers?.length ? table(["name", "#partitions"], workers.map((worker) => [safe(worker), num(partitions.filter((one) => one.worker === worker).length)])) : t(workers ? "noWorker" : "notKnown"),
 				el("p.soft.small", t("moves", { n: num(moves) }))),
 			card("partitions", table(["partition", "worker", "#waiting", "tables"], partitions.map((one) => [
@@ -49,5 +46,5 @@ export function open(app, root) {
 		return past ? Math.round((one.last - first.streams[at].last) / past) || 0 : 0;
 	}
 
-	return { draw: () => last && language !== app.query.lang && show(), close: () => clearInterval(timer) };
+	return { draw: () => last && show(), close: () => clearInterval(timer) };
 }

@@ -9,7 +9,7 @@ import asyncio
 from typing import Any, NamedTuple
 
 from phaseline.engine.errors import ApiFailed, NoAnswer, NoResponders, NotOwned, NotPermitted, SetupError
-from phaseline.engine.jetstream.direct_get import NO_MESSAGE, gather
+from phaseline.engine.jetstream.direct_get import NO_MESSAGE
 from phaseline.engine.jetstream.stream_reader import read_all
 from phaseline.engine.log import checkpoint
 from phaseline.engine.log.checkpoint import Checkpoint
@@ -17,6 +17,7 @@ from phaseline.engine.log.division import closings, notes
 from phaseline.engine.log.division.division_errors import NotClosedYet
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.log_records import last_cause
+from phaseline.engine.publish.living_workers import living
 from phaseline.schemas import codec
 from phaseline.schemas.records import nanoseconds
 
@@ -115,13 +116,10 @@ async def _ask(installation: Installation, partition: int) -> int:
 async def _workers(installation: Installation) -> int | None:
     """How many workers are alive, by their leases; None if this user may not read them."""
     wire = installation.wire
-    asked = {"multi_last": [f"{installation.prefix}.lease.worker.>"]}
-    subject = wire.api_subject(f"DIRECT.GET.{installation.layout.lease}")
     try:
-        replies = await gather(wire, subject, asked, min(PATIENCE, wire.settings.request_timeout))
-    except (NotPermitted, NoAnswer):
+        return len(await living(wire, installation.layout, min(PATIENCE, wire.settings.request_timeout)))
+    except (NotPermitted, NoAnswer, ApiFailed):
         return None
-    return sum("Nats-Subject" in reply.headers for reply in replies)
 
 
 async def _without_owner(installation: Installation, partitions: list[int]) -> list[Waiting]:

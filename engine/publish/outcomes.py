@@ -118,7 +118,7 @@ async def _read_outcome(reader: StreamReader, installation: Installation, root: 
                         return Outcome(receipt, tuple(records))
                 continue
             record = record_in_log(reader.stream, stored)
-            if record is not None and record.cause.sequence == receipt.sequence:
+            if record is not None and record.cause.sequence == receipt.sequence and record.cause.by != "tables":
                 seen += 1
                 if not isinstance(record, Mark):
                     records.append(Logged(stored.sequence, record, stored.data))

@@ -1,14 +1,14 @@
 """Which workers are alive, and whether they know divisions.
 
-Belongs here: asking leases, and asking each worker about itself. Does not: what they own (`publish.backlog`).
+Belongs here: asking each worker about itself. Does not: what they own (`publish.backlog`).
 """
 
 import asyncio
 import json
 
-from phaseline.engine.jetstream.direct_get import gather
 from phaseline.engine.log.division.notes import METADATA
 from phaseline.engine.log.installation import Installation
+from phaseline.engine.publish.living_workers import living
 
 ASKED = "$SRV.INFO.phaseline"
 """Each worker answers it about itself, by the conventions of NATS services."""
@@ -18,10 +18,7 @@ PATIENCE = 3.0
 
 async def alive(installation: Installation) -> tuple[str, ...]:
     """The names of the workers that have a lease."""
-    start = f"{installation.prefix}.lease.worker."
-    subject = installation.wire.api_subject(f"DIRECT.GET.{installation.layout.lease}")
-    replies = await gather(installation.wire, subject, {"multi_last": [f"{start}>"]})
-    return tuple(sorted(reply.headers["Nats-Subject"].removeprefix(start) for reply in replies if reply.data))
+    return tuple(sorted(await living(installation.wire, installation.layout)))
 
 
 async def without_divisions(installation: Installation, names: tuple[str, ...]) -> list[str]:

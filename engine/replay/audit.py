@@ -8,6 +8,7 @@ An audit keeps only the trees in memory, so its memory does not grow with the lo
 from bisect import insort
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from itertools import groupby
 from typing import NamedTuple
 
 from msgspec.structs import replace
@@ -192,8 +193,12 @@ class Audit:
         try:
             async for steps in self.source.steps():
                 before = self.report.events
-                for step in steps:
-                    self._compare(step)
+                for decides, some in groupby(steps, self._decides):
+                    if decides:
+                        self._compare(list(some))
+                    else:
+                        for step in some:
+                            self._take(step)
                 self._progress(self.report.events - before)
         finally:
             self.report.entities, self.report.undecided = self.processors.entity_count, self.source.undecided
@@ -203,28 +208,68 @@ class Audit:
             self.report.emptied += self.source.emptied
         return self.report
 
-    def _compare(self, step: RecordedStep) -> None:
+    def _decides(self, step: RecordedStep) -> bool:
+        """Whether the event of a step is decided again."""
+        return step.event is not None and not self._is_by_others(step) and not step.is_parked
+
+    def _is_by_others(self, step: RecordedStep) -> bool:
+        """Whether other tables decided the event."""
+        return step.era is not None and step.era.digest != self.processors.kinds.digest
+
+    def _take(self, step: RecordedStep) -> None:
+        """Take the records of a step as they are."""
         processor, messages = self.processors[step.partition], step.messages
         if step.is_erased:
             self._apply(processor, erased(step))
+            return
+        if step.change is not None:
+            self._compare_moved(step)
             return
         if step.event is None:
             self._report_differences(0, [], messages)
             return
         self.report.events += 1
-        if step.era is not None and step.era.digest != processor.tree.kinds.digest:
+        if self._is_by_others(step):
             self.report.by_others += 1
             self._apply(processor, [read(message) for message in messages])
-            return
-        if step.is_parked:
+        else:
             self.report.records += 1
-            return
+
+    def _compare(self, steps: Sequence[RecordedStep]) -> None:
+        """Decide the events of these steps again, and compare what they make with what the log holds."""
+        answers = list(map(self._answer, steps))
+        made = [
+            self.processors[step.partition].messages(records, step.messages)
+            for step, records in zip(steps, answers, strict=True)
+        ]
+        for step, records, expected in zip(steps, answers, made, strict=True):
+            self.report.events += 1
+            self.report.records += len(expected)
+            if expected != step.messages and step.event is not None:
+                self._report_differences(step.event.sequence, records, step.messages)
+
+    def _answer(self, step: RecordedStep) -> list[Record]:
+        """The records that the event of a step makes. The tree takes them in."""
+        if step.event is None:
+            return []
         records = self.processors.answer(step, step.event, self.root)
-        expected = processor.messages(records, messages)
-        self.report.records += len(expected)
-        if expected != messages:
-            self._report_differences(step.event.sequence, records, messages)
-        self._apply(processor, records)
+        self._apply(self.processors[step.partition], records)
+        return records
+
+    def _compare_moved(self, step: RecordedStep) -> None:
+        """Compare the records of a change of tables. A worker may have made only the first of them yet."""
+        processor, left, change = self.processors[step.partition], step.messages, step.change
+        if change is None or change.digest != processor.tree.kinds.digest:
+            self._apply(processor, [read(message) for message in left])
+            return
+        for records in self.processors.moved(step):
+            messages, left = left[: len(records)], left[len(records) :]
+            expected = processor.moved_messages(records, messages)[: len(messages)]
+            self.report.records += len(messages)
+            if expected != messages:
+                self._report_differences(change.position, records[: len(messages)], messages)
+        if left:
+            self._report_differences(change.position, [], left)
 
     @staticmethod
     def _apply(processor: Processor, records: Sequence[Record]) -> None:

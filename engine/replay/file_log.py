@@ -4,7 +4,7 @@ Belongs here: turning the items of a file into recorded steps. Does not: reading
 """
 
 from collections.abc import AsyncIterator, Iterator, Sequence
-from itertools import chain
+from itertools import chain, groupby
 from pathlib import Path
 
 import msgspec
@@ -12,7 +12,7 @@ import msgspec
 from phaseline.engine.core.message import Message
 from phaseline.engine.core.process import COPY
 from phaseline.engine.errors import LogFileDamaged, NoRecords
-from phaseline.engine.log.log_records import cause_of
+from phaseline.engine.log.log_records import cause_of, change_of
 from phaseline.engine.log.table_eras import Era, in_force
 from phaseline.engine.replay.log_file import LogFile
 from phaseline.engine.replay.log_format import EventItem, ExpectedItem, Item, RecordItem, StateItem
@@ -52,6 +52,7 @@ class FileLog:
         self.purged_positions = frozenset(one for one in header.purged if self.span.first <= one <= self.ends)
         # Where several logs read a partition or more each of one file, the first one counts what is purged.
         self.erased, self.purged = 0, len(self.purged_positions) if self.span.has(0) else 0
+        self._has_changes = any(era.former for notes in self._eras.values() for era in notes)
         self._slices = self.file.slices()
         self._rest: Sequence[Item] = ()
         """The items that were read with the last ones of `initial`."""
@@ -139,17 +140,21 @@ class FileLog:
         return item if isinstance(item, EventItem) else None
 
     def _add(self, steps: list[RecordedStep], event: EventItem, items: list[RecordItem]) -> None:
-        """Add an event with its records, and then the records of erased events that stand behind them."""
-        if event.sequence > self.ends or not event.address.startswith(self._root):
+        """Add an event with its records, then those of erased events and of changes of tables behind them."""
+        if event.sequence > self.ends:
             return
-        gone = self._take_erased(event, items) if items and self._may_be_erased(items[-1]) else ()
+        gone = self._take_gone(event, items) if items and self._may_be_gone(items[-1]) else ()
         partition = partition_of(event.address.partition(".")[0], self.partitions)
-        if self.span.has(partition):
+        if self.span.has(partition) and event.address.startswith(self._root):
             self.purged -= event.sequence in self.purged_positions
             messages = [Message(self._subject(item, partition), item.body) for item in items]
             steps.append(RecordedStep(partition, self._stored(event, partition), messages, self._era(partition, event)))
-        for message in gone:
-            steps += self._gone(message)
+        for change, group in groupby(gone, key=lambda item: change_of(item.body)):
+            if change is not None:
+                steps += self._moved(change, [*group])
+                continue
+            for item in group:
+                steps += self._gone(Message(item.subject, item.body))
 
     def _gone(self, message: Message) -> Sequence[RecordedStep]:
         """The step of a record whose event is gone, if it belongs to the part that is read."""
@@ -179,17 +184,32 @@ class FileLog:
         notes = self._eras.get(partition)
         return None if notes is None else in_force(notes, event.sequence)
 
-    def _may_be_erased(self, item: RecordItem) -> bool:
-        """Whether it may be worth a look which event made a record: of an event that was erased it is another one."""
-        return bool(self.purged_positions) or ".secret." in item.subject
+    def _may_be_gone(self, item: RecordItem) -> bool:
+        """Whether it may be worth a look what made a record: an event that was erased, or a change of tables."""
+        return bool(self.purged_positions) or self._has_changes or ".secret." in item.subject
 
-    def _take_erased(self, event: EventItem, items: list[RecordItem]) -> list[Message]:
-        """Take the last of the items, those of erased events."""
-        gone: list[Message] = []
-        while items and cause_of(items[-1].body, event.sequence) != event.sequence:
-            erased, _ = part_erased([Message(items[-1].subject, items[-1].body)], self.purged_positions)
-            if not erased:
-                break
-            gone += erased
+    def _take_gone(self, event: EventItem, items: list[RecordItem]) -> list[RecordItem]:
+        """Take the last of the items, those of erased events and of changes of tables."""
+        gone: list[RecordItem] = []
+        while items:
+            last = items[-1]
+            if not self._has_changes or change_of(last.body) is None:
+                if cause_of(last.body, event.sequence) == event.sequence:
+                    break
+                if not part_erased([Message(last.subject, last.body)], self.purged_positions)[0]:
+                    break
+            gone.append(last)
             del items[-1]
         return gone[::-1]
+
+    def _moved(self, change: tuple[int, str], items: list[RecordItem]) -> Iterator[RecordedStep]:
+        """The steps of a change of tables, one for each bucket, as far as they belong to the part that is read."""
+        found: dict[int, list[Message]] = {}
+        for item in items:
+            record = read(Message(item.subject, item.body))
+            if self._has_state_of(record):
+                bucket = self._partition_of(record)
+                found.setdefault(bucket, []).append(Message(self._subject(item, bucket), item.body))
+        for bucket, messages in found.items():
+            notes = (one for one in self._eras.get(bucket, ()) if one.former and (one.position, one.digest) == change)
+            yield RecordedStep(bucket, None, messages, change=next(notes))

@@ -8,7 +8,7 @@ import hashlib
 import sys
 import zlib
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import closing
 from itertools import chain
 from pathlib import Path
@@ -65,6 +65,7 @@ class LogFile:
             if parts is None:
                 raise LogFileDamaged(name=self.path, read=self.summary(), problem="its end is missing")
             if isinstance(parts[0], End):
+                self._parts.close()
                 self._check(parts[0])
                 return
             if isinstance(parts[0], Header):
@@ -91,8 +92,8 @@ class LogFile:
             problem = f"{what} should be {msgspec.to_builtins(end)[what]}, but is {getattr(read, what)}"
             raise LogFileDamaged(name=self.path, read=self.summary(), problem=problem)
 
-    def _read(self) -> Iterator[Sequence[Part]]:
-        """All parts, some at a time; each that is no item comes alone."""
+    def _read(self) -> Generator[Sequence[Part], None, None]:
+        """All parts, some at a time; each that is no item comes alone. The file is open until its end, or `close`."""
         with closing(LogBytes(self.path, self._most)) as source:
             pieces = source.pieces()
             first = next(pieces, b"")

@@ -13,11 +13,13 @@ import msgspec
 from phaseline.engine.core import process
 from phaseline.engine.core.message import Message
 from phaseline.engine.core.process import InboxEvent, Processor
+from phaseline.engine.core.tables_change import moving
+from phaseline.engine.core.tables_change.moving import TablesChange
 from phaseline.engine.core.tree import Tree, evolve
 from phaseline.engine.errors import RecordUnreadable
 from phaseline.engine.faults import log_fault
 from phaseline.engine.log.foreign import Foreign
-from phaseline.engine.log.log_records import cause_of
+from phaseline.engine.log.log_records import cause_of, change_of
 from phaseline.engine.log.table_eras import Era
 from phaseline.engine.scripts.runner import shared_runner
 from phaseline.machines.compiler.kinds import Kinds
@@ -67,6 +69,8 @@ class RecordedStep(msgspec.Struct, frozen=True, gc=False):
     era: Era | None = None
     is_erased: bool = False
     """Whether the messages are those of events that were erased from EVENTS: raw Secrets, and what was purged."""
+    change: Era | None = None
+    """The note of the change of tables that made the messages. `event` is None then."""
 
     @property
     def is_parked(self) -> bool:
@@ -156,6 +160,25 @@ class Processors(dict[int, Processor]):
             return [record for record in decision.records if is_under(record, root)]
         return decision.records
 
+    def moved(self, step: RecordedStep) -> Iterator[list[Record]]:
+        """The records of each piece of entities that a change of tables moves in the trees of a step; changes the tree.
+
+        Those that the step has no records of come last: a worker may have moved only some of them yet.
+        """
+        if step.change is None:
+            return
+        processor, change = self[step.partition], step.change.change()
+        processor.tree.silence_after = step.change.silence_after
+        roots = {entity_of(read(message))[1].partition("/")[0] for message in step.messages}
+        yield from _moved(processor, change, roots)
+
+    def retire(self, begins: int) -> None:
+        """Move all entities out of states that the tables do not have, before the event at the position `begins`."""
+        change = TablesChange(begins - 1, 0, self.kinds.digest, self.kinds.versions)
+        for processor in self.values():
+            for _ in _moved(processor, change):
+                pass
+
     async def restore(self, source: RecordedLog) -> None:
         """Bring all trees to the states before the first event."""
         async for record in source.initial():
@@ -172,6 +195,15 @@ class Processors(dict[int, Processor]):
         for _, processor in sorted(self.items()):
             for of_kind in processor.tree.entities.values():
                 yield from of_kind.values()
+
+
+def _moved(processor: Processor, change: TablesChange, roots: Container[str] | None = None) -> Iterator[list[Record]]:
+    """The records of each piece of entities that a change of tables moves; changes the tree."""
+    for piece in moving.pieces(processor.tree, change, roots):
+        records = moving.move(processor.tree, change, piece, processor.installation).records
+        for record in records:
+            evolve(processor.tree, record)
+        yield records
 
 
 class Rebuilt(msgspec.Struct):
@@ -217,6 +249,8 @@ async def rebuild(
             if step.event is None:
                 for gone in erased(step):
                     tree.put(gone.entity)
+                for _ in processors.moved(step):
+                    pass
             elif not step.is_parked:
                 for record in processors.answer(step, step.event, root):
                     evolve(tree, record)
@@ -241,6 +275,17 @@ def part_erased(messages: list[Message], purged: Container[int]) -> tuple[list[M
     for message in messages:
         found[cause_of(message.body, -1) not in purged and not is_of_secret(message)].append(message)
     return found
+
+
+def part_moved(messages: list[Message], eras: Sequence[Era]) -> tuple[dict[int, list[Message]], list[Message]]:
+    """Messages in two parts: those that a map of states made, by the index of the note of their change; all others."""
+    changes = {(era.position, era.digest): index for index, era in enumerate(eras) if era.former}
+    moved: dict[int, list[Message]] = {}
+    others: list[Message] = []
+    for message in messages if changes else ():
+        index = changes.get(change_of(message.body) or (-1, ""))
+        (others if index is None else moved.setdefault(index, [])).append(message)
+    return moved, others if changes else messages
 
 
 def is_of_secret(message: Message) -> bool:

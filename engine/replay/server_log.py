@@ -6,10 +6,10 @@ It reads what exists when it begins, and holds a few thousand messages at most.
 """
 
 from collections import deque
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import datetime
-from typing import Any, Self
+from typing import Self
 
 from phaseline.engine.core.message import Message
 from phaseline.engine.errors import LogEmptied
@@ -25,8 +25,8 @@ from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.log_records import cause_of, event_at
 from phaseline.engine.log.table_eras import Era, in_force
 from phaseline.engine.ownership import former_owner
-from phaseline.engine.replay.recorded_log import RecordedStep, Span, is_of_secret, part_erased, read
-from phaseline.schemas import codec, losses
+from phaseline.engine.replay.recorded_log import RecordedStep, Span, is_of_secret, part_erased, part_moved, read
+from phaseline.schemas import losses, wire_codec
 from phaseline.schemas.partitions.divisions import STRIDE, Deciders
 from phaseline.schemas.records import Loss, Record, Rejection, nanoseconds
 from phaseline.schemas.subjects import SHORTENED, quote
@@ -242,7 +242,7 @@ class ServerLog:
                     yield [step for event in slice_ for step in await self._steps(event)]
         for partition, cursor in self.cursors.items() if self.has_records else ():
             if partition not in self._stalled and (left := await cursor.take_up_to(self.ends)):
-                yield self._part(list(map(_message, left)))
+                yield self._part(partition, list(map(_message, left)))
 
     async def _steps(self, event: Stored) -> Sequence[RecordedStep]:
         """An event with its records, after the records of events that are gone; nothing if it is undecided."""
@@ -255,15 +255,19 @@ class ServerLog:
             return [RecordedStep(int(bucket), event, [], era)]
         early, messages = await self._messages(partition, event)
         before: list[RecordedStep] = []
+        after: list[RecordedStep] = []
         if early:
-            *erased, others = self._part(early)
-            before, messages = erased, others.messages + messages
+            *before, others = self._part(partition, early)
+            messages = others.messages + messages
+        if messages and any(one.former and one.position == event.sequence for one in self.eras[partition]):
+            moved, messages = part_moved(messages, self.eras[partition])
+            after = self._moved(partition, moved)
         if partition in self._stalled:
             self.undecided += 1
             return before
         if self.is_divided:  # a replay writes rejections into the bucket too
             messages = [Message(self._at(int(bucket), one.subject), one.body) for one in messages]
-        return [*before, RecordedStep(int(bucket), event, messages, era)]
+        return [*before, RecordedStep(int(bucket), event, messages, era), *after]
 
     async def _messages(self, partition: int, event: Stored) -> tuple[list[Message], list[Message]]:
         """The messages with an earlier cause, and those that the event made. Notices that it is not decided yet."""
@@ -274,15 +278,28 @@ class ServerLog:
             self._stalled.add(partition)
         return early, messages
 
-    def _part(self, messages: list[Message]) -> list[RecordedStep]:
-        """Messages whose event is missing: steps with those of events that were erased; the last one has all others."""
+    def _part(self, partition: int, messages: list[Message]) -> list[RecordedStep]:
+        """Messages whose event is missing, in steps: those of erased events, those of changes of tables, all others."""
+        moved, messages = part_moved(messages, self.eras[partition])
         erased, others = part_erased(messages, self.purged_positions)
         self.erased += sum(map(is_of_secret, erased))
-        by_bucket: dict[int, list[Message]] = {}
-        for message in erased:
-            by_bucket.setdefault(self._bucket(message), []).append(message)
-        steps = [RecordedStep(bucket, None, some, is_erased=True) for bucket, some in by_bucket.items()]
+        steps = [RecordedStep(bucket, None, some, is_erased=True) for bucket, some in self._by_bucket(erased)]
+        steps += self._moved(partition, moved)
         return [*steps, RecordedStep(self._bucket(others[0]) if others else 0, None, others)]
+
+    def _moved(self, partition: int, moved: Mapping[int, list[Message]]) -> list[RecordedStep]:
+        """The steps of changes of tables, given the records of each by the index of its note."""
+        return [
+            RecordedStep(bucket, None, some, change=self.eras[partition][index])
+            for index, messages in sorted(moved.items())
+            for bucket, some in self._by_bucket(messages)
+        ]
+
+    def _by_bucket(self, messages: list[Message]) -> list[tuple[int, list[Message]]]:
+        found: dict[int, list[Message]] = {}
+        for message in messages:
+            found.setdefault(self._bucket(message), []).append(message)
+        return list(found.items())
 
     def _bucket(self, message: Message) -> int:
         """The bucket in the subject of a message. A rejection has the number of a partition there, and no tree."""
@@ -349,8 +366,8 @@ def _is_whole(messages: list[Message]) -> bool:
     """Whether the messages are all that their event made. Those of a large cascade are committed in several batches."""
     if not messages:
         return False
-    body: dict[str, Any] = codec.decode(messages[-1].body)
-    return int(body["id"].partition("-")[2]) + 1 == int(body["data"]["cause"]["records"])
+    last = wire_codec.numbered(messages[-1].body)
+    return last.number + 1 == last.records
 
 
 def _message(stored: Stored) -> Message:

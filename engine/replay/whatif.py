@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple, TypeVar
 
+from phaseline.engine.core.tables_change.stranded import lots_of
 from phaseline.engine.core.tree import evolve
 from phaseline.engine.errors import StateUnknown
 from phaseline.engine.replay.recorded_log import Processors, RecordedLog, RecordedStep, erased, read
@@ -161,6 +162,7 @@ class WhatIf:
         async for record in self.source.initial():
             if not isinstance(record, Rejection):
                 self._restore(record.entity)
+        self.would.retire(self.source.begins)
         try:
             async for steps in self.source.steps():
                 before = self.report.events
@@ -168,6 +170,7 @@ class WhatIf:
                     if step.event is not None:
                         self._compare(step)
                     self._take_erased(step)
+                    self._move(step)
                 self._progress(self.report.events - before)
         finally:
             self.report.undecided = self.source.undecided
@@ -175,14 +178,14 @@ class WhatIf:
         return self.report
 
     def _restore(self, entity: Entity) -> None:
-        kind = self.would.kinds.get(entity.kind)
-        for name, facet in facets_of(entity):
-            known = dict(zip(kind.names, kind.machines, strict=True)) if kind else {}
-            for state in (facet.base, facet.state):
-                if name not in known or state.phase not in known[name].phases:
-                    raise StateUnknown(
-                        kind=entity.kind, id=entity.id, facet=name, state=str(state), begins=self.source.begins
-                    )
+        for lot in lots_of(self.would.kinds, entity):
+            machines = self.would.kinds[entity.kind].machines if entity.kind in self.would.kinds else ()
+            known = any(lot.state.phase in one.phases for one in machines if one.facet.name == lot.facet)
+            if lot.fate == "stranded" and not known:
+                raise StateUnknown(
+                    kind=entity.kind, id=entity.id, facet=lot.facet or entity.names[0], state=str(lot.state),
+                    begins=self.source.begins,
+                )  # fmt: skip
         self.was[entity.kind, entity.id] = entity
         for processors in self._both:
             processors.for_entity(entity.id).tree.put(entity)
@@ -206,6 +209,15 @@ class WhatIf:
             self.was[record.entity.kind, record.entity.id] = record.entity
             for processors in self._both:
                 evolve(processors[step.partition].tree, record)
+
+    def _move(self, step: RecordedStep) -> None:
+        """Move the entities of all trees for which a change of tables says so. It is no difference of an event."""
+        for record in map(read, step.messages if step.change is not None else ()):
+            if not isinstance(record, Rejection):
+                self.was[record.entity.kind, record.entity.id] = record.entity
+        for processors in self._both:
+            for _ in processors.moved(step):
+                pass
 
     def _records_made(self, step: RecordedStep) -> list[Record]:
         """The records that the event made; those of the installed tables if the log has none."""

@@ -94,7 +94,8 @@ ALERTS: tuple[Alert, ...] = (
           f"(rate(phaseline_rejections_total[10m])) > 5 * quantile_over_time(0.5, sum by ({BY}) "
           "(rate(phaseline_rejections_total[10m]))[1d:10m])",
           "Five times as many events are rejected as usual",
-          "A publisher changed, reports out of order, or somebody sends what is none of his business.",
+          "A publisher changed or sends its events in another order, or a program sends events that it should not "
+          "send.",
           "`phaseline rejections` counts them by reason, kind and source."),
     Alert("PhaselineTablesDiffer", "15m", "ticket",
           f"count by ({BY}, kind) (count by ({BY}, kind, version) (phaseline_table_info)) > 1",

@@ -12,6 +12,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
+from phaseline.engine import logs
+
 MOST_REQUESTS = 16
 """Requests that are answered at the same time, at most. One more ends the oldest of them."""
 PATIENCE = 5
@@ -19,6 +21,8 @@ PATIENCE = 5
 LOOK = 0.1
 """Seconds after which the end is noticed."""
 TEXT = {"Content-Type": "text/plain; charset=utf-8"}
+
+log = logs.get_logger(__name__)
 
 
 class ProbeRequest(NamedTuple):
@@ -53,7 +57,7 @@ class _Handler(BaseHTTPRequestHandler):
             answer = ProbeAnswer(404, TEXT, f"there is no such path; there are {known}\n".encode())
         else:
             headers = {name.lower(): value for name, value in self.headers.items()}
-            answer = answering(ProbeRequest(path.query, headers))
+            answer = self._answered(path.path, answering, ProbeRequest(path.query, headers))
         self.send_response(answer.status)
         for name, value in answer.headers.items():
             self.send_header(name, value)
@@ -62,6 +66,13 @@ class _Handler(BaseHTTPRequestHandler):
         self.end_headers()
         if self.command != "HEAD":
             self.wfile.write(answer.body)
+
+    def _answered(self, path: str, answering: "Answering", request: ProbeRequest) -> ProbeAnswer:
+        try:
+            return answering(request)
+        except Exception as error:  # it is logged, and whoever asks learns of it
+            log.exception("request_failed", path=path, error=repr(error))
+            return ProbeAnswer(500, TEXT, b"an error in phaseline; its log says more\n")
 
     do_HEAD = do_GET  # noqa: N815  # the name that the library calls
 

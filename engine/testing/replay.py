@@ -11,7 +11,7 @@ from pathlib import Path
 from phaseline.engine.core.message import Message
 from phaseline.engine.core.tree import evolve
 from phaseline.engine.replay.file_log import FileLog
-from phaseline.engine.replay.recorded_log import Processors, read
+from phaseline.engine.replay.recorded_log import Processors, erased, read
 from phaseline.engine.testing.histories import KindsLike, kinds_of
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.schemas.records import Entity, Rejection, Transition, facets_of
@@ -36,7 +36,11 @@ class Replayed:
             if not isinstance(record, Rejection):
                 evolve(processors.for_entity(record.entity.id).tree, record)
         for step in chain.from_iterable(log.read_steps()):
-            assert step.event is not None
+            if step.event is None:
+                for gone in erased(step):
+                    evolve(processors[step.partition].tree, gone)
+                self.transitions += sum(map(len, processors.moved(step)))
+                continue
             self.events += 1
             for record in processors.answer(step, step.event, None):
                 evolve(processors[step.partition].tree, record)

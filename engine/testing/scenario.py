@@ -11,7 +11,9 @@ from datetime import datetime
 from operator import methodcaller
 from typing import Any, Self, Unpack
 
-from phaseline.engine.core.tree import Tree
+from phaseline.engine.core.tables_change import moving, stranded
+from phaseline.engine.core.tables_change.moving import TablesChange
+from phaseline.engine.core.tree import Tree, evolve
 from phaseline.engine.publish import compose
 from phaseline.engine.publish.compose import EventDetails
 from phaseline.engine.scripts.runner import shared_runner
@@ -176,6 +178,34 @@ class Given:
             self.kinds, tree, self.clock, self.clock + SECOND, fired.position + 1, fired.spent, tuple(records),
             failure_text.after_timers(said, fired.timers),
         )  # fmt: skip
+
+    def change_tables(self, kinds: KindsLike) -> "Then":
+        """Workers with other tables take over: entities in states that these do not have go where their map says.
+
+        kinds: as for `given`. Raises `AssertionError` if an entity would be stranded.
+        """
+        before, after = placement.copy_of(self.tree), Tree(kinds_of(kinds), shared_runner())
+        fired = timers.fire_due(before, self.position, self.now, self.clock, self.spent)
+        for name, entities in before.entities.items():
+            for entity in entities.values() if name in after.kinds else ():
+                after.put(entity)
+        former = {name: version for name, version in self.kinds.versions.items() if name in after.kinds}
+        changed = {name: version for name, version in former.items() if after.kinds.versions[name] != version}
+        lots = [lot for lot in stranded.in_tree(after, changed) if lot.fate == "stranded"]
+        if lots:
+            named = ", ".join(f"{lot.kind} {lot.state}" for lot in lots)
+            raise wrong_test(f"the tables change, and nothing says where these go: {named}")
+        change = TablesChange(fired.position - 1, self.clock, after.kinds.digest, changed)
+        records: list[Record] = []
+        for piece in moving.pieces(after, change):
+            made = moving.move(after, change, piece, SOURCE).records
+            records += made
+            for record in made:
+                evolve(after, record)
+        said = failure_text.after_timers("a change of tables", fired.timers)
+        return Then(
+            after.kinds, after, self.clock, self.clock + SECOND, fired.position, fired.spent, tuple(records), said
+        )
 
 
 @dataclass(frozen=True, repr=False)

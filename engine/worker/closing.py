@@ -33,14 +33,16 @@ class DivisionWatch:
         self.over, self.is_new = asyncio.Event(), False
 
     async def watch(self, stop: asyncio.Event) -> None:
-        """Look until there is an answer."""
-        while not (self.is_new or stop.is_set()):
-            try:
-                async with asyncio.timeout(self._seconds):
-                    await stop.wait()
-            except TimeoutError:
-                self.is_new = await self._look()
-        self.over.set()
+        """Look until there is an answer. An error is one too: the worker then finds out by itself what is wrong."""
+        try:
+            while not (self.is_new or stop.is_set()):
+                try:
+                    async with asyncio.timeout(self._seconds):
+                        await stop.wait()
+                except TimeoutError:
+                    self.is_new = await self._look()
+        finally:
+            self.over.set()
 
     async def _look(self) -> bool:
         before = self._installation.layout
@@ -79,7 +81,8 @@ async def _close(former: Installation, number: int, worker: str, settings: Setti
     try:
         claim = await take_over(
             former, number, worker, settings.accept_tables,
-            accept_loss=settings.accept_loss, silence_after=settings.silence_after,
+            accept_stranded=settings.accept_stranded, accept_loss=settings.accept_loss,
+            silence_after=settings.silence_after,
         )  # fmt: skip
         await oversized_commit.resume(former, claim)
         await claim.close()

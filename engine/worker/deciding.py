@@ -9,7 +9,6 @@ import queue
 import threading
 import time
 from collections.abc import Callable
-from functools import lru_cache
 from typing import TypeVar
 
 from phaseline.engine import logs
@@ -17,10 +16,9 @@ from phaseline.engine.core.intake import address_of
 from phaseline.engine.core.process import InboxEvent, Processor
 from phaseline.engine.errors import DecisionStuck
 from phaseline.engine.jetstream.reader import Reader, Stored
-from phaseline.machines.compiler.fingerprint import rules_of
+from phaseline.machines.compiler.fingerprint import declarations
 from phaseline.machines.compiler.kinds import Kind, Kinds
 from phaseline.machines.language.contact import FORGETS, HEARS, HEARTBEAT
-from phaseline.machines.language.rules import declaration_of
 
 T = TypeVar("T")
 SLICE_SECONDS = 0.05
@@ -40,11 +38,9 @@ MINUTE = 60.0
 log = logs.get_logger(__name__)
 
 
-@lru_cache(maxsize=1_000)
 def rule_names(kind: Kind) -> tuple[str, ...]:
-    """The names of the rules of a kind that are code and may take long. All partitions of a worker ask for them."""
-    found = (declaration_of(rule) for rule in rules_of(kind.table))
-    names = {declared.revision.name for declared in found if declared is not None}
+    """The names of the rules of a kind that are code and may take long."""
+    names = {declared.revision.name for declared in declarations(kind.table)}
     return tuple(sorted(names.difference((HEARS, FORGETS))))
 
 

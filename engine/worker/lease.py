@@ -7,17 +7,18 @@ ensures (`ownership.fenced_commit`), how a partition is handed over (`hand_over`
 import asyncio
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterable, Iterator
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager, contextmanager, suppress
 from functools import lru_cache
 from hashlib import blake2b
 from typing import Any
 
 from phaseline.engine import logs
 from phaseline.engine.errors import ApiFailed, Fenced, NatsUnreachable, NoAnswer
-from phaseline.engine.jetstream import frames
-from phaseline.engine.jetstream.direct_get import LastMessage, gather, last_message_from_leader
+from phaseline.engine.jetstream.api_reply import EXPECTED
+from phaseline.engine.jetstream.direct_get import LastMessage, last_message_from_leader
 from phaseline.engine.log import foreign
 from phaseline.engine.log.installation import Installation
+from phaseline.engine.publish.living_workers import living
 from phaseline.engine.worker.measures import Measures
 from phaseline.engine.worker.stopping import unless_stopped
 from phaseline.schemas import codec
@@ -33,8 +34,8 @@ FINISH = 0.3
 """Seconds that a round of renewals has to end when the worker is told to stop."""
 LEAVE = 0.8
 """Seconds that the server has to delete a lease."""
-NO_MESSAGES = "404"
-"""The status where no worker has a key."""
+URGENT = 0.25
+"""Seconds for which a round of renewals comes before all other work. A server that takes longer is in trouble."""
 TTL = b"\r\nNats-TTL:"
 NOT_DELETED = 10057
 """The server's error code for a message that is gone: here, a lease that has expired."""
@@ -113,6 +114,9 @@ class Leases:
         self._taking: set[asyncio.Task[None]] = set()
         self.has_share = False
         """Whether the leases of the first share are asked for."""
+        self.calm = asyncio.Event()
+        """Set while no leases are renewed. Work that takes long waits for it."""
+        self.calm.set()
 
     async def run(self, stop: asyncio.Event, gained: Callback, lost: Callback, awaited: Awaited) -> None:
         """Keep an even share until `stop`. Awaits `gained` and `lost` for each partition that comes or goes."""
@@ -121,7 +125,8 @@ class Leases:
             await unless_stopped(self._join(), stop)
             while not stop.is_set():
                 try:
-                    await self._round(self._renew_all(gained, lost, awaited), stop)
+                    with self._urgently():
+                        await self._round(self._renew_all(gained, lost, awaited), stop)
                     if not stop.is_set():  # otherwise the renewal may have been cut short
                         self._log_outcome(None)
                 except (NoAnswer, NatsUnreachable, ApiFailed) as error:
@@ -164,6 +169,17 @@ class Leases:
         """Note which of these workers should own each partition."""
         numbers = self._layout.division.numbers
         self._owners = dict(zip(numbers, shares(len(numbers), workers), strict=True))
+
+    @contextmanager
+    def _urgently(self) -> Iterator[None]:
+        """Let work that takes long wait."""
+        self.calm.clear()
+        timer = asyncio.get_running_loop().call_later(URGENT, self.calm.set)
+        try:
+            yield
+        finally:
+            timer.cancel()
+            self.calm.set()
 
     async def _round(self, work: Coroutine[Any, Any, None], stop: asyncio.Event) -> None:
         """Do a round of renewals. After `stop` it may end soon, so that no lease is left which nobody knows."""
@@ -258,23 +274,7 @@ class Leases:
 
     async def workers(self) -> frozenset[str]:
         """The names of the workers that are alive. Keys that no worker wrote do not count, and are reported."""
-        stream, keys = self._layout.lease, f"{self._layout.prefix}.lease.worker."
-        get = self._wire.api_subject(f"DIRECT.GET.{stream}")
-        replies = await gather(self._wire, get, {"multi_last": [f"{keys}>"]})
-        alive = set[str]()
-        for reply in replies:
-            if (refused := reply.headers.get(frames.STATUS)) == NO_MESSAGES:
-                break
-            if refused is not None:
-                description = reply.headers.get(frames.DESCRIPTION, "")
-                raise ApiFailed(subject=stream, code=int(refused), err_code=0, description=description)
-            name = reply.headers["Nats-Subject"].removeprefix(keys)
-            if "Nats-TTL" in reply.headers and reply.data == name.encode() and not foreign.holds_copy(reply):
-                alive.add(name)
-            else:
-                key = LastMessage(reply.data, int(reply.headers["Nats-Sequence"]), f"{keys}{name}", None)
-                foreign.report(stream, key)
-        return frozenset(alive)
+        return await living(self._wire, self._layout)
 
     async def give_up(self, partition: int) -> None:
         """Delete the lease of `partition`, so that another worker can take it at once."""
@@ -303,7 +303,7 @@ class Leases:
     async def _write(self, key: str, expected: int | None) -> int:
         headers = {content_types.HEADER: content_types.TEXT, "Nats-TTL": self._ttl}
         if expected is not None:
-            headers["Nats-Expected-Last-Subject-Sequence"] = str(expected)
+            headers[EXPECTED] = str(expected)
         return (await self._wire.publish_acked(key, self._worker.encode(), headers)).seq
 
     async def _renew(self, partition: int, lost: Callback) -> None:

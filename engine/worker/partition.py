@@ -24,7 +24,7 @@ from phaseline.engine.ownership import oversized_commit
 from phaseline.engine.ownership.atomic_batches import AtomicBatches
 from phaseline.engine.ownership.claim import Claim
 from phaseline.engine.ownership.claim_watch import ClaimWatch
-from phaseline.engine.ownership.load_states import PartitionStates
+from phaseline.engine.ownership.load_states import Holding, PartitionStates
 from phaseline.engine.ownership.takeover import take_over
 from phaseline.engine.worker.deciding import DecidingThread, Heartbeats, Pace, SlowKinds, SlowLog
 from phaseline.engine.worker.erasure import Erasure
@@ -96,21 +96,24 @@ class Partition:
 
     def __init__(
         self, installation: Installation, number: int, worker: str, accepted: str = "",
-        *, accept_loss: bool = False, living: Living | None = None, silence_after: float = 0.0,
-        batches: AtomicBatches | None = None, measures: Measures | None = None, room: asyncio.Event | None = None,
-        states: PartitionStates | None = None, tracing: "Tracing | None" = None,
+        *, accept_stranded: str = "", accept_loss: bool = False, living: Living | None = None,
+        silence_after: float = 0.0, batches: AtomicBatches | None = None, measures: Measures | None = None,
+        room: asyncio.Event | None = None, states: PartitionStates | None = None, tracing: "Tracing | None" = None,
+        loading: asyncio.Semaphore | None = None,
     ) -> None:  # fmt: skip
         """`worker` is the owner's name in checkpoints and log lines. Those after `living` are for `take_over`.
 
         measures: what the worker measures; by default they are this partition's own. room: set while something may be
-        committed. tracing: makes spans of commits.
+        committed. tracing: makes spans of commits. loading: lets some partitions load their states at the same time.
         """
         self._measures, self._tracing = measures or Measures(), tracing
-        self._living, self._batches, self._room, self._states = living, batches, room, states
+        self._living, self._batches, self._room, self._loading = living, batches, room, loading
+        self.states: PartitionStates | None = states or PartitionStates(installation, number)
+        """What of the states was read before. After `run` it may be kept for the next time; None if it may not."""
         self.closes = False
         """Whether `run` closes the partition for good when it is stopped."""
         self.installation, self.accept_loss, self.silence_after = installation, accept_loss, silence_after
-        self.number, self.worker, self.accepted = number, worker, accepted
+        self.number, self.worker, self.accepted, self.accept_stranded = number, worker, accepted, accept_stranded
         self.outcomes = Outcomes()
         self.census = Census(Counter(), Counter())
         """What the tree held when the partition was taken over."""
@@ -138,34 +141,54 @@ class Partition:
 
     async def run(self, stop: asyncio.Event) -> None:
         """Take the partition over and process its events until `stop`; raises `Fenced` once another worker owns it."""
+        is_sound = True
         try:
             await self._run(stop)
         except Exception as error:
-            if self._blame is not None and _is_of_the_event(error):
+            is_sound = not _is_of_the_event(error)
+            if self._blame is not None and not is_sound:
                 with suppress(PhaselineError):
                     await self._blame()
             raise
         finally:
-            self.tree = None
-            if self._states is not None:
-                await self._states.close()
+            was_loaded, self.tree = self.tree is not None, None
+            await self._leave(was_loaded=was_loaded, is_sound=is_sound)
             self._thread.close()
             self._still.set()
             for _, waiting in self._waiting:
                 waiting.cancel()
 
+    async def _leave(self, *, was_loaded: bool, is_sound: bool) -> None:
+        """Read no more states, and note what the tree holds; forget it if that may be something else than the log."""
+        states, claim = self.states, self._claim
+        if states is None:
+            return
+        await states.close()
+        if not is_sound or self.decided != self.committed or not self._still.is_set():
+            self.states = None
+        elif claim is not None and was_loaded:
+            last = claim.checkpoint
+            await states.settle(Holding(claim.fence.sequence, last.epoch, last.worker), claim.position)
+
+    async def _taken_over(self) -> Claim:
+        """Own the partition, with its states. Those of which much is to be read wait for their turn."""
+        is_ready = self.states is not None and self.states.is_ready
+        async with nullcontext() if is_ready or self._loading is None else self._loading:
+            began = time.monotonic()
+            claim = await take_over(
+                self.installation, self.number, self.worker, self.accepted,
+                accept_stranded=self.accept_stranded, accept_loss=self.accept_loss, silence_after=self.silence_after,
+                batches=self._batches, states=self.states,
+            )  # fmt: skip
+            self._claim = claim
+            await oversized_commit.resume(self.installation, claim)
+            self.census, self.epoch = await census(claim.tree), claim.checkpoint.epoch
+        self._measures.taken_over(claim.former, time.monotonic() - began)
+        return claim
+
     async def _run(self, stop: asyncio.Event) -> None:
         """Fetch, decide, commit, go on. Events are decided while the commit before them is under way."""
-        began = time.monotonic()
-        claim = await take_over(
-            self.installation, self.number, self.worker, self.accepted,
-            accept_loss=self.accept_loss, silence_after=self.silence_after, batches=self._batches,
-            states=self._states,
-        )  # fmt: skip
-        self._claim = claim
-        await oversized_commit.resume(self.installation, claim)
-        self.census, self.epoch = await census(claim.tree), claim.checkpoint.epoch
-        self._measures.taken_over(claim.former, time.monotonic() - began)
+        claim = await self._taken_over()
         watch = ClaimWatch(self.installation, claim)
         as_json = self.installation.layout.feed == "json"
         processor = Processor(

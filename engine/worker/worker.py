@@ -25,9 +25,11 @@ from phaseline.engine.errors import (
     KindMissing,
     KindsBroken,
     LogEmptied,
+    MovedWhileDivided,
     NatsUnreachable,
     NoAnswer,
     PhaselineError,
+    StatesStranded,
     TablesDiffer,
 )
 from phaseline.engine.jetstream.api_reply import can_pass
@@ -39,6 +41,7 @@ from phaseline.engine.log.division import notes
 from phaseline.engine.log.division.division_errors import PartitionClosed
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.ownership.atomic_batches import AtomicBatches
+from phaseline.engine.ownership.tables_change import survey
 from phaseline.engine.settings import Settings
 from phaseline.engine.worker import backlog_answers, hand_over
 from phaseline.engine.worker.closing import DivisionWatch, close_former
@@ -66,6 +69,9 @@ PAUSE = 1.0
 """Seconds before a partition that failed is offered to the workers again, and between two tries to reach the server."""
 LONG_PAUSE = 10.0
 """The same, where only a person can remove the cause."""
+LOADS = 4
+"""Partitions that load their states at the same time. What the server sends for them comes before its other answers,
+such as those to renewals of leases; with 64 of them a second may pass before it has been read."""
 
 log = logs.get_logger(__name__)
 
@@ -100,6 +106,7 @@ class Worker:
         """Set while LOG is below its limit."""
         self._room.set()
         self._leases: Leases | None = None
+        self._loading = asyncio.Semaphore(LOADS)
         self._stop = asyncio.Event()
         self._stuck: DecisionStuck | None = None
 
@@ -140,7 +147,7 @@ class Worker:
         """Own a share of the partitions of one division, until `stop` or until another division is noted."""
         self.installation = installation
         self._leases = leases = Leases(installation, self.name, self.settings.lease, self.measures)
-        preparations = Preparations(installation, self.name, leases.take_given, self._is_taking_over)
+        preparations = Preparations(installation, self.name, leases.take_given, self._is_taking_over, leases.calm)
         status = StatusService(installation, self.loaded, self.name, __version__)
         announced = await status.start()
         over = DivisionWatch(installation, self.settings.lease / LOOKS)
@@ -165,7 +172,8 @@ class Worker:
     async def _provisioned(self, stop: asyncio.Event) -> Installation | None:
         """The installation, with its streams created where they are absent; None if `stop` came first.
 
-        Waits while the servers are away or elect a leader. Raises `TablesDiffer` if other tables decided before.
+        Waits while the servers are away or elect a leader. Raises `TablesDiffer` if other tables decided before,
+        `StatesStranded` if these lack states in which entities are.
         """
         return await unless_stopped(self._provision(), stop)
 
@@ -188,7 +196,8 @@ class Worker:
             with suppress(Fenced):
                 await notes.recovered(installation, self.name)
         installation = await notes.current(installation)
-        await table_eras.check_all(installation, self.settings.accept_tables)
+        eras = await table_eras.check_all(installation, self.settings.accept_tables)
+        await survey.check(installation, eras, self.settings.accept_stranded)
         await close_former(installation, self.name, self.settings)
         return installation
 
@@ -217,9 +226,10 @@ class Worker:
         settings = self.settings
         partition = Partition(
             installation, number, self.name, settings.accept_tables,
-            accept_loss=settings.accept_loss, living=leases.workers, silence_after=settings.silence_after,
+            accept_stranded=settings.accept_stranded, accept_loss=settings.accept_loss, living=leases.workers,
+            silence_after=settings.silence_after,
             batches=self._batches, measures=self.measures, room=self._room, states=await preparations.take(number),
-            tracing=self.tracing,
+            tracing=self.tracing, loading=self._loading,
         )  # fmt: skip
         self.loaded[number] = partition
         listening = (
@@ -227,7 +237,8 @@ class Worker:
             await backlog_answers.listen(installation, partition),
             await hand_over.listen(installation, number, lambda worker: self._give(number, worker)),
         )
-        task = asyncio.create_task(self._own(partition, stop, leases, listening), name=f"partition-{number}")
+        owning = self._own(partition, stop, leases, preparations, listening)
+        task = asyncio.create_task(owning, name=f"partition-{number}")
         self.owned[number] = (partition, stop, task)
 
     def _is_taking_over(self) -> bool:
@@ -264,7 +275,10 @@ class Worker:
                 task.cancel()
                 await asyncio.wait({task})
 
-    async def _own(self, partition: Partition, stop: asyncio.Event, leases: Leases, listening: tuple[int, ...]) -> None:
+    async def _own(
+        self, partition: Partition, stop: asyncio.Event, leases: Leases, preparations: Preparations,
+        listening: tuple[int, ...],
+    ) -> None:  # fmt: skip
         """Run a partition, log the error that ends it, and give up its lease."""
         number, losses = partition.number, self.measures.losses
         try:
@@ -278,7 +292,7 @@ class Worker:
             losses["stuck"] += 1
             self._stuck = error
             self._stop.set()
-        except TablesDiffer as error:
+        except (TablesDiffer, StatesStranded, MovedWhileDivided) as error:
             losses["tables"] += 1
             log.warning("partition_refused", partition=number, worker=self.name, error=str(error))
             await asyncio.sleep(LONG_PAUSE)
@@ -306,6 +320,7 @@ class Worker:
             for sid in listening:
                 await self.wire.unsubscribe(sid)
             self._done.take_in(partition.outcomes)
+            preparations.keep(partition.states)
             await leases.give_up(number)
 
     async def _report(self) -> None:

@@ -65,7 +65,7 @@ def options_of(settings: Settings) -> list[str]:
     given = {
         "nats": settings.nats[0], "nkey": settings.nkey, "prefix": settings.prefix, "lease": settings.lease,
         "timeout": settings.request_timeout, "silence-after": f"{settings.silence_after!r}s",
-        "accept-tables": settings.accept_tables,
+        "accept-tables": settings.accept_tables, "accept-stranded": settings.accept_stranded,
     }  # fmt: skip
     words = [f"--{name}={value}" for name, value in given.items() if value not in (None, "")]
     return [*words, *(["--accept-loss"] if settings.accept_loss else [])]

@@ -11,6 +11,7 @@ from typing import Any
 
 from phaseline.machines.compiler import fingerprint, reachability, shapes
 from phaseline.machines.compiler.conditions import own_condition, phases_of, stands_alone, starts_of
+from phaseline.machines.compiler.retiring import check_lines
 from phaseline.machines.language import contact
 from phaseline.machines.language.language_tags import ENGLISH, as_tag, is_tag
 from phaseline.machines.language.rules import declaration_of
@@ -265,6 +266,7 @@ def _references(table: Table, facet: Facet) -> Iterator[str]:
         yield from (f"{where}: {problem}" for problem in _timeout(table, facet, timeout))
     for view in facet.views:
         yield from (f"{facet.name}, view {view.to}: {problem}" for problem in _view(facet, view, phases, pairs))
+    yield from check_lines.problems(facet)
 
 
 def _given(table: Table, row: Row) -> Iterator[str]:

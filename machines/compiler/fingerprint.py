@@ -10,11 +10,13 @@ import json
 from collections.abc import Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import MISSING, fields, is_dataclass
+from functools import cache, lru_cache
+from types import NoneType
 from typing import Any, NamedTuple
 
 from phaseline.machines.language.fields import Field
 from phaseline.machines.language.predicates import Above, AllBelow, AnyBelow, AttributeIs, Child
-from phaseline.machines.language.rules import Revision, declaration_of
+from phaseline.machines.language.rules import Declaration, Revision, declaration_of
 from phaseline.machines.language.sources import At, Live
 from phaseline.machines.language.table import (
     Cascade,
@@ -23,6 +25,7 @@ from phaseline.machines.language.table import (
     Interpret,
     Label,
     OnTally,
+    Retired,
     Row,
     Table,
     Timeout,
@@ -52,6 +55,7 @@ WORDS: Mapping[type, Word] = {
         "name": "name", "labels": "labels", "rows": "rows", "views": "views", "sticky": "sticky",
         "accumulates_in": "accumulates_in", "healthy": "healthy", "order": "order", "adopted": "adopted", "begins": "begins",
         "timeouts": "timeouts", "message_from": "message_from", "message_names": "message_names", "pending": "pending",
+        "retired": "retired",
     }),
     Label: Word("label", {
         "phase": "phase", "condition": "condition", "en": None, "others": None, "schedulable": "schedulable",
@@ -71,6 +75,7 @@ WORDS: Mapping[type, Word] = {
     FanOut: Word("fan_out", {"triggers": "triggers", "at": "at", "on": "on", "rule": "rule"}),
     Interpret: Word("interpret", {"on": "on", "fields": "fields", "rule": "rule"}),
     OnTally: Word("on_tally", {"when": "when", "trigger": "trigger"}),
+    Retired: Word("retired", {"phase": "phase", "to": "to", "has": "has", "condition": "condition"}),
     Timeout: Word("timeout", {
         "phase": "phase", "trigger": "trigger", "seconds": "seconds", "seconds_from": "seconds_from",
         "times": "times", "restart_on": "restart_on", "repeat_after": "repeat_after",
@@ -90,6 +95,8 @@ WORDS: Mapping[type, Word] = {
 """The words are a part of every version. To rename a class or field in Python, change only the left side here."""
 TYPES: Mapping[type, str] = {str: "string", int: "integer", float: "number", bool: "boolean", dict: "map"}
 """The stable words for the types of fields and attributes."""
+PLAIN = (str, NoneType, bool, int, float)
+"""The types of most values in a table."""
 
 
 class Undeclared(TypeError):
@@ -113,7 +120,7 @@ def _digest(value: Any) -> str:
 
 def canonical(value: Any) -> Any:
     """`value` as JSON can hold it, the same for equal values. Raises `Undeclared` if a part has no stable name."""
-    if value is None or isinstance(value, str | int | float | bool):
+    if isinstance(value, PLAIN):
         return value
     if isinstance(value, Mapping):
         return {str(name): canonical(found) for name, found in value.items()}
@@ -140,11 +147,19 @@ def _declared(value: Any) -> Any:
 
 def _set(value: Any) -> Iterator[tuple[str, Any]]:
     """The fields whose value is not the default. So a new field of the language changes no version by itself."""
-    for field in fields(value):
-        default = field.default if field.default_factory is MISSING else field.default_factory()
-        found = getattr(value, field.name)
+    for name, default in _defaults(value.__class__):
+        found = getattr(value, name)
         if found != default:
-            yield field.name, found
+            yield name, found
+
+
+@cache
+def _defaults(type_: type) -> tuple[tuple[str, Any], ...]:
+    """The fields of a dataclass, each with its default."""
+    return tuple(
+        (field.name, field.default if field.default_factory is MISSING else field.default_factory())
+        for field in fields(type_)
+    )
 
 
 def _has_fields(value: Any) -> bool:
@@ -153,6 +168,8 @@ def _has_fields(value: Any) -> bool:
 
 def undeclared(value: Any, where: str = "the table") -> Iterator[str]:
     """For each value in a table that has no stable name: where it is, and what to write."""
+    if isinstance(value, PLAIN):
+        return
     if isinstance(value, Mapping):
         for name, found in value.items():
             yield from undeclared(found, f"{where}[{name!r}]")
@@ -173,6 +190,8 @@ def undeclared(value: Any, where: str = "the table") -> Iterator[str]:
 
 def rules_of(value: Any) -> Iterator[Any]:
     """Every function in a table and every predicate with its own code, as often as the table contains it."""
+    if isinstance(value, PLAIN):
+        return
     if declaration_of(value) is not None:
         yield value
     if isinstance(value, Mapping):
@@ -183,6 +202,13 @@ def rules_of(value: Any) -> Iterator[Any]:
     elif _has_fields(value):
         for _, found in _set(value):
             yield from rules_of(found)
+
+
+@lru_cache(maxsize=1_000)
+def declarations(table: Table) -> tuple[Declaration, ...]:
+    """What the rules of a table declare, each once. It is remembered: every start of a worker or partition asks."""
+    found = (declaration_of(rule) for rule in rules_of(table))
+    return tuple(dict.fromkeys(one for one in found if one is not None))
 
 
 def _advice(value: Any) -> str:

@@ -38,6 +38,7 @@ def label(facet: Facet, state: State) -> Label | None:
     return ENDS.get(state.phase)
 
 
+@cache
 def label_of(where: Kind | Facet, state: State, language: Language = ENGLISH) -> str:
     """What a console calls `state`: the label of the first facet that has one, or else the phase.
 
@@ -46,7 +47,6 @@ def label_of(where: Kind | Facet, state: State, language: Language = ENGLISH) ->
     return next(filter(None, (_text(facet, state, language) for facet in facets_of(where))), state.phase)
 
 
-@cache
 def _text(facet: Facet, state: State, language: Language) -> str | None:
     fitting = label(facet, state)
     return None if fitting is None else text_in({ENGLISH: fitting.en, **fitting.others}, language) or fitting.en

@@ -205,7 +205,11 @@ class FacetMachine:
 
     def shown(self, base: State, scene: Scene, entity_id: str) -> State:
         """The state over a base: what the first view that fits shows, or else the base itself."""
-        view = self.shown_view(base, scene, entity_id) if self.views[base.phase] else None
+        try:
+            views = self.views[base.phase]
+        except KeyError:  # a phase that only an earlier table had
+            return base
+        view = self.shown_view(base, scene, entity_id) if views else None
         return base if view is None else state_shown(self.facet, view, base)
 
     def shown_view(self, base: State, scene: Scene, entity_id: str) -> View | None:

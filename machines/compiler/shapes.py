@@ -35,6 +35,7 @@ PARTS = {
     "rows":       ("row",        "trigger"),
     "views":      ("view",       "to"),
     "timeouts":   ("timeout of", "phase"),
+    "retired":    ("retired",    "phase"),
     "cascades":   ("cascade",    "trigger"),
     "attributes": ("attribute",  "name"),
     "on_tally":   ("on_tally",   "trigger"),

@@ -85,6 +85,7 @@ def _facet(table: Table, facet: Facet) -> dict[str, Any]:
         "views": [_view(facet, view) for view in facet.views],
         "timeouts": [_timeout(timeout) for timeout in facet.timeouts],
         "pending": list(facet.pending),
+        "retired": [{field.name: getattr(one, field.name) for field in fields(one)} for one in facet.retired],
         "message_from": facet.message_from,
         "message_names": None if named is None else {"kind": named[0], "facet": named[1]},
     }

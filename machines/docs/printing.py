@@ -13,6 +13,7 @@ from phaseline.machines.docs import wording
 from phaseline.machines.language.language_tags import ENGLISH
 from phaseline.machines.language.predicates import or_list
 from phaseline.machines.language.table import ADOPTED, Facet, Table
+from phaseline.schemas.records import State
 
 TRIGGER, ROLE = "trigger", "role"
 YES_NO = {True: "yes", False: "no", None: ""}
@@ -43,6 +44,7 @@ def sections(kind: Kind) -> tuple[Section, ...]:
     for facet in table.facets:
         name = facet.name if len(table.facets) > 1 else ""
         found += [_states(name, facet), _rows(name, table, facet), _views(name, facet), _timeouts(name, facet)]
+        found.append(_retired(name, facet))
     found += [
         _reports(kind),
         _cascades(kind),
@@ -89,6 +91,17 @@ def _views(name: str, facet: Facet) -> Section:
 def _timeouts(name: str, facet: Facet) -> Section:
     rows = [(timeout.phase, wording.duration(timeout), timeout.trigger) for timeout in facet.timeouts]
     return _section("timeouts", ("in phase", "for", "fires at itself"), rows, name)
+
+
+def _retired(name: str, facet: Facet) -> Section:
+    rows = [
+        (
+            str(State(one.phase, (one.has,) if one.has else ())),
+            str(State(one.to, (one.condition,) if one.condition else ())),
+        )
+        for one in facet.retired
+    ]
+    return _section("retired states", ("a state of earlier tables", "its entities go to"), rows, name)
 
 
 def _reports(kind: Kind) -> Section:

@@ -26,6 +26,7 @@ SYNONYMS: Mapping[str, Mapping[str, str]] = {
     "Table": {"name": "kind", "facet": "facets", "commands": "intents", "requests": "intents", "data": "fields",
               "children": "parent", "description": "doc"},
     "Timeout": {"after": "seconds", "in_": "phase", "state": "phase", "every": "repeat_after", "fires": "trigger"},
+    "Retired": {"from_": "phase", "state": "phase", "into": "to"},
     "Field": {"description": "doc", "help": "doc", "choices": "options", "minimum": "least", "min": "least"},
     "Cascade": {"when": "on", "to": "at", "fires": "trigger", "kinds": "at"},
     "OnTally": {"fires": "trigger", "predicate": "when"},

@@ -12,6 +12,7 @@ from typing import Any, Literal, NamedTuple
 from phaseline.machines.language.fields import COMMON, MAX_TEXT, Attributes, ComputeRule, Field, Refusal, RuleEvent
 from phaseline.machines.language.misfits import columns
 from phaseline.machines.language.predicates import AllBelow, AnyBelow, Predicate, Scene
+from phaseline.machines.language.retired import Retired
 from phaseline.machines.language.sources import LIVE, At, Live, Source
 from phaseline.machines.language.state_classes import StateClass
 from phaseline.schemas.records import State
@@ -45,6 +46,7 @@ __all__ = [
     "Live",
     "OnTally",
     "Refusal",
+    "Retired",
     "Role",
     "Row",
     "RuleEvent",
@@ -304,6 +306,7 @@ class Facet:
         too, with the reason that they keep (`message_from`).
     pending: the phases in which a request waits for its answer. A report that may be older than the request does not
         end them (docs/reports.md).
+    retired: the map of states: which states of earlier tables are no more, and where entities in them go.
     """
 
     name: str
@@ -320,6 +323,7 @@ class Facet:
     message_from: str | None = None
     message_names: tuple[str, int] | None = None
     pending: tuple[str, ...] = ()
+    retired: tuple[Retired, ...] = ()
 
 
 @columns

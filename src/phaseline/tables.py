@@ -23,6 +23,7 @@ from phaseline.machines.language.predicates import (
     SceneEntity,
     Unmet,
 )
+from phaseline.machines.language.retired import Retired
 from phaseline.machines.language.rules import Revision, Uses, rule
 from phaseline.machines.language.scripts import JqResult, NoScripts, ScriptRunner
 from phaseline.machines.language.sources import LIVE, At, Live, Source
@@ -87,6 +88,7 @@ __all__ = [
     "OnTally",
     "Predicate",
     "Refusal",
+    "Retired",
     "Revision",
     "Role",
     "Row",

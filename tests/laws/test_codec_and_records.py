@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from msgspec.msgpack import Ext
 from msgspec.structs import replace
 
+from phaseline.engine.client import maps
 from phaseline.schemas import codec, wire_codec
 from phaseline.schemas.codec import Undecodable, Values
 from phaseline.schemas.records import (
@@ -29,6 +30,7 @@ from phaseline.schemas.records import (
     nanoseconds,
     timestamp,
 )
+from tests.support.built_in_kinds import BUILT_IN_KINDS
 from tests.support.strategies import MAPS, VALUES
 
 
@@ -169,6 +171,13 @@ def test_a_record_comes_back_from_its_bytes(record: Record) -> None:
 def test_a_record_comes_back_from_json(record: Record) -> None:
     body = codec.encode_json(wire_codec.to_wire(record, 0, 1, "phaseline/pl"))
     assert wire_codec.read(body) == record
+
+
+@given(TRANSITIONS | REJECTIONS, st.booleans())
+def test_a_record_is_shown_alike_by_the_quick_and_the_long_way(record: Transition | Rejection, as_json: bool) -> None:
+    body = wire_codec.write(record, 2, 3, "phaseline/pl", as_json=as_json)
+    long = maps.record_map(BUILT_IN_KINDS, 7, record, codec.decode(body))
+    assert codec.encode_json(maps.shown_record(BUILT_IN_KINDS, 7, record, body)) == codec.encode_json(long)
 
 
 @given(TRANSITIONS | REJECTIONS | MARKS, st.integers(0, 99))

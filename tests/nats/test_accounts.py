@@ -21,6 +21,7 @@ from phaseline.engine.errors import ApiFailed, NoAnswer, NotPermitted
 from phaseline.engine.jetstream.streams import inspect
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.log.installation import Installation
+from phaseline.engine.ownership.tables_change.tables_report import tables_report
 from phaseline.engine.publish.pipeline import PublishResult
 from phaseline.engine.settings import Settings
 from phaseline.engine.worker.worker import Worker
@@ -224,6 +225,8 @@ async def test_each_role_can_do_its_work(tmp_path: Path, *, jwt: bool) -> None:
                 await asyncio.sleep(0.05)  # states are a copy of the log
             records = reader.watch("node", start="start", follow=False)
             assert [record.entity.id async for record in records] == [f"c1/p/n{number}" for number in range(1_200)]
+            changed = await tables_report(await reader._session.installation())
+            assert (changed.kinds, changed.entities, changed.lots.total()) == ([], 1_203, 0)
         async with http_server(server.settings("reader")) as api:  # with the subject prefix of the JetStream API
             await api.place()
             assert (await api.get("/v1/counts", kind="node"))["total"] == 1_200
@@ -259,7 +262,7 @@ class OneAccount(EmbeddedServer):
             '{user: asker, password: x, permissions: {publish: "$JS.API.DIRECT.GET.pl-LOG", subscribe: "_INBOX_asker.>"}}',
             "{user: engine, password: x}",
         ]
-        return f"{super()._config()}authorization {{ users: [ {', '.join(users)} ] }}\n"
+        return f"{super()._config()}authorization {{ users: [ {', '.join(users)} ], timeout: 60 }}\n"
 
     def settings(self, user: str) -> Settings:
         url = self.url.replace("//", f"//{user}:x@")

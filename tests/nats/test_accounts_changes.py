@@ -73,3 +73,12 @@ async def reload(server: AccountsServer, plan: AccountPlan) -> None:
     async with asyncio.timeout(120):
         while server.log.read_text().count("Reloaded server configuration") == known:
             await asyncio.sleep(0.02)
+
+
+async def test_trees_with_names_of_any_script(tmp_path: Path) -> None:
+    plan = AccountPlan("pl", ("größe", "集群"))
+    async with AccountsServer(plan, tmp_path / "keys") as server, Wire.open(server.settings("tree-集群")) as wire:
+        wire.publish("pl.events.集群.cluster.create", b"{}")
+        await wire.flush()
+        with pytest.raises(NotPermitted):
+            await wire.request("pl.events.größe.cluster.create")

@@ -10,7 +10,9 @@ import pytest
 import pytest_asyncio
 
 from phaseline.engine.archive import check
+from phaseline.engine.archive.archived_log import ArchivedLog
 from phaseline.engine.archive.folder import Folder
+from phaseline.engine.archive.open_archive import Archive
 from phaseline.engine.archive.run import Archiver
 from phaseline.engine.jetstream.streams import Layout
 from phaseline.engine.jetstream.wire import Wire
@@ -178,3 +180,19 @@ async def test_what_is_not_decided_stays(wire: Wire, settings: Settings, tmp_pat
     report = await audited(wire, layout)
     assert (report.holds, report.losses, report.events) == (True, [], 50)
     assert not await stored(wire, layout.log, [f"{layout.prefix}.log.*.loss.>"])
+
+
+async def test_a_replay_of_many_parts_has_few_files_open(wire: Wire, layout: Layout, tmp_path: Path) -> None:
+    """An archive that grows each night has thousands of parts in some years, and a process may have 1,024 files."""
+    live, _ = installation(wire, layout), await lived(wire, layout, 2, 120)
+    parts = (await run_archive(live, tmp_path)).parts
+    assert len(parts) > 5
+    files, found = Path("/proc/self/fd"), 0
+    most = len([*files.iterdir()]) + 3
+    async with ArchivedLog.open(live, await Archive.of(str(tmp_path), live), Span()) as source:
+        async for _ in source.initial():
+            pass
+        async for steps in source.steps():
+            found += len(steps)
+            assert len([*files.iterdir()]) <= most
+    assert found > 100

@@ -257,3 +257,28 @@ async def test_nothing_to_archive(wire: Wire, settings: Settings, tmp_path: Path
     done = await run_archive(live, tmp_path)
     assert (done.parts, await note.last(live)) == ([], None)
     assert list(tmp_path.glob("manifest*")) == []
+
+
+async def test_the_archive_of_other_streams(wire: Wire, settings: Settings, tmp_path: Path) -> None:
+    """Streams that were deleted and made anew have the same prefix. Nothing of them is in that archive, or trimmed."""
+    async with working(settings, wire, KINDS, 2) as layout:
+        live, fleet = Installation(wire, layout, KINDS), RandomEvents(layout.prefix)
+        await built(wire, layout, fleet)
+        await run_archive(live, tmp_path)
+    for name in layout.streams:
+        await wire.api(f"STREAM.DELETE.{name}")
+    async with working(settings, wire, KINDS, 2) as layout:
+        await built(wire, layout, RandomEvents(layout.prefix), 30)
+        live = Installation(wire, layout, KINDS)
+        held, records = await messages(wire, layout.events), await whole_log(live)
+        with pytest.raises(BadArchive, match="of another installation"):
+            await run_archive(live, tmp_path)
+        with pytest.raises(BadArchive, match="of another installation"):
+            await with_archive(live, tmp_path)
+        assert (await messages(wire, layout.events), await whole_log(live)) == (held, records)
+        assert await note.last(live) is None
+        await run_archive(live, tmp_path / "own")
+        for use in (run_archive, with_archive):
+            with pytest.raises(BadArchive, match="of another installation"):
+                await use(live, tmp_path)
+        assert await whole_log(await with_archive(live, tmp_path / "own")) == records

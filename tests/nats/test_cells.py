@@ -157,3 +157,13 @@ async def test_a_cell_that_dies_during_a_read_ends_no_other(settings: Settings, 
 def test_a_name_that_is_none(name: str) -> None:
     with pytest.raises(BadSetting, match="is no name of a cell"):
         phaseline.Cells({name: phaseline.connect()})
+
+
+async def test_an_error_of_the_request_ends_each_cell(two: dict[str, phaseline.Connecting]) -> None:
+    """Whoever goes on after it is not left waiting for ever."""
+    async with asyncio.timeout(LIMIT), phaseline.Cells(two) as cells, cells.watch("clustr") as wrong:
+        for _ in two:
+            with pytest.raises(NameUnknown):
+                await anext(wrong)
+        with pytest.raises(StopAsyncIteration):
+            await anext(wrong)

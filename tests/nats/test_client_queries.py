@@ -189,3 +189,14 @@ async def test_rejections_in_numbers(client: Client) -> None:
     assert await client.rejection_counts(reason="guard") == []
     late = await client.rejection_counts(start=max(one.place for one in counts))
     assert [one.count for one in late] == [1]
+
+
+async def test_rejections_of_a_tree_with_a_long_name(client: Client) -> None:
+    """Their subjects keep the beginning of a name only, which another tree may have too."""
+    trees = [f"{'x' * 70}{end}" for end in "ab"]
+    for tree in trees:
+        await client.publish_and_wait("cluster", "update", tree)
+    for tree in trees:
+        assert [record.id async for record in client.rejections(tree=tree)] == [tree]
+        watch = client.watch(tree=tree, start="start", rejections=True, follow=False)
+        assert [getattr(record, "id", None) async for record in watch] == [tree]

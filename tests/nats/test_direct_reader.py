@@ -4,6 +4,7 @@ import asyncio
 import random
 
 import pytest
+from msgspec.structs import replace
 
 from phaseline.engine.jetstream import stream_reader
 from phaseline.engine.jetstream.reader import Reader, Stored
@@ -25,7 +26,7 @@ async def everything(reader: Reader | DirectReader) -> list[Stored]:
     async with asyncio.timeout(LIMIT), reader:
         while not reader.caught_up:
             found += await reader.take(700)
-    return [one._replace(pending=0) for one in found]
+    return [replace(one, pending=0) for one in found]
 
 
 async def test_both_readers_read_the_same(wire: Wire, settings: Settings) -> None:

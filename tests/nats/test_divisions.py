@@ -11,7 +11,7 @@ from structlog.testing import capture_logs
 
 from phaseline.engine.client.client import Client
 from phaseline.engine.core.process import Batch
-from phaseline.engine.errors import Fenced
+from phaseline.engine.errors import Fenced, NotPermitted
 from phaseline.engine.jetstream.streams import provision
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.log.division import closings, notes
@@ -22,6 +22,7 @@ from phaseline.engine.ownership.takeover import take_over
 from phaseline.engine.publish.backlog import Backlog, backlog
 from phaseline.engine.repartition import change as changing
 from phaseline.engine.settings import Settings
+from phaseline.engine.worker.closing import DivisionWatch
 from phaseline.engine.worker.partition import Partition
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.schemas.subjects import partition_of_id
@@ -254,3 +255,16 @@ async def test_an_emptied_log(settings: Settings, wire: Wire) -> None:
     records = [one for one in await stored(wire, layout.log, []) if ".transition.node.phase.Running." in one.subject]
     assert len(records) == 4
     assert (await notes.current(Installation(wire, layout, BUILT_IN_KINDS))).layout.divisions == (3,)
+
+
+async def test_a_watch_that_fails_is_over(settings: Settings, wire: Wire, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A worker waits for its end, also to stop."""
+
+    async def refused(_: Installation) -> Installation:
+        raise NotPermitted(subject="x", violation="", who_may="")
+
+    watch = DivisionWatch(Installation(wire, await provision(wire, settings), BUILT_IN_KINDS), 0.01)
+    monkeypatch.setattr(notes, "current", refused)
+    with pytest.raises(NotPermitted):
+        await watch.watch(asyncio.Event())
+    assert (watch.over.is_set(), watch.is_new) == (True, False)

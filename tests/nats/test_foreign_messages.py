@@ -11,9 +11,12 @@ from pathlib import Path
 import pytest
 
 from phaseline.engine.client.client import Client
+from phaseline.engine.doctor.examine import examine
 from phaseline.engine.jetstream.streams import Layout, provision
 from phaseline.engine.jetstream.wire import Wire
+from phaseline.engine.log import purge
 from phaseline.engine.log.installation import Installation
+from phaseline.engine.publish.living_workers import living
 from phaseline.engine.replay.audit import Audit
 from phaseline.engine.replay.export_log import export
 from phaseline.engine.replay.file_log import FileLog
@@ -23,8 +26,10 @@ from phaseline.engine.settings import Settings
 from phaseline.engine.worker.worker import Worker
 from phaseline.schemas import codec
 from tests.support.built_in_kinds import BUILT_IN_KINDS
+from tests.support.divided import repartition, until_all_decided
+from tests.support.http_server import http_server
 from tests.support.injections import AT, INJECTIONS, Injection, copy, inject
-from tests.support.installation import until_decided
+from tests.support.installation import at_work, until_decided
 from tests.support.installation import working as installation_at_work
 from tests.support.log_check import assert_log_is_the_fold, audited, stored
 from tests.support.random_events import RandomEvents, publish
@@ -142,3 +147,47 @@ async def publish_raw(wire: Wire, layout: Layout) -> None:
     for subject in (*AT.values(), AT["transition"]):  # the last one is copied to STATE
         if not subject.startswith(("lease", "fired")):
             await wire.publish_acked(f"{layout.prefix}.{subject}", b'{"stream":"pl-EVENTS","seq":3}')
+
+
+async def test_words_in_place_of_the_number_of_a_partition(settings: Settings, wire: Wire) -> None:
+    """Whoever can have something stored in LOG and LEASE chooses the whole subject. Nobody stumbles over it."""
+    settings, fleet = replace(settings, partitions=2, lease=1.0), RandomEvents(settings.prefix)
+    async with at_work(settings, wire) as layout:
+        await publish(wire, list(fleet.built(3, 2)))
+        await until_decided(wire, layout)
+        for subject in (
+            "lease.worker.x", "mark.x.transition.checkpoint.-.-.-", "mark.x.transition.mark.-.-.node.c0.p.n0",
+            "log.x.transition.node.phase.Running.c0.p.n0",
+        ):  # fmt: skip
+            await wire.publish_acked(f"{layout.prefix}.{subject}", b'{"stream":"pl-EVENTS","seq":3}')
+        await copied(wire, layout)
+        await repartition(wire, layout, 3)  # from now on a partition reads all buckets
+        assert len(await living(wire, layout)) == 1
+    async with at_work(replace(settings, accept_loss=True), wire):
+        await publish(wire, list(fleet.life(20, 3, 2)))
+        await until_all_decided(wire, layout)
+        found = [finding async for finding in examine(settings, BUILT_IN_KINDS)]
+        assert [(one.verdict, one.found[:10]) for one in found if one.check == "workers"] == [("ok", "1 running ")]
+        async with http_server(settings) as api:
+            assert (await api.get("/v1/summary"))["entities"] == 3 * 5
+
+
+async def test_purges_and_their_notes(settings: Settings, wire: Wire) -> None:
+    """A forged note would hide from an audit that events are gone; any other message there must not end it."""
+    async with installation_at_work(settings, wire, BUILT_IN_KINDS, partitions=1) as layout:
+        installation, fleet = Installation(wire, layout, BUILT_IN_KINDS), RandomEvents(settings.prefix)
+        await publish(wire, list(fleet.built(1, 2)))
+        note = codec.encode({"kind": "node", "id": "c0/p/n0", "positions": [2], "by": "/evil"})
+        await wire.publish_acked(f"{layout.prefix}.events.c1.x.y", note)
+        await until_decided(wire, layout)
+        await inject(wire, copy(layout, "events", "inbox.0.c1.x.y", "tables.0.purged"))
+        for subject in ("tables.0.purged", "log.0.rejection.node.illegal.c0.p.n0"):
+            await wire.publish_acked(f"{layout.prefix}.{subject}", b'{"stream":"pl-EVENTS","seq":3}')
+        assert await purge.notes(installation, 0) == []
+        report = await audited(wire, layout)
+        assert (report.divergences, report.purged) == ({}, 0)
+        found = await purge.find(installation, "node", "c0/p/n0")
+        assert (len(found.positions), found.rejections) == (2, [])
+        await purge.run(installation, found, "/test")
+        assert [one.positions for one in await purge.notes(installation, 0)] == [tuple(found.positions)]
+        assert (await audited(wire, layout)).purged == 2

@@ -3,59 +3,26 @@
 import asyncio
 import json
 from collections.abc import AsyncGenerator, AsyncIterator
-from contextlib import aclosing, asynccontextmanager
+from contextlib import aclosing
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
-import httpx2
 import pytest_asyncio
 
 from phaseline.engine.client.client import Client
 from phaseline.engine.embedded.server import EmbeddedServer
 from phaseline.engine.http.access import tokens
 from phaseline.engine.http.access.access import AccessSettings
-from phaseline.engine.http.cells.cells_service import CellsService
-from phaseline.engine.http.server import serving_cells
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.settings import Settings
 from tests.support import closed_port
 from tests.support.built_in_kinds import BUILT_IN_KINDS
 from tests.support.cells import CLUSTERS, two_cells
+from tests.support.http_cells import CellsApi, cells_api
 from tests.support.http_server import LIMIT
 from tests.support.installation import working
 
 JSON_EVENT = {"Content-Type": "application/cloudevents+json"}
-
-
-class CellsApi(NamedTuple):
-    """A server of several cells, and what to ask it with."""
-
-    service: CellsService
-    http: httpx2.AsyncClient
-
-    async def get(self, path: str, status: int = 200, /, **parameters: Any) -> Any:
-        """The JSON of an answer with that status."""
-        answer = await self.http.get(path, params={name.rstrip("_"): value for name, value in parameters.items()})
-        assert answer.status_code == status, answer.text
-        return answer.json()
-
-
-@asynccontextmanager
-async def cells_api(
-    cells: dict[str, Settings], loaded: int, access: AccessSettings | None = None
-) -> AsyncIterator[CellsApi]:
-    """A server of these cells, once so many have loaded all that there is."""
-    async with (
-        serving_cells(cells, BUILT_IN_KINDS, "127.0.0.1:0", access=access) as served,
-        httpx2.AsyncClient(base_url=served.url, timeout=LIMIT, trust_env=False, verify=False) as http,
-    ):
-        async with asyncio.timeout(LIMIT):
-            while sum(one.problem is None for one in served.service.cells.values()) < loaded:
-                await asyncio.sleep(0.01)
-        for one in served.service.cells.values():
-            if one.problem is None:
-                await one.follower.reach((await one.client.moment("now")).place, LIMIT)
-        yield CellsApi(served.service, http)
 
 
 @pytest_asyncio.fixture
@@ -74,7 +41,7 @@ async def test_lists_and_counts_take_in_all_cells(cells: dict[str, Settings]) ->
         assert {name: one.get("connected") for name, one in whole["cells"].items()} == {
             "east": True, "west": True, "north": None
         }  # fmt: skip
-        assert "still being loaded" in whole["cells"]["north"]["away"]
+        assert whole["cells"]["north"] == {"away": "its NATS server has not answered yet"}
         page = await api.get("/v1/entities", limit=3, sort="since")
         async with Client.open(cells["west"], source="/test") as client:
             await client.publish_and_wait("cluster", "adopt", "c0", {"phase": "Running"})
@@ -89,6 +56,19 @@ async def test_lists_and_counts_take_in_all_cells(cells: dict[str, Settings]) ->
         assert {name: one.get("entities") for name, one in described.items()} == {"east": 2, "west": 3, "north": None}
         assert (await api.get("/v1/cells/west"))["total"] == 3
         assert (await api.get("/readyz", verbose=1))["cells"]["east"] is None
+        bulk = await api.get("/v1/columns")
+        assert [(one["cell"], one["id"]) for one in bulk["parts"]] == [
+            ("east", ["c1", "c10"]),
+            ("west", ["c0", "c1", "c2"]),
+        ]
+        assert {name: "place" in told for name, told in bulk["cells"].items()} == {
+            "east": True, "west": True, "north": False
+        }  # fmt: skip
+        assert [one["kind"] for one in (await api.get("/v1/machines"))["machines"]] == [*BUILT_IN_KINDS]
+        for path, columns in (("/", "/v1/columns"), ("/tree?cell=west", "/v1/cells/west/columns")):
+            page = await api.http.get(path)
+            assert page.text.startswith('<!doctype html>\n<html data-cells="east west north"')
+            assert f"<{columns}>; rel=preload" in page.headers["link"]
         for path, status, says in (
             ("/v1/cells/south", 404, "there is no cell 'south'"),
             ("/v1/entities?at=7", 400, "belongs to the log of one cell"),
@@ -97,7 +77,8 @@ async def test_lists_and_counts_take_in_all_cells(cells: dict[str, Settings]) ->
             ("/v1/transitions?from=7", 400, "belongs to the log of one cell"),
             ("/v1/transitions?from=south=7", 400, "there is no cell 'south'"),
             ("/v1/transitions?from=east=never", 400, "'never'"),
-            ("/v1/columns", 404, "there is nothing at /v1/columns"),
+            ("/v1/columns?at=7", 400, "belongs to the log of one cell"),
+            ("/v1/strip", 404, "there is nothing at /v1/strip"),
         ):
             answer = await api.http.get(path)
             assert (answer.status_code, says in answer.json()["detail"]) == (status, True), answer.text

@@ -5,6 +5,7 @@ Also what a server without NATS answers. Requests are written byte by byte, beca
 
 import asyncio
 import json
+import re
 from collections.abc import AsyncIterator
 from dataclasses import replace
 from typing import Any
@@ -13,8 +14,12 @@ from urllib.parse import quote, urlsplit
 import httpx2
 import pytest
 import pytest_asyncio
+from structlog.testing import capture_logs
 
 from phaseline.engine.client.client import Client
+from phaseline.engine.http import service
+from phaseline.engine.http.fleet.cascades import Cascades
+from phaseline.engine.http.live.hub import Hub
 from phaseline.engine.http.server import serving
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.settings import Settings
@@ -22,6 +27,7 @@ from tests.support.built_in_kinds import BUILT_IN_KINDS
 from tests.support.http_events import event, send
 from tests.support.http_server import LIMIT, Api, http_server
 from tests.support.installation import at_work
+from tests.support.tcp_proxy import proxy_to
 
 SCRIPT = "<script>alert(1)</script>"
 BIDI = "c\u202e1\u2066x"
@@ -167,3 +173,49 @@ async def test_it_recovers_as_soon_as_there_is_an_installation(settings: Setting
                 assert answer.headers["retry-after"] == "1"
                 await asyncio.sleep(0.05)
             assert (answer.status_code, answer.json()["effect"]) == (200, "transitions")
+
+
+async def test_a_refusal_that_passes_does_not_end_it(client: Client, working: Settings) -> None:
+    """At its start there is no leader for a moment: it waits, as it does without a server."""
+    await client.publish_and_wait("cluster", "create", "c1")
+    refused = list[object]()
+
+    def change(data: bytes) -> bytes:
+        """Let the server refuse, three times, to say anything about STATE."""
+        found = re.search(rb'\{"type":"[^\r\n]*?"name":"[^"]*-STATE"[^\r\n]*', data)
+        if found is None or len(refused) == 3:
+            return data
+        refused.append(found)
+        says = b'{"error":{"code":503,"err_code":10008,"description":"JetStream system temporarily unavailable"}}'
+        return data.replace(found[0], says.ljust(len(found[0])))
+
+    async with proxy_to(urlsplit(working.nats[0]).port or 0) as proxy:
+        proxy.change = change
+        async with http_server(replace(working, nats=(f"nats://127.0.0.1:{proxy.port}",))) as api:
+            assert (await api.get("/v1/entities"))["total"] == 1
+    assert len(refused) == 3
+
+
+@pytest.mark.parametrize(("part", "method"), [(Cascades, "take"), (Hub, "tick")])
+async def test_it_begins_anew_after_an_error_of_ours(
+    client: Client, working: Settings, monkeypatch: pytest.MonkeyPatch, part: type, method: str
+) -> None:
+    """While it does not follow the log, it must not say that it is ready, nor answer with states that grow old."""
+
+    def fail(*_: Any) -> None:
+        raise ZeroDivisionError
+
+    monkeypatch.setattr(service, "LONG_RETRY", 0.5)
+    async with http_server(working) as api:
+        with capture_logs() as logged, monkeypatch.context() as broken:
+            broken.setattr(part, method, fail)
+            await client.publish("cluster", "create", "c1")
+            async with asyncio.timeout(LIMIT):
+                while (await api.http.get("/readyz")).status_code != 503:
+                    await asyncio.sleep(0.01)
+            assert (await api.http.get("/v1/entities")).status_code == 503
+        assert {one["error"] for one in logged if one["event"] == "serve_broken"} == {"ZeroDivisionError()"}
+        async with asyncio.timeout(LIMIT):
+            while (await api.http.get("/readyz")).status_code != 200:
+                await asyncio.sleep(0.01)
+        assert (await api.get("/v1/entities"))["total"] == 1

@@ -14,7 +14,7 @@ from phaseline.engine.log.as_of import AsOf
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.settings import Settings
 from tests.support.built_in_kinds import BUILT_IN_KINDS
-from tests.support.http_server import Api, http_server
+from tests.support.http_server import Api, as_json, http_server
 from tests.support.installation import at_work
 from tests.support.random_events import RandomEvents, publish
 
@@ -33,7 +33,8 @@ async def expected(api: Api, place: int, **wanted: Any) -> list[dict[str, Any]]:
     """The entities as the log has them."""
     installation = api.service.installation
     states = await AsOf.at(installation, place)
-    return [maps.entity_map(KINDS, record) for record in await states.states(**wanted)]
+    found: list[dict[str, Any]] = as_json([maps.entity_map(KINDS, one) for one in await states.states(**wanted)])
+    return found
 
 
 @SHARED
@@ -94,7 +95,9 @@ async def test_lists_under_load_are_exact(settings: Settings, wire: Wire) -> Non
         for answer in answers[:: max(1, len(answers) // 8)]:
             states = await AsOf.at(installation, answer["place"])
             assert states.moment.place == answer["place"]  # it never stands within an event
-            assert answer["items"] == [maps.entity_map(KINDS, one) for one in await states.states(deleted=True)]
+            assert answer["items"] == as_json(
+                [maps.entity_map(KINDS, one) for one in await states.states(deleted=True)]
+            )
 
 
 @SHARED

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import zlib
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -14,12 +15,13 @@ from phaseline.engine.client.client import Client
 from phaseline.engine.errors import BadSetting
 from phaseline.engine.http.access import tokens
 from phaseline.engine.http.access.access import AccessSettings
+from phaseline.engine.http.reading import transitions
 from phaseline.engine.http.routes import ROUTES
 from phaseline.engine.http.server import serving
 from phaseline.engine.settings import Settings
 from tests.support.built_in_kinds import BUILT_IN_KINDS
 from tests.support.http_events import event
-from tests.support.http_server import Api, http_server
+from tests.support.http_server import LIMIT, Api, http_server
 
 OTHER = "zebra"
 """The tree whose name must not show."""
@@ -166,7 +168,7 @@ async def test_who_sends_too_much_is_asked_to_wait(guarded: Guarded, working: Se
 
 
 async def test_a_page_kept_for_somebody_else_is_not_shown(guarded: Guarded) -> None:
-    """The columns of all trees were made for another caller: the same request of a reader gets his own."""
+    """The columns of all trees were made for another caller: the same request of a reader gets other ones."""
     mine = [bearer(guarded.everything), bearer(guarded.reader), bearer(guarded.everything)]
     found = [(await guarded.api.http.get("/v1/columns", headers=one)) for one in mine]
     assert [len(one.json()["id"]) for one in found] == [3, 1, 3]
@@ -276,3 +278,65 @@ async def test_other_machines_may_ask_only_with_tokens(working: Settings, tmp_pa
     tokens.add(tmp_path / "tokens", "a", ["read"])
     async with serving(working, BUILT_IN_KINDS, "0.0.0.0:0", access=AccessSettings(tmp_path / "tokens")):
         pass
+
+
+async def test_a_list_kept_for_somebody_else_is_not_shown(guarded: Guarded) -> None:
+    """The list of all trees was made for another caller. A query that was chosen to look like it gets nothing of it."""
+    listed = await guarded.api.http.get("/v1/entities?limit=1", headers=bearer(guarded.everything))
+    assert (listed.json()["total"], listed.json()["continue"] is not None) == (3, True)
+    label = same_checksum("/v1/entities?label=", "&tree=c1", zlib.crc32(b"/v1/entities?"))
+    answer = await ask(guarded, f"/v1/entities?label={label}")
+    assert OTHER not in answer.text
+
+
+def same_checksum(before: str, after: str, wanted: int) -> str:
+    """A text so that CRC-32 of all three together is the wanted one: flipping a character changes it by a constant."""
+    letters = ["a"] * 64
+
+    def checksum() -> int:
+        return zlib.crc32(f"{before}{''.join(letters)}{after}".encode())
+
+    start, rows = checksum(), dict[int, tuple[int, int]]()
+    for place in range(len(letters)):
+        letters[place] = "b"
+        change, used = checksum() ^ start, 1 << place
+        letters[place] = "a"
+        while change and (top := change.bit_length()) in rows:
+            change, used = change ^ rows[top][0], used ^ rows[top][1]
+        if change:
+            rows[change.bit_length()] = change, used
+    left, flipped = wanted ^ start, 0
+    while left:
+        change, used = rows[left.bit_length()]
+        left, flipped = left ^ change, flipped ^ used
+    letters = ["b" if flipped >> place & 1 else "a" for place in range(len(letters))]
+    assert checksum() == wanted
+    return "".join(letters)
+
+
+async def test_caches_do_not_keep_what_one_caller_may_read_for_another(guarded: Guarded) -> None:
+    for path in ("/v1/entities?at=3", "/v1/entities", "/v1/columns?at=3"):
+        answer = await ask(guarded, path)
+        assert answer.headers["cache-control"].startswith("private, "), path
+        assert {"Authorization", "Cookie"} < set(answer.headers["vary"].split(", ")), path
+        again = await guarded.api.http.get(
+            path, headers={**bearer(guarded.reader), "if-none-match": answer.headers["etag"]}
+        )
+        assert (again.status_code, again.headers["cache-control"]) == (304, answer.headers["cache-control"])
+        assert again.headers["vary"] == answer.headers["vary"]
+
+
+async def test_a_stream_ends_when_its_token_is_taken_away(
+    guarded: Guarded, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(transitions, "BOOKMARK", 0.05)
+    monkeypatch.setattr(tokens, "LOOK", 0.0)
+    path = tmp_path / "tokens"
+    kept = [line for line in path.read_text().splitlines() if " reader " not in line]
+    async with (
+        asyncio.timeout(LIMIT), guarded.api.http.stream("GET", "/v1/transitions", headers=bearer(guarded.reader)) as answer,
+    ):  # fmt: skip
+        lines = answer.aiter_lines()
+        await anext(lines)
+        path.write_text("\n".join(kept))
+        assert "event: bye" in [line async for line in lines]

@@ -19,7 +19,7 @@ from phaseline.engine.log.log_records import records
 from phaseline.engine.log.watch import RecordFilter, chosen
 from phaseline.engine.settings import Feed, Settings
 from tests.support.built_in_kinds import BUILT_IN_KINDS
-from tests.support.http_server import LIMIT, Api, http_server
+from tests.support.http_server import LIMIT, Api, as_json, http_server
 from tests.support.installation import at_work, installation_with_history, until_decided
 from tests.support.random_events import RandomEvents, publish
 
@@ -355,7 +355,7 @@ async def test_every_format_of_the_feed_reads_the_same(settings: Settings, wire:
         assert moved == end
         states = await AsOf.at(api.service.installation, await api.place())
         listed = await api.get("/v1/entities", deleted=1)
-        assert listed["items"] == [maps.entity_map(KINDS, one) for one in await states.states(deleted=True)]
+        assert listed["items"] == as_json([maps.entity_map(KINDS, one) for one in await states.states(deleted=True)])
 
 
 @SHARED

@@ -37,7 +37,7 @@ class TwoAgents(EmbeddedServer):
             for tree in ("c1", "c2")
         ]  # fmt: skip
         users.append({"user": "engine", "password": "engine"})
-        return f"{super()._config()}\nauthorization {{ users: {json.dumps(users)} }}\n"
+        return f"{super()._config()}\nauthorization {{ users: {json.dumps(users)}, timeout: 60 }}\n"
 
 
 @pytest_asyncio.fixture
@@ -97,7 +97,9 @@ async def test_who_may_not_look_takes_the_servers_word(tmp_path: Path) -> None:
     class NoReading(EmbeddedServer):
         def _config(self) -> str:
             users = [{"user": "any", "password": "any", "permissions": {"publish": {"deny": ["$JS.API.DIRECT.>"]}}}]
-            return f"{super()._config()}\nauthorization {{ users: {json.dumps(users)} }}\nno_auth_user: any\n"
+            return (
+                f"{super()._config()}\nauthorization {{ users: {json.dumps(users)}, timeout: 60 }}\nno_auth_user: any\n"
+            )
 
     async with NoReading(tmp_path) as server, Client.open(Settings(nats=(server.url,))) as client:
         await provision(client._session.wire, client._session.settings)

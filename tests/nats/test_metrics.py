@@ -11,13 +11,15 @@ from typing import NamedTuple
 import httpx2
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
+from structlog.testing import capture_logs
 
 from phaseline.engine.client.client import Client
 from phaseline.engine.embedded.server import EmbeddedServer
 from phaseline.engine.errors import BadSetting, NameUnknown, PortTaken
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.settings import Settings
-from phaseline.engine.telemetry import checks, endpoint, exposing
+from phaseline.engine.telemetry import checks, endpoint, exposing, listening
+from phaseline.engine.telemetry.endpoint import ProbeAnswer, ProbeRequest
 from phaseline.engine.telemetry.exposing import Exposing
 from phaseline.engine.telemetry.metric_table import BY_NAME
 from phaseline.engine.worker import system
@@ -254,3 +256,19 @@ async def test_the_http_server_has_metrics_of_its_own(client: Client, working: S
         assert metrics["phaseline_watchers"] == metrics["phaseline_resyncs_total"] == {(): 0}
         assert "phaseline_entities" not in metrics
         assert {BY_NAME[name].by for name in metrics if name in BY_NAME} == {"serve", "both"}
+
+
+async def test_an_error_of_ours_is_an_answer_and_is_logged() -> None:
+    def fails(_: ProbeRequest) -> ProbeAnswer:
+        raise ZeroDivisionError
+
+    bound = listening.bound("127.0.0.1", 0, "metrics")
+    url = listening.url_of("127.0.0.1", bound)
+    async with (
+        endpoint.answering(bound, {"/metrics": fails}),
+        httpx2.AsyncClient(base_url=url, timeout=LIMIT, trust_env=False, verify=False) as http,
+    ):
+        with capture_logs() as logged:
+            answer = await http.get("/metrics")
+    assert (answer.status_code, answer.text) == (500, "an error in phaseline; its log says more\n")
+    assert [(one["event"], one["path"]) for one in logged] == [("request_failed", "/metrics")]

@@ -56,7 +56,7 @@ class Guarded(EmbeddedServer):
             answers = ", allow_responses: true" if "`allow_responses`" in section_of(title) else ""
             allowed = f"publish: {publish or ['nothing']}, subscribe: {[*subscribe, f'_INBOX_{name}.>']}{answers}"
             users.append(f"{{user: {name}, password: secret, permissions: {{{allowed}}}}}")
-        return super()._config() + f"authorization {{ users: [ {', '.join(users)} ] }}\n"
+        return super()._config() + f"authorization {{ users: [ {', '.join(users)} ], timeout: 60 }}\n"
 
 
 @pytest_asyncio.fixture

@@ -8,11 +8,11 @@ import pytest_asyncio
 
 from phaseline.engine.core.process import Batch, Processor
 from phaseline.engine.errors import Fenced
+from phaseline.engine.jetstream.api_reply import EXPECTED
 from phaseline.engine.jetstream.reader import Reader
 from phaseline.engine.jetstream.streams import provision
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.log.installation import Installation
-from phaseline.engine.ownership.atomic_batches import EXPECTED
 from phaseline.engine.ownership.claim import Claim
 from phaseline.engine.ownership.takeover import take_over
 from phaseline.engine.settings import Settings

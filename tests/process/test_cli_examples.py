@@ -34,6 +34,7 @@ PARSED = {
     "phaseline edge add": "needs a server of an edge",
     "phaseline edge remove": "needs an edge",
     "phaseline replay --with acme.tables:KINDS": "needs a package of the reader's",
+    "phaseline tables --with backups/table.py:KINDS": "needs a table of the reader's",
     'eval "$(phaseline completion zsh)"': "needs zsh",
     "phaseline archive": "writes outside the folder of the test, and nothing is that old",
     "phaseline get node c1/pool-a/n7 --at 90d --archive": "reads that archive",

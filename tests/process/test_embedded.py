@@ -98,3 +98,8 @@ async def test_it_dies_with_its_parent(tmp_path: Path) -> None:
     async with EmbeddedServer(tmp_path) as next_one:
         assert next_one.pid != pid
     parent.stdout.close()
+
+
+async def test_a_folder_with_a_name_of_any_script(tmp_path: Path) -> None:
+    async with EmbeddedServer(tmp_path / "größe 数据") as server, Wire.open(Settings(nats=(server.url,))) as wire:
+        assert wire.connected

@@ -1,4 +1,4 @@
-"""The modules of the page that need no browser, in Node.js: the address, the store, names, what is legal.
+"""The modules of the page that need no browser, in Node.js: the address, the store, the stream, names.
 
 Belongs here: what they compute. Does not: the page in a browser (`test_page`).
 """
@@ -6,18 +6,10 @@ Belongs here: what they compute. Does not: the page in a browser (`test_page`).
 import json
 import shutil
 import subprocess
-from collections.abc import Iterator
-from itertools import product
 from pathlib import Path
 from typing import Any
 
 import pytest
-
-from phaseline.machines.built_in import installed
-from phaseline.machines.compiler.kinds import Kind
-from phaseline.machines.docs import plain
-from phaseline.machines.language.table import ABSENT
-from phaseline.schemas.records import FacetState, State
 
 PAGE = Path(__file__).parents[2] / "engine" / "page"
 
@@ -35,7 +27,7 @@ def ran(node: str, code: str) -> Any:
     """What a program with the modules of the page prints, as JSON."""
     modules = "".join(
         f"import * as {name} from {json.dumps(str(PAGE / f'{name}.js'))};"
-        for name in ("router", "store", "format", "words", "diagram", "now", "heatmap")
+        for name in ("router", "store", "format", "words", "feed", "now", "heatmap")
     )
     text = modules + "const say = (value) => console.log(JSON.stringify(value));" + code
     done = subprocess.run([node, "--input-type=module", "-e", text], capture_output=True, check=True, text=True)
@@ -145,47 +137,61 @@ def test_names_cannot_turn_what_stands_around_them(node: str) -> None:
     assert ran(node, r'say(format.safe("a\u202eb\u0000c\u2066d"))') == "a\ufffdb\ufffdc\ufffdd"
 
 
-def states_of(kind: Kind) -> Iterator[tuple[FacetState, ...]]:
-    """States that entities of a kind can be in, facet by facet: each label as base, shown by itself or by a view."""
-    first = [
-        [State(label.phase, () if label.condition is None else (label.condition,)) for label in machine.facet.labels]
-        for machine in kind.machines
-    ]
-    for at, states in enumerate(first):
-        rest = [one[0] for one in first]
-        for base, shown in product(states, states):
-            if ABSENT not in (base.phase, shown.phase):
-                yield tuple(
-                    FacetState(base, shown, 0, None) if at == place else FacetState(rest[place], rest[place], 0, None)
-                    for place in range(len(first))
-                )
+def test_a_store_has_the_entities_of_several_cells(node: str) -> None:
+    found = ran(node, STORE + """
+      const part = (cell, place, ids) => ({cell, place, time: "2026-01-01T00:00:00Z", kinds: ["node", "cluster"], id: ids, kind: ids.map((id) => Number(!id.includes("/"))),
+        parent: ids.map((id) => (id.includes("/") ? 0 : -1)), state: ids.map(() => 0), more: [], flags: ids.map(() => 0), since: ids.map(() => 1),
+        states: [{kind: "cluster", facet: "phase", state: "Running", conditions: [], class: "good", label: {}}]});
+      one.load({cells: {}, parts: [part("west", 7, ["c1", "c1/n1"]), part("east", 3, ["c1", "c1/n1"])]});
+      one.apply([[3, "node", "east: c1/n1", "phase", "Failed", [], "bad", 0, 5, 2], [4, "node", "east: c1/n2", "phase", "Failed", [], "bad", 0, 5, 2]], null, "east");
+      one.apply([[8, "cluster", "west: c0", "phase", "Running", [], "good", 0, 5, 2]], null, "west");
+      say([one.places, [...one.order()].map((n) => one.ids[n]), [...one.order()].map((n) => one.ids[one.parent[n]] ?? null), one.counts().classes,
+        one.root(one.find("node", "east: c1/n2")), [...one.rollUp()].slice(0, 3)]);
+    """)  # fmt: skip
+    assert found == [
+        {"west": 8, "east": 4}, ["east: c1", "east: c1/n1", "east: c1/n2", "west: c0", "west: c1", "west: c1/n1"],
+        [None, "east: c1", "east: c1", None, None, "west: c1"], [5, 0, 1, 0, 0, 0], "east: c1", [1, 0, 1],
+    ]  # fmt: skip
 
 
-@pytest.mark.parametrize("name", ["cluster", "node", "app_context", "resource", "bundle_deployment"])
-def test_the_page_offers_the_triggers_that_the_tables_offer(node: str, name: str) -> None:
-    kind = installed()[name]
-    tried = list(states_of(kind))
-    facets = [
-        {
-            machine.facet.name: {
-                **plain_state(one.state),
-                "base": plain_state(one.base),
-            }
-            for machine, one in zip(kind.machines, states, strict=True)
-        }
-        for states in tried
-    ]
-    table = json.dumps(plain.kind(kind))
-    found = ran(node, f"say({json.dumps(facets)}.map((one) => [...diagram.legal({table}, one).keys()].sort()))")
-    for states, shown in zip(tried, found, strict=True):
-        offered = {
-            trigger
-            for trigger, role in kind.roles.items()
-            if role != "derived" and any(True for _ in kind.offered(trigger, states))
-        }
-        assert set(shown) == offered, states
+FEED = """
+const sources = [], heard = {a: [], b: []};
+globalThis.EventSource = class {
+  constructor(url) { Object.assign(this, {url, told: {}}); sources.push(this); }
+  addEventListener(type, listener) { this.told[type] = listener; }
+  close() {}
+};
+const tell = (source, type, data) => source.told[type]({data: JSON.stringify(data)});
+const shared = new feed.Feed();
+const [a, b] = ["a", "b"].map((name) => (message) => heard[name].push([message.type, message.place ?? message.away ?? null]));
+"""
 
 
-def plain_state(one: State) -> dict[str, Any]:
-    """A state as the API has it."""
-    return {"state": one.phase, "conditions": list(one.conditions)}
+def test_a_tab_that_comes_later_takes_nothing_from_the_others(node: str) -> None:
+    """Its states may be ahead of the stream, which goes on for all. One that is behind it loads its states again."""
+    urls, heard = ran(node, FEED + """
+      shared.join(a, {"": 10});
+      tell(sources[0], "batch", {place: 12, rows: [[11], [12]]});
+      shared.join(b, {"": 15});
+      tell(sources[0], "batch", {place: 17, rows: [[13], [17]]});
+      shared.leave(b);
+      shared.join(b, {"": 9});
+      say([sources.map((one) => one.url), heard]);
+    """)  # fmt: skip
+    assert urls == ["/v1/transitions?form=columns&from=11"]
+    assert heard == {"a": [["batch", 12], ["batch", 17]], "b": [["batch", 17], ["resync", None]]}
+
+
+def test_one_stream_serves_tabs_of_several_cells(node: str) -> None:
+    urls, heard = ran(node, FEED + """
+      shared.join(a, {east: 10});
+      tell(sources[0], "place", {cell: "west", place: 5});
+      tell(sources[0], "cell", {cell: "north", away: "gone"});
+      tell(sources[0], "batch", {cell: "west", place: 7, rows: [[7]]});
+      shared.join(b, {west: 6, east: 10});
+      say([sources.map((one) => one.url), heard]);
+    """)  # fmt: skip
+    assert urls == ["/v1/transitions?form=columns&from=east=11"]
+    assert heard == {
+        "a": [["place", 5], ["cell", "gone"], ["batch", 7]], "b": [["cell", "gone"], ["batch", 7]],
+    }  # fmt: skip

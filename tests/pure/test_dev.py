@@ -24,7 +24,7 @@ def nothing_starts(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: object) -> None:
         pytest.fail("a program would start")
 
-    for name in ("become", "install", "lint"):
+    for name in ("become", "install", "lint", "run_beside_lint"):
         monkeypatch.setattr(dev, name, refuse)
 
 

@@ -15,7 +15,7 @@ from phaseline.machines.edge.node import NODE
 from phaseline.machines.emco.emco_resource import EMCO_RESOURCE
 from phaseline.machines.gitops import observe
 from phaseline.machines.kubernetes.health.registry import HEALTH
-from phaseline.machines.language import fields, predicates, sources, table
+from phaseline.machines.language import fields, predicates, retired, sources, table
 from phaseline.machines.language.predicates import Above, AnyBelow
 from phaseline.machines.language.rules import DECLARATION, Revision, Uses, rule
 from phaseline.machines.language.table import Field, Row, Table, Timeout
@@ -87,7 +87,7 @@ def test_a_set_counts_by_what_it_holds() -> None:
 
 LANGUAGE = {
     each
-    for module in (fields, predicates, sources, table)
+    for module in (fields, predicates, retired, sources, table)
     for each in vars(module).values()
     if isinstance(each, type) and each.__module__ == module.__name__ and is_dataclass(each)
 }

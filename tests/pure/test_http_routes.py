@@ -1,5 +1,6 @@
 """The table of requests: the router, the description and the page that are made from it (engine/http/routes.py)."""
 
+import base64
 import re
 from pathlib import Path
 
@@ -9,10 +10,12 @@ from phaseline.engine import errors, request_errors
 from phaseline.engine.errors import BadSetting, PhaselineError
 from phaseline.engine.http import openapi, parameters, problems, reference
 from phaseline.engine.http.app import Router
+from phaseline.engine.http.cells.all_entities import CellsToken
 from phaseline.engine.http.parameters import Parameter
+from phaseline.engine.http.reading.entities import PageToken
 from phaseline.engine.http.routes import ROUTES
 from phaseline.engine.page.files import INDEX, files
-from phaseline.engine.request_errors import BadParameter, MethodNotAllowed, PathUnknown
+from phaseline.engine.request_errors import BadParameter, MethodNotAllowed, OtherQuery, PathUnknown
 from phaseline.engine.telemetry.listening import address_of
 
 ROOT = Path(__file__).parents[2]
@@ -132,3 +135,14 @@ def test_the_page_has_files_of_known_types_only() -> None:
     assert INDEX in files()
     for name, file in files().items():
         assert (file.name, bool(file.body)) == (name, True)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["[Infinity,0,0]", "[1,NaN,0]", "[" * 3_000, "[1,2]", "[1.5,0,0]", '["1",0,0]', "{}", "7", "", "\xff", "[-1,0,0]"],
+)
+@pytest.mark.parametrize("token", [PageToken, CellsToken])
+def test_a_page_that_nobody_was_told_to_go_on_with(token: type[PageToken | CellsToken], text: str) -> None:
+    for given in (text, base64.urlsafe_b64encode(text.encode()).decode()):
+        with pytest.raises(OtherQuery):
+            token.read(given, 0)

@@ -37,6 +37,7 @@ Label: Any = tables.Label
 Live: Any = tables.Live
 LIVE: Any = tables.LIVE
 OnTally: Any = tables.OnTally
+Retired: Any = tables.Retired
 Row: Any = tables.Row
 State: Any = tables.State
 Table: Any = tables.Table
@@ -123,6 +124,20 @@ MISTAKES: dict[str, Callable[[], Any]] = {
     "one timeout without a comma": lambda: fac(timeouts=Timeout("On", "tire", 60)),
     "timeout of a misspelled phase": lambda: fac(timeouts=(Timeout("Onn", "tire", 60),)),
     "timeout with a misspelled trigger": lambda: fac(timeouts=(Timeout("On", "tyre", 60),)),
+    "retired state that is still there": lambda: fac(retired=(Retired("On", to="Off"),)),
+    "retired condition that is still there": lambda: fac(retired=(Retired("On", has=OK, to="Off"),)),
+    "retired state without a target": lambda: fac(retired=(Retired("Dim"),)),
+    "retired state that goes nowhere": lambda: fac(retired=(Retired("Dim", to="Of"),)),
+    "retired state that goes to Absent": lambda: fac(retired=(Retired("Dim", to=ABSENT),)),
+    "retired states in a circle": lambda: fac(retired=(Retired("Dim", to="Low"), Retired("Low", to="Dim"))),
+    "retired state with two lines": lambda: fac(retired=(Retired("Dim", to="On"), Retired("Dim", to="Off"))),
+    "retired state with a wrong condition": lambda: fac(retired=(Retired("Dim", to="On", condition="Okay"),)),
+    "condition of a retired state on the way": lambda: fac(
+        retired=(Retired("Dim", to="Low", condition=OK), Retired("Low", to="On"))),
+    "condition of Deleted": lambda: fac(retired=(Retired("Dim", to=DELETED, condition=OK),)),
+    "Deleted as a retired state": lambda: fac(retired=(Retired(DELETED, to="On"),)),
+    "one retired state without a comma": lambda: fac(retired=Retired("Dim", to="On")),
+    "state= for phase=": lambda: fac(retired=(Retired(state="Dim", to="On"),)),
     "row with too few columns": lambda: row(Row(("On",), "dim")),
     "row with one column": lambda: row(Row("dim")),
     "row with too many columns": lambda: row(Row(("On",), "dim", "Off", None, None, (), {}, (), False, None, "x", "y")),
@@ -248,6 +263,7 @@ HOUSE = Table(
         views=(View("Dark", (AllBelow("house", "room", ("Shut",)), AnyBelow("house", "room", ("Shut",))), base=("Open",),
                     keeps=("Rot",)),),
         timeouts=(Timeout("Open", "tired", seconds_from="patience", restart_on="step", times=2, repeat_after="patience"),),
+        retired=(Retired("Asleep", to="Bad", has=OK, condition="Rot"), Retired("Asleep", to="Open")),
     ),),
     cascades=(Cascade("lock", at=("room",), on=("shut",), unless=("why", "x"), then="Shut", data={"by": "colour"}),
               Cascade("lock", at=("room",), into="Tired", only_child="colour"),

@@ -20,31 +20,44 @@ import sys
 import threading
 import time
 from collections.abc import Callable
-from typing import Any, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 READY = b"r"
 ALSO_NEEDED = ("phaseline.engine.worker.system", "phaseline.engine.worker.worker", "phaseline.engine.client.client")
 """Modules that commands import when they need them."""
 
 
+class Running(NamedTuple):
+    """A program that runs: its process, a file that is ready once it has ended, and the connection of its caller."""
+
+    pid: int
+    ended: int
+    caller: socket.socket
+
+
 def serve(address: str) -> str:
     """Fork for each connection until standard input ends. Only forked processes return: the module to run."""
     _prepare()
-    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for the processes that report to a caller
+    running: list[Running] = []
     with socket.socket(socket.AF_UNIX) as listening:
         listening.bind(address)
         listening.listen()
         os.write(1, READY)
         while True:
-            ready, _, _ = select.select([listening.fileno(), 0], [], [])
-            if 0 in ready:
-                os._exit(0)  # whoever started this process has ended
-            connection, _ = listening.accept()
-            if os.fork() == 0:
-                signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-                listening.close()
-                return _report(connection)
-            connection.close()
+            files: list[socket.socket | int] = [
+                listening,
+                0,
+                *(one.ended for one in running),
+                *(one.caller for one in running),
+            ]
+            ready = select.select(files, [], [])[0]
+            if 0 in ready:  # whoever started this process has ended
+                _kill(running)
+                os._exit(0)
+            _kill([one for one in running if one.caller in ready])
+            running = [one for one in running if not _has_ended(one, ready)]
+            if listening in ready and (asked := _fork(listening, running)) is not None:
+                return _become(asked)
 
 
 def _prepare() -> None:
@@ -54,40 +67,58 @@ def _prepare() -> None:
             importlib.import_module(module.name)
     for name in ALSO_NEEDED:
         importlib.import_module(name)
-    importlib.import_module("phaseline.machines.built_in").installed()  # compiles the tables
+    importlib.import_module("phaseline.machines.built_in").installed().prepare()  # compiles the tables
     gc.collect()
     gc.freeze()  # so that no forked process copies all objects when it collects garbage
 
 
-def _report(connection: socket.socket) -> str:
-    """Fork once more. The child returns, to become the program; the parent reports the exit code to the caller."""
-    request, files, _, _ = socket.recv_fds(connection, 1 << 20, 3)
-    asked = json.loads(request)
-    child = os.fork()
-    if child:
+def _fork(listening: socket.socket, running: list[Running]) -> dict[str, Any] | None:
+    """Fork for the next connection. Returns in the child: what it is to run; in the parent: None."""
+    caller, _ = listening.accept()
+    request, files, _, _ = socket.recv_fds(caller, 1 << 20, 3)
+    child = os.fork() if request else 0
+    if not request or child:
         for file in files:
             os.close(file)
-        _stay_with(child, connection)
-    connection.close()
+        if child:
+            running.append(Running(child, os.pidfd_open(child), caller))
+            _say(caller, child)
+        return None
+    listening.close()
+    for one in running:
+        os.close(one.ended)
+        one.caller.close()
+    caller.close()
     os.setsid()
     for number, file in enumerate(files):
         os.dup2(file, number)
         os.close(file)
-    return _become(asked)
+    asked: dict[str, Any] = json.loads(request)
+    return asked
 
 
-def _stay_with(child: int, connection: socket.socket) -> NoReturn:
-    """Tell the caller when the child has ended; if the caller goes away before, end the child and its group."""
-    connection.sendall(f"{child}\n".encode())
-    ready, _, _ = select.select([os.pidfd_open(child), connection.fileno()], [], [])
-    if connection.fileno() in ready:
-        os.kill(child, signal.SIGKILL)
+def _kill(running: list[Running]) -> None:
+    """End programs with their groups: their callers went away."""
+    for one in running:
+        os.kill(one.pid, signal.SIGKILL)
         with contextlib.suppress(ProcessLookupError):
-            os.killpg(child, signal.SIGKILL)
-    _, status = os.waitpid(child, 0)
-    with contextlib.suppress(OSError):
-        connection.sendall(f"{os.waitstatus_to_exitcode(status)}\n".encode())
-    os._exit(0)
+            os.killpg(one.pid, signal.SIGKILL)
+
+
+def _has_ended(one: Running, ready: list[Any]) -> bool:
+    """Tell the caller if the program has ended, or was ended because the caller went away."""
+    if one.ended not in ready and one.caller not in ready:
+        return False
+    _, status = os.waitpid(one.pid, 0)
+    _say(one.caller, os.waitstatus_to_exitcode(status))
+    one.caller.close()
+    os.close(one.ended)
+    return True
+
+
+def _say(caller: socket.socket, number: int) -> None:
+    with contextlib.suppress(OSError):  # it went away
+        caller.sendall(f"{number}\n".encode())
 
 
 def _become(asked: dict[str, Any]) -> str:

@@ -38,7 +38,7 @@ class Guarded(EmbeddedServer):
             for name, may in USERS.items()
         ]
         users.append({"user": "engine", "password": "engine"})
-        return f"{super()._config()}\nauthorization {{ users: {json.dumps(users)} }}\n"
+        return f"{super()._config()}\nauthorization {{ users: {json.dumps(users)}, timeout: 60 }}\n"
 
 
 def as_user(name: str, url: str) -> str:

@@ -1,4 +1,4 @@
-"""The step through which each request passes before it is answered: to whom it is addressed, who asks, what he may.
+"""The step through which each request passes before it is answered: the host it names, who asks, what they may.
 
 Belongs here: `Access` and its settings, the session of a browser, the headers of every answer. Does not: what a request
 needs (`http.routes`), answering it.
@@ -6,7 +6,8 @@ needs (`http.routes`), answering it.
 
 import ipaddress
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -90,6 +91,16 @@ class Access:
         """Whether callers must say who they are."""
         return self._tokens is not None or self._jwts is not None or bool(self._proxies)
 
+    def cached(self, how: str) -> str:
+        """The `Cache-Control` of an answer. Caches that callers share must not keep what one of them may read."""
+        return f"private, {how}" if self.is_asked else how
+
+    @property
+    def varying(self) -> str:
+        """The `Vary` of an answer: another caller may get another one."""
+        named = ("Authorization", "Cookie", *(() if self._header is None else (self._header,))) if self.is_asked else ()
+        return ", ".join(("Accept-Encoding", *named))
+
     def check_listen(self, host: str) -> None:
         """Raise `BadSetting` if other machines could reach a server that lets everybody do everything."""
         if not self.is_asked and not origin.is_loopback(host):
@@ -99,7 +110,7 @@ class Access:
             )
 
     async def admit(self, request: Request, role: Role) -> Caller:
-        """Who asks; raises one of our errors if he may not. role: what the request needs."""
+        """Who asks; raises one of our errors if they may not. role: what the request needs."""
         if request.scope["path"] not in PROBES:
             origin.check_host(request, self._hosts)
         origin.check_site(request, self._hosts)
@@ -122,6 +133,8 @@ class Access:
         if token is None:
             raise NoToken(problem="this server wants a token")
         caller = None if self._tokens is None else self._tokens.caller(token)
+        if self._tokens is not None and caller is not None:
+            return replace(caller, is_known=partial(self._tokens.is_of, token, caller))
         if caller is None and self._jwts is not None and token.count(".") == 2:
             return await self._jwts.caller(token)
         if caller is None:

@@ -1,11 +1,11 @@
-"""Who asks, and what he may.
+"""Who asks, and what they may do.
 
 Belongs here: `Caller`, the roles, and reading roles. Does not: finding out who asks (`access`).
 """
 
 import time
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
 from typing import Literal
 from urllib.parse import unquote
 
@@ -30,10 +30,10 @@ class BadRole(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """Somebody who asks. roles: what he may do.
+    """Somebody who asks. roles: what they may do.
 
-    trees, published: the roots of the trees that he may read, and whose events he may publish; empty: all trees.
-    until: when his token expires, in seconds since 1970; None: never.
+    trees, published: the roots of the trees that they may read, and whose events they may publish; empty: all.
+    until: when their token expires, in seconds since 1970; None: never. is_known: whether it is still theirs.
     """
 
     name: str
@@ -41,30 +41,31 @@ class Caller:
     trees: frozenset[str] = frozenset()
     published: frozenset[str] = frozenset()
     until: float | None = None
+    is_known: Callable[[], bool] = field(default=lambda: True, compare=False)
 
     @property
     def is_over(self) -> bool:
-        """Whether his token has expired."""
-        return self.until is not None and time.time() > self.until
+        """Whether their token has expired, or was taken away."""
+        return (self.until is not None and time.time() > self.until) or not self.is_known()
 
     def check(self, role: Role) -> None:
-        """Raise `NotAllowed` unless he has a role."""
+        """Raise `NotAllowed` unless they have a role."""
         if role == TRY:
             role = PUBLISH if PUBLISH in self.roles else READ
         if role and role not in self.roles:
             raise NotAllowed(name=self.name, needed=role)
 
     def may_read(self, entity_id: str) -> bool:
-        """Whether he may read about an entity."""
+        """Whether they may read about an entity."""
         return not self.trees or entity_id.partition("/")[0] in self.trees
 
     def check_try(self, entity_id: str) -> None:
-        """Raise `NotAllowed` unless he may read about an entity, or publish events about it."""
+        """Raise `NotAllowed` unless they may read about an entity, or publish events about it."""
         if READ not in self.roles or not self.may_read(entity_id):
             self.check_publish(entity_id)
 
     def check_publish(self, entity_id: str) -> None:
-        """Raise `NotAllowed` unless he may publish events about an entity."""
+        """Raise `NotAllowed` unless they may publish events about an entity."""
         root = entity_id.partition("/")[0]
         if PUBLISH not in self.roles or (self.published and root not in self.published):
             raise NotAllowed(name=self.name, needed=f"{PUBLISH}:{root}")

@@ -19,7 +19,7 @@ MONTH = 30 * 24 * 3600
 
 
 async def who(call: Call) -> HttpAnswer:
-    """Who asks, and what he may."""
+    """Who asks, and what they may do."""
     return HttpAnswer(_shown(call), headers={"Cache-Control": "no-store"})
 
 

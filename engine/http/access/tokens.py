@@ -97,6 +97,10 @@ class Tokens:
             self._look()
         return self._callers.get(digest_of(token))
 
+    def is_of(self, token: str, caller: Caller) -> bool:
+        """Whether a token still is that of this caller, with these roles."""
+        return self.caller(token) == caller
+
     def _look(self) -> None:
         seen = self._stamp()
         if seen == self._seen:

@@ -21,7 +21,7 @@ ACROSS = frozenset({"getStatus"})
 def narrow(
     caller: Caller, route: str, role: Role, names: Sequence[str], given: Pairs, in_path: dict[str, str]
 ) -> Pairs:
-    """The parameters of the query, with all trees that the caller may read if he names none.
+    """The parameters of the query, with all trees that the caller may read if it names none.
 
     names: of the route's parameters. Raises `EntityUnknown` and `TreeUnknown` for what is elsewhere, `NotAllowed` for
     what takes in all trees.

@@ -13,6 +13,8 @@ from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from itertools import islice
 from typing import Any, NamedTuple
 
+import msgspec
+
 from phaseline.engine.cells import places
 from phaseline.engine.client import maps
 from phaseline.engine.client.selection import by_id, order_of
@@ -20,10 +22,11 @@ from phaseline.engine.errors import BadSetting, NameUnknown
 from phaseline.engine.http.call import Call, CallOf, HttpAnswer
 from phaseline.engine.http.cells.cells_service import CellsService, at, away
 from phaseline.engine.http.fleet import columns
-from phaseline.engine.http.reading.entities import counted, fleet_of, listed
+from phaseline.engine.http.reading.entities import PAGING, columns_at, counted, fleet_of, listed
 from phaseline.engine.http.service import Service, ViewAt
 from phaseline.engine.log.when import Moment
 from phaseline.engine.request_errors import BadParameter, OtherQuery
+from phaseline.schemas import codec
 from phaseline.schemas.records import Transition
 from phaseline.schemas.version import __version__
 
@@ -52,9 +55,8 @@ class CellsToken(NamedTuple):
     def read(cls, text: str, query: int) -> "CellsToken":
         """The token in a text; raises `OtherQuery`."""
         try:
-            named, offset, own = json.loads(base64.urlsafe_b64decode(text + "=" * (-len(text) % 4)))
-            found = cls({str(name): int(place) for name, place in named.items()}, int(offset), int(own))
-        except (ValueError, TypeError, AttributeError):
+            found = msgspec.json.decode(base64.urlsafe_b64decode(text + "=" * (-len(text) % 4)), type=cls)
+        except ValueError:
             raise OtherQuery(what="no list of this server") from None
         if found.query != query or found.offset < 0 or min(found.places.values(), default=0) < 0:
             raise OtherQuery(what="another query")
@@ -102,11 +104,12 @@ async def readyz(call: CellsCall) -> HttpAnswer:
 
 async def entities(call: CellsCall) -> HttpAnswer:
     """A page of the entities of all cells that fit, with counts of all that fit."""
-    values, query = call.values, zlib.crc32(call.query_without("continue", "limit").encode())
+    values, query = call.values, zlib.crc32(call.query_without(*PAGING).encode())
     token = None if values["continue"] is None else CellsToken.read(values["continue"], query)
     views = await _views(call, None if token is None else token.places)
-    found = {name: await listed(of_cell(call, name), view, query) for name, view in views.items()}
-    offset, total = 0 if token is None else token.offset, sum(map(len, found.values()))
+    found = {name: await listed(of_cell(call, name), view) for name, view in views.items()}
+    total = sum(map(len, found.values()))
+    offset = 0 if token is None else min(token.offset, total)
     page = [*islice(_in_order(call, found), offset, offset + values["limit"])]
     more = offset + len(page) < total
     if more:
@@ -121,6 +124,17 @@ async def entities(call: CellsCall) -> HttpAnswer:
         "continue": CellsToken(stand, offset + len(page), query).write() if more else None,
     }
     return HttpAnswer(body, headers=NOT_KEPT)
+
+
+async def all_columns(call: CellsCall) -> HttpAnswer:
+    """The columns of each cell that can be read."""
+    views = await _views(call, None)
+    parts: list[bytes] = []
+    for name, view in views.items():
+        head = codec.encode_json({"cell": name, **at(view.moment)})
+        parts.append(head[:-1] + b"," + (await columns_at(of_cell(call, name), view))[1:])
+    told = codec.encode_json({"cells": call.service.told({name: view.moment for name, view in views.items()})})
+    return HttpAnswer(b'%s,"parts":[%s]}' % (told[:-1], b",".join(parts)), headers=NOT_KEPT)
 
 
 async def _views(call: CellsCall, stand: Mapping[str, int] | None) -> dict[str, ViewAt]:

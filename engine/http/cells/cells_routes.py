@@ -1,9 +1,9 @@
 """The table of the requests about all cells. Beside them each cell has all requests of one installation.
 
-Belongs here: as in `engine.http.routes`. Does not: the handlers (`all_entities`, `all_transitions`).
+Belongs here: as in `engine.http.routes`. Does not: the handlers (`all_entities`, `all_transitions`, `cells_page`).
 """
 
-from phaseline.engine.http.cells import all_entities, all_transitions
+from phaseline.engine.http.cells import all_entities, all_transitions, cells_page
 from phaseline.engine.http.parameters import Parameter
 from phaseline.engine.http.routes import (
     CONDITION,
@@ -15,6 +15,7 @@ from phaseline.engine.http.routes import (
     LABEL,
     LANG,
     LIMIT,
+    PAGE,
     READ,
     REJECTIONS,
     ROUTES,
@@ -30,7 +31,10 @@ CELL = Parameter("cell", "the name of a cell", is_path=True, example="east")
 AT_TIME = Parameter("at", "a time (RFC 3339), or how long ago", "moment", example="15m")
 FROM_ALL = Parameter("from", "a time, or a time or the first place of each cell: `east=4712,west=13`; without it, what "
                      "is to come", example="15m")  # fmt: skip
-SHARED = ("listMachines", "getMachine", "getSession", "logIn", "logOut", "livez", "getDescription")
+SHARED = (
+    "listMachines", "getMachine", "getSession", "logIn", "logOut", "livez", "getDescription", "getMessages",
+    "getPageFile",
+)  # fmt: skip
 """Requests that are the same for one installation and for several."""
 
 CELL_ROUTES: tuple[Route, ...] = (
@@ -46,7 +50,11 @@ CELL_ROUTES: tuple[Route, ...] = (
           "What happened, and what happens, in all cells: server-sent events, or a range as lines.",
           (KIND, FACET, STATE, CONDITION, TREE, FROM_ALL, TO, REJECTIONS, FORM), answer="text/event-stream",
           problems=(*READ, 410)),
+    Route("GET", "/v1/columns", "listAllColumns", all_entities.all_columns,
+          "The entities of all cells in bulk: `parts` has the columns of each cell that can be read.",
+          (KIND, TREE, DELETED, AT_TIME), problems=READ),
     *(one for one in ROUTES if one.name in SHARED),
+    *(one._replace(handler=cells_page.index) for one in ROUTES if one.answer == PAGE),
     Route("GET", "/readyz", "readyz", all_entities.readyz,
           "Whether at least one cell is loaded and followed.", (VERBOSE,), role="", problems=(503,)),
     Route("GET", "/v1/cells/{cell}", "getCell", all_entities.cell, "One cell.", (CELL,), problems=(404,)),

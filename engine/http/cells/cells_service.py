@@ -32,6 +32,11 @@ class CellsService:
         """The tables."""
         return self._kinds
 
+    @property
+    def tables(self) -> bytes:
+        """The tables of all kinds, as JSON."""
+        return next(iter(self.cells.values())).tables
+
     async def present(self) -> int | None:
         """None: each cell has a place of its own."""
         return None

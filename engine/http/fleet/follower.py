@@ -6,12 +6,16 @@ Belongs here: which messages to read, from where, and when the fleet is exact. D
 STATE copies LOG in order, and a state in it names its place in LOG. Before STATE is read, the place up to which it is
 complete is noted; LOG is followed from there. A state that was newer changes nothing when its record comes again. Once
 the newest place found in STATE is reached, the fleet is exact at its place, and stays so.
+
+Whether STATE has lost messages follows from the checkpoints in LOG, which count entities. Their copies in STATE do not
+tell: they may be lost as well, and the server leaves out the headers by which a worker's checkpoint is known.
 """
 
 import asyncio
 import time
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple
 
 from phaseline.engine import logs
 from phaseline.engine.errors import PhaselineError
@@ -105,9 +109,9 @@ class Follower:
         """Load the states."""
         wire, layout = self.installation.wire, self.installation.layout
         began = time.monotonic()
+        states = _States(self.installation, await _counts(self.installation))
         self.began = await latest.copied(self.installation)
         self.fleet.stand_at(self.began, (await as_of.resolve(self.installation, self.began)).time_ns)
-        states = _States(self.installation)
         async for messages in read_all(wire, layout.state, []):
             for place, record in states.read(messages):
                 self.fleet.apply(place, record)
@@ -175,27 +179,46 @@ class Follower:
         moved.set()
 
 
+class _Count(NamedTuple):
+    """How many entities a partition had at a place of LOG, according to its checkpoint there."""
+
+    place: int
+    entities: int
+
+
+Counts = dict[Division, dict[int, _Count]]
+"""By the division and the number of a partition."""
+
+
+async def _counts(installation: Installation) -> Counts:
+    """What the last checkpoints in LOG count. Entities do not vanish, so at any later place there are as many."""
+    counts: Counts = defaultdict(dict)
+    layout = installation.layout
+    async for messages in read_all(installation.wire, layout.log, [installation.subjects.checkpoint("*")]):
+        for stored in messages:
+            found = checkpoint.read(stored)
+            if found is not None:
+                number = int(stored.subject.removeprefix(f"{installation.prefix}.mark.").partition(".")[0])
+                division = Division.of(number, found.of or layout.partitions)
+                counts[division][number] = _Count(stored.sequence, found.entities)
+    return counts
+
+
 class _States:
     """Reads the messages of STATE. newest: the newest place in LOG among them. is_ours: whether workers wrote all."""
 
-    def __init__(self, installation: Installation) -> None:
-        self._installation = installation
-        self._expected: dict[tuple[int, int], int] = {}
-        """How many entities each partition has, by its number and how many its division has."""
+    def __init__(self, installation: Installation, counts: Counts) -> None:
+        """counts: what LOG's checkpoints counted before STATE is read."""
+        self._installation, self._counts = installation, counts
         self.newest, self.is_ours = 0, True
 
     def read(self, messages: Sequence[Stored]) -> Iterator[tuple[int, Transition]]:
         """The last record of each entity in these messages, with its place."""
         for stored in messages:
-            partition, kind = stored.subject.removeprefix(f"{self._installation.prefix}.state.").split(".", 2)[:2]
+            kind = stored.subject.removeprefix(f"{self._installation.prefix}.state.").split(".", 2)[1]
             place = origin(stored.block)
             self.newest = max(self.newest, place)
-            if kind == "checkpoint":
-                found = checkpoint.read(stored)
-                if found is not None and not found.closed:
-                    buckets = self._installation.layout.partitions
-                    self._expected[int(partition), found.of or buckets] = found.entities
-            elif kind not in latest.NO_KINDS and stored.data:
+            if kind not in latest.NO_KINDS and stored.data:
                 record = record_in_state(self._installation.layout.state, stored)
                 if isinstance(record, Transition):
                     yield place, record
@@ -203,10 +226,18 @@ class _States:
                     self.is_ours = False
 
     def suffice(self, fleet: LiveFleet) -> bool:
-        """Whether the fleet has as many entities of each partition as the checkpoints count."""
-        roots = Counter(quote(record.entity.id.partition("/")[0]) for record in fleet.last)
-        counted: Counter[tuple[int, int]] = Counter()
-        for division in {Division.of(*key) for key in self._expected}:
-            for root, count in roots.items():
-                counted[division.number_of(root), division.count] += count
-        return all(counted[key] >= count for key, count in self._expected.items())
+        """Whether the fleet has all entities that the checkpoints count, beside those that have come since."""
+        return all(_has_all(fleet, division, counts) for division, counts in self._counts.items())
+
+
+def _has_all(fleet: LiveFleet, division: Division, counts: dict[int, _Count]) -> bool:
+    """Whether the fleet has as many entities of each partition of a division as its checkpoint counts."""
+    numbers, found = dict[str, int](), Counter[int]()
+    for place, record in zip(fleet.places, fleet.last, strict=True):
+        root = record.entity.id.partition("/")[0]
+        number = numbers.get(root)
+        if number is None:
+            number = numbers[root] = division.number_of(quote(root))
+        if record.entity.version > 1 or number not in counts or place <= counts[number].place:
+            found[number] += 1
+    return all(found[number] >= count.entities for number, count in counts.items())

@@ -7,13 +7,17 @@ not: reading the log (`history_loader`), the present states (`fleet`).
 from array import array
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import compress, pairwise
+from itertools import accumulate, compress, pairwise
 from typing import NamedTuple
 
 from phaseline.engine.http.fleet.fleet import GONE, NONE, LiveFleet, flags_of
 from phaseline.machines.language.state_classes import CLASSES
 from phaseline.schemas.records import SECOND, Transition, facets_of
 
+QUIET = 12
+"""Buckets without a transition that a folded strip still shows."""
+SHORT, FINE = 8, 30
+"""Percent of the buckets: where less is busy, so many are made of it."""
 BLOCK = 256
 """Transitions of which the classes are counted together."""
 SPACING = 20_000
@@ -36,11 +40,29 @@ class Columns(NamedTuple):
 
 
 class Strip(NamedTuple):
-    """How many transitions there were in buckets of equal time. times: when each begins, ns; places: and at which."""
+    """How many transitions there were in buckets of equal time. times: when each begins, ns; places: and at which.
+
+    gaps: the buckets before which a quiet time is left out.
+    """
 
     times: list[int]
     places: list[int]
     classes: dict[str, list[int]]
+    gaps: Sequence[int] = ()
+
+    def cut(self, first: int, end: int) -> "Strip":
+        """The buckets from one to before another."""
+        classes = {name: counts[first:end] for name, counts in self.classes.items()}
+        return Strip(self.times[first:end], self.places[first:end], classes)
+
+    def busy(self) -> list[tuple[int, int]]:
+        """The runs of buckets, each as first and end, between which more than `QUIET` are empty."""
+        found: list[tuple[int, int]] = []
+        for at, counts in enumerate(zip(*self.classes.values(), strict=True)):
+            if any(counts):
+                first = found.pop()[0] if found and at - found[-1][1] <= QUIET else at
+                found.append((first, at + 1))
+        return found
 
 
 class FleetHistory:
@@ -136,6 +158,23 @@ class FleetHistory:
         places = [self.places[row - 1] if row else self.begins for row in rows[:-1]]
         classes: dict[str, list[int]] = {name: [one[at] for one in counts] for at, name in enumerate(CLASSES)}
         return Strip(times, places, classes)
+
+    def folded(self, first_ns: int, last_ns: int, buckets: int) -> Strip:
+        """The same without long quiet times. What took little time is counted in finer buckets."""
+        whole = self.strip(first_ns, last_ns, buckets)
+        runs, ends = whole.busy(), [*whole.times, last_ns + 1]
+        fine = max(1, buckets * FINE // max(1, len(runs)) // 100)
+        is_short = sum(end - first for first, end in runs) < buckets * SHORT // 100
+        parts = [
+            self.strip(ends[first], ends[end] - 1, fine) if is_short else whole.cut(first, end) for first, end in runs
+        ]
+        sizes = [len(part.times) for part in parts]
+        return Strip(
+            [time for part in parts for time in part.times],
+            [place for part in parts for place in part.places],
+            {name: [count for part in parts for count in part.classes[name]] for name in CLASSES},
+            [*accumulate(sizes)][:-1],
+        )
 
     def columns_at(self, place: int, size: int) -> Columns:
         """The states at a place, which must not be before `begins`, of so many entities."""

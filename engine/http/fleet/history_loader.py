@@ -44,6 +44,7 @@ class HistoryLoader:
         self.history: FleetHistory | None = None
         self._follower, self._most = follower, most
         self._waiting: list[Placed] = []
+        self._is_left_out = False
 
     def covers(self, place: int) -> bool:
         """Whether the history knows all states at a place."""
@@ -52,7 +53,8 @@ class HistoryLoader:
     def take(self, group: Sequence[Placed]) -> None:
         """New messages of whole events, which the fleet has taken."""
         if self.history is None:
-            self._waiting += [placed for placed in group if placed.record is not None]
+            if not self._is_left_out:
+                self._waiting += [placed for placed in group if placed.record is not None]
             return
         self._add(self.history, group)
         if len(self.history) > self._most * LARGER:
@@ -73,6 +75,7 @@ class HistoryLoader:
                     installation = replace(installation, archive=None)
         except PhaselineError as error:
             log.warning("history_not_loaded", error=str(error))
+            self._is_left_out = True
             self._waiting.clear()
 
     async def _load(self, installation: Installation) -> FleetHistory:

@@ -41,7 +41,7 @@ def piece(kinds: Kinds, placed: Placed, form: Form) -> Piece | None:
     if record is None:
         return None
     if form == RECORDS:
-        shown: Any = maps.record_map(kinds, placed.place, record, codec.decode(placed.body))
+        shown: Any = maps.shown_record(kinds, placed.place, record, placed.body)
     elif isinstance(record, Transition):
         shown = row(kinds, placed.place, record)
     else:

@@ -4,6 +4,7 @@ Belongs here: the handlers of these routes. Does not: the fleet and its entities
 workers and streams.
 """
 
+from collections.abc import Sequence
 from importlib import resources
 from typing import Any
 
@@ -12,7 +13,7 @@ from starlette.responses import Response
 from phaseline import schemas
 from phaseline.engine.errors import NameUnknown, PhaselineError
 from phaseline.engine.http.access.caller import READ
-from phaseline.engine.http.call import Call, HttpAnswer
+from phaseline.engine.http.call import Call, CallOf, HttpAnswer
 from phaseline.engine.page.files import FIRST_SCREEN, INDEX, LOGIN, MAIN, files, modules
 from phaseline.engine.request_errors import PathUnknown
 from phaseline.machines.docs import layout, plain
@@ -67,17 +68,26 @@ async def asyncapi(_: Call) -> HttpAnswer:
 
 
 async def index(call: Call) -> Response:
-    """The page; a form to log in for whoever may read nothing.
+    """The page; a form to log in for whoever may read nothing."""
+    return page_of(call, "/v1/columns")
 
-    A header names what the page will ask for first, so that the browser fetches all of it at once.
+
+def page_of(call: CallOf[Any], columns: str, cells: Sequence[str] = ()) -> Response:
+    """The page of an installation, or of these cells.
+
+    columns: the path of the states. A header names what the page will ask for first, so that the browser fetches all
+    of it at once.
     """
     if READ not in call.caller.roles:
         return _file(LOGIN)
     answer, path = _file(INDEX), call.request.scope["path"]
+    if cells:
+        told = bytes(answer.body).replace(b"<html", b'<html data-cells="%s"' % " ".join(cells).encode(), 1)
+        answer = Response(told, headers={"Cache-Control": "no-cache"}, media_type=answer.media_type)
     screen = path.split("/")[1] or FIRST_SCREEN
     wanted = [f"</page/{name}>; rel=modulepreload" for name in modules(MAIN, f"{screen}.js")]
     if "at=" not in call.request.url.query:
-        wanted.append("</v1/columns>; rel=preload; as=fetch; crossorigin=anonymous")
+        wanted.append(f"<{columns}>; rel=preload; as=fetch; crossorigin=anonymous")
     answer.headers["Link"] = ", ".join(wanted)
     return answer
 

@@ -12,6 +12,8 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple
 
+import msgspec
+
 from phaseline.engine.client import maps
 from phaseline.engine.client.selection import EVERYTHING, Selector, in_order
 from phaseline.engine.http.call import Call, HttpAnswer
@@ -24,8 +26,13 @@ from phaseline.engine.log import latest
 from phaseline.engine.log.watch import RecordFilter, chosen
 from phaseline.engine.log.when import NOW, START, Moment
 from phaseline.engine.request_errors import BadParameter, OtherQuery, StillLoading
+from phaseline.machines.compiler.kinds import Kinds
+from phaseline.machines.docs import wording
 from phaseline.schemas import codec
-from phaseline.schemas.records import Transition, timestamp
+from phaseline.schemas.records import Entity, Transition, timestamp
+
+PAGING = ("continue", "limit")
+"""Parameters in which the requests for the pages of one list differ."""
 
 
 class PageToken(NamedTuple):
@@ -43,9 +50,8 @@ class PageToken(NamedTuple):
     def read(cls, text: str, query: int) -> "PageToken":
         """The token in a text; raises `OtherQuery`."""
         try:
-            place, offset, own = json.loads(base64.urlsafe_b64decode(text + "=" * (-len(text) % 4)))
-            found = cls(int(place), int(offset), int(own))
-        except (ValueError, TypeError):
+            found = msgspec.json.decode(base64.urlsafe_b64decode(text + "=" * (-len(text) % 4)), type=cls)
+        except ValueError:
             raise OtherQuery(what="no list of this server") from None
         if found.query != query or found.offset < 0 or found.place < 0:
             raise OtherQuery(what="another query")
@@ -54,11 +60,11 @@ class PageToken(NamedTuple):
 
 async def entities(call: Call) -> HttpAnswer:
     """A page of the entities that fit, with counts of all that fit."""
-    values, query = call.values, zlib.crc32(call.query_without("continue", "limit").encode())
+    values, query = call.values, zlib.crc32(call.query_without(*PAGING).encode())
     token = None if values["continue"] is None else PageToken.read(values["continue"], query)
     at = values["at"] if token is None else str(token.place)
     view = await call.service.view(at, values["min"])
-    found = await listed(call, view, query)
+    found = await listed(call, view)
     offset, limit = 0 if token is None else token.offset, values["limit"]
     page = found[offset : offset + limit]
     stale = await view.entities.stale_since_ns([record.entity for record in page])
@@ -77,10 +83,10 @@ async def entities(call: Call) -> HttpAnswer:
     return HttpAnswer(body, view.moment, is_past=view.is_past)
 
 
-async def listed(call: Call, view: ViewAt, query: int) -> list[Transition]:
+async def listed(call: Call, view: ViewAt) -> list[Transition]:
     """All entities that fit, in order. A list of several pages is made once."""
     service, values = call.service, call.values
-    key = (view.moment.place, query)
+    key = (view.moment.place, call.query_without(*PAGING))
     if (known := service.lists.get(key)) is not None:
         return known
     choice, kind = chosen(values["state"], values["condition"]), values["kind"]
@@ -126,8 +132,25 @@ async def entity(call: Call) -> HttpAnswer:
     view = await call.service.view(values["at"], values["min"])
     last = await view.entities.last(values["kind"], values["id"])
     stale = (await view.entities.stale_since_ns([last.entity])).get((last.entity.kind, last.entity.id))
-    body = maps.entity_map(call.service.kinds, last, values["lang"], stale)
-    return HttpAnswer({"entity": body}, view.moment, is_past=view.is_past)
+    body = {
+        "entity": maps.entity_map(call.service.kinds, last, values["lang"], stale),
+        "legal": legal(call.service.kinds, last.entity),
+    }
+    return HttpAnswer(body, view.moment, is_past=view.is_past)
+
+
+def legal(kinds: Kinds, entity: Entity) -> dict[str, str]:
+    """The triggers that an entity takes in its states, each with what must hold in other entities; empty: nothing."""
+    kind = kinds.get(entity.kind)
+    if kind is None:
+        return {}
+    facets = (*entity.facets, *kind.unborn[len(entity.facets) :])  # `contact` is left out while nobody waits
+    found: dict[str, str] = {}
+    for trigger, role in kind.roles.items():
+        guards = {wording.guards(step.row) for _, step in kind.offered(trigger, facets)}
+        if guards and role != "derived":
+            found[trigger] = "" if "" in guards else ", or ".join(sorted(guards))
+    return found
 
 
 async def counts(call: Call) -> HttpAnswer:
@@ -149,15 +172,19 @@ def counted(call: Call, fleet: LiveFleet) -> Sequence[int] | None:
 
 async def all_columns(call: Call) -> HttpAnswer:
     """All entities of a kind and a tree as columns."""
-    values, service = call.values, call.service
-    view = await service.view(values["at"], values["min"])
-    key = (view.moment.place, call.query)
-    body = service.bodies.get(key)
+    view = await call.service.view(call.values["at"], call.values["min"])
+    return HttpAnswer(await columns_at(call, view), view.moment, is_past=view.is_past)
+
+
+async def columns_at(call: Call, view: ViewAt) -> bytes:
+    """The columns at a moment, as JSON."""
+    kept, key = call.service.bodies, (view.moment.place, call.query)
+    body = kept.get(key)
     if body is None:
         fleet = await fleet_of(call, view)
         body = codec.encode_json(columns.columns(fleet, _shape(call, fleet)))
-        service.bodies.put(key, body)
-    return HttpAnswer(body, view.moment, is_past=view.is_past)
+        kept.put(key, body)
+    return body
 
 
 def _shape(call: Call, fleet: LiveFleet) -> columns.Shape:
@@ -186,10 +213,11 @@ async def strip(call: Call) -> HttpAnswer:
         history = await asyncio.to_thread(history.copy().of, numbers, len(fleet))
     oldest = history.times[0] if len(history) else last.time_ns
     begins = oldest if first is None else max(first.time_ns, oldest)
-    found = history.strip(min(begins, last.time_ns), last.time_ns, values["buckets"])
+    counted = history.folded if values["fold"] else history.strip
+    found = counted(min(begins, last.time_ns), last.time_ns, values["buckets"])
     body = {
         "begins": history.begins, "times": list(map(timestamp, found.times)), "places": found.places,
-        "classes": found.classes,
+        "classes": found.classes, "gaps": found.gaps,
     }  # fmt: skip
     return HttpAnswer(body, Moment(fleet.place, fleet.time_ns))
 

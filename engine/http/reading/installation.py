@@ -10,12 +10,12 @@ from typing import Any
 from phaseline.engine.errors import ApiFailed, NoAnswer, NotPermitted
 from phaseline.engine.http.call import Call, HttpAnswer
 from phaseline.engine.http.fleet import columns
-from phaseline.engine.jetstream.direct_get import gather
 from phaseline.engine.log import latest, table_eras
 from phaseline.engine.log.division import notes
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.when import Moment
 from phaseline.engine.publish.backlog import owner_of
+from phaseline.engine.publish.living_workers import living
 from phaseline.engine.request_errors import BadParameter
 from phaseline.schemas.records import timestamp
 
@@ -82,13 +82,10 @@ async def _era(installation: Installation, partition: int) -> str | None:
 
 async def _workers(installation: Installation) -> list[str] | None:
     """The workers that are alive; None if this user may not read leases."""
-    start = f"{installation.prefix}.lease.worker."
-    subject = installation.wire.api_subject(f"DIRECT.GET.{installation.layout.lease}")
     try:
-        replies = await gather(installation.wire, subject, {"multi_last": [f"{start}>"]})
-    except (NotPermitted, NoAnswer):
+        return sorted(await living(installation.wire, installation.layout))
+    except (NotPermitted, NoAnswer, ApiFailed):
         return None
-    return sorted(reply.headers.get("Nats-Subject", "").removeprefix(start) for reply in replies if reply.data)
 
 
 async def _stream(installation: Installation, name: str) -> dict[str, Any]:

@@ -4,7 +4,7 @@ Belongs here: the handlers of these routes. Does not: storing events (`engine.pu
 """
 
 import base64
-from collections import deque
+import heapq
 from typing import Any
 
 from phaseline.engine.client import maps
@@ -30,24 +30,25 @@ async def rejections(call: Call) -> HttpAnswer:
     ]
     start, source = values["from"], values["source"]
     after = 0 if start in (None, START) else (await service.moment(start)).place - start.isdecimal()
-    counts, last, total = RejectionCounts(), deque[Logged](maxlen=values["limit"]), 0
-    found: dict[int, Logged] = {}
+    counts, last, total = RejectionCounts(), list[Logged](), 0
     for one in wanted:
         one.check(service.kinds)
         for filter_ in one.filters(service.installation):
             async for logged in log_records.records(service.installation, filter_, after, view.moment.place):
                 # Subjects shorten long ids: what they select may belong to another tree.
-                if one.selects(logged.record) and source in (None, logged.record.cause.source):
-                    found[logged.sequence] = logged
-    for place, logged in sorted(found.items()):
-        assert isinstance(logged.record, Rejection)
-        counts.take(place, logged.record)
-        last.append(logged)
-        total += 1
+                if not one.selects(logged.record) or source not in (None, logged.record.cause.source):
+                    continue
+                assert isinstance(logged.record, Rejection)
+                counts.take(logged.sequence, logged.record)
+                total += 1
+                # The heap keeps the last ones only: a log may hold more rejections than fit into memory.
+                (heapq.heappush if len(last) < values["limit"] else heapq.heappushpop)(last, logged)
     body = {
         "total": total,
         "counts": [maps.count_map(one) for one in counts.sorted()],
-        "items": [maps.record_map(service.kinds, one.sequence, one.record, one.wire) for one in reversed(last)],
+        "items": [
+            maps.record_map(service.kinds, one.sequence, one.record, one.wire) for one in sorted(last, reverse=True)
+        ],
     }
     return HttpAnswer(body, view.moment, is_past=view.is_past)
 
@@ -81,7 +82,7 @@ async def _found(call: Call, place: int) -> tuple[Logged, Rejection]:
 
 
 async def _readable(call: Call, place: int) -> Logged:
-    """The record at a place; nobody can tell what is in a tree that he may not read from what is not there."""
+    """The record at a place; a caller cannot tell what is in a tree that they may not read from what is not there."""
     try:
         logged = await call.service.client.record(place)
     except RecordNotFound:

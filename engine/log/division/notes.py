@@ -11,6 +11,7 @@ from dataclasses import replace
 import msgspec
 
 from phaseline.engine.errors import NotPermitted
+from phaseline.engine.jetstream.api_reply import EXPECTED
 from phaseline.engine.jetstream.direct_get import LastMessage
 from phaseline.engine.jetstream.reader import Stored
 from phaseline.engine.jetstream.stream_reader import read_all
@@ -23,7 +24,6 @@ from phaseline.schemas.partitions.divisions import STRIDE
 
 METADATA = "divisions"
 """What a worker that knows divisions says about itself."""
-EXPECTED = "Nats-Expected-Last-Subject-Sequence"
 
 
 class DivisionNote(msgspec.Struct, frozen=True):
@@ -77,7 +77,8 @@ async def recovered(installation: Installation, by: str) -> Installation:
     copies = [installation.subjects.state_checkpoint("*")]
     async for slice_ in read_all(installation.wire, installation.layout.state, copies):
         for stored in slice_:
-            number = int(stored.subject[len(installation.prefix) + 7 :].partition(".")[0])
+            token = stored.subject[len(installation.prefix) + 7 :].partition(".")[0]
+            number = int(token) if token.isdecimal() else 0  # STATE copies foreign messages too
             if number >= STRIDE and (count := _count(stored)):
                 counts[number // STRIDE] = count
     later = tuple(counts[generation] for generation in sorted(counts))

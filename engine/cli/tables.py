@@ -1,0 +1,102 @@
+"""The command `tables`: what a change of tables would do, before any worker decides by them.
+
+Belongs here: its options, its tables, its exit code. Does not: the report (`ownership.tables_change`), the tables
+themselves (`machines`), other decisions on recorded events (`replay`).
+"""
+
+import click
+
+from phaseline.engine.cli import log_source, options, render, terminal
+from phaseline.engine.cli.help import Page
+from phaseline.engine.cli.layout import Grid
+from phaseline.engine.cli.output import Output
+from phaseline.engine.cli.styled import Text
+from phaseline.engine.error_help.exit_codes import Exit
+from phaseline.engine.jetstream.streams import inspect
+from phaseline.engine.jetstream.wire import Wire
+from phaseline.engine.log.installation import Installation
+from phaseline.engine.ownership.tables_change.tables_report import TablesReport, tables_report
+from phaseline.engine.replay.load_tables import INSTALLED, load_kinds
+from phaseline.engine.settings import Settings
+
+
+@click.command(
+    cls=Page,
+    examples=[
+        ("phaseline tables", "before workers with the tables installed here are started"),
+        ("phaseline tables --with backups/table.py:KINDS --json", "with tables that are not installed"),
+    ],
+)
+@click.option(
+    "--with", "changed", metavar="TABLES", default=INSTALLED, show_default=True,
+    help="The tables to change to, as in `phaseline replay --with`. They replace the tables of the same kind.",
+)  # fmt: skip
+@options.connected
+@options.output("json", "yaml")
+def tables(settings: Settings, *, changed: str, output: Output) -> int | None:
+    """Show what a change of tables would do: which kinds differ from those that decide, and who would be stranded.
+
+    It is a dry run. It reads the present state of every entity and stores nothing. It counts the entities that are in a
+    state which the tables do not have, and says where the map of states (`retired` of a facet) moves them. Those for
+    which it has no line would be stranded: workers do not take such tables up. The exit code is 1 then.
+    """
+
+    async def work() -> int:
+        kinds = load_kinds(changed)
+        async with Wire.open(settings, name="phaseline-tables") as wire:
+            installation = Installation(wire, await inspect(wire, settings), kinds)
+            with log_source.progress_bar("reading", "entities") as bar:
+                task = bar.add_task("", total=None)
+                report = await tables_report(installation, lambda entities: bar.advance(task, entities))
+        _show(report, output)
+        return Exit.NO if report.count("stranded") else Exit.DONE
+
+    return terminal.run(work())
+
+
+def _show(report: TablesReport, output: Output) -> None:
+    if output.is_data:
+        output.show(report.shown())
+        output.flush()
+        return
+    if report.kinds:
+        output.table(_kinds(report))
+        output.line(Text(""))
+    if report.lots:
+        output.table(_states(report))
+        output.line(Text(""))
+    output.line(render.text_of(_sum(report)))
+    output.flush()
+    for remedy in report.remedies:
+        terminal.say(remedy)
+
+
+def _kinds(report: TablesReport) -> Grid:
+    grid = Grid.small("kind", "decides by", "here")
+    for one in report.kinds:
+        grid.add_row(render.text_of(one.kind), Text(", ".join(one.before) or "-"), Text(one.after or "-"))
+    return grid
+
+
+def _states(report: TablesReport) -> Grid:
+    grid = Grid.small("entities", "kind", "facet", "from", "to")
+    for lot, count in report.lots.most_common():
+        to = (
+            Text("stranded", "bold red")
+            if lot.fate == "stranded"
+            else render.text_of(str(lot.to or "as its views say"))
+        )
+        grid.add_row(
+            Text(f"{count:,}"), render.text_of(lot.kind), render.text_of(lot.facet or "-"),
+            render.text_of(str(lot.state)), to,
+        )  # fmt: skip
+    return grid
+
+
+def _sum(report: TablesReport) -> str:
+    others = sum(len(found) for digest, found in report.deciding.items() if digest != report.digest)
+    of = sum(map(len, report.deciding.values()))
+    by = f"other tables decide {others} of {of} partitions" if others else "these tables decide every partition"
+    by = by if report.deciding else "no tables have decided yet"
+    found = f"{report.count('moves') + report.count('shown anew'):,} would move, {report.count('stranded'):,} stranded"
+    return f"digest {report.digest}: {by}; {report.entities:,} entities, {found}"

@@ -1,0 +1,83 @@
+"""Carries out a change of tables in a partition that was just taken over: entities move by the map of states.
+
+The note of the new era says that the change begins: from which event on, when, and which kinds have changed. Then the
+records are committed. A second note, without these kinds, says that all of them are there. A worker that finds only the
+first one goes on: it moves those who are still in states that the tables do not have, in the same order.
+Belongs here: these steps. Does not: which records there are (`core.tables_change.moving`).
+"""
+
+import asyncio
+import time
+
+from msgspec.structs import replace
+
+from phaseline.engine import logs
+from phaseline.engine.core.message import NO_EVENT, Message
+from phaseline.engine.core.process import Processor
+from phaseline.engine.core.tables_change import moving, stranded
+from phaseline.engine.errors import MovedWhileDivided
+from phaseline.engine.log import table_eras
+from phaseline.engine.log.installation import Installation
+from phaseline.engine.log.table_eras import Era
+from phaseline.engine.ownership import oversized_commit
+from phaseline.engine.ownership.claim import Claim
+from phaseline.engine.ownership.tables_change import survey
+
+log = logs.get_logger(__name__)
+
+
+async def carry_out(
+    installation: Installation, claim: Claim, former: list[Era | None], noted: Era, accepted: str
+) -> None:
+    """Note that other tables decide from here on, and move the entities that have to move.
+
+    former: the last notes. noted: the new one, whose position is not known yet. accepted: the digest of the tables that
+    may strand entities. Raises `StatesStranded`, `MovedWhileDivided`.
+    """
+    kinds = installation.kinds
+    changed = {name: version for era in former for name, version in table_eras.changed(kinds, era).items()}
+    if not changed:
+        # The event of a plan was decided by the former tables.
+        begins = max(claim.position, 0 if claim.checkpoint.plan is None else claim.checkpoint.plan.cause)
+        await _note(installation, claim, replace(noted, position=begins))
+        return
+    await oversized_commit.resume(installation, claim)
+    lots = await asyncio.to_thread(stranded.in_tree, claim.tree, changed)
+    if accepted != kinds.digest:
+        survey.refuse(kinds, lots)
+    noted = replace(noted, position=claim.position)
+    if all(lot.fate == "stranded" for lot in lots):
+        await _note(installation, claim, noted)
+        return
+    if claim.opening is not None:
+        raise MovedWhileDivided(partition=claim.partition, digest=kinds.digest)
+    begun = replace(noted, former=changed, time_ns=time.time_ns())
+    await _note(installation, claim, begun)
+    await go_on(installation, claim, begun)
+
+
+async def go_on(installation: Installation, claim: Claim, begun: Era) -> None:
+    """Move the entities that still have to move by the change that `begun` notes, then note that it is done."""
+    await oversized_commit.resume(installation, claim)
+    change, layout = begun.change(), installation.layout
+    claim.tree.silence_after = begun.silence_after
+    processor = Processor(
+        claim.tree, installation.subjects, claim.partition, as_json=layout.feed == "json", limit=claim.limit,
+        buckets=layout.partitions if layout.divisions else None,
+    )  # fmt: skip
+    pieces = await asyncio.to_thread(moving.pieces, claim.tree, change)
+    for batch in processor.move(change, pieces):
+        if len(batch.messages) > claim.limit:
+            await oversized_commit.commit(installation, claim, batch.messages, claim.position)
+        else:
+            await claim.append(batch.messages, claim.position)
+    moved = sum(len(piece.members) for piece in pieces)
+    log.info("entities_moved", partition=claim.partition, tables=begun.digest, entities=moved)
+    await _note(installation, claim, replace(begun, former={}, time_ns=0, worker=claim.checkpoint.worker))
+
+
+async def _note(installation: Installation, claim: Claim, era: Era) -> None:
+    """Write into the log that these tables decide from here on."""
+    message = Message(installation.subjects.tables(claim.partition), era.encode(), NO_EVENT)
+    await claim.append([message], claim.position, claim.checkpoint.plan)
+    log.info("tables_noted", partition=claim.partition, tables=era.digest, position=era.position)

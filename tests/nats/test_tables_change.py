@@ -1,0 +1,306 @@
+"""Changes of tables that move entities, on a server: refused, carried out, broken off, followed by each other."""
+
+import asyncio
+import json
+import secrets
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from phaseline.engine.core.message import Message
+from phaseline.engine.core.tables_change import moving
+from phaseline.engine.errors import MovedWhileDivided, StatesStranded
+from phaseline.engine.jetstream.streams import Layout, inspect
+from phaseline.engine.jetstream.wire import Wire
+from phaseline.engine.log import table_eras
+from phaseline.engine.log.as_of import AsOf
+from phaseline.engine.log.division import notes
+from phaseline.engine.log.installation import Installation
+from phaseline.engine.log.latest import Latest
+from phaseline.engine.ownership import json_copies
+from phaseline.engine.ownership.claim import Claim
+from phaseline.engine.ownership.tables_change.tables_report import tables_report
+from phaseline.engine.ownership.takeover import take_over
+from phaseline.engine.replay.audit import Audit, AuditReport, compare_states
+from phaseline.engine.replay.export_log import export
+from phaseline.engine.replay.file_log import FileLog
+from phaseline.engine.replay.recorded_log import RecordedLog, Span
+from phaseline.engine.replay.server_log import ServerLog
+from phaseline.engine.settings import Settings
+from phaseline.engine.worker.worker import Worker
+from phaseline.machines.compiler.kinds import Kinds
+from phaseline.schemas import codec
+from tests.support.archives import audit_of_both, run_archive, with_archive
+from tests.support.changed_jobs import FIRST, SECOND, THIRD, UNMAPPED
+from tests.support.command import ROOT, call
+from tests.support.divided import until_all_decided
+from tests.support.installation import LIMIT, ready, until_decided
+from tests.support.log_check import stored
+from tests.support.random_events import Sent, publish
+
+BEGIN = [
+    ("policy", "create", "p"), ("policy", "create", "q"), *(("job", "create", f"p/{name}") for name in "abcd"),
+    ("job", "create", "q/e"), ("job", "started", "p/a"), ("job", "lost", "p/a"), ("job", "pause", "p/b"),
+    ("job", "cancel", "p/c"), ("job", "started", "q/e"), ("job", "lost", "q/e"),
+]  # fmt: skip
+LATER = [("job", "started", "p/a"), ("job", "succeeded", "p/a"), ("job", "create", "q/f")]
+TABLES = str(ROOT / "tests" / "support" / "changed_jobs.py")
+AFTER = {"p/a": "Pending", "p/b": "Held", "p/c": "Failed", "p/d": "Pending", "q/e": "Pending"}
+
+
+def sent(prefix: str, told: Sequence[tuple[str, str, str]]) -> list[Sent]:
+    """These events, as they are published."""
+    found = []
+    for kind, trigger, entity_id in told:
+        name = secrets.token_hex(8)
+        body = {"specversion": "1.0", "id": name, "source": "/t", "type": f"{kind}.{trigger}"}
+        root, *rest = entity_id.split("/")
+        subject = ".".join((prefix, "events", root, kind, trigger, *rest))
+        found.append(Sent(subject, codec.encode({**body, "data": {}}), name))
+    return found
+
+
+@asynccontextmanager
+async def worker(wire: Wire, settings: Settings, kinds: Kinds, **accepted: Any) -> AsyncIterator[Layout]:
+    made, stop = Worker(wire, replace(settings, partitions=2, **accepted), kinds), asyncio.Event()
+    running = asyncio.create_task(made.run(stop))
+    try:
+        async with asyncio.timeout(LIMIT):
+            await ready(made, running)
+        yield await inspect(wire, settings)
+    finally:
+        stop.set()
+        await asyncio.wait({running})
+    running.result()
+
+
+async def decide(
+    wire: Wire, settings: Settings, kinds: Kinds, told: Sequence[tuple[str, str, str]], **accepted: Any
+) -> Installation:
+    """Run a worker with these tables until it has decided these events."""
+    async with worker(wire, settings, kinds, **accepted) as layout:
+        await publish(wire, sent(settings.prefix, told))
+        await until_decided(wire, layout)
+        installation = Installation(wire, layout, kinds)
+        async with asyncio.timeout(LIMIT):
+            for partition in layout.division.numbers:
+                while (last := await table_eras.latest(installation, partition)) is None or last.digest != kinds.digest:
+                    await asyncio.sleep(0.02)
+                while last.former:
+                    await asyncio.sleep(0.02)
+                    last = await table_eras.latest(installation, partition) or last
+    return installation
+
+
+async def states(installation: Installation) -> dict[str, str]:
+    async with asyncio.timeout(LIMIT):
+        return {one.entity.id: one.entity.facets[0].state.phase for one in await Latest(installation).states("job")}
+
+
+async def audited(installation: Installation, log: RecordedLog) -> AuditReport:
+    audit = Audit(log, installation.kinds, None, None)
+    report = await audit.run()
+    if isinstance(log, ServerLog):
+        await compare_states(installation, audit)
+    return report
+
+
+async def audit(installation: Installation, tmp_path: Path) -> list[AuditReport]:
+    """The audits of the log on the server, and of its export."""
+    async with ServerLog.open(installation, Span()) as log:
+        reports = [await audited(installation, log)]
+    path = tmp_path / "log.plog"
+    async with ServerLog.open(installation, Span()) as log:
+        await export(log, path, records=True, expect=False)
+    return [*reports, await audited(installation, FileLog(path))]
+
+
+async def refused(wire: Wire, settings: Settings, kinds: Kinds) -> str:
+    with pytest.raises(StatesStranded) as told:
+        async with asyncio.timeout(LIMIT):
+            await Worker(wire, replace(settings, accept_tables=kinds.digest), kinds).run(asyncio.Event())
+    return str(told.value)
+
+
+async def test_entities_move_when_their_table_changes(wire: Wire, settings: Settings, tmp_path: Path) -> None:
+    await decide(wire, settings, FIRST, BEGIN)
+    said = await refused(wire, settings, UNMAPPED)
+    assert "(2 job Retrying [Progressing]): say where they go with retired=(Retired('Retrying', to=...),)" in said
+    installation = await decide(wire, settings, SECOND, [], accept_tables=SECOND.digest)
+    place = int((await wire.api(f"STREAM.INFO.{installation.layout.log}"))["state"]["last_seq"])
+    assert await states(installation) == AFTER
+    policies = await Latest(installation).states("policy")
+    assert {one.entity.id: str(one.after) for one in policies} == {
+        "p": "Waiting [Progressing]",
+        "q": "Waiting [Progressing]",
+    }
+    installation = await decide(wire, settings, SECOND, LATER, accept_tables=SECOND.digest)
+    history = await Latest(installation).history("job", "p/a")
+    assert [(one.trigger, one.after.phase, one.cause.by) for one in history] == [
+        ("create", "Pending", "event"), ("started", "Running", "event"), ("lost", "Retrying", "event"),
+        ("tables_changed", "Pending", "tables"), ("started", "Running", "event"), ("succeeded", "Done", "event"),
+    ]  # fmt: skip
+    assert [one.entity.version for one in history] == [1, 2, 3, 4, 5, 6]
+    then = {one.entity.id: one.after.phase for one in await (await AsOf.at(installation, str(place))).states("job")}
+    assert then == AFTER
+    for report in await audit(installation, tmp_path):
+        assert (report.holds, report.by_others, report.divergences) == (True, len(BEGIN), {})
+    said = await refused(wire, settings, FIRST)
+    assert "do not have the states of some entities" in said
+
+
+async def test_stranded_entities_can_be_left_where_they_are(wire: Wire, settings: Settings, tmp_path: Path) -> None:
+    await decide(wire, settings, FIRST, BEGIN)
+    accepted = {"accept_tables": UNMAPPED.digest, "accept_stranded": UNMAPPED.digest}
+    told = [("job", "started", "p/a"), ("job", "create", "q/f"), ("policy", "delete", "q")]
+    installation = await decide(wire, settings, UNMAPPED, told, **accepted)
+    assert await states(installation) == {**AFTER, "p/a": "Retrying", "q/e": "Retrying"}
+    for report in await audit(installation, tmp_path):
+        assert (report.holds, report.divergences) == (True, {})
+    again = await decide(wire, settings, SECOND, [], accept_tables=SECOND.digest)
+    found = {one.entity.id: one.after.phase for one in await Latest(again).states("job", deleted=True)}
+    assert found == {**AFTER, "q/e": "Deleted", "q/f": "Deleted"}
+    for report in await audit(again, tmp_path):
+        assert (report.holds, report.divergences) == (True, {})
+
+
+async def test_a_partition_may_sleep_through_a_change(wire: Wire, settings: Settings, tmp_path: Path) -> None:
+    installation = await decide(wire, settings, FIRST, BEGIN)
+    installation = replace_kinds(installation, SECOND)
+    await take_over(installation, 0, "one", SECOND.digest)
+    installation = await decide(wire, settings, THIRD, LATER[:1], accept_tables=THIRD.digest)
+    assert await states(installation) == {"p/a": "Running", "p/c": "Failed", "p/d": "Pending", "q/e": "Pending"}
+    for report in await audit(installation, tmp_path):
+        assert (report.holds, report.divergences) == (True, {})
+
+
+def replace_kinds(installation: Installation, kinds: Kinds) -> Installation:
+    return Installation(installation.wire, installation.layout, kinds)
+
+
+class Killed(Exception):
+    """The worker ends here."""
+
+
+async def test_a_worker_may_end_at_any_step(
+    wire: Wire, settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    installation = replace_kinds(await decide(wire, settings, FIRST, BEGIN), SECOND)
+    monkeypatch.setattr(moving, "AT_ONCE", 1)
+    monkeypatch.setattr(json_copies, "limit", lambda _: 2)
+    commit, calls = Claim.append, 0
+
+    async def dying(claim: Claim, messages: Sequence[Message], *rest: Any) -> None:
+        """Every second commit is the last thing that its worker does; so is one between them, before it is stored."""
+        nonlocal calls
+        calls += 1
+        if calls % 3 == 2:
+            raise Killed
+        await commit(claim, messages, *rest)
+        if calls % 3 == 0:
+            raise Killed
+
+    monkeypatch.setattr(Claim, "append", dying)
+    deaths = 0
+    for partition in installation.layout.division.numbers:
+        while True:
+            try:
+                await take_over(installation, partition, f"worker-{calls}", SECOND.digest)
+                break
+            except Killed:
+                deaths += 1
+    assert deaths > 6
+    monkeypatch.undo()
+    assert await states(installation) == AFTER
+    monkeypatch.setattr(moving, "AT_ONCE", 1)
+    for report in await audit(installation, tmp_path):
+        assert (report.holds, report.divergences) == (True, {})
+    bodies = [
+        codec.decode(one.data) for one in await stored(wire, installation.layout.log, [f"{settings.prefix}.log.>"])
+    ]
+    ids = [body["id"] for body in bodies]
+    assert len(ids) == len(set(ids))
+    assert sum(body["data"]["cause"]["by"] == "tables" for body in bodies) == 6
+
+
+async def test_the_dry_run_counts_and_stores_nothing(wire: Wire, settings: Settings) -> None:
+    installation = await decide(wire, settings, FIRST, BEGIN)
+    before = (await wire.api(f"STREAM.INFO.{installation.layout.log}"))["state"]["last_seq"]
+    report = await tables_report(replace_kinds(installation, UNMAPPED))
+    shown = report.shown()
+    assert (shown["moves"], shown["shown_anew"], shown["stranded"], shown["entities"]) == (2, 2, 2, 7)
+    assert [one["kind"] for one in shown["kinds"]] == ["job", "policy"]
+    assert shown["deciding"] == [{"digest": FIRST.digest, "partitions": [0, 1]}]
+    assert report.remedies == [
+        "say where they go with retired=(Retired('Retrying', to=...),) in the facet phase of job"
+    ]
+    assert (await tables_report(replace_kinds(installation, SECOND))).count("stranded") == 0
+    assert (await wire.api(f"STREAM.INFO.{installation.layout.log}"))["state"]["last_seq"] == before
+
+
+async def test_a_partition_that_begins_moves_nothing(wire: Wire, settings: Settings) -> None:
+    installation = await decide(wire, settings, FIRST, BEGIN)
+    for number in installation.layout.division.numbers:
+        await (await take_over(installation, number, "old")).close()
+    divided = await notes.add(installation, 3, "/test", (await notes.standing(installation)).end)
+    number = divided.layout.division.number_of("p")
+    with pytest.raises(MovedWhileDivided, match="begins a new division"):
+        await take_over(replace_kinds(divided, SECOND), number, "new", SECOND.digest)
+    async with worker(wire, settings, FIRST):
+        await publish(wire, sent(settings.prefix, [("job", "create", "p/z"), ("job", "create", "q/z")]))
+        await until_all_decided(wire, installation.layout)
+    last = replace_kinds(divided, SECOND)
+    for number in last.layout.division.numbers:
+        await take_over(last, number, "new", SECOND.digest)
+    assert await states(last) == {**AFTER, "p/z": "Pending", "q/z": "Pending"}
+    async with ServerLog.open(last, Span()) as log:
+        report = await audited(last, log)
+    assert (report.holds, report.divergences) == (True, {})
+
+
+@pytest.mark.parametrize("feed", ["json", "both"])
+async def test_an_archive_and_a_part_of_the_log_hold_the_change(
+    wire: Wire, settings: Settings, tmp_path: Path, feed: Any
+) -> None:
+    settings = replace(settings, feed=feed)
+    await decide(wire, settings, FIRST, BEGIN)
+    await decide(wire, settings, SECOND, LATER, accept_tables=SECOND.digest)
+    installation = await decide(wire, settings, SECOND, [("job", "create", f"q/{n}") for n in range(60)])
+    async with ServerLog.open(installation, Span()) as log:
+        await export(log, tmp_path / "log.jsonl", records=True, expect=False)
+    for span in (Span("p"), Span("q"), Span(first=len(BEGIN) - 2), Span(first=len(BEGIN) + 1), Span(last=len(BEGIN))):
+        async with ServerLog.open(installation, span) as log:
+            found = await Audit(log, SECOND, span.root, None).run()
+        filed = await Audit(FileLog(tmp_path / "log.jsonl", span), SECOND, span.root, None).run()
+        for report in (found, filed):
+            assert (report.holds, report.divergences, report.entities > 0) == (True, {}, True), span
+    await run_archive(installation, tmp_path / "archive")
+    assert (await audit_of_both(installation, tmp_path / "archive")).divergences == {}
+    history = await Latest(await with_archive(installation, tmp_path / "archive")).history("job", "p/b")
+    assert [one.after.phase for one in history] == ["Pending", "Paused", "Held"]
+
+
+async def test_the_command_says_who_would_be_stranded(wire: Wire, settings: Settings) -> None:
+    await decide(wire, settings, FIRST, BEGIN)
+    words = ("tables", "--nats", settings.nats[0], "--prefix", settings.prefix, "--with")
+    code, out, err = await call(*words, f"{TABLES}:UNMAPPED")
+    assert code == 1
+    assert next(line.split() for line in out.splitlines() if "stranded" in line) == [
+        "2", "job", "phase", "Retrying", "[Progressing]", "stranded",
+    ]  # fmt: skip
+    assert out.splitlines()[-1] == (
+        f"digest {UNMAPPED.digest}: other tables decide 2 of 2 partitions; 7 entities, 4 would move, 2 stranded"
+    )
+    assert "say where they go with retired=(Retired('Retrying', to=...),) in the facet phase of job" in err
+    code, out, err = await call(*words, f"{TABLES}:SECOND", "--json")
+    assert (code, json.loads(out)["stranded"], err) == (0, 0, "")
+    assert {"kind": "job", "facet": "phase", "from": {"state": "Paused", "conditions": ["Ok"]},
+            "to": {"state": "Held", "conditions": ["Ok"]}, "fate": "moves", "entities": 1} in json.loads(out)["states"]  # fmt: skip
+    code, out, _ = await call(*words, f"{TABLES}:FIRST")
+    assert (code, out.splitlines()) == (
+        0, [f"digest {FIRST.digest}: these tables decide every partition; 7 entities, 0 would move, 0 stranded"],
+    )  # fmt: skip

@@ -1,0 +1,45 @@
+"""`python3 dev.py test` runs its checks beside the tests: the exit code is that of the tests, unless a check fails.
+
+Belongs here: both at once, with programs in their place. Does not: what dev.py lists and says (`test_dev`).
+"""
+
+import signal
+import sys
+from collections.abc import Iterator
+
+import pytest
+
+import dev
+
+ENDLESS = "import time; time.sleep(600)"
+
+
+@pytest.fixture(autouse=True)
+def _programs(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setattr(dev, "program", lambda _: sys.executable)
+    before = signal.getsignal(signal.SIGTERM)
+    yield
+    signal.signal(signal.SIGTERM, before)
+
+
+def ended(monkeypatch: pytest.MonkeyPatch, check: str, tests: str) -> object:
+    """The exit code of `dev.py test`, whose check and tests run these programs."""
+    monkeypatch.setattr(dev, "LINT", (["check", "-c", check],))
+    with pytest.raises(SystemExit) as found:
+        dev.run_beside_lint(["tests", "-c", tests])
+    return found.value.code
+
+
+@pytest.mark.parametrize("code", [0, 5])
+def test_the_code_is_that_of_the_tests(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], code: int
+) -> None:
+    assert ended(monkeypatch, "print('fine')", f"print('tested'); raise SystemExit({code})") == code
+    assert capfd.readouterr().out == "tested\n"
+
+
+def test_a_check_that_fails_ends_the_tests(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> None:
+    assert ended(monkeypatch, "print('wrong'); raise SystemExit(1)", ENDLESS) == 1
+    said = capfd.readouterr()
+    assert said.out == "wrong\n"
+    assert "failed: check -c" in said.err
