@@ -11,7 +11,7 @@ import time
 from collections.abc import Awaitable, Callable
 from functools import partial
 
-from benchmarks import bare_loops, by_hand, phaseline_worker
+from benchmarks import bare_loops, by_hand, latency, phaseline_worker
 
 Work = Callable[[], Awaitable[None]]
 CONTENDERS: dict[str, Callable[[str, str, int, int], Awaitable[Work]]] = {
@@ -23,6 +23,7 @@ CONTENDERS: dict[str, Callable[[str, str, int, int], Awaitable[Work]]] = {
     "snapshots": partial(bare_loops.prepare_pull, states_every=1.0),
     "copies": partial(bare_loops.prepare_pull, states_every=0.0),
     "by_hand": by_hand.prepare,
+    "hop": latency.prepare_hop,
 }
 
 

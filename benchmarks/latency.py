@@ -3,18 +3,20 @@
 import asyncio
 import json
 import statistics
+import sys
 import time
+from collections.abc import Awaitable, Callable
+from contextlib import AsyncExitStack
 from itertools import islice
 from typing import Any
 
+from benchmarks.workers import line_of, start
 from benchmarks.workload import CLUSTERS, NODES, Workload, installation
 from phaseline.engine.embedded.server import EmbeddedServer
 from phaseline.engine.jetstream import consumer
 from phaseline.engine.jetstream.api_reply import EXPECTED
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.settings import Settings
-from phaseline.engine.worker.worker import Worker
-from phaseline.machines.built_in import installed
 
 EVENTS = 600
 RATE = 50.0
@@ -28,27 +30,46 @@ WAYS = {
 
 
 async def run(events: int = EVENTS, rate: float = RATE) -> dict[str, Any]:
-    """Milliseconds of all ways. They take turns, event by event, in one run."""
-    async with EmbeddedServer() as server:
+    """Milliseconds of all ways. They take turns, event by event, in one run.
+
+    The worker and the loop of two hops have a process each, as a worker always has: what listens to the feed never
+    waits for it.
+    """
+    async with EmbeddedServer() as server, AsyncExitStack() as ending:
         settings = Settings(nats=(server.url,))
-        async with Wire.open(settings, name="worker") as working, Wire.open(settings, name="bench") as wire:
-            await installation(wire, settings, BUILD)
-            await wire.api("STREAM.CREATE.bare", _stream("bare", "bare.in.>", republish="bare.out"))
-            await _hop_twice(working)
-            stop = asyncio.Event()
-            worker = Worker(working, settings, installed())
-            running = asyncio.create_task(worker.run(stop))
-            while worker.counts().events < BUILD:
-                await asyncio.sleep(0.05)
-            found = await _measure(wire, events, rate)
-            stop.set()
-            await running
+        wire = await ending.enter_async_context(Wire.open(settings, name="bench"))
+        layout = await installation(wire, settings, BUILD)
+        await wire.api("STREAM.CREATE.bare", _stream("bare", "bare.in.>", republish="bare.out"))
+        for contender in ("share", "hop"):
+            await line_of(await start(contender, server.url, layout.prefix, layout.partitions, ending))
+        last = f"{layout.prefix}.log.*.transition.node.phase.Running.*.pool.node-{NODES - 1}"
+        while len(await _subjects(wire, layout.log, last)) < CLUSTERS:
+            await asyncio.sleep(0.05)
+        found = await _measure(wire, events, rate)
     return {name: _percentiles(values) for name, values in found.items()}
+
+
+async def _subjects(wire: Wire, stream: str, filter_: str) -> dict[str, int]:
+    """The subjects of a stream that a filter selects."""
+    info = await wire.api(f"STREAM.INFO.{stream}", {"subjects_filter": filter_})
+    return info["state"].get("subjects") or {}
 
 
 def _stream(name: str, *subjects: str, republish: str = "") -> dict[str, Any]:
     config: dict[str, Any] = {"name": name, "subjects": list(subjects)}
     return {**config, "republish": {"src": subjects[0], "dest": f"{republish}.>"}} if republish else config
+
+
+async def prepare_hop(url: str, _: str, __: int, ___: int) -> Callable[[], Awaitable[None]]:
+    """The loop of two hops, until a line on the standard input."""
+    opened = Wire.open(Settings(nats=(url,)), name="hop")
+    await _hop_twice(await opened.__aenter__())
+
+    async def work() -> None:
+        await asyncio.to_thread(sys.stdin.readline)
+        await opened.__aexit__(None, None, None)
+
+    return work
 
 
 async def _hop_twice(wire: Wire) -> None:

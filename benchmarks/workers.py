@@ -49,9 +49,11 @@ async def _measure(
 ) -> Figures:
     """Store the events while the workers, which share the partitions evenly, decide them."""
     async with AsyncExitStack() as ending:
-        workers = [await _start(server.url, layout, layout.partitions // number, ending) for _ in range(number)]
+        workers = [
+            await start("share", server.url, layout.prefix, layout.partitions // number, ending) for _ in range(number)
+        ]
         for worker in workers:
-            await _line(worker)
+            await line_of(worker)
         before, began = cpu(server.pid), time.perf_counter()
         for worker in workers:
             _tell(worker, "go")
@@ -61,7 +63,7 @@ async def _measure(
         seconds = time.perf_counter() - began
         for worker in workers:
             _tell(worker, "end")
-        spent = [float(json.loads(await _line(worker))["cpu"]) for worker in workers]
+        spent = [float(json.loads(await line_of(worker))["cpu"]) for worker in workers]
         return {
             "events/s": events / seconds,
             "workers": sum(spent) / events * 1e6,
@@ -69,9 +71,10 @@ async def _measure(
         }
 
 
-async def _start(url: str, layout: Layout, share: int, ending: AsyncExitStack) -> Process:
+async def start(name: str, url: str, prefix: str, share: int, ending: AsyncExitStack) -> Process:
+    """Start a contender in a process of its own. It ends with the stack. share: the partitions that it takes over."""
     process = await asyncio.create_subprocess_exec(
-        sys.executable, "-m", "benchmarks.contender", "share", url, layout.prefix, str(share), "0",
+        sys.executable, "-m", "benchmarks.contender", name, url, prefix, str(share), "0",
         stdin=PIPE, stdout=PIPE, cwd=ROOT,
     )  # fmt: skip
 
@@ -84,7 +87,8 @@ async def _start(url: str, layout: Layout, share: int, ending: AsyncExitStack) -
     return process
 
 
-async def _line(process: Process) -> bytes:
+async def line_of(process: Process) -> bytes:
+    """The next line that a contender prints: first `ready`, in the end its seconds."""
     if process.stdout is None:
         raise AssertionError("the worker has no pipes")
     return await process.stdout.readline()

@@ -215,3 +215,9 @@ class EdgeStoreMissing(SetupError):
     """the edge {edge!r} has no store for events: an operator makes it with `phaseline edge add {edge}` at the hub"""
 
     edge: str
+
+
+class NoEdges(SetupError):
+    """there is no edge {edge!r}, because none was added: `phaseline edge add NAME` adds one"""
+
+    edge: str

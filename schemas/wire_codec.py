@@ -5,7 +5,7 @@ Belongs here: which field of `records` becomes which field of `wire_types`. Does
 """
 
 from collections.abc import Callable, Iterable, Iterator
-from functools import cache
+from functools import cache, lru_cache
 from sys import intern
 from typing import Any, NamedTuple
 
@@ -308,6 +308,7 @@ def _rejection_to_wire(record: Rejection, cause: CauseMap) -> RejectionData:
     )
 
 
+@lru_cache(maxsize=1024)
 def _verb(type_: str) -> str:
     """The last word of a record's `type`; raises `ValueError` if it names no record."""
     verb = type_.rpartition(".")[2]

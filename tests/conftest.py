@@ -9,6 +9,7 @@ import shutil
 import signal
 import tempfile
 from collections.abc import AsyncIterator, Iterator
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -19,6 +20,7 @@ import structlog
 from phaseline.engine import logs
 from phaseline.engine.client.client import Client
 from phaseline.engine.embedded.server import EmbeddedServer
+from phaseline.engine.errors import NatsUnreachable
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.settings import Settings
 from phaseline.engine.worker.collecting import COLLECT
@@ -81,9 +83,12 @@ def settings(server: EmbeddedServer) -> Settings:
 
 @pytest_asyncio.fixture
 async def wire(settings: Settings) -> AsyncIterator[Wire]:
-    """A connection to the shared server."""
+    """A connection to the shared server. The streams of the test end with it: hundreds of idle ones cost the server."""
     async with Wire.open(settings, name="test") as opened:
         yield opened
+        with suppress(NatsUnreachable, RuntimeError):  # a test may have cut or closed it
+            for role in ("STATE", "LIVE", "EVENTS", "LEASE", "LOG"):
+                opened.publish(opened.api_subject(f"STREAM.DELETE.{settings.stream(role)}"), b"")
 
 
 @pytest_asyncio.fixture

@@ -5,17 +5,15 @@ Does not: trimming (`trim`).
 """
 
 import asyncio
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, aclosing
 
 from phaseline.engine.jetstream.direct_get import last_message_from_leader, origin
-from phaseline.engine.jetstream.stream_reader import reader_of
-from phaseline.engine.log import checkpoint, log_records
-from phaseline.engine.log.archived import note
 from phaseline.engine.log.archived.archive_errors import CopyBehind
+from phaseline.engine.log.archived.expiring import undecided
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.when import Moment
 from phaseline.engine.replay.recorded_log import Span
-from phaseline.engine.replay.server_log import ServerLog, first_event_after, up_to
+from phaseline.engine.replay.server_log import ServerLog, first_event_after
 from phaseline.schemas.records import utc
 
 MICROSECOND = 1_000
@@ -34,29 +32,10 @@ async def last_finished(installation: Installation, moment: Moment) -> int:
 
 async def _decided(log: ServerLog) -> int:
     """The position up to which all events are decided."""
-    installation, deciders = log.installation, log.deciders
-    open_ = {one: await _known(log, one) for one in log.own_partitions() if one not in deciders.closed}
-    base = max(min(open_.values()), await note.position(installation))
-    skip = len(log.prefix) + 1
-    async with reader_of(installation.wire, installation.layout.events, [], base + 1) as reader:
-        async for slice_ in up_to(reader, log.ends):
-            for event in slice_:
-                number = deciders.of(event.subject[skip:].split(".", 3)[2], event.sequence)
-                if number in open_ and event.sequence > open_[number]:
-                    return event.sequence - 1
-    return max(base, log.ends)
-
-
-async def _known(log: ServerLog, partition: int) -> int:
-    """A position up to which all events of a partition are decided, according to LOG's leader."""
-    installation = log.installation
-    subject = installation.subjects.checkpoint(partition)
-    last = await checkpoint.last(installation.wire, installation.layout.log, subject) or checkpoint.Checkpoint()
-    if last.plan is not None:
-        return last.position
-    known = max(last.position, last.clear or 0)
-    # Lone records do not write the checkpoint. In a bucket with records of several partitions they are not told apart.
-    return known if log.is_divided else max(known, await log_records.last_cause(installation, partition))
+    async with aclosing(undecided(log.installation, log.ends)) as found:
+        async for position in found:
+            return position - 1
+    return log.ends
 
 
 async def _first_cause_after(log: ServerLog, partition: int, place: int) -> int | None:

@@ -19,7 +19,7 @@ from phaseline.engine.archive.manifest import Manifest, PartEntry
 from phaseline.engine.archive.store import ArchiveStore
 from phaseline.engine.archive.trim import Trimmed, trim
 from phaseline.engine.archive.write_parts import EVENTS, PartWriter
-from phaseline.engine.errors import Fenced
+from phaseline.engine.errors import BadLogFile, Fenced
 from phaseline.engine.jetstream.api_reply import EXPECTED
 from phaseline.engine.log import as_of
 from phaseline.engine.log.archived import note as notes
@@ -113,7 +113,11 @@ class Archiver:
         self.begin("writing", last - first + 1)
         async with LogSlice.open(installation, first, last) as found:
             writer = PartWriter(self.store, found, len(manifest.parts), self.least)
-            parts = await writer.write(self.progress)
+            try:
+                parts = await writer.write(self.progress)
+            except (OSError, BadLogFile) as error:
+                why = getattr(error, "strerror", None) or str(error)
+                raise self.store.failed(f"{why}: nothing was trimmed; make room, and call it again") from None
             place, sources = found.settled, {**manifest.sources, **found.sources}
         self.begin("reading back", last - first + 1)
         reading = check.read_back(self.store, parts, self.progress)

@@ -7,12 +7,14 @@ cutting and wrapping one text (`styled`), printing (`render`).
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import zip_longest
+from operator import gt
 from typing import NamedTuple
 
 from phaseline.engine.cli.styled import Piece, Text, width_of
 
 GAP = "  "
 """What stands between two columns."""
+APART = len(GAP)
 FIRST_ROWS = 500
 """The rows that choose the columns and their widths. They are held back until they are complete; later rows are not."""
 MOST = 90
@@ -105,8 +107,15 @@ class Lines:
         return [self._line(titles, self._widths), *(self._line(row, self._widths) for row in held)]
 
     def _line(self, row: Row, widths: list[int]) -> Text:
-        """The line of a row. A name that is wider than those before widens its column, if that costs no other one."""
-        columns, cells, width = self._columns, [row[at] for at in self._shown], self._width
+        """The line of a row."""
+        cells = [row[at] for at in self._shown]
+        if any(map(gt, [cell.width for cell in cells], widths)):
+            return self._fitted(cells, widths)
+        return _side_by_side(cells, widths, self._width)
+
+    def _fitted(self, cells: Row, widths: list[int]) -> Text:
+        """The line of a row with wider cells. A name widens its column, if that costs no other one."""
+        columns, width = self._columns, self._width
         for number, (cell, room) in enumerate(zip(cells, widths, strict=True)):
             if (found := cell.width) > room:
                 if width is not None and columns[self._shown[number]].may_cut:
@@ -149,10 +158,12 @@ def _side_by_side(cells: Row, widths: Sequence[int], width: int | None) -> Text:
         if found:
             if missing:
                 parts.append((" " * missing, ""))
+                used += missing
             parts += cell.parts
-            used += missing + found
-            missing = 0
-        missing += room - found + len(GAP)
+            used += found
+            missing = room - found + APART
+        else:
+            missing += room + APART
     line = Text.of(parts)
     return line if width is None or used <= width else line.clipped(width)
 

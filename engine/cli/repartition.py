@@ -4,13 +4,14 @@ Belongs here: its options, the question before it, its layout. Does not: the cha
 workers make.
 """
 
+import asyncio
 import sys
 
 import click
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
-from phaseline.engine.cli import options, render, terminal
+from phaseline.engine.cli import options, render, rights, terminal
 from phaseline.engine.cli.help import Page
 from phaseline.engine.cli.output import Output
 from phaseline.engine.jetstream.streams import inspect
@@ -54,7 +55,8 @@ def repartition(
     async def work() -> None:
         async with Wire.open(settings, name="phaseline-repartition") as wire:
             installation = Installation(wire, await inspect(wire, settings), installed())
-            found = await changing.examine(installation, partitions)
+            with rights.of_operators(wire):
+                found = await changing.examine(installation, partitions)
             if not found.is_done and not found.workers:
                 raise NoWorkers(prefix=settings.prefix)
             if dry_run or found.is_done:
@@ -62,15 +64,24 @@ def repartition(
                 return
             if not yes and not found.is_asked:
                 _confirm(found)
-            asked = await changing.ask(found, default_source("cli"))
-            with _bar() as bar:
-                task = bar.add_task("", total=None)
-                seconds = await changing.finished(
-                    asked, wait, lambda now: bar.update(task, completed=now.closed + now.opened, total=now.total)
-                )
+            try:
+                asked = await changing.ask(found, default_source("cli"))
+                seconds = await _finished(asked, wait)
+            except asyncio.CancelledError:
+                terminal.say("the workers go on by themselves; the same command waits for them again")
+                raise
             _show(asked, output, seconds)
 
     return terminal.run(work())
+
+
+async def _finished(asked: Repartition, wait: float) -> float:
+    """Wait for the workers; the seconds that it took."""
+    with _bar() as bar:
+        task = bar.add_task("", total=None)
+        return await changing.finished(
+            asked, wait, lambda now: bar.update(task, completed=now.closed + now.opened, total=now.total)
+        )
 
 
 def _confirm(found: Repartition) -> None:

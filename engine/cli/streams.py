@@ -8,20 +8,24 @@ from collections.abc import Sequence
 
 import click
 
-from phaseline.engine.cli import options, render, terminal
+from phaseline.engine.cli import options, render, rights, terminal
 from phaseline.engine.cli.help import Page
 from phaseline.engine.cli.layout import Grid
 from phaseline.engine.cli.output import Output
+from phaseline.engine.cli.render_replay import counted
 from phaseline.engine.cli.styled import Text
 from phaseline.engine.cli.worker import of_streams
 from phaseline.engine.error_help.exit_codes import Exit
-from phaseline.engine.errors import NoResponders, NotPermitted
 from phaseline.engine.jetstream.stream_settings.change import Copying, change, check
 from phaseline.engine.jetstream.stream_settings.fill import Fill, size
 from phaseline.engine.jetstream.stream_settings.report import StreamReport
+from phaseline.engine.jetstream.stream_settings.stream_errors import EventsNeeded
 from phaseline.engine.jetstream.streams import Layout, inspect, reports
 from phaseline.engine.jetstream.wire import Wire
+from phaseline.engine.log.archived.expiring import Expiring, expiring
+from phaseline.engine.log.installation import Installation
 from phaseline.engine.settings import Settings
+from phaseline.machines.built_in import installed
 
 
 @click.command(
@@ -33,15 +37,19 @@ from phaseline.engine.settings import Settings
     ],
 )
 @click.option("--apply", "applies", is_flag=True, help="Change what differs, and wait until all copies are up to date.")
+@click.option("--drop-events", is_flag=True,
+              help="Let a shorter --events-max-age delete events that are not decided, or not archived.")  # fmt: skip
 @options.connected
 @of_streams
 @options.output("json", "yaml")
-def streams(settings: Settings, *, applies: bool, output: Output) -> int | None:
+def streams(settings: Settings, *, applies: bool, drop_events: bool, output: Output) -> int | None:
     """Show how the streams of the installation differ from what this version and these options want.
 
     What you name with an option is wanted so; what you do not name stays as it is. --apply changes one stream after the
     other, while workers and publishers go on. If something that is wanted cannot be changed, it says why and what to do
-    instead, and changes nothing. The exit code is 1 if something differs and --apply is not given.
+    instead, and changes nothing. So it does where a shorter --events-max-age would delete events at once that no worker
+    has decided, or that an archive of this log does not hold yet; --drop-events deletes them all the same. The exit
+    code is 1 if something differs and --apply is not given.
 
     It is for operators (docs/operating.md says which rights it needs). Workers take the same options; they create
     streams with them, and log `stream_differs` where a stream that exists differs.
@@ -50,14 +58,18 @@ def streams(settings: Settings, *, applies: bool, output: Output) -> int | None:
     async def work() -> int:
         async with Wire.open(settings, name="phaseline-streams") as wire:
             layout = await inspect(wire, settings)
-            found = await _reports(wire, settings, layout)
+            with rights.of_operators(wire):
+                found = await reports(wire, settings, layout)
             differing = [one for one in found if one.differences]
             _show(found, output)
             for name in sorted({*layout.streams} - {one.stream for one in found}):
                 terminal.say(f"{name} does not exist: a worker that starts creates it")
+            needed = None if drop_events else await _needed(wire, layout, differing)
             if not applies or not differing:
-                return _end(found, differing)
+                return _end(found, differing, needed)
             check(differing)
+            if needed is not None:
+                raise needed
             for report in differing:
                 await change(wire, report, _progress)
                 terminal.say(f"{report.stream} is changed")
@@ -66,14 +78,30 @@ def streams(settings: Settings, *, applies: bool, output: Output) -> int | None:
     return terminal.run(work())
 
 
-async def _reports(wire: Wire, settings: Settings, layout: Layout) -> list[StreamReport]:
-    try:
-        return await reports(wire, settings, layout)
-    except NoResponders as error:
-        if wire.has_consumers:
-            raise
-        # The account of this user imports a part of the API.
-        raise NotPermitted(subject=error.subject, violation="", who_may="; the role operator may") from error
+async def _needed(wire: Wire, layout: Layout, differing: Sequence[StreamReport]) -> EventsNeeded | None:
+    """What is against a change of the age of EVENTS; None if nothing is."""
+    for one in (one for report in differing for one in report.differences):
+        if one.stream == layout.events and one.key == "max_age" and one.value:
+            found = await expiring(Installation(wire, layout, installed()), one.value)
+            if found.are_needed:
+                return EventsNeeded(stream=one.stream, age=one.wanted, events=_kept(found), way_out=_way_out(found))
+    return None
+
+
+def _kept(found: Expiring) -> str:
+    """The events that somebody needs."""
+    parts = []
+    if found.undecided:
+        parts.append(f"{counted(found.undecided, 'event')} not decided yet")
+    if found.unarchived:
+        parts.append(f"up to {counted(found.unarchived, 'event')} not in archive {found.archive} yet")
+    return " and ".join(parts)
+
+
+def _way_out(found: Expiring) -> str:
+    if found.undecided:
+        return "start workers, and wait until `phaseline doctor` says that all events are decided"
+    return "call `phaseline archive` before"
 
 
 def _show(found: Sequence[StreamReport], output: Output) -> None:
@@ -115,7 +143,7 @@ def _differences(found: Sequence[StreamReport]) -> Grid:
     return grid
 
 
-def _end(found: Sequence[StreamReport], differing: Sequence[StreamReport]) -> int:
+def _end(found: Sequence[StreamReport], differing: Sequence[StreamReport], needed: EventsNeeded | None) -> int:
     """Say what the tables mean; the exit code."""
     for report in found:
         if report.fill.is_almost_full:
@@ -123,6 +151,9 @@ def _end(found: Sequence[StreamReport], differing: Sequence[StreamReport]) -> in
     if not differing:
         terminal.say("all streams are as they are wanted")
         return Exit.DONE
+    if needed is not None:
+        terminal.say(f"--apply refuses this: {needed}")
+        return Exit.NO
     is_possible = all(one.can_change for report in differing for one in report.differences)
     terminal.say(
         "--apply changes this" if is_possible else "--apply refuses this, because not all of it can be changed"

@@ -16,6 +16,7 @@ from phaseline.engine.jetstream.stream_settings.report import STREAM_NOT_FOUND
 from phaseline.engine.jetstream.streams import Layout, inspect
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.settings import DEFAULT_WINDOW, Settings
+from phaseline.engine.setup_errors import NoEdges
 
 CONSUMER_NOT_FOUND = 10014
 NOT_FOUND = (STREAM_NOT_FOUND, CONSUMER_NOT_FOUND)
@@ -151,11 +152,12 @@ def _has(wanted: list[dict[str, Any]], found: list[dict[str, Any]] | None) -> bo
 async def remove(wire: Wire, settings: Settings, name: str) -> list[str]:
     """Take the edge out of the installation: its source and its inlet. Its store stays where it is.
 
-    Returns what was removed. Raises `NameUnknown`, and `InletHoldsEvents` if EVENTS does not take what the inlet has.
+    Returns what was removed. Raises `NameUnknown`, `NoEdges`, and `InletHoldsEvents` if EVENTS does not take what the
+    inlet has.
     """
     layout, names = await inspect(wire, settings), EdgeNames(settings.prefix, name)
     if name not in (known := await added(wire, layout)):
-        raise NameUnknown.among("edge", name, known)
+        raise NameUnknown.among("edge", name, known) if known else NoEdges(edge=name)
     way = await uplink.find(wire, names)
     inlet = await _config(way.at_hub, f"STREAM.INFO.{names.inlet}")
     if inlet is not None:

@@ -4,7 +4,7 @@ Belongs here: the choice of subjects, and the iterator. Does not: states (`lates
 """
 
 from collections import deque
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, Self, TypeVar, cast, get_args
 
@@ -45,12 +45,13 @@ class RecordFilter:
     def check(self, kinds: Kinds) -> None:
         """Raise `NameUnknown` or `InvalidId` if no record can ever match."""
         among = [latest.check_kind(kinds, self.kind)] if self.kind else list(kinds.values())
-        _check("facet", self.facet, [name for kind in among for name in kind.names])
-        phases = [phase for kind in among for machine in kind.machines for phase in machine.phases[1:]]
+        # Each list is made only if it is needed: a kind that nobody asks for need not be compiled.
+        _check("facet", self.facet, (name for kind in among for name in kind.names))
+        phases = (phase for kind in among for machine in kind.machines for phase in machine.phases[1:])
         _check("state", self.state, phases)
-        conditions = [label.condition for kind in among for facet in kind.table.facets for label in facet.labels]
         for condition in sorted(self.choice.conditions) if self.choice is not None else ():
-            _check("condition", condition, [known for known in conditions if known is not None])
+            labels = (label for kind in among for facet in kind.table.facets for label in facet.labels)
+            _check("condition", condition, (label.condition for label in labels if label.condition is not None))
         _check("reason", self.reason, list(get_args(Reason)))
         if self.below is not None:
             latest.check_tree(self.below)
@@ -126,9 +127,9 @@ def feed_of(prefix: str, filters: list[str]) -> list[str]:
     return [f"{prefix}.{tokens}" for tokens in (feed if len(feed) == len(filters) else ("transition.>", "rejection.>"))]
 
 
-def _check(what: str, word: str | None, known: list[str]) -> None:
-    if word is not None and word not in known:
-        raise NameUnknown.among(what, word, known)
+def _check(what: str, word: str | None, known: Iterable[str]) -> None:
+    if word is not None and word not in (names := [*known]):
+        raise NameUnknown.among(what, word, names)
 
 
 class Watch(Generic[R]):

@@ -134,6 +134,12 @@ class PartitionStates:
             log.warning("state_rebuilt", partition=self.partition, missing=missing, entities=len(self._tree))
         return self._tree, self._highest
 
+    def forget(self) -> None:
+        """Forget all that was read: the tree may be something else than the log."""
+        self._tree, self._highest, self._read, self._copied = self._installation.tree(), 0, 0, 0
+        self._settled = None
+        self._asides.clear()
+
     async def close(self) -> None:
         """Read no more. A second call does nothing."""
         reader, self._reader = self._reader, None
@@ -163,8 +169,7 @@ class PartitionStates:
         info = await self._installation.wire.api(f"STREAM.INFO.{self._installation.layout.state}")
         made = str(info["created"])
         if self._read and (made != self._made or int(info["state"]["last_seq"]) < self._read):
-            self._tree, self._highest, self._read, self._copied = self._installation.tree(), 0, 0, 0
-            self._asides.clear()
+            self.forget()
         self._made = made
         return self._read + 1
 

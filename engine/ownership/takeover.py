@@ -22,7 +22,7 @@ from phaseline.engine.ownership.claim import Claim
 from phaseline.engine.ownership.fenced_commit import Fence
 from phaseline.engine.ownership.former_owner import Former
 from phaseline.engine.ownership.load_states import Holding, PartitionStates
-from phaseline.engine.ownership.tables_change.carry_out import carry_out, go_on
+from phaseline.engine.ownership.tables_change.carry_out import change_tables
 from phaseline.schemas.records import Loss
 
 log = logs.get_logger(__name__)
@@ -38,7 +38,7 @@ async def take_over(
     Raises `PartitionClosed` if a repartition has closed it, `NotClosedYet` if the partitions before it are not closed.
 
     Where other tables decided before: raises `TablesDiffer`, unless `accepted` is the digest of the tables at hand. If
-    they lack states that entities are in: as `carry_out`; accept_stranded is its `accepted`.
+    they lack states that entities are in: as `change_tables`; accept_stranded is its `accepted`.
     Where the log was emptied: raises `LogEmptied`, unless `accept_loss`. silence_after: as in the settings.
     batches: as for `Fence`. states: what was read before, by a worker that prepared to own the partition, or owned it.
     If nobody has committed since, it goes on without reading anything.
@@ -74,12 +74,8 @@ async def take_over(
         # Lone records do not write the checkpoint: the former owner did get on.
         claim.checkpoint = replace(own, position=position, attempts=1, trying=0, triers=())
         await fence.move(claim.checkpoint.encode_as)
-    if era is not None and era.former and era.digest == kinds.digest:
-        await go_on(installation, claim, era)
-    tree.silence_after = silence_after
-    if era is None or (era.digest, era.silence_after) != (kinds.digest, silence_after):
-        noted = Era(0, kinds.digest, kinds.versions, worker, silence_after)
-        await carry_out(installation, claim, notes, noted, accept_stranded)
+    wanted = Era(0, kinds.digest, kinds.versions, worker, silence_after)
+    await change_tables(installation, claim, states, notes if era is None else era, wanted, accept_stranded)
     await _note_losses(installation, claim, former, least)
     if claim.checkpoint.plan is None and not is_whole:
         await repair_timers.repair(installation, claim)

@@ -68,7 +68,10 @@ export function refill(parent, ...children) {
 function renew(old, made) {
 	for (const name of ["onclick", "onchange", "oninput"]) old[name] = made[name];
 	for (const { name } of [...old.attributes]) if (!made.hasAttribute(name)) old.removeAttribute(name);
-	for (const { name, value } of made.attributes) if (old.getAttribute(name) !== value) old.setAttribute(name, value);
+	for (const { name, value } of made.attributes) {
+		if (name === "style") old.style.cssText = value; // as a text it is not allowed
+		else if (old.getAttribute(name) !== value) old.setAttribute(name, value);
+	}
 	refill(old, ...made.childNodes);
 	if (old.value !== made.value) old.value = made.value;
 }

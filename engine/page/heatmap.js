@@ -281,7 +281,7 @@ export class HeatMap {
 	}
 }
 
-/** Cells below the canvas, of which there may be too many for it, are outside of the array. */
+/** What is below the canvas is outside of the array. */
 function blit(pixels, width, stamp, size, at) {
 	for (let row = 0; row < size; row++) {
 		for (let column = 0; column < size; column++) pixels[at + row * width + column] = stamp[row * size + column];

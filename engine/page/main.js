@@ -9,7 +9,7 @@ import { Stream } from "./stream.js";
 import { Strip } from "./strip.js";
 import { choose, el, fill, language, safe, sleep, small, stateName, t } from "./ui.js";
 
-/** What all cells can be seen on. The other screens are of one: each has a log of its own. */
+/** The screens of all cells; the others are of one. */
 const ACROSS = ["now", "tree"];
 const PLAYED = 600;
 const BEFORE = 400;

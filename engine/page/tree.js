@@ -171,7 +171,7 @@ export function open(app, root) {
 		if (row.number < 0) {
 			const state = store.states[row.state];
 			name.append(el(`span.cut.state.${state.class}`, glyph(state.class), `${num(row.members.length)} × ${stateName(state)}`));
-			element.replaceChildren(name);
+			refill(element, name);
 			return;
 		}
 		const { number } = row;
@@ -182,7 +182,7 @@ export function open(app, root) {
 		const state = el("span.cut", stateMark(store.stateOf(number)));
 		if (store.flags[number] & STALE) state.append(" ", el("span.silent", { title: t("stale") }, glyph("silent")));
 		const others = el("span.badges.wide", store.facets(number).map((one) => el("span", { class: `badge ${one.class}`, title: one.facet }, glyph(one.class), stateName(one))));
-		element.replaceChildren(name, state, others, el("span.wide", badges(counts, number * 6)),
+		refill(element, name, state, others, el("span.wide", badges(counts, number * 6)),
 			el("span.soft.small.end", { title: moment(store.since[number]) }, span(app.clock() - store.since[number])));
 	}
 

@@ -45,7 +45,7 @@ export function whyList(app, found, cell = chosenCell()) {
 	}
 }
 
-/** A link to an entity, at the place of the page unless one is given. name: kind and id, and cell where there are several. */
+/** A link to an entity. name: kind and id, if need be place (`at`) and cell. */
 export function entityLink(app, name) {
 	return el("a", { href: app.router.to("entity", name) }, bdi(name.id));
 }

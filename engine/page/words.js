@@ -190,5 +190,6 @@ export function kindName(kind) {
 /** The label of a state, as /v1/columns describes it. */
 export function stateName(state) {
 	if (!state) return t("unknown");
+	if (state.state === "Deleted") return t("deleted");
 	return state.label?.[chosen] ?? state.label?.en ?? [state.state, ...state.conditions].join(" ");
 }

@@ -85,14 +85,19 @@ async def examine(installation: Installation, count: int) -> Repartition:
 
 
 async def ask(change: Repartition, by: str) -> Repartition:
-    """Write the note from which workers learn of the change. Raises `RepartitionUnderWay` if somebody was faster."""
+    """Write the note from which workers learn of the change.
+
+    If somebody was faster, and wants the same number, this waits for that one; otherwise raises `RepartitionUnderWay`.
+    """
     if change.is_asked or change.is_done:
         return change
     try:
         divided = await notes.add(change.installation, change.count, by, change.end)
     except Fenced:
-        now = (await notes.current(change.installation)).layout.division.count
-        raise RepartitionUnderWay(wanted=change.count, partitions=now) from None
+        divided = await notes.current(change.installation)
+        now = divided.layout.division.count
+        if now != change.count:
+            raise RepartitionUnderWay(wanted=change.count, partitions=now) from None
     return Repartition(divided, change.count, is_asked=True, is_done=False, workers=change.workers, end=0)
 
 

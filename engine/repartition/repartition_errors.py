@@ -26,7 +26,7 @@ class RepartitionUnderWay(SetupError):
 
 
 class WorkersTooOld(SetupError):
-    """these workers cannot change the number of partitions, or do not answer: {workers}; update them first"""
+    """these workers cannot change the number of partitions, or do not answer: {workers}; update them, or end them"""
 
     workers: str
 

@@ -11,6 +11,7 @@ import io
 import os
 import sys
 from collections import Counter
+from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 from typing import IO, Self, cast
@@ -64,18 +65,31 @@ class LogWriter:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        is_whole = False
+        try:
+            self._complete(is_whole=kind is None)
+            is_whole = kind is None
+        finally:
+            if self.path != STANDARD:
+                self._name(is_whole=is_whole)
+
+    def _complete(self, *, is_whole: bool) -> None:
+        """Write what is left to the disk."""
         counts = self.counts
-        if kind is None:
+        if is_whole:
             counted = (counts["state"], counts["event"], counts["record"], counts["expected"])
             self._file.write(self._form(End(*counted, self._digest.hexdigest())))
         if self._file is not self._under:
             self._file.close()
         self._under.flush()
-        if self.path == STANDARD:
-            return
-        os.fsync(self._under.fileno())
-        self._under.close()
-        if kind is None:
+        if self.path != STANDARD:
+            os.fsync(self._under.fileno())
+
+    def _name(self, *, is_whole: bool) -> None:
+        """Close the file, and give it its name; remove one that is not whole."""
+        with suppress(OSError):  # a full disk does not take what is left
+            self._under.close()
+        if is_whole:
             self._part.replace(self.path)
         else:
             self._part.unlink()

@@ -5,6 +5,7 @@ events (`histories`).
 """
 
 from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
 from typing import Any, TypeVar
 
 from phaseline.engine.testing.histories import History, Sent, event
@@ -62,6 +63,7 @@ def random_event(history: History, seed: bytes) -> Sent:
     return event(kind.name, trigger, entity_id, data_for(history.kinds, kind, trigger, dice), **more)
 
 
+@lru_cache(maxsize=1_000)
 def destructive(table: Table) -> set[str]:
     """The triggers that delete or cascade. With too many of them, trees stay small."""
     return {on for cascade in table.cascades for on in cascade.on} | {
@@ -103,9 +105,7 @@ def _value(kinds: Kinds, kind: Kind, field: Field, dice: Dice) -> Any:
 def _compared(kinds: Kinds, kind: Kind, name: str) -> Iterator[Any]:
     """The values that matter: those with which guards, views and rows compare a field, and names of children."""
     for other in kinds.values():
-        for predicate in predicates(other.table):
-            if isinstance(predicate, AttributeIs) and (predicate.kind, predicate.name) == (kind.name, name):
-                yield from predicate.value if isinstance(predicate.value, tuple) else (predicate.value,)
+        yield from _compared_by(other.table).get((kind.name, name), ())
         for cascade in (each for each in other.table.cascades if each.only_child is not None):
             child = kinds[cascade.at[0]]
             if (other is kind and name == cascade.only_child) or (child is kind and name in cascade.data):
@@ -114,3 +114,14 @@ def _compared(kinds: Kinds, kind: Kind, name: str) -> Iterator[Any]:
         for row in facet.rows:
             if row.given.get(name) is not None:
                 yield row.given[name]
+
+
+@lru_cache(maxsize=1_000)
+def _compared_by(table: Table) -> dict[tuple[str, str], list[Any]]:
+    """By kind and attribute, the values with which predicates of a table compare it. Each event asks for them."""
+    found: dict[tuple[str, str], list[Any]] = {}
+    for predicate in predicates(table):
+        if isinstance(predicate, AttributeIs):
+            values = predicate.value if isinstance(predicate.value, tuple) else (predicate.value,)
+            found.setdefault((predicate.kind, predicate.name), []).extend(values)
+    return found

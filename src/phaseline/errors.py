@@ -90,7 +90,12 @@ from phaseline.engine.errors import (
     WrongClock,
     WrongIdLength,
 )
-from phaseline.engine.jetstream.stream_settings.stream_errors import CopiesLate, StreamFixed, StreamUnchanged
+from phaseline.engine.jetstream.stream_settings.stream_errors import (
+    CopiesLate,
+    EventsNeeded,
+    StreamFixed,
+    StreamUnchanged,
+)
 from phaseline.engine.log.archived.archive_errors import ArchivedMeanwhile, BadArchive, CopyBehind, NotInLog
 
 __all__ = [
@@ -120,6 +125,7 @@ __all__ = [
     "EntityUnknown",
     "EventGone",
     "EventRefused",
+    "EventsNeeded",
     "FeedUnknown",
     "Fenced",
     "InboxRefused",

@@ -21,7 +21,7 @@ from phaseline.engine.log.latest import in_order, matches
 from phaseline.engine.testing.random_events import SEED_LENGTH
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.language.contact import UNHEARD
-from phaseline.schemas.records import State, Transition, facets_of
+from phaseline.schemas.records import SECOND, State, Transition, facets_of
 from phaseline.schemas.wire_codec import Numbered
 from tests.support import edge_worlds
 from tests.support.built_in_kinds import BUILT_IN_KINDS
@@ -181,6 +181,27 @@ def test_a_long_history_forgets_its_beginning_and_keeps_the_rest(monkeypatch: py
             assert shown(past) == expected(log[:at])
         strip = remembered.strip(log[first][1].time_ns, log[-1][1].time_ns, 7)
         assert sum(map(sum, strip.classes.values())) == len(log) - first
+
+
+def test_a_folded_strip_has_all_transitions_and_no_long_quiet_time() -> None:
+    random = Random(2)
+    history = random_history(edge_worlds.KINDS, [random.randbytes(SEED_LENGTH) for _ in range(300)])
+    log = log_of(history)
+    fleet = folded(history.kinds, log)
+    size = len(log)
+    bursts = [at // (size // 4 + 1) * 3600 * SECOND + at for at in range(size)]
+    halves = [(at if at < size // 2 else at + 2 * size) * SECOND for at in range(size)]
+    for times, gaps, buckets in ((bursts, len({*bursts[:: size // 4 + 1]}) - 1, 240), (halves, 1, 270)):
+        remembered = FleetHistory(0)
+        for (place, record), time_ns in zip(log, times, strict=True):
+            remembered.take(fleet, place, time_ns, record)
+        strip = remembered.folded(0, times[-1], 800)
+        assert sum(map(sum, strip.classes.values())) == size
+        assert (len(strip.gaps), abs(len(strip.times) - buckets) < 20) == (gaps, True), len(strip.times)
+        assert (strip.times, strip.places) == (sorted(strip.times), sorted(strip.places))
+        assert all(strip.times[at] - strip.times[at - 1] > times[-1] // 5 for at in strip.gaps)
+    nothing = FleetHistory(0).folded(5, 5, 800)
+    assert (nothing.times, nothing.gaps) == ([], [])
 
 
 @given(st.lists(st.integers(1, 4), min_size=1, max_size=12), st.randoms(use_true_random=False))

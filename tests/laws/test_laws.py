@@ -11,6 +11,7 @@ import pytest
 from phaseline.engine.testing.laws import LAWS
 from phaseline.machines.compiler.kinds import Kinds
 from tests.support import edge_worlds, own_below, sample_kinds
+from tests.support.retired_states import every_state_is_one_of_the_tables
 from tests.support.strategies import History, histories, hold, law_by_law
 
 FAMILIES = {"edge hosting": edge_worlds.KINDS, "orchard": sample_kinds.KINDS, "own kinds": own_below.KINDS}
@@ -28,6 +29,6 @@ def nothing_lives_below_what_is_unknown_or_gone(history: History) -> None:
 
 
 @family
-@law_by_law(*LAWS, nothing_lives_below_what_is_unknown_or_gone)
+@law_by_law(*LAWS, nothing_lives_below_what_is_unknown_or_gone, every_state_is_one_of_the_tables)
 def test_law(law: Callable[[History], None], kinds: Kinds, effort: str) -> None:
     hold(law, histories(kinds), effort)

@@ -12,10 +12,13 @@ from phaseline.engine.core.tables_change import moving, stranded
 from phaseline.engine.core.tables_change.moving import TablesChange
 from phaseline.engine.core.tree import Tree, restore
 from phaseline.engine.testing.laws import same
+from phaseline.engine.testing.recompute import Recomputed
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.language.scripts import NoScripts
 from phaseline.schemas.records import SECOND as ONE_SECOND
+from tests.support.built_in_kinds import BUILT_IN_KINDS
 from tests.support.changed_jobs import FIRST, SECOND, THIRD
+from tests.support.retired_states import every_state_is_one_of_the_tables
 from tests.support.strategies import SUBJECTS, History, histories, hold, law_by_law
 
 
@@ -45,6 +48,10 @@ def every_entity_is_in_a_state_of_the_table(history: History) -> None:
         tree = loaded(history, kinds)
         moved(tree, change(history, kinds))
         same("stranded", dict(stranded.in_tree(tree, kinds)), {})
+        for kind, entities in tree.entities.items():
+            again = Recomputed(tree).states
+            for entity_id, entity in entities.items():
+                same(f"{kind} {entity_id}", [one.state for one in entity.facets], again[kind, entity_id])
         same("moved again", moved(tree, change(history, kinds)), [])
 
 
@@ -86,3 +93,7 @@ def _small_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
 )  # fmt: skip
 def test_law(law: Callable[[History], None], effort: str) -> None:
     hold(law, histories(FIRST), effort)
+
+
+def test_nobody_moves_without_a_change() -> None:
+    hold(every_state_is_one_of_the_tables, histories(BUILT_IN_KINDS), "dear")

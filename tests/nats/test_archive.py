@@ -17,7 +17,7 @@ from phaseline.engine.archive.run import Archiver
 from phaseline.engine.jetstream.streams import Layout
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.log import as_of
-from phaseline.engine.log.archived.archive_errors import NotInLog
+from phaseline.engine.log.archived.archive_errors import BadArchive, NotInLog
 from phaseline.engine.log.as_of import AsOf
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.latest import Latest
@@ -141,6 +141,20 @@ async def test_a_run_that_ends_at_any_step_is_continued(wire: Wire, layout: Layo
     manifest, _ = check.check(Folder(tmp_path))
     assert manifest == done.manifest
     assert manifest.missing == []
+
+
+async def test_a_full_disk(wire: Wire, layout: Layout, tmp_path: Path) -> None:
+    """Nothing is trimmed, and the next run does it all."""
+    live = installation(wire, layout)
+    await lived(wire, layout, 1, 40)
+    records, held = await whole_log(live), await messages(wire, layout.events)
+    (tmp_path / "part-000001.plog.zst.part").symlink_to("/dev/full")
+    with pytest.raises(BadArchive, match=f"{tmp_path}: No space left on device: nothing was trimmed; make room"):
+        await run_archive(live, tmp_path)
+    assert (await whole_log(live), await messages(wire, layout.events)) == (records, held)
+    assert [one.name for one in tmp_path.iterdir()] == [".lock"]
+    await run_archive(live, tmp_path)
+    assert await whole_log(await with_archive(live, tmp_path)) == records
 
 
 async def test_events_and_records_go_on(wire: Wire, layout: Layout, tmp_path: Path) -> None:

@@ -147,6 +147,26 @@ async def test_partitions_that_were_closed_far_apart(
             await take_over(before, former, "w1")
 
 
+async def test_partitions_that_were_closed_before_they_passed_their_beginning(settings: Settings, wire: Wire) -> None:
+    """What the division before the former one decided is not decided again."""
+    layout = await provision(wire, replace(settings, partitions=2))
+    first, fleet = Installation(wire, layout, BUILT_IN_KINDS), RandomEvents(settings.prefix)
+    slow, quick = named(0), named(1)
+    await publish(wire, [fleet.event("cluster", "create", slow)])
+    await publish(wire, [fleet.event("cluster", trigger, quick) for trigger in ("create", "created", "overdue")])
+    assert [await closed(first, number, decides=number == 1) for number in (0, 1)] == [0, 4]
+    second = await notes.add(first, 3, "/test", 0)
+    assert [await closed(second, number, decides=False) for number in second.layout.division.numbers] == [0, 0, 0]
+    third = await notes.add(second, 1, "/test", (await notes.standing(second)).end)
+    partition, stop = Partition(third, 2000, "w2"), asyncio.Event()
+    running = asyncio.create_task(partition.run(stop))
+    await publish(wire, [fleet.event("cluster", "created", slow)])
+    await until_all_decided(wire, layout)
+    stop.set()
+    await running
+    assert await assert_each_decided_once(wire, layout) == 5
+
+
 async def test_a_partition_waits_for_those_from_which_its_trees_come(settings: Settings, wire: Wire) -> None:
     layout = await provision(wire, replace(settings, partitions=2))
     before = Installation(wire, layout, BUILT_IN_KINDS)

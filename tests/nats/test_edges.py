@@ -14,6 +14,7 @@ from phaseline.engine.edge.edge_state import EdgeState
 from phaseline.engine.errors import EdgeStoreMissing, InletHoldsEvents, NameUnknown, NoRoom, NoSuchStream
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.publish.pipeline import PublishResult
+from phaseline.engine.setup_errors import NoEdges
 from tests.support.account_requests import INTERNAL, sizes
 from tests.support.edge_site import Site, nodes, publish, site
 from tests.support.hostile_leaf import hostile_leaf
@@ -196,9 +197,11 @@ async def test_trees_change_and_edges_go(tmp_path: Path) -> None:
         await found.until_stored(2)
         async with Wire.open(found.hub.settings("operator")) as wire:
             settings = found.hub.settings("operator")
+            with pytest.raises(NameUnknown, match="choose one of c1"):
+                await adding.remove(wire, settings, "c2")
             assert await adding.remove(wire, settings, "c1") == ["source of pl-EVENTS", "stream pl-INLET-c1"]
             assert await edge_state.edges(wire, settings) == []
-            with pytest.raises(NameUnknown):
+            with pytest.raises(NoEdges):
                 await adding.remove(wire, settings, "c1")
         await publish(found.edges["c1"], nodes("c1", 2, 4))
         await found.add("c1")

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 import pytest_asyncio
+from jsonschema import Draft202012Validator
 
 from phaseline.engine.client import maps
 from phaseline.engine.client.client import Client
@@ -13,6 +14,8 @@ from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.log.as_of import AsOf
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.settings import Settings
+from phaseline.machines.docs import asyncapi
+from phaseline.schemas.records import Transition
 from tests.support.built_in_kinds import BUILT_IN_KINDS
 from tests.support.http_server import Api, as_json, http_server
 from tests.support.installation import at_work
@@ -147,6 +150,27 @@ async def test_one_entity(api: Api) -> None:
     assert (await api.get("/v1/entities/node/c1/p/n0", lang="zh"))["entity"]["facets"]["phase"]["label"] != ""
 
 
+async def test_an_entity_says_what_it_takes_now(fresh: Api, client: Client) -> None:
+    for kind, trigger, name in (
+        ("cluster", "create", "c1"),
+        ("cluster", "created", "c1"),
+        ("node_pool", "create", "c1/p"),
+    ):
+        created = await client.publish_and_wait(kind, trigger, name)
+    found = await fresh.get("/v1/entities/node_pool/c1/p", min=created.records[-1].sequence)
+    records = [one.record for one in created.records if isinstance(one.record, Transition)]
+    [pool] = [one.entity for one in records if one.entity.kind == "node_pool"]
+    facets = (*pool.facets, *KINDS["node_pool"].unborn[1:])
+    taken = {one: [*KINDS["node_pool"].offered(one, facets)] for one in KINDS["node_pool"].roles}
+    assert found["legal"].keys() == {
+        one for one, steps in taken.items() if steps and KINDS["node_pool"].roles[one] != "derived"
+    }
+    assert "created" in found["legal"]
+    assert not {"create", "adopt"} & found["legal"].keys()
+    for one, guard in found["legal"].items():
+        assert bool(guard) == all(step.row.when for _, step in taken[one]), one
+
+
 @SHARED
 async def test_an_answer_that_did_not_change_is_not_sent_again(api: Api) -> None:
     first = await api.http.get("/v1/entities")
@@ -221,6 +245,11 @@ async def test_the_server_says_what_it_is(fresh: Api) -> None:
     ready = await fresh.get("/readyz?verbose")
     assert ready["connected"] is True
     assert (await fresh.get("/openapi.json"))["openapi"] == "3.1.0"
+    described = await fresh.http.get("/asyncapi.json")
+    assert described.headers["content-type"] == "application/json"
+    assert described.json() == as_json(asyncapi.document(KINDS, "pl"))
+    for schema in described.json()["components"]["schemas"].values():
+        Draft202012Validator.check_schema(schema)
     assert [one["kind"] for one in (await fresh.get("/v1/machines"))["machines"]] == list(KINDS)
     assert (await fresh.get("/v1/machines/node"))["id"] == ["cluster", "pool", "node"]
     page = await fresh.http.get("/")

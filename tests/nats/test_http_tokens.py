@@ -135,6 +135,33 @@ async def test_a_reader_of_several_trees_is_answered_for_all_of_them(guarded: Gu
     assert [one["data"]["id"] for one in nested.json()["records"]] == ["c1", "c1/p"]
 
 
+async def test_rejections_of_trees_whose_long_names_begin_alike_stay_apart(
+    client: Client, working: Settings, tmp_path: Path
+) -> None:
+    """Subjects of rejections keep 64 characters of a name, so that the server's filter takes both trees."""
+    mine, other = (f"{'x' * 70}{end}" for end in ("-mine", f"-{OTHER}"))
+    path = tmp_path / "tokens"
+    token = tokens.add(path, "reader", [f"read:{mine}"])
+    refused = {}
+    for tree in (mine, other):
+        await client.publish_and_wait("cluster", "create", tree)
+        refused[tree] = (await client.publish_and_wait("cluster", "create", tree, check=False)).records[-1].sequence
+    async with http_server(working, access=AccessSettings(path)) as api:
+        for query in ("", "?kind=cluster", f"?tree={mine}", "?reason=illegal"):
+            answer = await api.http.get(f"/v1/rejections{query}", headers=bearer(token))
+            assert (answer.status_code, OTHER in answer.text) == (200, False), query
+            found = answer.json()
+            assert (found["total"], [one["logsequence"] for one in found["items"]]) == (1, [refused[mine]]), query
+            assert sum(one["count"] for one in found["counts"]) == 1
+        for path_, status in ((f"/v1/rejections?tree={other}", 404), (f"/v1/rejections/{refused[other]}", 404)):
+            answer = await api.http.get(path_, headers=bearer(token))
+            assert (answer.status_code, "-mine" in answer.text) == (status, False)
+        lines = await api.http.get(
+            "/v1/transitions?from=1&rejections=1", headers={**bearer(token), "accept": "application/x-ndjson"}
+        )
+        assert (lines.text.count(".rejected"), OTHER in lines.text) == (1, False)
+
+
 async def test_a_reader_may_try_an_event_of_his_tree(guarded: Guarded) -> None:
     async def tried(token: str, subject: str) -> tuple[int, str]:
         headers = {**bearer(token), "content-type": "application/cloudevents+json"}

@@ -13,7 +13,7 @@ import pytest
 
 from phaseline.engine.core.message import Message
 from phaseline.engine.core.tables_change import moving
-from phaseline.engine.errors import MovedWhileDivided, StatesStranded
+from phaseline.engine.errors import MovedWhileDivided, StatesStranded, StateUnknown
 from phaseline.engine.jetstream.streams import Layout, inspect
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.log import table_eras
@@ -23,19 +23,22 @@ from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.latest import Latest
 from phaseline.engine.ownership import json_copies
 from phaseline.engine.ownership.claim import Claim
+from phaseline.engine.ownership.load_states import PartitionStates
 from phaseline.engine.ownership.tables_change.tables_report import tables_report
 from phaseline.engine.ownership.takeover import take_over
 from phaseline.engine.replay.audit import Audit, AuditReport, compare_states
 from phaseline.engine.replay.export_log import export
 from phaseline.engine.replay.file_log import FileLog
-from phaseline.engine.replay.recorded_log import RecordedLog, Span
+from phaseline.engine.replay.recorded_log import Processors, RecordedLog, Span, rebuild
 from phaseline.engine.replay.server_log import ServerLog
+from phaseline.engine.replay.whatif import WhatIf
 from phaseline.engine.settings import Settings
 from phaseline.engine.worker.worker import Worker
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.schemas import codec
+from phaseline.tables import Timeout
 from tests.support.archives import audit_of_both, run_archive, with_archive
-from tests.support.changed_jobs import FIRST, SECOND, THIRD, UNMAPPED
+from tests.support.changed_jobs import FIRST, SECOND, SECOND_LABELS, SECOND_MAP, SECOND_ROWS, THIRD, UNMAPPED, job
 from tests.support.command import ROOT, call
 from tests.support.divided import until_all_decided
 from tests.support.installation import LIMIT, ready, until_decided
@@ -48,6 +51,7 @@ BEGIN = [
     ("job", "cancel", "p/c"), ("job", "started", "q/e"), ("job", "lost", "q/e"),
 ]  # fmt: skip
 LATER = [("job", "started", "p/a"), ("job", "succeeded", "p/a"), ("job", "create", "q/f")]
+HASTY = Timeout("Pending", "expire", seconds=0.3)
 TABLES = str(ROOT / "tests" / "support" / "changed_jobs.py")
 AFTER = {"p/a": "Pending", "p/b": "Held", "p/c": "Failed", "p/d": "Pending", "q/e": "Pending"}
 
@@ -153,6 +157,39 @@ async def test_entities_move_when_their_table_changes(wire: Wire, settings: Sett
     assert "do not have the states of some entities" in said
 
 
+async def test_timers_of_the_new_state_fire_and_those_of_the_old_one_are_gone(wire: Wire, settings: Settings) -> None:
+    hasty = Kinds((SECOND["policy"].written, job(SECOND_LABELS, SECOND_ROWS, (HASTY,), SECOND_MAP)))
+    installation = await decide(wire, settings, FIRST, BEGIN)
+    schedules = [f"{settings.prefix}.timer.>"]
+    old = await stored(wire, installation.layout.log, schedules)
+    assert sorted(one.subject.split(".", 5)[-1] for one in old) == ["p.a", "q.e"]
+    async with worker(wire, settings, hasty, accept_tables=hasty.digest), asyncio.timeout(LIMIT):
+        while (await states(installation))["p/a"] != "Failed":
+            await asyncio.sleep(0.05)
+        while (await states(installation))["q/e"] != "Failed":
+            await asyncio.sleep(0.05)
+    history = await Latest(replace_kinds(installation, hasty)).history("job", "q/e")
+    assert [(one.trigger, one.cause.by) for one in history][-2:] == [("tables_changed", "tables"), ("expire", "timer")]
+    assert await stored(wire, installation.layout.log, schedules) == []
+
+
+async def test_a_log_that_begins_in_retired_states_can_be_replayed(wire: Wire, settings: Settings) -> None:
+    await decide(wire, settings, FIRST, BEGIN)
+    installation = await decide(wire, settings, SECOND, LATER, accept_tables=SECOND.digest)
+    late = Span(first=len(BEGIN) - 1)
+    async with ServerLog.open(installation, late) as log:
+        report = await WhatIf(log, SECOND, SECOND, None, None).run()
+    assert [one.id for one in report.final] == ["q/e"]  # by these tables it was never lost, so it still runs
+    async with ServerLog.open(installation, late) as log:
+        with pytest.raises(StateUnknown, match="Retrying"):
+            await WhatIf(log, SECOND, UNMAPPED, None, None).run()
+    async with ServerLog.open(installation, Span(first=len(BEGIN) + 1)) as log:
+        rebuilding = Processors(SECOND, log)
+        await rebuild(log, rebuilding, None, lambda _: None)
+    found = {one.id: one.facets[0].state.phase for one in rebuilding.entities() if one.kind == "job"}
+    assert found == await states(installation)
+
+
 async def test_stranded_entities_can_be_left_where_they_are(wire: Wire, settings: Settings, tmp_path: Path) -> None:
     await decide(wire, settings, FIRST, BEGIN)
     accepted = {"accept_tables": UNMAPPED.digest, "accept_stranded": UNMAPPED.digest}
@@ -225,6 +262,59 @@ async def test_a_worker_may_end_at_any_step(
     ids = [body["id"] for body in bodies]
     assert len(ids) == len(set(ids))
     assert sum(body["data"]["cause"]["by"] == "tables" for body in bodies) == 6
+
+
+async def test_a_change_may_follow_on_one_that_is_under_way(
+    wire: Wire, settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    installation = replace_kinds(await decide(wire, settings, FIRST, BEGIN), SECOND)
+    number, commit, left = installation.layout.division.number_of("p"), Claim.append, 2
+    monkeypatch.setattr(moving, "AT_ONCE", 1)
+    monkeypatch.setattr(json_copies, "limit", lambda _: 3)
+
+    async def dying(claim: Claim, messages: Sequence[Message], *rest: Any) -> None:
+        nonlocal left
+        if not left:
+            raise Killed
+        left -= 1
+        await commit(claim, messages, *rest)
+
+    monkeypatch.setattr(Claim, "append", dying)
+    with pytest.raises(Killed):
+        await take_over(installation, number, "one", SECOND.digest)
+    monkeypatch.setattr(Claim, "append", commit)
+    last = replace_kinds(installation, THIRD)
+    for one in last.layout.division.numbers:
+        await take_over(last, one, "two", THIRD.digest)
+    assert await states(last) == {name: phase for name, phase in AFTER.items() if phase != "Held"}
+    bodies = [codec.decode(one.data) for one in await stored(wire, last.layout.log, [f"{settings.prefix}.log.>"])]
+    by = {body["id"].split("-")[2] for body in bodies if body["data"]["cause"]["by"] == "tables"}
+    assert by == {SECOND.digest, THIRD.digest}
+    for report in await audit(last, tmp_path):
+        assert (report.holds, report.divergences) == (True, {})
+
+
+async def test_what_was_not_stored_is_not_kept(
+    wire: Wire, settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    installation = replace_kinds(await decide(wire, settings, FIRST, BEGIN), SECOND)
+    number = installation.layout.division.number_of("p")
+    states_read, commit = PartitionStates(installation, number), Claim.append
+
+    async def lost(claim: Claim, messages: Sequence[Message], *rest: Any) -> None:
+        if ".log." in messages[0].subject:
+            raise Killed
+        await commit(claim, messages, *rest)
+
+    monkeypatch.setattr(Claim, "append", lost)
+    with pytest.raises(Killed):
+        await take_over(installation, number, "one", SECOND.digest, states=states_read)
+    monkeypatch.undo()
+    for one in installation.layout.division.numbers:
+        await take_over(installation, one, "two", SECOND.digest, states=states_read if one == number else None)
+    assert await states(installation) == AFTER
+    for report in await audit(installation, tmp_path):
+        assert (report.holds, report.divergences) == (True, {})
 
 
 async def test_the_dry_run_counts_and_stores_nothing(wire: Wire, settings: Settings) -> None:

@@ -284,13 +284,14 @@ async def test_a_cancelled_one_does_not(wire: Wire, layout: Layout) -> None:
     assert await stored(wire, layout.log, [f"{layout.prefix}.timer.>"]) == []
 
 
-async def test_two_thousand_at_once(wire: Wire, layout: Layout) -> None:
+@pytest.mark.parametrize("count", [1_100, pytest.param(2_000, marks=pytest.mark.slow)])
+async def test_more_at_once_than_a_batch_holds(wire: Wire, layout: Layout, count: int) -> None:
     fleet = RandomEvents(layout.prefix)
-    await publish(wire, jobs(fleet, 2000, patience=1.0))
-    found = await until_logged(wire, layout, "Waiting", 2000)
+    await publish(wire, jobs(fleet, count, patience=1.0))
+    found = await until_logged(wire, layout, "Waiting", count)
     await until_decided(wire, layout)
-    found = await until_logged(wire, layout, "Waiting", 2000)
-    assert sorted(record.entity.id for record in found) == sorted(f"d/{number}" for number in range(2000))
+    found = await until_logged(wire, layout, "Waiting", count)
+    assert sorted(record.entity.id for record in found) == sorted(f"d/{number}" for number in range(count))
     assert await stored(wire, layout.log, [f"{layout.prefix}.timer.>"]) == []
     await assert_log_is_the_fold(wire, layout, KINDS)
 

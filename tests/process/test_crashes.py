@@ -141,7 +141,7 @@ async def until_moved(wire: Wire, layout: Layout, before: int) -> int:
 
 
 async def test_a_cascade_larger_than_a_batch(settings: Settings, wire: Wire) -> None:
-    await cascade(replace(settings, partitions=1), wire, nodes=1_300, kills=1)
+    await cascade(replace(settings, partitions=1), wire, nodes=1_050, kills=1)
 
 
 @pytest.mark.slow

@@ -158,6 +158,9 @@ class Reader:
         ready = asyncio.create_task(worker.ready.wait())
         await asyncio.wait((self.working, ready), return_when=asyncio.FIRST_COMPLETED)
         if ready.done():
+            # A person does not type the next command before the worker has taken the partition over.
+            while not worker.loaded or any(partition.tree is None for partition in worker.loaded.values()):
+                await asyncio.sleep(0.01)
             return ""
         ready.cancel()
         refusal, self.working = self.working.exception(), None

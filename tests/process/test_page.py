@@ -170,6 +170,25 @@ async def test_the_keyboard_is_enough(chromium: Any, api: Api) -> None:
         await tab.sees("所有树")
 
 
+async def test_what_has_the_focus_stays_while_the_page_is_drawn(chromium: Any, api: Api, client: Client) -> None:
+    """Buttons, links and fields are not made anew: a click that takes a moment still reaches its button."""
+    kept = "document.activeElement === window.kept && window.kept.isConnected"
+    async with browser.tab(chromium) as tab:
+        await tab.goto(f"{api.url}/now")
+        for name in ("nav a[href^='/tree']", ".top .chip", ".panel .list button", "#strip button", "#header select"):
+            await tab.page.locator(name).first.wait_for()
+            await tab.page.evaluate(
+                "(name) => { window.kept = document.querySelector(name); window.kept.focus(); }", name
+            )
+            await client.publish_and_wait("cluster", "adopt", f"f{len(name)}", {"phase": "Running"})
+            await tab.until(f"phaseline.store.ids.includes('f{len(name)}') && !phaseline.waiting")
+            assert await tab.page.evaluate(kept), name
+        await tab.goto(f"{api.url}/tree")
+        await tab.page.get_by_label("Filter").last.press_sequentially("f2")
+        await tab.until("document.activeElement.value === 'f2' && phaseline.query.q === 'f2'")
+        assert tab.errors == []
+
+
 async def test_filters_stand_in_the_address(chromium: Any, api: Api) -> None:
     counts = await api.get("/v1/counts", kind="node")
     state, count = max(counts["kinds"]["node"]["phase"].items(), key=lambda one: one[1])

@@ -1,5 +1,7 @@
 """`phaseline repartition`: what it checks, what it says, and that readers and publishers notice nothing."""
 
+import asyncio
+import signal
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,13 +18,14 @@ from phaseline.engine.repartition import change as changing
 from phaseline.engine.repartition import workers
 from phaseline.engine.repartition.repartition_errors import TablesUnsettled
 from phaseline.engine.settings import Settings
+from phaseline.engine.worker.closing import DivisionWatch
 from tests.support.accounts_server import accounts_installation
 from tests.support.built_in_kinds import BUILT_IN_KINDS
 from tests.support.changed_tables import DEGRADED
-from tests.support.command import Shell
+from tests.support.command import Shell, ended
 from tests.support.divided import assert_each_decided_once, divided, repartition, until_all_decided
 from tests.support.http_server import http_server
-from tests.support.installation import at_work
+from tests.support.installation import LIMIT, at_work
 
 TREES = [f"c{number}" for number in range(8)]
 
@@ -118,6 +121,27 @@ async def test_what_it_refuses(settings: Settings, wire: Wire, monkeypatch: pyte
         assert (old.code, "these workers cannot change" in old.err) == (6, True)
 
 
+async def test_ctrl_c_while_it_waits(settings: Settings, wire: Wire, monkeypatch: pytest.MonkeyPatch) -> None:
+    settings, goes_on = replace(settings, partitions=2, lease=1.0), asyncio.Event()
+    look = DivisionWatch._look
+
+    async def look_later(self: DivisionWatch) -> bool:
+        await goes_on.wait()
+        return await look(self)
+
+    monkeypatch.setattr(DivisionWatch, "_look", look_later)
+    shell = shell_of(settings)
+    async with at_work(settings, wire) as layout, ended(await shell.start("repartition", "3", "--yes")) as command:
+        async with asyncio.timeout(LIMIT):
+            while not (await divided(wire, layout)).layout.divisions:
+                await asyncio.sleep(0.05)
+        command.send_signal(signal.SIGINT)
+        _, said = await command.communicate()
+        assert b"the workers go on by themselves" in said
+        goes_on.set()
+        assert (await shell("repartition", "3", "--json")).json["partitions"] == 3
+
+
 async def test_nobody_decides_for_long(settings: Settings, wire: Wire) -> None:
     settings = replace(settings, partitions=2, lease=1.0)
     shell = shell_of(settings)
@@ -140,6 +164,12 @@ async def test_an_operator_may_with_accounts_and_others_may_not() -> None:
             await until_all_decided(wire, layout)
         async with Client.open(reader) as client:
             assert (await client.get("cluster", "c1")).id == "c1"
+        shell = Shell(
+            PHASELINE_NATS=server.url, PHASELINE_NKEY=str(reader.nkey), PHASELINE_API_PREFIX=reader.api_prefix,
+            PHASELINE_INBOX_PREFIX=reader.inbox_prefix,
+        )  # fmt: skip
+        refused = await shell("repartition", "4", "--yes")
+        assert (refused.code, "the role operator may" in refused.err) == (5, True), refused
 
 
 async def test_the_page_and_the_api(client: Client, working: Settings, wire: Wire) -> None:

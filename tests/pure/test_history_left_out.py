@@ -16,10 +16,10 @@ from phaseline.schemas.records import Cause, Rejection
 async def test_what_comes_later_is_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nobody would ever take it: the server would grow with each record."""
 
-    async def away(_: Any) -> None:
+    async def away(*_: Any) -> None:
         raise NatsUnreachable(url="nats://x", cause="closed")
 
-    follower = SimpleNamespace(is_exact=asyncio.Event())
+    follower = SimpleNamespace(is_exact=asyncio.Event(), installation=None)
     follower.is_exact.set()
     loader = HistoryLoader(cast("Follower", follower), 10)
     monkeypatch.setattr(HistoryLoader, "_load", away)

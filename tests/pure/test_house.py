@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.house import RINGS, ROOT, exists, files, module_at, name_of, parsed
+from tests.support.house import RINGS, ROOT, exists, files, module_at, name_of, nodes, parsed
 
 CHARTERED = (*RINGS, "src/phaseline", "tests/support")
 GENERATED = {"docs/machines.md", "docs/cli.md", "benchmarks/RESULTS.md", "tests/golden/printing.md"}
@@ -100,7 +100,7 @@ def prose_lines(path: Path) -> set[int]:
     found = {
         token.start[0] for token in tokens if token.type == tokenize.COMMENT and token.line.strip().startswith("#")
     }
-    for node in ast.walk(parsed(path)):
+    for node in nodes(path):
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str):
             found.update(range(node.lineno, (node.end_lineno or 0) + 1))
     return found
@@ -119,7 +119,7 @@ def table_lines(path: Path) -> set[int]:
         if literal or (path.suffix == ".md" and text.startswith("|")):
             found.add(number)
     if path.suffix == ".py":
-        for node in ast.walk(parsed(path)):
+        for node in nodes(path):
             if isinstance(node, ast.stmt) and lines[(node.end_lineno or 1) - 1].endswith("# fmt: skip"):
                 found.update(range(node.lineno, (node.end_lineno or 0) + 1))
     return found
@@ -154,7 +154,7 @@ def test_no_function_is_too_long() -> None:
     report(
         f"{name_of(path)}:{node.lineno} {node.name} has {length} lines"
         for path in files(".py")
-        for node in ast.walk(parsed(path))
+        for node in nodes(path)
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
         and (length := (node.end_lineno or 0) - node.lineno + 1) > MAX_FUNCTION
     )
@@ -203,7 +203,7 @@ def prose(path: Path) -> str:
     if path.suffix != ".py":
         return "\n".join(comments)
     with_docstrings = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
-    found = [ast.get_docstring(node) or "" for node in ast.walk(parsed(path)) if isinstance(node, with_docstrings)]
+    found = [ast.get_docstring(node) or "" for node in nodes(path) if isinstance(node, with_docstrings)]
     return "\n".join([*found, *comments])
 
 

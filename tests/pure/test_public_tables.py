@@ -31,7 +31,7 @@ def test_every_name_exists_and_is_listed() -> None:
 @pytest.mark.parametrize("name", tables.__all__)
 def test_every_name_is_documented(name: str) -> None:
     found = getattr(tables, name)
-    if isinstance(found, type) or inspect.isfunction(found):
+    if isinstance(found, type) or inspect.isfunction(inspect.unwrap(found)):
         assert (found.__doc__ or "").strip(), f"{name} has no docstring"
         assert not (found.__doc__ or "").startswith(f"{name}("), f"{name} has the docstring that a dataclass makes"
     else:

@@ -10,9 +10,11 @@ from phaseline.engine.core.tables_change import moving, stranded
 from phaseline.engine.core.tables_change.moving import TablesChange
 from phaseline.engine.core.tree import Tree, restore
 from phaseline.engine.errors import StatesStranded
+from phaseline.engine.explain.causes import trace
 from phaseline.engine.log.log_records import change_of
 from phaseline.engine.ownership.tables_change.survey import refuse, remedy
 from phaseline.engine.testing.histories import SUBJECTS, Sent, event, play
+from phaseline.engine.testing.scenario import given
 from phaseline.machines.compiler.fingerprint import version_of
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.compiler.retiring.state_map import facet_states
@@ -20,6 +22,7 @@ from phaseline.machines.language.scripts import NoScripts
 from phaseline.schemas import wire_codec
 from phaseline.schemas.records import Rejection, State, Transition
 from phaseline.tables import Retired, Table
+from tests.support.built_in_kinds import BUILT_IN_KINDS
 from tests.support.changed_jobs import FIRST, SECOND, THIRD, UNMAPPED
 
 NOON = 43_200_000_000_000
@@ -249,3 +252,39 @@ def test_which_states_a_facet_has() -> None:
     assert policy.shows(State("Waiting", ("Progressing",)))
     assert not policy.has(State("Waiting", ("Progressing",)))
     assert job.target(State("Failed", ("Cancelled", "GaveUp"))) == State("Failed", ("GaveUp",))
+
+
+def test_the_test_kit_changes_tables() -> None:
+    before = given(FIRST).event("policy", "create", "p").event("job", "create", "p/a").event("job", "started", "p/a")
+    retrying = before.event("job", "lost", "p/a")
+    after = retrying.change_tables(SECOND).then("job", "p/a", "Pending").then("policy", "p", "Waiting")
+    after.then_transitions(2).later(hours=2).then("job", "p/a", "Failed [GaveUp]").then("policy", "p", "Enabled")
+    before.change_tables(SECOND).then("job", "p/a", "Running")
+    retrying.later(hours=2).change_tables(SECOND).then("job", "p/a", "Pending").then_transitions(1)
+    with pytest.raises(AssertionError, match=r"nothing says where these go: job Retrying \[Progressing\]"):
+        retrying.change_tables(UNMAPPED)
+
+
+def test_a_map_adds_and_removes_no_facet() -> None:
+    first = FIRST["policy"].written
+    kinds = Kinds(
+        (replace(first, facets=(*first.facets, replace(first.facets[0], name="other"))), FIRST["job"].written)
+    )
+    lots = stranded.count(kinds, play(FIRST, NIGHTLY).tree.entities["policy"].values())
+    (lot,) = lots
+    assert (lot.facet, lot.fate, lots.total()) == ("", "stranded", 1)
+    with pytest.raises(StatesStranded, match="give policy the facets that it had"):
+        refuse(kinds, lots)
+
+
+def test_a_kind_that_is_missing_is_named() -> None:
+    (lot,) = stranded.count(BUILT_IN_KINDS, [play(FIRST, NIGHTLY).tree.entities["job"]["p/a"]])
+    assert (lot.kind, lot.fate, remedy(BUILT_IN_KINDS, lot)) == ("job", "stranded", "install the kind job")
+
+
+def test_why_an_entity_moved_is_explained() -> None:
+    tree = tree_of(NIGHTLY, SECOND)
+    history = [record for record in records(moved(tree)) if record.entity.id in ("p", "p/a")]
+    by_entity = {("job", "p/a"): [history[0]], ("policy", "p"): [history[1]]}
+    lines, missing = trace(SECOND, lambda *key: by_entity.get(key, []), history[1])
+    assert ([one.entity.id for one in lines], missing) == (["p", "p/a"], None)

@@ -82,6 +82,19 @@ class EdgeSite(EmbeddedServer):
         key = self.hub.keys.file(user)
         return Settings(nats=(self.url,), nkey=key, inbox_prefix=f"_INBOX_{user}", **values)
 
+    async def cut_off(self) -> None:
+        """Let the server run without its uplink, until `join`."""
+        await self._restart(free_ports(1))
+
+    async def join(self) -> None:
+        """Let it have its uplink again."""
+        await self._restart((self.hub.leaf_port,))
+
+    async def _restart(self, ports: Sequence[int]) -> None:
+        await self.stop()
+        self._ports = ports
+        await self.start()
+
     async def lose_store(self) -> None:
         """Let the server start with an empty disk."""
         await self.kill()

@@ -39,6 +39,12 @@ def parsed(path: Path) -> ast.Module:
     return ast.parse(path.read_text(encoding="utf-8"))
 
 
+@cache
+def nodes(path: Path) -> tuple[ast.AST, ...]:
+    """All nodes of a module. Walking the trees takes longer than everything else that the rules do."""
+    return tuple(ast.walk(parsed(path)))
+
+
 class Identifiers(NamedTuple):
     """What the text of a module contains: names, and text constants."""
 
@@ -51,7 +57,7 @@ def identifiers(path: Path) -> Identifiers:
     """Every name that the module defines, imports or takes as a parameter; every text that is exactly one constant."""
     names: set[str] = set()
     constants: set[str] = set()
-    for node in ast.walk(parsed(path)):
+    for node in nodes(path):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
             names.add(node.name)
         elif isinstance(node, ast.arg):
@@ -72,7 +78,7 @@ def members() -> dict[str, frozenset[str]]:
     """By class, the names of its fields and methods; classes of one name together."""
     found: dict[str, set[str]] = defaultdict(set)
     for path in files(".py", *RINGS, "tests/support"):
-        for node in ast.walk(parsed(path)):
+        for node in nodes(path):
             if isinstance(node, ast.ClassDef):
                 found[node.name] |= set(_members(node))
     return {name: frozenset(names) for name, names in found.items()}
@@ -118,9 +124,13 @@ def words_of_tables() -> Iterator[str]:
 @cache
 def libraries() -> frozenset[str]:
     """The modules of others that the rings import."""
-    nodes = [node for path in files(".py", *RINGS) for node in ast.walk(parsed(path))]
-    found = {alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names}
-    found |= {node.module or "" for node in nodes if isinstance(node, ast.ImportFrom)}
+    found: set[str] = set()
+    for path in files(".py", *RINGS):
+        for node in nodes(path):
+            if isinstance(node, ast.Import):
+                found |= {alias.name for alias in node.names}
+            elif isinstance(node, ast.ImportFrom):
+                found.add(node.module or "")
     return frozenset(name.partition(".")[0] for name in found)
 
 

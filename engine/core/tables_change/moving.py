@@ -6,15 +6,13 @@ A piece of entities moves like by one event: what its records say depends on the
 after another one makes the same records, and so does an audit.
 """
 
-from collections.abc import Container, Iterator, Mapping
+from collections.abc import Container, Mapping
 from itertools import groupby
 from typing import NamedTuple
 
 from phaseline.engine.core.changeset import Changeset, Origin
-from phaseline.engine.core.tables_change.stranded import lots_of
 from phaseline.engine.core.transitions import Decision, transitions
 from phaseline.engine.core.tree import Tree
-from phaseline.machines.compiler.kinds import Kind
 from phaseline.machines.compiler.retiring.state_map import TRIGGER, facet_states
 from phaseline.schemas.records import Cause, Entity, State
 from phaseline.schemas.subjects import ancestor_id
@@ -53,17 +51,19 @@ class MovingPiece(NamedTuple):
 def pieces(tree: Tree, change: TablesChange, roots: Container[str] | None = None) -> list[MovingPiece]:
     """The entities that have to move, in the order in which they do. roots: only those of these trees.
 
-    In each tree those whose base moves come first: nothing else can move them. Those that are only shown anew may be
-    shown rightly by then. So each of them is a piece of its own, and the pieces are the same whoever goes on.
+    In each tree those whose base moves come first: nothing else can move them. Then come those of which the views show
+    something else. They may be shown rightly by then, so each of them is a piece of its own. The pieces are the same
+    whoever goes on.
     """
     names = list(tree.kinds)
     found: list[tuple[str, bool, int, str]] = []
     for name in change.former:
         for entity_id, entity in tree.entities.get(name, {}).items():
             root = ancestor_id(entity_id, 1)
-            fates = {lot.fate for lot in lots_of(tree.kinds, entity)} if roots is None or root in roots else ()
-            if "moves" in fates or "shown anew" in fates:
-                found.append((root, "moves" not in fates, names.index(name), entity_id))
+            changes = _changes(tree, entity, change) if roots is None or root in roots else []
+            if changes:
+                is_shown = all(to is None for _, _, to in changes)
+                found.append((root, is_shown, names.index(name), entity_id))
     made: list[MovingPiece] = []
     for (_, is_shown), group in groupby(sorted(found), key=lambda one: one[:2]):
         members = [(names[number], entity_id) for _, _, number, entity_id in group]
@@ -76,8 +76,7 @@ def move(tree: Tree, change: TablesChange, piece: MovingPiece, source: str) -> D
     """The records of a piece, and the timers that they change. source: that of the cause, the installation."""
     changeset = Changeset(tree, TRIGGER, change.position, change.time)
     for name, entity_id in piece.members:
-        kind, entity = tree.kinds[name], tree.entities[name][entity_id]
-        for index, (said, to) in _targets(kind, entity, change):
+        for index, said, to in _changes(tree, tree.entities[name][entity_id], change):
             origin = Origin(TRIGGER, "tables", None, {"message": said})
             if to is None:
                 changeset.dirty[name, entity_id] = origin
@@ -88,13 +87,17 @@ def move(tree: Tree, change: TablesChange, piece: MovingPiece, source: str) -> D
     return transitions(changeset, cause)
 
 
-def _targets(kind: Kind, entity: Entity, change: TablesChange) -> Iterator[tuple[int, tuple[str, State | None]]]:
-    """The facets that move, each with the message of its record and its base; None for one that is only shown anew."""
+def _changes(tree: Tree, entity: Entity, change: TablesChange) -> list[tuple[int, str, State | None]]:
+    """The facets of an entity that change: its index, the message of its record, its base; None for one that stays."""
+    kind, found = tree.kinds[entity.kind], list[tuple[int, str, State | None]]()
+    if entity.names != kind.names:
+        return found
     versions = f"the table changed from version {change.former[kind.name]} to {kind.version}"
     for index, (facet, states) in enumerate(zip(entity.facets, facet_states(kind), strict=True)):
         if not states.has(facet.base):
             to = states.target(facet.base)
             if to is not None:
-                yield index, (f"{versions}: {facet.base} is retired, its entities are {to}", to)
-        elif not states.shows(facet.state):
-            yield index, (f"{versions}, which does not show {facet.state}", None)
+                found.append((index, f"{versions}: {facet.base} is retired, its entities are {to}", to))
+        elif kind.machines[index].shown(facet.base, tree, entity.id) != facet.state:
+            found.append((index, f"{versions}, whose views do not show {facet.state} here", None))
+    return found

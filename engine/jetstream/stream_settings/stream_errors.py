@@ -17,6 +17,15 @@ class StreamFixed(SetupError):
     way_out: str
 
 
+class EventsNeeded(SetupError):
+    """nothing was changed: with a max age of {age}, {stream} would delete {events}; {way_out}, or add --drop-events"""
+
+    stream: str
+    age: str
+    events: str
+    way_out: str
+
+
 class StreamUnchanged(SetupError):
     """NATS refuses to change {settings} of {stream}: {problem}; streams that are listed before it are changed"""
 

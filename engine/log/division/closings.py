@@ -5,8 +5,9 @@ partition (`ownership.claim`), the arithmetic of divisions (`schemas.partitions.
 """
 
 import asyncio
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from itertools import chain
 
 from msgspec.structs import replace
 
@@ -25,13 +26,18 @@ AT_ONCE = 32
 class Beginning:
     """Where a partition begins: what the partitions decided from which its trees come.
 
-    former: their division. positions: by their numbers, the last event that each of them decided. clear: the position
-    up to which none of them had an event that waited.
+    ends: for each former division, oldest first, by the numbers of its partitions the last event that each decided.
+    One that was closed before it was past its own beginning ends before those from which its trees came.
+    clear: the position up to which none of the last division had an event that waited.
     """
 
-    former: Division
-    positions: dict[int, int]
+    ends: tuple[tuple[Division, Mapping[int, int]], ...]
     clear: int
+
+    @property
+    def positions(self) -> Mapping[int, int]:
+        """By the numbers of the partitions of the last division, the last event that each of them decided."""
+        return self.ends[-1][1]
 
     @property
     def first(self) -> int:
@@ -41,25 +47,29 @@ class Beginning:
     @property
     def since(self) -> int:
         """The position after which no event of the trees is decided."""
-        return max(self.positions.values())
+        return max(position for _, positions in self.ends for position in positions.values())
 
     def has_decided(self, root: str, position: int) -> bool:
         """Whether a former partition decided the event at a position, of the tree with the encoded token `root`."""
-        return position <= self.positions[self.former.number_of(root)]
+        return any(position <= positions[division.number_of(root)] for division, positions in self.ends)
 
 
 async def opening(installation: Installation, number: int) -> Beginning:
     """Where a partition begins; raises `NotClosedYet` if a former partition may still decide events of its trees."""
     layout = installation.layout
-    former = layout.all_divisions[-2]
-    sources = list(layout.division.sources(number, former))
-    found = await checkpoints(installation, sources)
-    for source, last in found.items():
-        if last is None or not last.closed:
+    sources = {division: list(layout.division.sources(number, division)) for division in layout.all_divisions[:-1]}
+    found = await checkpoints(installation, chain.from_iterable(sources.values()))
+    # Earlier partitions were closed before those of the former division began; a log that was emptied has lost them.
+    ended = {source: last for source, last in found.items() if last is not None and last.closed}
+    former = [*sources.values()][-1]
+    for source in former:
+        if source not in ended:
             raise NotClosedYet(partition=number, former=source)
-    ended = {source: last for source, last in found.items() if last is not None}
-    clear = min(max(last.position, last.clear or 0) for last in ended.values())
-    return Beginning(former, {source: last.position for source, last in ended.items()}, clear)
+    ends = tuple(
+        (division, {one: ended[one].position if one in ended else 0 for one in numbers})
+        for division, numbers in sources.items()
+    )
+    return Beginning(ends, min(max(ended[one].position, ended[one].clear or 0) for one in former))
 
 
 def begun(last: Checkpoint, found: Beginning, count: int) -> Checkpoint:

@@ -8,6 +8,7 @@ Belongs here: these steps. Does not: which records there are (`core.tables_chang
 
 import asyncio
 import time
+from collections.abc import Sequence
 
 from msgspec.structs import replace
 
@@ -21,19 +22,38 @@ from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.table_eras import Era
 from phaseline.engine.ownership import oversized_commit
 from phaseline.engine.ownership.claim import Claim
+from phaseline.engine.ownership.load_states import PartitionStates
 from phaseline.engine.ownership.tables_change import survey
 
 log = logs.get_logger(__name__)
 
 
-async def carry_out(
-    installation: Installation, claim: Claim, former: list[Era | None], noted: Era, accepted: str
-) -> None:
-    """Note that other tables decide from here on, and move the entities that have to move.
+async def change_tables(
+    installation: Installation, claim: Claim, states: PartitionStates, last: Era | list[Era | None], wanted: Era,
+    accepted: str,
+) -> None:  # fmt: skip
+    """Finish a change that is under way, and carry out another one if the tables or their setting differ.
 
-    former: the last notes. noted: the new one, whose position is not known yet. accepted: the digest of the tables that
-    may strand entities. Raises `StatesStranded`, `MovedWhileDivided`.
+    states: of the partition. last: its last note; if it has none, those of the partitions from which its trees come.
+    wanted: the note as it should be, whose position is not known yet. accepted: the digest of the tables that may
+    strand entities. Raises `StatesStranded`, `MovedWhileDivided`.
     """
+    former = [last] if isinstance(last, Era) else last
+    try:
+        if isinstance(last, Era) and last.former and last.digest == wanted.digest:
+            await _go_on(installation, claim, last)
+        claim.tree.silence_after = wanted.silence_after
+        if not isinstance(last, Era) or (last.digest, last.silence_after) != (wanted.digest, wanted.silence_after):
+            await _carry_out(installation, claim, former, wanted, accepted)
+    except BaseException:
+        states.forget()  # the tree may be ahead of the log
+        raise
+
+
+async def _carry_out(
+    installation: Installation, claim: Claim, former: Sequence[Era | None], noted: Era, accepted: str
+) -> None:
+    """Note that other tables decide from here on, and move the entities that have to move."""
     kinds = installation.kinds
     changed = {name: version for era in former for name, version in table_eras.changed(kinds, era).items()}
     if not changed:
@@ -42,21 +62,20 @@ async def carry_out(
         await _note(installation, claim, replace(noted, position=begins))
         return
     await oversized_commit.resume(installation, claim)
-    lots = await asyncio.to_thread(stranded.in_tree, claim.tree, changed)
     if accepted != kinds.digest:
-        survey.refuse(kinds, lots)
+        survey.refuse(kinds, await asyncio.to_thread(stranded.in_tree, claim.tree, changed))
     noted = replace(noted, position=claim.position)
-    if all(lot.fate == "stranded" for lot in lots):
+    begun = replace(noted, former=changed, time_ns=time.time_ns())
+    if not await asyncio.to_thread(moving.pieces, claim.tree, begun.change()):
         await _note(installation, claim, noted)
         return
     if claim.opening is not None:
         raise MovedWhileDivided(partition=claim.partition, digest=kinds.digest)
-    begun = replace(noted, former=changed, time_ns=time.time_ns())
     await _note(installation, claim, begun)
-    await go_on(installation, claim, begun)
+    await _go_on(installation, claim, begun)
 
 
-async def go_on(installation: Installation, claim: Claim, begun: Era) -> None:
+async def _go_on(installation: Installation, claim: Claim, begun: Era) -> None:
     """Move the entities that still have to move by the change that `begun` notes, then note that it is done."""
     await oversized_commit.resume(installation, claim)
     change, layout = begun.change(), installation.layout

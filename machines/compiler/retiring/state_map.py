@@ -107,5 +107,7 @@ def _stands(base: State, standing: Standing) -> bool:
 @lru_cache(maxsize=1_000)
 def facet_states(kind: Kind) -> tuple[FacetStates, ...]:
     """The maps of the facets of a kind."""
-    known = zip(kind.machines, kind.bases, kind.adopted, strict=True)
-    return tuple(FacetStates(machine, {*bases, adopted}) for machine, bases, adopted in known)
+    return tuple(
+        FacetStates(machine, bases | {adopted} if adopted.phase in machine.phases else bases)
+        for machine, bases, adopted in zip(kind.machines, kind.bases, kind.adopted, strict=True)
+    )

@@ -1,0 +1,88 @@
+"""What EVENTS would delete with a shorter age though it is still needed: by workers, or by the archive.
+
+Belongs here: which events are not decided yet, and counting those that an age would delete. Does not: changing streams
+(`jetstream.stream_settings`), what people are told (`cli.streams`).
+"""
+
+from collections.abc import AsyncGenerator
+from typing import NamedTuple
+
+from phaseline.engine.jetstream.reader import BUFFER
+from phaseline.engine.jetstream.stream_reader import reader_of
+from phaseline.engine.log import checkpoint, log_records
+from phaseline.engine.log.archived import note
+from phaseline.engine.log.division import closings, notes
+from phaseline.engine.log.installation import Installation
+from phaseline.schemas.records import nanoseconds, timestamp
+
+
+class Expiring(NamedTuple):
+    """Events that would be deleted though they are needed. undecided: those that are not decided yet.
+
+    unarchived: the others that the archive does not hold yet, at most; 0 if the log was never archived. archive: its
+    name; empty if there is none.
+    """
+
+    undecided: int
+    unarchived: int
+    archive: str
+
+    @property
+    def are_needed(self) -> bool:
+        """Whether anything would be lost that somebody needs."""
+        return self.undecided + self.unarchived > 0
+
+
+async def expiring(installation: Installation, age_ns: int) -> Expiring:
+    """What would be deleted at once if EVENTS kept events for so long only."""
+    installation = await notes.current(installation)
+    info = await installation.wire.api(f"STREAM.INFO.{installation.layout.events}")
+    first, last = int(info["state"]["first_seq"]), int(info["state"]["last_seq"])
+    oldest_kept = await _first_since(installation, timestamp(nanoseconds(info["ts"]) - age_ns))
+    end = last if oldest_kept is None else oldest_kept - 1
+    if end < first:
+        return Expiring(0, 0, "")
+    waiting = [position async for position in undecided(installation, end)]
+    told = await note.last(installation)
+    if told is None:
+        return Expiring(len(waiting), 0, "")
+    left = end - max(told.position, first - 1) - len(waiting)
+    return Expiring(len(waiting), max(0, left), told.archive)
+
+
+async def _first_since(installation: Installation, moment: str) -> int | None:
+    """The position of the first event that was stored then or later; None if there is none."""
+    async with reader_of(installation.wire, installation.layout.events, [], moment) as reader:
+        found = [] if reader.caught_up else await reader.take(1)
+    return found[0].sequence if found else None
+
+
+async def undecided(installation: Installation, last: int) -> AsyncGenerator[int, None]:
+    """The positions up to `last` of the events that are not decided, in order, as far as the log says.
+
+    installation: with its present division.
+    """
+    deciders, skip = await closings.deciders(installation), len(installation.prefix) + 1
+    numbers = (number for division in deciders.divisions for number in division.numbers)
+    known = {number: await _known(installation, number) for number in numbers if number not in deciders.closed}
+    base = max(min(known.values()), await note.position(installation))
+    async with reader_of(installation.wire, installation.layout.events, [], base + 1) as reader:
+        while not reader.caught_up:
+            for event in await reader.take(BUFFER):
+                if event.sequence > last:
+                    return
+                number = deciders.of(event.subject[skip:].split(".", 3)[2], event.sequence)
+                if number in known and event.sequence > known[number]:
+                    yield event.sequence
+
+
+async def _known(installation: Installation, partition: int) -> int:
+    """A position up to which all events of a partition are decided, according to LOG's leader."""
+    subject = installation.subjects.checkpoint(partition)
+    last = await checkpoint.last(installation.wire, installation.layout.log, subject) or checkpoint.Checkpoint()
+    if last.plan is not None:
+        return last.position
+    known = max(last.position, last.clear or 0)
+    # Lone records do not write the checkpoint. In a bucket with records of several partitions they are not told apart.
+    is_divided = bool(installation.layout.divisions)
+    return known if is_divided else max(known, await log_records.last_cause(installation, partition))
