@@ -177,7 +177,7 @@ class Archive:
                 async for _ in self._read(self._folded(states, base, place, None if is_kept else selection)):
                     pass
                 self._kept = (place, states) if is_kept else None
-        found = map(wire_codec.read, selection.of(states))
+        found = await asyncio.to_thread(lambda: list(map(wire_codec.read, selection.of(states))))
         return [record for record in found if isinstance(record, Transition)]
 
     def _folded(self, states: States, base: int, place: int, only: "_Selection | None") -> Iterator[object]:

@@ -246,9 +246,11 @@ class EntityLines:
             for one in found:
                 self._show(one)
         elif found:
-            self._rows = self._rows or self.output.rows(columns(found, stale=True, wide=self.output.is_wide))
+            self._has_stale = True
+            if self._rows is None:
+                self._rows = self.output.rows(columns(found, stale=True, wide=self.output.is_wide))
             for one in found:
-                self._rows.add(row(self.kinds, one, self.language, self.now, stale=True))
+                self._rows.add(self._row(one, self.now))
             self._rows.settle()
         self.output.flush()
 

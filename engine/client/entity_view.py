@@ -103,14 +103,15 @@ class EntityView(Generic[M_co]):
             return
         choice, seen = chosen(state, condition), set[tuple[str, str]]()
         RecordFilter(kind=kind, state=choice.phase, below=tree, choice=choice).check(self.kinds)
-        async for record in self._states.each(latest.patterns(self._states.installation, kind, tree)):
-            entity = record.entity
-            if (entity.kind, entity.id) in seen or not latest.matches(entity, choice.phase, deleted=deleted):
-                continue
-            if choice.looks_at_conditions and not any(choice.selects(facet.state) for facet in entity.facets):
-                continue
-            seen.add((entity.kind, entity.id))
-            yield record
+        async for records in self._states.each(latest.patterns(self._states.installation, kind, tree)):
+            for record in records:
+                entity = record.entity
+                if (entity.kind, entity.id) in seen or not latest.matches(entity, choice.phase, deleted=deleted):
+                    continue
+                if choice.looks_at_conditions and not any(choice.selects(facet.state) for facet in entity.facets):
+                    continue
+                seen.add((entity.kind, entity.id))
+                yield record
 
     async def tree(self, root: str, *, deleted: bool = False) -> Sequence[Entity]:
         """`root` and all entities below it, ids in natural order; raises `TreeUnknown`."""

@@ -71,16 +71,18 @@ class Latest(StateView):
     async def matching(self, patterns: Sequence[Pattern]) -> list[Transition]:
         """The entities that at least one pattern selects."""
         found: dict[tuple[str, str], Transition] = {}
-        async for record in self.each(patterns):
-            found[record.entity.kind, record.entity.id] = record
+        async for records in self.each(patterns):
+            for record in records:
+                found[record.entity.kind, record.entity.id] = record
         return list(found.values())
 
-    async def each(self, patterns: Sequence[Pattern]) -> AsyncIterator[Transition]:
-        """The same, as they are read. An entity that changes meanwhile can come twice."""
+    async def each(self, patterns: Sequence[Pattern]) -> AsyncIterator[list[Transition]]:
+        """The same as they are read, some at a time. An entity that changes meanwhile can come twice."""
         installation, stream = self.installation, self.installation.layout.state
         start = len(installation.prefix) + len(".state.")
         for pattern in patterns:
             async for messages in read_all(installation.wire, stream, [_state_filter(installation, pattern)]):
+                found: list[Transition] = []
                 for stored in messages:
                     if not stored.data or stored.subject[start:].split(".", 2)[1] in NO_KINDS:
                         continue
@@ -88,7 +90,8 @@ class Latest(StateView):
                     if record is None:  # a foreign message
                         record = await last_transition(installation, stored.subject)
                     if isinstance(record, Transition):
-                        yield record
+                        found.append(record)
+                yield found
 
     async def history(self, kind: str, entity_id: str) -> list[Transition]:
         """The transitions of one entity, oldest first."""
