@@ -43,7 +43,7 @@ class WaitingPage(Page):
         ("phaseline publish cluster create c1 --wait", "show the records of the event"),
         ('phaseline publish node not_ready c1/pool-a/n7 --data \'{"reason": "KubeletStopped"}\'', ""),
         ("phaseline publish node ready c1/pool-a/n7 --source /agent/c1 --sequence 17", ""),
-        ("phaseline publish cluster renewed c1 --extension correlationid=order-4711", "records keep it"),
+        ("phaseline publish node ready c1/pool-a/n7 --extension correlationid=order-4711", "records keep it"),
         ("phaseline publish cluster delete c1 --dry-run", "show what it would do"),
         ("phaseline publish --file examples/morning.jsonl", ""),
     ],

@@ -63,7 +63,7 @@ def snapshot(
 
     --dry-run sends nothing. It shows the transitions that the snapshot would lead to, and what it would leave out.
     """
-    details = {name: details[name] for name in publish.DETAILS if details[name] is not None}
+    details = {name: value for name, value in details.items() if value is not None}
     if dry_run and wait is not None:
         raise click.UsageError("--dry-run sends nothing: leave out --wait")
     items = snapshots.read_file(file, sys.stdin.buffer.read() if str(file) == "-" else None)
