@@ -185,6 +185,9 @@ async def test_the_reader_survives_kills_of_the_server(
                 await fill(wire, stream, 50, lot * 50)
                 found = await take(reader, 25)
                 await own_server.kill()
+                async with asyncio.timeout(LIMIT):
+                    while wire.connected:
+                        await asyncio.sleep(0.005)
                 await own_server.start()
                 await wire.until_connected(LIMIT)
                 assert numbers(found + await take(reader, 25)) == list(range(lot * 50, lot * 50 + 50))
