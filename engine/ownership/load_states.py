@@ -119,11 +119,9 @@ class PartitionStates:
         """
         self._settled = None
         try:
-            if is_whole:
-                pass
-            elif self._is_first:
+            if not is_whole and self._is_first:
                 await self._read_checkpoint(await self._opened(), fence)
-            else:
+            elif not is_whole:
                 await self._read_beside_others(fence)
         finally:
             await self.close()

@@ -135,16 +135,21 @@ async def test_partitions_that_were_closed_far_apart(
         patch.setattr(Partition, "commit", killed)
         with pytest.raises(Killed):
             await Partition(after, number, "w2").run(asyncio.Event())
-    partition, stop = Partition(after, number, "w3"), asyncio.Event()
-    running = asyncio.create_task(partition.run(stop))
-    await publish(wire, [fleet.event("cluster", "created", slow)])
-    await until_all_decided(wire, layout)
-    stop.set()
-    await running
+    await decide_all(after, number, "w3", fleet.event("cluster", "created", slow))
     assert await assert_each_decided_once(wire, layout) == 5
     for former in (0, 1):
         with pytest.raises(PartitionClosed):
             await take_over(before, former, "w1")
+
+
+async def decide_all(installation: Installation, number: int, worker: str, event: Sent) -> None:
+    """Own a partition, publish an event, and decide all that there is."""
+    stop = asyncio.Event()
+    running = asyncio.create_task(Partition(installation, number, worker).run(stop))
+    await publish(installation.wire, [event])
+    await until_all_decided(installation.wire, installation.layout)
+    stop.set()
+    await running
 
 
 async def test_partitions_that_were_closed_before_they_passed_their_beginning(settings: Settings, wire: Wire) -> None:
@@ -158,12 +163,7 @@ async def test_partitions_that_were_closed_before_they_passed_their_beginning(se
     second = await notes.add(first, 3, "/test", 0)
     assert [await closed(second, number, decides=False) for number in second.layout.division.numbers] == [0, 0, 0]
     third = await notes.add(second, 1, "/test", (await notes.standing(second)).end)
-    partition, stop = Partition(third, 2000, "w2"), asyncio.Event()
-    running = asyncio.create_task(partition.run(stop))
-    await publish(wire, [fleet.event("cluster", "created", slow)])
-    await until_all_decided(wire, layout)
-    stop.set()
-    await running
+    await decide_all(third, 2000, "w2", fleet.event("cluster", "created", slow))
     assert await assert_each_decided_once(wire, layout) == 5
 
 
