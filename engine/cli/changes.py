@@ -90,7 +90,7 @@ def changes(
             terminal.without_time(sum(one.value.without_time for one in read if isinstance(one.value, ChangeList)))
             selector.check(reading.kinds, kind)
             every = [InCell(cell, change) for cell, changes in read for change in changes]
-            found = [one for one in every if not selector.requirements or selector.selects(one.value)]
+            found = [one for one in every if selector.selects(one.value)] if selector.requirements else every
             if sort_by is not None:
                 found = by_field(found, sort_by, {name: partial(_value, field) for name, field in FIELDS.items()})
             elif installations.cells:
