@@ -340,7 +340,7 @@ class Client:
         self, start: When, end: When | None = None, *, tree: str | None = None, kind: str | None = None,
         clock: Clock = SERVER,
     ) -> Sequence[Change]:  # fmt: skip
-        """How entities differ between `start` and `end` (None: now), and how they changed meanwhile; ids in natural order.
+        """How entities differ between `start` and `end` (None: now), and how they changed; ids in natural order.
 
         tree: this id and those below it. clock: `event` for the publishers' times. Raises `WrongClock`.
         """
