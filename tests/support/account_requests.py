@@ -25,6 +25,7 @@ INTERNAL = [
     "pl.live.0.c1",
     "pl.transition.cluster.phase.Failed.c1",
     "pl.rejection.cluster.illegal.c1",
+    "pl.loss.events",
     "$JS.API.STREAM.DELETE.pl-LOG",
     "$JS.API.STREAM.DELETE.pl-EVENTS",
     "$JS.API.STREAM.PURGE.pl-LOG",
