@@ -221,6 +221,10 @@ class Partition:
                     if not events and inbox.left_out:  # only events of others came
                         continue
                     self._at_hand, slow = events, any(map(slow_kinds.has, events))
+                elif len(events) < SLICE and inbox.buffered:
+                    # The few events that a commit had no room for would make a small commit, which costs as much.
+                    events += await inbox.take(SLICE - len(events))
+                    slow = any(map(slow_kinds.has, events))
                 if claim.checkpoint.attempts >= CAREFUL and events:
                     await slot.wait()
                     batch = await self._try(claim, processor, events[0])
