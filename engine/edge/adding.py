@@ -1,7 +1,7 @@
 """Adding an edge to a running installation, mending one, and removing one.
 
-Belongs here: the order of the steps, each of which may be the last one that was made before: a call again makes those
-that are missing. Does not: the configurations (`edge_streams`), how edges are (`edge_state`).
+Belongs here: the order of the steps. A call may be interrupted after any of them; the next call makes what is missing.
+Does not: the configurations (`edge_streams`), how edges are (`edge_state`).
 """
 
 import asyncio
