@@ -64,7 +64,7 @@ NEEDED = ("starlette", "uvicorn", "httptools")
 @click.option("--jwt-audience", default="", metavar="NAME", envvar="PHASELINE_JWT_AUDIENCE", show_envvar=True,
               help="What those JWTs must have in `aud`.")  # fmt: skip
 @click.option("--jwt-roles", default="roles", show_default=True, metavar="CLAIM", envvar="PHASELINE_JWT_ROLES",
-              show_envvar=True, help="Which claim of theirs has the roles, such as realm_access.roles.")  # fmt: skip
+              show_envvar=True, help="The claim of those JWTs with the roles, such as realm_access.roles.")  # fmt: skip
 @click.option("--event-rate", type=click.FloatRange(0), default=int(RATE), show_default=True, metavar="N",
               envvar="PHASELINE_EVENT_RATE", show_envvar=True,
               help="Events per second that each token, or address without one, may send; 0: any number.")  # fmt: skip
