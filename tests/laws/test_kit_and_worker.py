@@ -31,7 +31,7 @@ Told = tuple[str, str, str, dict[str, object]]
 FAMILIES: dict[str, tuple[Kinds, tuple[Told, ...]]] = {
     "timed": (Kinds(timed_kinds.KINDS), ()),
     "places": (
-        family("edge"),
+        family("edge-hosting"),
         (
             ("cluster", "adopt", "c1", {"phase": "Running"}),
             ("cluster", "configure", "c1", {"silence_after": 20}),
