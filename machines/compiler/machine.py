@@ -1,17 +1,17 @@
 """One facet, compiled: its steps by trigger and phase, and the view that shows over a base.
 
-`FacetMachine` builds a machine of the library transitions from the facet, and reads it back as a lookup. A test drives
-the machine through every state and trigger, and compares the results with the lookup.
+`FacetMachine` compiles the rows of a facet into a lookup. From the same steps it can build a machine of the library
+transitions. A test drives that machine through every state and trigger, and compares the results with the lookup.
 Belongs here: `Step` (a row from one phase to one phase), `FacetMachine`, everything that uses the library transitions.
 Does not: which step an event takes (`kinds`), the conditions after it (`conditions`).
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, cast
+from functools import cached_property
+from typing import Any
 
 from transitions import EventData, Machine
-from transitions import Transition as _Arrow
 
 from phaseline.machines.compiler.conditions import (
     accumulated_conditions,
@@ -134,18 +134,6 @@ class Step:
         return after
 
 
-class _Step(_Arrow):
-    """An arrow of the machine that refers to its step."""
-
-    def __init__(self, *arrow: Any, step: Step, **rest: Any) -> None:
-        super().__init__(*arrow, **rest)
-        self.step = step
-
-
-class _Machine(Machine):
-    transition_cls = _Step
-
-
 @dataclass(slots=True)
 class Model:
     """The object whose phase the machine changes when a test drives it."""
@@ -162,24 +150,17 @@ class FacetMachine:
     """
 
     def __init__(self, facet: Facet) -> None:
-        """Build the machine from the facet, and read the lookup back from it."""
+        """Compile the rows and views of the facet."""
         self.facet = facet
         self.returns = returns(facet)
         self.phases = phases_of(facet)
-        self.machine = _Machine(
-            model=None, states=list(self.phases), initial=facet.begins, auto_transitions=False, send_event=True
-        )
+        found: dict[str, dict[str, list[Step]]] = {}
         for row in facet.rows:
             for step in steps_of(facet, row, self.phases):
-                self.machine.add_transition(
-                    row.trigger, step.source, step.dest, conditions=[_condition(step)], step=step
-                )
+                found.setdefault(row.trigger, {}).setdefault(step.source, []).append(step)
         self.steps: dict[str, dict[str, tuple[Step, ...]]] = {
-            trigger: {
-                source: tuple(cast("_Step", arrow).step for arrow in arrows)
-                for source, arrows in event.transitions.items()
-            }
-            for trigger, event in self.machine.events.items()
+            trigger: {source: tuple(steps) for source, steps in by_source.items()}
+            for trigger, by_source in found.items()
         }
         self.views = {
             phase: tuple(
@@ -189,6 +170,17 @@ class FacetMachine:
             )
             for phase in self.phases
         }
+
+    @cached_property
+    def machine(self) -> Machine:
+        """The same steps as a machine of the library. Nothing is decided with it, so it is built when it is driven."""
+        machine = Machine(
+            model=None, states=list(self.phases), initial=self.facet.begins, auto_transitions=False, send_event=True
+        )
+        for trigger, by_source in self.steps.items():
+            for step in (step for steps in by_source.values() for step in steps):
+                machine.add_transition(trigger, step.source, step.dest, conditions=[_condition(step)])
+        return machine
 
     def interrupted(self, before: FacetState, after: State, data: Mapping[str, Any] = NONE) -> str | None:
         """The phase that causes interrupted, after a base has followed on that of `before`.
