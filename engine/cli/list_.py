@@ -74,7 +74,7 @@ def list_(
     With --watch, list them, and then each one again whenever it changes, until it no longer fits.
 
     With --cell, list those of several installations, each with the name of its cell. Cells that cannot be read are
-    named at the end, and the exit code tells of them.
+    named at the end; the exit code is then that of the first error.
     """
     if follow:
         following.check(at)

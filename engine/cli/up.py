@@ -17,10 +17,9 @@ from phaseline.engine.cli.telemetry import options as telemetry_options
 from phaseline.engine.cli.worker import installation
 from phaseline.engine.embedded.server import EmbeddedServer
 from phaseline.engine.settings import DEFAULT_URL, Settings
+from phaseline.engine.telemetry.listening import HTTP_LISTEN, HTTP_PORT
 from phaseline.engine.worker import system
 from phaseline.machines.built_in import installed
-
-HTTP_PORT = 8223
 
 
 @click.command(
@@ -28,7 +27,7 @@ HTTP_PORT = 8223
     examples=[
         ("phaseline up", "with a temporary directory, deleted at the end"),
         ("phaseline up --data ./phaseline-data --port 4222", "keep the data, on a fixed port"),
-        ("phaseline up --data ./phaseline-data --http", "with the page on http://127.0.0.1:8223"),
+        ("phaseline up --data ./phaseline-data --http", f"with the page on http://{HTTP_LISTEN}"),
         ("phaseline up --data ./phaseline-data --workers 2 --sync always", "survive power cuts"),
     ],
 )

@@ -1,7 +1,7 @@
 """Adding an edge to a running installation, mending one, and removing one.
 
-Belongs here: the order of the steps, each of which may be the last one that was made before: a call again makes those
-that are missing. Does not: the configurations (`edge_streams`), how edges are (`edge_state`).
+Belongs here: the order of the steps. A call may be interrupted after any of them; the next call makes what is missing.
+Does not: the configurations (`edge_streams`), how edges are (`edge_state`).
 """
 
 import asyncio
@@ -87,16 +87,18 @@ async def _store(way: Uplink, settings: Settings, trees: tuple[str, ...], max_by
     names, limit = way.names, time.monotonic() + settings.request_timeout
     while True:
         try:
-            found = await _config(way.at_edge, f"STREAM.INFO.{names.store}")
+            with way.understood():
+                found = dict(await _config(way.at_edge, f"STREAM.INFO.{names.store}") or {})
             break
         except NoAnswer:
             if time.monotonic() > limit:
                 return None
             await asyncio.sleep(PAUSE)
-    had = int((found or {}).get("max_bytes", MAX_BYTES))
+    with way.understood():
+        had = int(found.get("max_bytes", MAX_BYTES))
     config = edge_streams.store(names, trees, max_bytes or had, settings.dedupe_window or DEFAULT_WINDOW)
     changed = list[str]()
-    if found is None:
+    if not found:
         await way.at_edge(f"STREAM.CREATE.{names.store}", config)
         changed.append(f"stream {names.store} at the edge")
     elif any(found.get(key) != config[key] for key in ("subjects", "max_bytes", "duplicate_window")):
@@ -104,7 +106,7 @@ async def _store(way: Uplink, settings: Settings, trees: tuple[str, ...], max_by
         changed.append(f"stream {names.store} at the edge")
     if await _config(way.at_edge, f"CONSUMER.INFO.{names.store}.{TO_HUB}") is None:
         await _consumer(way.at_edge, names.store, edge_streams.store_consumer(names))
-    return _Store(changed, config["max_bytes"], found is None)
+    return _Store(changed, config["max_bytes"], not found)
 
 
 async def _connect(way: Uplink, *, renewed: bool) -> list[str]:

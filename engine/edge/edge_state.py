@@ -110,9 +110,11 @@ async def _asked(way: Uplink, known: EdgeState, hub: _Hub, again: str) -> EdgeSt
     try:
         store = await way.at_edge(f"STREAM.INFO.{names.store}", timeout=ASK)
         await way.at_edge(f"CONSUMER.INFO.{names.store}.{TO_HUB}", timeout=ASK)
-        state, config = store["state"], store["config"]
-        held, used, room = int(state["messages"]), int(state["bytes"]), int(config["max_bytes"])
-        waiting = min(held, max(0, int(state["last_seq"]) - hub.taken)) + hub.behind
+        with way.understood():
+            state, config = store["state"], store["config"]
+            held, used, room = int(state["messages"]), int(state["bytes"]), int(config["max_bytes"])
+            waiting = min(held, max(0, int(state["last_seq"]) - hub.taken)) + hub.behind
+            share = used / room if room > 0 else 0.0
     except NoAnswer:
         return known._replace(advice="look at its server and its uplink; it keeps its events meanwhile")
     except ApiFailed as error:
@@ -122,10 +124,9 @@ async def _asked(way: Uplink, known: EdgeState, hub: _Hub, again: str) -> EdgeSt
         lost = f"its server has no {what}, so agents there cannot publish; what the hub had not taken is gone: {again}"
         never = f"its server has no store yet: {again}"
         return known._replace(state="store lost", advice=lost if hub.taken else never, last_contact=time.time_ns())
-    except (EdgeAnswerUnreadable, ValueError, TypeError, KeyError) as error:
+    except EdgeAnswerUnreadable as error:
         return known._replace(state="failing", advice=f"what its server answers is no answer: {error}")
     known = known._replace(waiting=waiting, used=used, room=room, last_contact=time.time_ns())
-    share = used / room if room > 0 else 0.0
     if share >= FULL:
         more = f"`phaseline edge add {names.name} --max-bytes BYTES` gives it more room"
         return known._replace(state="full", advice=f"its store refuses events; {more}")

@@ -5,6 +5,8 @@ Belongs here: whether the edge has an account of its own, and calls to either AP
 """
 
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,6 +25,8 @@ from phaseline.engine.jetstream.wire import Wire
 USER_INFO = "$SYS.REQ.USER.INFO"
 DEFAULT_ACCOUNT = "$G"
 """The account of all users of a server without accounts."""
+SHOWN = 200
+"""The most characters of what was wrong with an answer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,10 +56,17 @@ class Uplink:
         What it answers is the edge's word: raises `EdgeAnswerUnreadable` if it is no such answer.
         """
         api = self.names.account_far_api if self.own_account else self.names.domain_api
-        try:
+        with self.understood():
             return await _call(self.wire, f"{api}.{suffix}", body, timeout)
-        except (ValueError, TypeError, AttributeError) as error:
-            raise EdgeAnswerUnreadable(edge=self.names.name, problem=str(error)) from error
+
+    @contextmanager
+    def understood(self) -> Iterator[None]:
+        """Raise `EdgeAnswerUnreadable` where what the edge has answered is not what such an answer holds."""
+        try:
+            yield
+        except (LookupError, ValueError, TypeError, AttributeError, ArithmeticError, RecursionError) as error:
+            problem = f"{type(error).__name__}: {error}"[:SHOWN]
+            raise EdgeAnswerUnreadable(edge=self.names.name, problem=problem) from error
 
 
 async def find(wire: Wire, names: EdgeNames) -> Uplink:

@@ -7,7 +7,7 @@ import asyncio
 import json
 from collections import OrderedDict
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -16,6 +16,7 @@ from phaseline.engine.client.client import Client
 from phaseline.engine.client.entity_view import EntityView
 from phaseline.engine.client.session import Session
 from phaseline.engine.errors import NoAnswer, NotProvisioned, PhaselineError
+from phaseline.engine.http.away import unless_away
 from phaseline.engine.http.fleet.columns import Shape
 from phaseline.engine.http.fleet.fleet import LiveFleet
 from phaseline.engine.http.fleet.fleet_moment import FleetMoment
@@ -35,7 +36,7 @@ from phaseline.engine.log.log_records import direct, message_in
 from phaseline.engine.log.when import NOW, Moment, Time, parse
 from phaseline.engine.publish.compose import default_source
 from phaseline.engine.request_errors import PlaceAhead, PlaceTrimmed, StillLoading
-from phaseline.engine.settings import Settings
+from phaseline.engine.settings import DEFAULT_HISTORY, Settings
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.docs import plain
 from phaseline.schemas import codec
@@ -52,8 +53,6 @@ VIEWS, CHANGED = 16, 20_000
 LISTS, BODIES = 16, 8
 LOOK = 2.0
 """Seconds between two looks at what the views hold."""
-HISTORY = 2_000_000
-"""Transitions that are kept in memory, at most: about 30 bytes each."""
 
 log = logs.get_logger(__name__)
 
@@ -89,7 +88,7 @@ class Service:
     """The parts that answers are made of. `running` starts them."""
 
     def __init__(
-        self, settings: Settings, kinds: Kinds, history: int = HISTORY, hooks: Hooks | None = None
+        self, settings: Settings, kinds: Kinds, history: int = DEFAULT_HISTORY, hooks: Hooks | None = None
     ) -> None:  # fmt: skip
         """Nothing is connected yet. history: how many transitions are kept in memory."""
         self.hooks = hooks or Hooks({})
@@ -143,6 +142,10 @@ class Service:
     def history(self) -> HistoryLoader:
         """The transitions in memory."""
         return self._connected().history
+
+    def reachable(self) -> AbstractAsyncContextManager[object]:
+        """Ends the block with `NatsUnreachable` if it waits for NATS, and that is away."""
+        return nullcontext() if self._parts is None else unless_away(self._parts.installation.wire)
 
     @property
     def is_found(self) -> bool:
@@ -325,7 +328,7 @@ async def _followed(follower: Follower) -> None:
 
 @asynccontextmanager
 async def running(
-    settings: Settings, kinds: Kinds, history: int = HISTORY, hooks: Hooks | None = None
+    settings: Settings, kinds: Kinds, history: int = DEFAULT_HISTORY, hooks: Hooks | None = None
 ) -> AsyncIterator[Service]:  # fmt: skip
     """A service that follows the installation while the block runs."""
     service = Service(settings, kinds, history, hooks)

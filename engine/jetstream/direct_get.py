@@ -6,12 +6,14 @@ Belongs here: the requests, and recognising the last reply. Does not: what the m
 import asyncio
 import base64
 import json
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from phaseline.engine.errors import ApiFailed, ConnectionLost, NoResponders, RequestTimedOut
 from phaseline.engine.jetstream import frames
 from phaseline.engine.jetstream.api_reply import Reply
 from phaseline.engine.jetstream.wire import Wire
+from phaseline.schemas.records import nanoseconds
 
 PENDING = "Nats-Num-Pending"
 """A header that every reply to a request for several messages has, and the only reply to other requests does not."""
@@ -24,24 +26,33 @@ NO_MESSAGE = 10037
 
 
 class LastMessage(NamedTuple):
-    """The last message on a subject. `block`: its raw header block, or None."""
+    """One message, such as the last one on a subject.
+
+    block: its raw header block, or None. time_ns: when it was stored, if the leader has told.
+    """
 
     data: bytes
     sequence: int
     subject: str
     block: bytes | None
+    time_ns: int = 0
 
 
 async def last_message_from_leader(wire: Wire, stream: str, subject: str) -> LastMessage | None:
     """Read the last message on `subject` from the stream's leader; None if there is none."""
+    return await message_from_leader(wire, stream, {"last_by_subj": subject})
+
+
+async def message_from_leader(wire: Wire, stream: str, wanted: Mapping[str, Any]) -> LastMessage | None:
+    """Read one message from the stream's leader; None if there is none. wanted: as the server's API takes it."""
     try:
-        message = (await wire.api(f"STREAM.MSG.GET.{stream}", {"last_by_subj": subject}))["message"]
+        message = (await wire.api(f"STREAM.MSG.GET.{stream}", dict(wanted)))["message"]
     except ApiFailed as error:
         if error.err_code == NO_MESSAGE:
             return None
         raise
     data, block = (base64.b64decode(message.get(name, "")) for name in ("data", "hdrs"))
-    return LastMessage(data, int(message["seq"]), message["subject"], block or None)
+    return LastMessage(data, int(message["seq"]), message["subject"], block or None, nanoseconds(message["time"]))
 
 
 def origin(block: bytes | None) -> int:

@@ -8,7 +8,6 @@ there is nothing more is believed only if the leader says so.
 """
 
 import asyncio
-import base64
 from collections import deque
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, field
@@ -18,7 +17,7 @@ from phaseline.engine import logs
 from phaseline.engine.errors import ApiFailed, NoAnswer
 from phaseline.engine.jetstream import frames
 from phaseline.engine.jetstream.api_reply import Reply
-from phaseline.engine.jetstream.direct_get import NO_MESSAGE, PENDING, gather
+from phaseline.engine.jetstream.direct_get import PENDING, gather, message_from_leader
 from phaseline.engine.jetstream.reader import BUFFER, RETRY, Reader, Stored
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.schemas.records import nanoseconds
@@ -120,7 +119,8 @@ class DirectReader:
             return max(0, self._start - 1)
         if self._start in ("start", "now"):
             return self._end if self._start == "now" else 0
-        found = await self._get({"start_time": self._start, "next_by_subj": ">", "batch": 1})
+        wanted = {"start_time": self._start, "next_by_subj": ">"}
+        found = await self._get({**wanted, "batch": 1}) or await self._get_from_leader(wanted)
         return found[0].sequence - 1 if found else self._end
 
     async def _fill_patiently(self) -> None:
@@ -181,14 +181,10 @@ class DirectReader:
 
     async def _get_from_leader(self, body: dict[str, Any]) -> list[Stored]:
         """The next message as the leader has it, if there is one."""
-        try:
-            message = (await self._wire.api(f"STREAM.MSG.GET.{self._stream}", body))["message"]
-        except ApiFailed as error:
-            if error.err_code == NO_MESSAGE:
-                return []
-            raise
-        data, block = (base64.b64decode(message.get(name, "")) for name in ("data", "hdrs"))
-        return [Stored(message["subject"], data, int(message["seq"]), nanoseconds(message["time"]), 0, block or None)]
+        found = await message_from_leader(self._wire, self._stream, body)
+        return (
+            [] if found is None else [Stored(found.subject, found.data, found.sequence, found.time_ns, 0, found.block)]
+        )
 
     async def _wait(self) -> None:
         """Wait until there may be more."""

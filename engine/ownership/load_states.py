@@ -63,7 +63,9 @@ class PartitionStates:
         self._installation, self._tree, self._highest = installation, installation.tree(), 0
         self._own = installation.subjects.state_checkpoint(partition)
         self._start = f"{installation.prefix}.state."
-        self._states = f"{self._start}{installation.reach(partition)}.>"
+        reach = installation.reach(partition)
+        self._filters = [f"{self._start}{reach}.>", *([] if reach in ("*", partition) else [self._own])]
+        """The states and the own checkpoint. One reader gets both: where a replica lags, a second one may miss some."""
         self._is_first = installation.layout.division.generation == 0
         """Whether the partition is a bucket. Otherwise its trees lie in buckets, beside trees of others."""
         self._read = 0
@@ -119,10 +121,8 @@ class PartitionStates:
         """
         self._settled = None
         try:
-            if not is_whole and self._is_first:
+            if not is_whole:
                 await self._read_checkpoint(await self._opened(), fence)
-            elif not is_whole:
-                await self._read_beside_others(fence)
         finally:
             await self.close()
         for subject in self._asides:
@@ -153,20 +153,11 @@ class PartitionStates:
             if not await self._take(reader, SLOW):
                 log.warning("state_copy_behind", partition=self.partition, place=fence)
 
-    async def _read_beside_others(self, fence: int) -> None:
-        """Read until the own checkpoint is copied, and then all that was copied before it."""
-        wire, state, start = self._installation.wire, self._installation.layout.state, await self._next()
-        await self.close()
-        async with Reader(wire, state, [self._own]) as checkpoints:
-            await self._read_checkpoint(checkpoints, fence)
-        async for found in read_all(wire, state, [self._states], start):
-            for begin in range(0, len(found), LOAD):
-                self._take_in(found[begin : begin + LOAD])
-                await self._pause()
-            self._read = found[-1].sequence
-
     async def _next(self) -> int:
-        """From where on to read STATE. If it was made anew since something of it was read, everything begins anew."""
+        """From where on to read STATE. If it was made anew since something of it was read, everything begins anew.
+
+        A stream that is restored from a backup counts as made at that moment.
+        """
         info = await self._installation.wire.api(f"STREAM.INFO.{self._installation.layout.state}")
         made = str(info["created"])
         if self._read and (made != self._made or int(info["state"]["last_seq"]) < self._read):
@@ -177,7 +168,7 @@ class PartitionStates:
     async def _opened(self) -> Reader:
         if self._reader is None:
             wire, state = self._installation.wire, self._installation.layout.state
-            reader = Reader(wire, state, [self._states], await self._next())
+            reader = Reader(wire, state, self._filters, await self._next())
             await reader.__aenter__()
             self._reader = reader
         return self._reader

@@ -6,9 +6,19 @@ One request to each partition is enough where workers run. Only where nobody ans
 """
 
 import asyncio
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
-from phaseline.engine.errors import ApiFailed, NoAnswer, NoResponders, NotOwned, NotPermitted, SetupError
+import msgspec
+
+from phaseline.engine.errors import (
+    ApiFailed,
+    NoAnswer,
+    NoResponders,
+    NotOwned,
+    NotPermitted,
+    RequestTimedOut,
+    SetupError,
+)
 from phaseline.engine.jetstream.direct_get import NO_MESSAGE
 from phaseline.engine.jetstream.stream_reader import read_all
 from phaseline.engine.log import checkpoint
@@ -25,6 +35,7 @@ PATIENCE = 5.0
 """Seconds in which a worker must answer. One that does not is frozen. What was read is shown before the wait."""
 MOST = 16
 """Of how many partitions without an owner the streams are read."""
+Count = Annotated[int, msgspec.Meta(ge=0, le=2**63 - 1)]
 
 
 class Waiting(NamedTuple):
@@ -85,6 +96,12 @@ async def _backlog(installation: Installation, about: str | None) -> Backlog:
     return Backlog(events + len(waiting), tuple(silent), tuple(unowned), workers)
 
 
+class _Answer(msgspec.Struct):
+    worker: str
+    position: Count
+    waiting: Count | None
+
+
 class Owned(NamedTuple):
     """What the owner of a partition says. waiting: how many events are not decided yet; None while it loads."""
 
@@ -94,12 +111,15 @@ class Owned(NamedTuple):
 
 
 async def owner_of(installation: Installation, partition: int) -> Owned:
-    """Ask the owner of a partition; raises what `Wire.request` raises."""
-    wire = installation.wire
+    """Ask the owner of a partition; raises what `Wire.request` raises. An answer of somebody else is none."""
+    wire, subject = installation.wire, installation.subjects.backlog(partition)
     seconds = min(PATIENCE, wire.settings.request_timeout)
-    reply = codec.decode((await wire.request(installation.subjects.backlog(partition), timeout=seconds)).data)
-    waiting = reply["waiting"]
-    return Owned(str(reply["worker"]), int(reply["position"]), None if waiting is None else int(waiting))
+    reply = await wire.request(subject, timeout=seconds)
+    try:
+        said = msgspec.convert(codec.decode(reply.data), _Answer)
+    except ValueError:
+        raise RequestTimedOut(subject=subject, seconds=seconds, hint=": what came was not a worker's") from None
+    return Owned(said.worker, said.position, said.waiting)
 
 
 async def _ask(installation: Installation, partition: int) -> int:

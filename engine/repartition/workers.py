@@ -4,11 +4,11 @@ Belongs here: asking each worker about itself. Does not: what they own (`publish
 """
 
 import asyncio
-import json
 
 from phaseline.engine.log.division.notes import METADATA
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.publish.living_workers import living
+from phaseline.schemas import codec
 
 ASKED = "$SRV.INFO.phaseline"
 """Each worker answers it about itself, by the conventions of NATS services."""
@@ -47,9 +47,9 @@ async def without_divisions(installation: Installation, names: tuple[str, ...]) 
 
 
 def _metadata(data: bytes) -> dict[str, str]:
-    """What a service says about itself; empty if that cannot be read."""
+    """What a service says about itself, as far as it is text; empty if that cannot be read."""
     try:
-        found = json.loads(data).get("metadata")
-    except (ValueError, AttributeError):
+        found = codec.decode(data).get("metadata")
+    except codec.Undecodable:
         return {}
-    return found if isinstance(found, dict) else {}
+    return {name: said for name, said in found.items() if isinstance(said, str)} if isinstance(found, dict) else {}

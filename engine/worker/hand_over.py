@@ -19,6 +19,8 @@ KEPT = b"kept"
 """The answer of an owner that goes on. Otherwise it is the sequence of its lease, which the other one may take."""
 PATIENCE = 12.0
 """Seconds that an owner has to finish its commit."""
+LONGEST = 20
+"""Digits that no sequence has."""
 Give = Callable[[str], Awaitable[int | None]]
 """Gives a partition to the worker of that name: the sequence of its lease; None if it keeps it."""
 AGAIN = 0.2
@@ -58,7 +60,7 @@ async def ask(installation: Installation, partition: int, worker: str) -> int | 
         reply = await installation.wire.request(subject, worker.encode(), timeout=PATIENCE)
     except (NoAnswer, ApiFailed):
         return None
-    return int(reply.data) if reply.data.isdigit() else None
+    return int(reply.data) if reply.data.isdigit() and len(reply.data) < LONGEST else None
 
 
 class Preparations:

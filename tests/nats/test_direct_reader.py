@@ -2,6 +2,7 @@
 
 import asyncio
 import random
+from typing import Any
 
 import pytest
 from msgspec.structs import replace
@@ -11,6 +12,7 @@ from phaseline.engine.jetstream.reader import Reader, Stored
 from phaseline.engine.jetstream.stream_reader import BATCH, MAX_BYTES, DirectReader
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.settings import Settings
+from phaseline.schemas.records import timestamp
 
 LIMIT = 60
 
@@ -88,6 +90,24 @@ async def test_headers_of_a_publisher_pass_for_none_of_the_servers(wire: Wire, s
     for number in range(3):
         await wire.publish_acked(f"{stream}.x", b"%d" % number, false)
     assert await everything(DirectReader(wire, stream, [])) == await everything(Reader(wire, stream, []))
+
+
+class AtALaggingReplica(DirectReader):
+    """Direct gets are answered by a replica that has the first two messages only."""
+
+    async def _get(self, body: dict[str, Any]) -> list[Stored]:
+        return [stored for stored in await super()._get(body) if stored.sequence <= 2]
+
+
+async def test_a_replica_that_lags_behind_a_time(wire: Wire, settings: Settings) -> None:
+    """It has nothing since then; the leader has."""
+    stream = await stream_of(wire, settings.prefix)
+    for number in range(5):
+        await wire.publish_acked(f"{stream}.{number}", b"x")
+    times = [one.time_ns for one in await everything(DirectReader(wire, stream, []))]
+    for time_ns, expected in ((times[3], [4, 5]), (times[1], [2, 3, 4, 5]), (times[4] + 1, [])):
+        found = await everything(AtALaggingReplica(wire, stream, [], timestamp(time_ns)))
+        assert [one.sequence for one in found] == expected
 
 
 async def test_news_are_heard_on_a_feed(wire: Wire, settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:

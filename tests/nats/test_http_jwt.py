@@ -17,6 +17,7 @@ import pytest
 import pytest_asyncio
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import ec, ed25519, rsa
+from structlog.testing import capture_logs
 
 from phaseline.engine.client.client import Client
 from phaseline.engine.errors import BadSetting
@@ -140,6 +141,9 @@ def changed() -> str:
         (lambda: f"{part(b'[1]')}.e30.x", "signature"), (lambda: f"{part({'alg': ['RS256']})}.e30.x", "signature"),
         (lambda: f"{part({'alg': 'RS256', 'kid': {}})}.e30.x", "signature"),
         (lambda: token(x="y" * 20_000), "signature"),
+        (lambda: f"{part(b'[' * 11_000)}.e30.x", "signature"),
+        (lambda: f"{part(b'[' * 5_000 + b']' * 5_000)}.e30.x", "signature"),
+        (lambda: f"{part({'alg': 'RS256', 'kid': 'key-RS256'})}.{part(b'[' * 9_000)}.x", "signature"),
     ],
 )  # fmt: skip
 async def test_other_tokens_are_refused(known: jwts.Jwts, made: Callable[[], str], says: str) -> None:
@@ -192,14 +196,16 @@ async def test_a_provider_that_is_away(tmp_path: Path) -> None:
         (tmp_path / "keys").write_text(text)
         with pytest.raises(KeysUnread):
             await jwts.Jwts(JwtSettings(str(tmp_path / "keys"), ISSUER, AUDIENCE)).caller(token())
-    with pytest.raises(KeysUnread, match="the keys that verify tokens cannot be read"):
-        await jwts.Jwts(JwtSettings("http://127.0.0.1:1/keys", ISSUER, AUDIENCE)).caller(token())
+    with capture_logs() as said, pytest.raises(KeysUnread, match=r"from http://127\.0\.0\.1:1/keys now") as told:
+        await jwts.Jwts(JwtSettings("http://u:s3cret@127.0.0.1:1/keys?token=s3cret", ISSUER, AUDIENCE)).caller(token())
+    assert "s3cret" not in f"{told.value} {said}"
 
 
 @pytest.mark.parametrize(
     ("settings", "says"),
     [
         (JwtSettings("http://id.example/keys", ISSUER, AUDIENCE), "must be an https URL"),
+        (JwtSettings("http://u:p@id.example/keys?token=p", ISSUER, AUDIENCE), "found 'http://id.example/keys'"),
         (JwtSettings("nothing", ISSUER, AUDIENCE), "there is no file 'nothing'"),
         (JwtSettings("https://id.example/keys", "", AUDIENCE), "--jwt-issuer and --jwt-audience"),
         (JwtSettings("https://id.example/keys", ISSUER, ""), "--jwt-issuer and --jwt-audience"),

@@ -1,7 +1,8 @@
-"""Loading the states of a partition leaves the worker its turns: leases must not wait for it."""
+"""Loading the states of a partition: it leaves the worker its turns, and misses nothing that STATE holds."""
 
 import asyncio
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -11,11 +12,15 @@ from phaseline.engine.jetstream.streams import provision
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.ownership import load_states
+from phaseline.engine.ownership.load_states import PartitionStates
 from phaseline.engine.ownership.takeover import take_over
 from phaseline.engine.settings import Settings
 from tests.support.built_in_kinds import BUILT_IN_KINDS
-from tests.support.installation import at_work, until_decided
+from tests.support.divided import divided, repartition, until_all_decided
+from tests.support.installation import LIMIT, at_work, until_decided
 from tests.support.random_events import RandomEvents, publish
+from tests.support.state_stream import copied
+from tests.support.stream_backup import backed_up, restore
 
 NODES = 500
 
@@ -57,3 +62,49 @@ async def test_others_have_a_turn_while_many_states_are_loaded(
     watching.cancel()
     assert (len(claim.tree), taken[0]) == (NODES + 2, NODES + 2)
     assert taken[1] <= load_states.LOAD
+
+
+async def test_states_and_the_checkpoint_are_read_by_one_consumer(
+    settings: Settings, wire: Wire, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of two, the second one may be at a replica that lags, and then it misses states."""
+    settings = replace(settings, partitions=2, lease=1.0)
+    async with at_work(settings, wire) as layout:
+        await repartition(wire, layout, 4)
+        await publish(wire, list(RandomEvents(settings.prefix).built(4, 2)))
+        await until_all_decided(wire, layout)
+    installation, api, asked = await divided(wire, layout), wire.api, list[str]()
+
+    async def noted(suffix: str, *values: Any, **named: Any) -> Any:
+        asked.append(suffix)
+        return await api(suffix, *values, **named)
+
+    monkeypatch.setattr(wire, "api", noted)
+    trees = [(await take_over(installation, number, "w")).tree for number in installation.layout.division.numbers]
+    assert sum(map(len, trees)) == 4 * 5
+    assert len([one for one in asked if one.startswith(f"CONSUMER.CREATE.{layout.state}.")]) == len(trees)
+
+
+async def test_a_state_stream_that_was_restored_from_a_backup_is_read_whole(settings: Settings, wire: Wire) -> None:
+    """It copies anew what came after the backup, under sequences that were read before."""
+    settings, fleet = replace(settings, partitions=1), RandomEvents(settings.prefix)
+    async with at_work(settings, wire) as layout:
+        await publish(wire, list(fleet.built(3, 2)))
+        await until_decided(wire, layout)
+        await copied(wire, layout)
+        backup = await backed_up(wire, layout.state)
+        await publish(wire, list(fleet.life(50, 3, 2)))
+        await until_decided(wire, layout)
+        await copied(wire, layout)
+        installation = Installation(wire, layout, BUILT_IN_KINDS)
+        states = PartitionStates(installation, 0)
+        await states.load(lambda: False)
+        await states.close()
+        await restore(wire, backup)
+        async with asyncio.timeout(LIMIT):
+            while int((await wire.api(f"STREAM.INFO.{layout.state}"))["state"]["last_seq"]) < states._read + 10:
+                await publish(wire, list(fleet.life(20, 3, 2)))
+                await until_decided(wire, layout)
+                await copied(wire, layout)
+    kept = (await take_over(installation, 0, "w", states=states)).tree
+    assert kept.entities == (await take_over(installation, 0, "w")).tree.entities

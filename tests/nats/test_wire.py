@@ -91,6 +91,25 @@ async def test_subscribers_get_unchanged_bytes(wire: Wire, settings: Settings) -
     assert got.empty()
 
 
+async def test_frames_arrive_in_the_order_in_which_they_were_sent(wire: Wire, settings: Settings) -> None:
+    subject, found = f"{settings.prefix}.order", list[int]()
+    everything = asyncio.Event()
+    sizes = [10, 400_000, 10, 10, 900_000, 10] * 4
+
+    def note(_: str, data: bytes, *__: object) -> None:
+        found.append(int(data[:4]))
+        if len(found) == len(sizes):
+            everything.set()
+
+    await wire.subscribe(subject, note)
+    for number, size in enumerate(sizes):
+        wire.publish(subject, b"%04d" % number + b"." * size)
+        if number % 4 == 0:
+            await asyncio.sleep(0)
+    await asyncio.wait_for(everything.wait(), 20)
+    assert found == list(range(len(sizes)))
+
+
 async def test_a_failing_subscriber_does_not_affect_others(wire: Wire, settings: Settings) -> None:
     got: asyncio.Queue[bytes] = asyncio.Queue()
 

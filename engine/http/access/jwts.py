@@ -13,7 +13,7 @@ import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
+from urllib.parse import urlsplit, urlunsplit
 
 import jwt
 
@@ -73,7 +73,7 @@ class Jwts:
             raise NoToken(problem="this token is from another issuer") from None
         except jwt.MissingRequiredClaimError as error:
             raise NoToken(problem=f"this token lacks the claim {error.claim}") from None
-        except (jwt.PyJWTError, ValueError, TypeError):
+        except (jwt.PyJWTError, ValueError, TypeError, RecursionError):
             raise NoToken(problem="the signature of this token is not valid here") from None
         return _caller(claims, self._settings.claim)
 
@@ -118,9 +118,9 @@ class Jwts:
                     self._keys = await asyncio.to_thread(_keys_at, self._settings.keys)
                     self._read_at = time.monotonic()
                 except (OSError, ValueError, TypeError, LookupError) as error:
-                    log.warning("jwks_unreadable", keys=self._settings.keys, error=repr(error))
+                    log.warning("jwks_unreadable", keys=shown(self._settings.keys), error=repr(error))
             if not self._keys:
-                raise KeysUnread(keys=self._settings.keys)
+                raise KeysUnread(keys=shown(self._settings.keys))
 
 
 def _check(settings: "JwtSettings") -> None:
@@ -129,9 +129,16 @@ def _check(settings: "JwtSettings") -> None:
         raise BadSetting(name="jwks", problem=problem)
     url = urlsplit(settings.keys)
     if url.scheme == "http" and not origin.is_loopback(url.hostname or ""):
-        raise BadSetting(name="jwks", problem=f"must be an https URL or a file, found {settings.keys[:128]!r}")
+        raise BadSetting(name="jwks", problem=f"must be an https URL or a file, found {shown(settings.keys)[:128]!r}")
     if url.scheme not in ("http", "https") and not Path(settings.keys).is_file():
-        raise BadSetting(name="jwks", problem=f"there is no file {settings.keys[:128]!r}, and it is no https URL")
+        problem = f"there is no file {shown(settings.keys)[:128]!r}, and it is no https URL"
+        raise BadSetting(name="jwks", problem=problem)
+
+
+def shown(where: str) -> str:
+    """The place of the keys as errors and logs name it: without a user, a password or a query."""
+    url = urlsplit(where)
+    return urlunsplit((url.scheme, url.netloc.rpartition("@")[2], url.path, "", "")) if url.netloc else where
 
 
 def _keys_at(where: str) -> list[dict[str, Any]]:

@@ -7,7 +7,7 @@ that was asked for was still there.
 """
 
 import json
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import msgspec
 
@@ -21,6 +21,8 @@ from phaseline.engine.log.when import Time
 from phaseline.schemas import codec
 from phaseline.schemas.records import timestamp
 
+Count = Annotated[int, msgspec.Meta(ge=0, le=2**63 - 1)]
+
 
 class ArchiveNote(msgspec.Struct, frozen=True):
     """What may be gone: events up to `position`, and up to `place` of the log all records that later ones replace.
@@ -28,9 +30,9 @@ class ArchiveNote(msgspec.Struct, frozen=True):
     time_ns: when the last record up to that place was stored. archive: the name of the archive. by: who made it.
     """
 
-    position: int
-    place: int
-    time_ns: int
+    position: Count
+    place: Count
+    time_ns: Count
     archive: str
     by: str = ""
 

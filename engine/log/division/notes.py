@@ -7,6 +7,7 @@ stored only if it follows the note that its writer has read.
 
 import time
 from dataclasses import replace
+from typing import Annotated
 
 import msgspec
 
@@ -18,6 +19,7 @@ from phaseline.engine.jetstream.stream_reader import read_all
 from phaseline.engine.log import checkpoint, foreign
 from phaseline.engine.log.foreign import Standing
 from phaseline.engine.log.installation import Installation
+from phaseline.engine.settings import MAX_PARTITIONS
 from phaseline.schemas import codec
 from phaseline.schemas.cloudevents import content_types
 from phaseline.schemas.partitions.divisions import STRIDE
@@ -26,10 +28,13 @@ METADATA = "divisions"
 """What a worker that knows divisions says about itself."""
 
 
+Count = Annotated[int, msgspec.Meta(ge=1, le=MAX_PARTITIONS)]
+
+
 class DivisionNote(msgspec.Struct, frozen=True):
     """How many partitions each division has, after the one that the installation was made with. by: who wrote it."""
 
-    divisions: tuple[int, ...]
+    divisions: tuple[Count, ...]
     by: str = ""
     time: int = 0
 

@@ -1,0 +1,150 @@
+"""Answers and notes that no worker, server or operator of ours would write: each is set aside, and nobody ends."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import replace
+
+import msgspec
+import pytest
+
+from phaseline.engine.edge import adding, edge_state
+from phaseline.engine.edge.edge_names import EdgeNames
+from phaseline.engine.edge.edge_state import EdgeState
+from phaseline.engine.edge.uplink import Uplink
+from phaseline.engine.errors import EdgeAnswerUnreadable, NoAnswer
+from phaseline.engine.jetstream.api_reply import EXPECTED
+from phaseline.engine.jetstream.streams import provision
+from phaseline.engine.jetstream.wire import Wire
+from phaseline.engine.log.archived import note as archived
+from phaseline.engine.log.archived.note import ArchiveNote
+from phaseline.engine.log.division import notes
+from phaseline.engine.log.installation import Installation
+from phaseline.engine.publish.backlog import Backlog, Owned, backlog, owner_of
+from phaseline.engine.repartition import workers
+from phaseline.engine.settings import Settings
+from phaseline.engine.worker import hand_over
+from phaseline.schemas import codec
+from tests.support.built_in_kinds import BUILT_IN_KINDS
+from tests.support.http_server import http_server
+from tests.support.installation import at_work
+from tests.support.random_events import RandomEvents, publish
+
+DEEP = b'{"metadata":' + b"[" * 100_000 + b"]" * 100_000 + b"}"
+NUMBERS = (b"1e999", b"-1", b"NaN", b"null", b'"x"', b"[]", b"9" * 400, b"9" * 5_000)
+BODIES = (b"", b"{", b"[]", b"null", b"\xff\x00", b'{"a":1}', DEEP, b"7" * 5_000)
+
+
+@asynccontextmanager
+async def answering(wire: Wire, subject: str, bodies: Sequence[bytes]) -> AsyncIterator[list[bytes]]:
+    """Somebody who answers each request on a subject with the first of these bodies. Yields the bodies."""
+    left = list(bodies)
+    sid = await wire.subscribe(subject, lambda _, __, ___, reply: wire.send(wire.frame(reply, left[0])))
+    await wire.flush()
+    try:
+        yield left
+    finally:
+        await wire.unsubscribe(sid)
+
+
+async def test_an_edge_that_answers_anything(settings: Settings, wire: Wire) -> None:
+    names = EdgeNames(settings.prefix, "c1")
+    way = Uplink(wire, names, own_account=False)
+    known, hub = EdgeState("c1", ("c1",), "away", ""), edge_state._Hub(("c1",), 0, 0, None, None, "")
+    told = [
+        b'{"state":{"messages":%b,"bytes":%b,"last_seq":%b},"config":{"max_bytes":%b}}' % values
+        for number in NUMBERS
+        for values in ((number, b"1", b"1", b"1"), (b"1", number, b"1", b"10"), (b"1", b"1", b"1", number))
+    ]
+    found = []
+    async with answering(wire, f"{names.domain_api}.>", [*BODIES, *told]) as bodies:
+        while bodies:
+            found.append(await edge_state._asked(way, known, hub, "again"))
+            if bodies[0] in BODIES:
+                with pytest.raises(EdgeAnswerUnreadable):
+                    await adding._store(way, settings, ("c1",), None)
+            del bodies[0]
+    assert {one.state for one in found[: len(BODIES)]} == {"failing"}
+    assert all(len(one.advice) < 400 for one in found)
+
+
+async def test_workers_that_say_anything_of_themselves(
+    settings: Settings, wire: Wire, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    installation = Installation(wire, await provision(wire, settings), BUILT_IN_KINDS)
+    monkeypatch.setattr(workers, "PATIENCE", 0.1)
+    about = {"prefix": settings.prefix, notes.METADATA: "1", "worker": "w"}
+    names: list[object] = [[], {}, 1, None]
+    odd = [json.dumps({"metadata": {**about, "worker": name}}).encode() for name in names]
+    async with answering(wire, workers.ASKED, [*BODIES, *odd]) as bodies:
+        while bodies:
+            assert await workers.without_divisions(installation, ("w",)) == ["w"]
+            del bodies[0]
+    async with answering(wire, workers.ASKED, [json.dumps({"metadata": about}).encode()]):
+        assert await workers.without_divisions(installation, ("w",)) == []
+
+
+async def test_owners_that_answer_anything(settings: Settings, wire: Wire) -> None:
+    """Where workers have no account of their own, anybody who hears a request may answer first."""
+    settings = replace(settings, partitions=1)
+    async with at_work(settings, wire) as layout:
+        await publish(wire, list(RandomEvents(settings.prefix).built(1, 1)))
+    installation, odd = Installation(wire, layout, BUILT_IN_KINDS), b'{"worker":"w","position":%b,"waiting":%b}'
+    told = [odd % pair for number in (*NUMBERS, b"1.5") for pair in ((number, b"1"), (b"1", number))]
+    told.remove(odd % (b"1", b"null"))  # a worker that loads says so
+    async with http_server(settings) as api, answering(wire, f"{settings.prefix}.>", [*BODIES, *told]) as bodies:
+        while bodies:
+            with pytest.raises(NoAnswer):
+                await owner_of(installation, 0)
+            assert await backlog(installation) == Backlog(0, silent=(0,))
+            if len(bodies) % 8 == 0:
+                assert (await api.get("/v1/summary"))["partitions"][0]["worker"] is None
+            if not bodies[0].isdigit() or len(bodies[0]) > 20:
+                assert await hand_over.ask(installation, 0, "w") is None
+            del bodies[0]
+    async with answering(wire, f"{settings.prefix}.status.>", [odd % (b"7", b"2"), odd % (b"7", b"null")]) as bodies:
+        assert await owner_of(installation, 0) == Owned("w", 7, 2)
+        del bodies[0]
+        assert await owner_of(installation, 0) == Owned("w", 7, None)
+
+
+def division(*counts: object, **more: object) -> bytes:
+    return codec.encode({"divisions": list(counts), "by": "/x", "time": 1, **more})
+
+
+def archive(**values: object) -> bytes:
+    given = msgspec.to_builtins(ArchiveNote(1, 1, 1, "a"))
+    return codec.encode({**given, **values})
+
+
+WRONG = {
+    "divisions": [
+        b"", b"\x80", division(0), division(-1), division(257), division(2, 0), division("2"), division(2.5),
+        division(time="x"), codec.encode({"divisions": 3}), codec.encode({"divisions": None}),
+    ],
+    "archived": [
+        b"", b"\x80", archive(position=-1), archive(place=-5), archive(time_ns=2**63), archive(time_ns=-1),
+        archive(archive=1), archive(place="x"),
+    ],
+}  # fmt: skip
+
+
+async def test_notes_of_operators_that_say_nothing_possible(settings: Settings, wire: Wire) -> None:
+    """By a tool of theirs, with all headers that such a note has. The last note that can be read counts."""
+    settings = replace(settings, partitions=2, lease=1.0)
+    async with at_work(settings, wire) as layout:
+        installation, ends = Installation(wire, layout, BUILT_IN_KINDS), {"divisions": 0, "archived": 0}
+        for what, bodies in WRONG.items():
+            for body in bodies:
+                headers = {EXPECTED: str(ends[what])}
+                ends[what] = (await wire.publish_acked(f"{settings.prefix}.tables.{what}", body, headers)).seq
+        assert (await notes.current(installation)).layout.divisions == ()
+        assert await archived.last(installation) is None
+        assert (await notes.standing(installation)).end == ends["divisions"]
+        divided = await notes.add(installation, 3, "/test", ends["divisions"])
+        assert (await notes.current(installation)).layout == divided.layout
+        await publish(wire, list(RandomEvents(settings.prefix).built(3, 1)))
+        async with asyncio.timeout(120):
+            while (await backlog(divided)) != Backlog(0):
+                await asyncio.sleep(0.05)
