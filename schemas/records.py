@@ -1,4 +1,4 @@
-"""The records that the engine commits: transitions, rejections and marks.
+"""The records that the engine commits: transitions, rejections and marks; and losses, which belong to no entity.
 
 Belongs here: their shapes in memory, timestamps. Does not: their shapes on the wire (`wire_types`), the rules that make
 them (`engine.core`).
@@ -74,7 +74,11 @@ NONE: Mapping[str, Any] = {}
 
 
 class Entity(msgspec.Struct, frozen=True, gc=False):
-    """A whole entity after a record. `names` are the names of its facets, in the order of `facets`."""
+    """A whole entity after a record.
+
+    version: how many transitions it has had, over all facets. names: the names of its facets, in the order of `facets`.
+    attributes: by name; the fields of its kind say their types. Times among them are in ns since 1970.
+    """
 
     kind: str
     id: str
@@ -99,11 +103,16 @@ CONTACT = "contact"
 """The facet of a place that says whether it was heard from lately."""
 
 
-def facets_of(entity: Entity) -> Iterator[tuple[str, FacetState]]:
-    """The facets of an entity, by name. `contact` is among them only once somebody waited for its reporter."""
+def written_facets(entity: Entity) -> tuple[FacetState, ...]:
+    """The facets that a record holds. `contact` is among them only once somebody waited for the entity's reporter."""
     if entity.names[-1] == CONTACT and not entity.facets[-1].since_ns:
-        return zip(entity.names[:-1], entity.facets[:-1], strict=True)
-    return zip(entity.names, entity.facets, strict=True)
+        return entity.facets[:-1]
+    return entity.facets
+
+
+def facets_of(entity: Entity) -> Iterator[tuple[str, FacetState]]:
+    """These facets, by name."""
+    return zip(entity.names, written_facets(entity), strict=False)
 
 
 def own_facets(entity: Entity) -> tuple[FacetState, ...]:
@@ -112,7 +121,11 @@ def own_facets(entity: Entity) -> tuple[FacetState, ...]:
 
 
 class Cause(msgspec.Struct, frozen=True, gc=False):
-    """The event that led to a record. `sequence` is the position of the event in EVENTS."""
+    """The event that led to a record.
+
+    sequence: the position of the event in EVENTS. event, source: its `id` and its `source`. by: how it led to the
+    record: by itself (`event`), by a `cascade`, a `view`, a `tally` or a `timer`, or by a change of `tables`.
+    """
 
     sequence: int
     event: str
@@ -135,7 +148,12 @@ class Cause(msgspec.Struct, frozen=True, gc=False):
 
 
 class Transition(msgspec.Struct, frozen=True, gc=False):
-    """A committed change of one facet of one entity. `before`: None for an entity's first one."""
+    """A committed change of one facet of one entity.
+
+    before, after: the states, as everybody sees them; before is None for an entity's first transition. Both are equal
+    where only the base or attributes changed. reason, message: those of the event, or the message of the table.
+    entity: the whole entity after it. time_ns: when the server stored the event, in ns since 1970.
+    """
 
     facet: str
     before: State | None
@@ -164,7 +182,12 @@ class LeftOut(NamedTuple):
 
 
 class Rejection(msgspec.Struct, frozen=True, gc=False):
-    """The committed answer to an event that was rejected. `state`: by facet; None if the entity is unknown."""
+    """The committed answer to an event that was rejected.
+
+    reason: one of those in docs/bad-input.md. message: why, and a way out. state: by facet; None if the entity is
+    unknown. legal: the triggers that the entity would take instead. time_ns: when the server stored the event, in ns
+    since 1970. payload: the first 4,096 bytes of a body that could not be read; None for every other event.
+    """
 
     kind: str
     id: str
@@ -259,8 +282,7 @@ def _second(second: int) -> str:
 @lru_cache(maxsize=64)
 def timestamp(time_ns: int) -> str:
     """A time in ns as an RFC 3339 timestamp in UTC, to the nanosecond."""
-    second, rest = divmod(time_ns, SECOND)
-    return f"{_second(second)}{rest:09d}Z"
+    return f"{_second(time_ns // SECOND)}{str(time_ns % SECOND + SECOND)[1:]}Z"
 
 
 @lru_cache(maxsize=4096)

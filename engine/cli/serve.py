@@ -14,6 +14,7 @@ from phaseline.engine.archive.open_store import store_at
 from phaseline.engine.cli import cells, terminal
 from phaseline.engine.cli.cells import Installations
 from phaseline.engine.cli.help import Page
+from phaseline.engine.http.access.budgets import RATE
 from phaseline.engine.settings import DEFAULT_HISTORY, Settings
 from phaseline.engine.telemetry.listening import HTTP_LISTEN
 from phaseline.engine.worker import system
@@ -63,8 +64,8 @@ NEEDED = ("starlette", "uvicorn", "httptools")
 @click.option("--jwt-audience", default="", metavar="NAME", envvar="PHASELINE_JWT_AUDIENCE", show_envvar=True,
               help="What those JWTs must have in `aud`.")  # fmt: skip
 @click.option("--jwt-roles", default="roles", show_default=True, metavar="CLAIM", envvar="PHASELINE_JWT_ROLES",
-              show_envvar=True, help="Which claim of theirs has the roles, such as realm_access.roles.")  # fmt: skip
-@click.option("--event-rate", type=click.FloatRange(0), default=1000, show_default=True, metavar="N",
+              show_envvar=True, help="The claim of those JWTs with the roles, such as realm_access.roles.")  # fmt: skip
+@click.option("--event-rate", type=click.FloatRange(0), default=int(RATE), show_default=True, metavar="N",
               envvar="PHASELINE_EVENT_RATE", show_envvar=True,
               help="Events per second that each token, or address without one, may send; 0: any number.")  # fmt: skip
 @click.option("--hooks", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE", envvar="PHASELINE_HOOKS",

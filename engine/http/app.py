@@ -11,6 +11,7 @@ import re
 import time
 import zlib
 from collections.abc import Iterable
+from contextlib import nullcontext
 from urllib.parse import parse_qsl, unquote_to_bytes
 
 from starlette.requests import ClientDisconnect, Request
@@ -129,7 +130,8 @@ class HttpApp:
             if place is not None and (tag := self._tag(call, place)) in known:
                 headers = {"Cache-Control": self._access.cached(REVALIDATED), "Vary": self._access.varying}
                 return Response(status_code=304, headers={"ETag": tag, **headers})
-        answer = await route.handler(call)
+        async with self._service.reachable() if route.method == "GET" else nullcontext():
+            answer = await route.handler(call)
         return await self._sent(call, answer) if isinstance(answer, HttpAnswer) else answer
 
     async def _sent(self, call: CallOf[Served], answer: HttpAnswer) -> Response:

@@ -4,6 +4,7 @@ Belongs here: `CallOf`, `HttpAnswer`. Does not: handlers (`reading`), sending (`
 """
 
 from collections.abc import Awaitable, Callable, Mapping
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from typing import Any, Generic, Protocol, TypeVar
 from urllib.parse import urlencode
@@ -31,6 +32,9 @@ class Served(Protocol):
 
     async def present(self) -> int | None:
         """The place at which answers about the present are true; None where there is no single one."""
+
+    def reachable(self) -> AbstractAsyncContextManager[object]:
+        """Ends the block with `NatsUnreachable` if it waits for NATS, and that is away."""
 
 
 S = TypeVar("S", bound=Served)

@@ -7,7 +7,7 @@ import asyncio
 import json
 from collections import OrderedDict
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -16,6 +16,7 @@ from phaseline.engine.client.client import Client
 from phaseline.engine.client.entity_view import EntityView
 from phaseline.engine.client.session import Session
 from phaseline.engine.errors import NoAnswer, NotProvisioned, PhaselineError
+from phaseline.engine.http.away import unless_away
 from phaseline.engine.http.fleet.columns import Shape
 from phaseline.engine.http.fleet.fleet import LiveFleet
 from phaseline.engine.http.fleet.fleet_moment import FleetMoment
@@ -141,6 +142,10 @@ class Service:
     def history(self) -> HistoryLoader:
         """The transitions in memory."""
         return self._connected().history
+
+    def reachable(self) -> AbstractAsyncContextManager[object]:
+        """Ends the block with `NatsUnreachable` if it waits for NATS, and that is away."""
+        return nullcontext() if self._parts is None else unless_away(self._parts.installation.wire)
 
     @property
     def is_found(self) -> bool:

@@ -16,6 +16,8 @@ from phaseline.engine.replay import log_format
 from phaseline.engine.replay.log_format import EventItem, ExpectedItem, Header, RecordItem, StateItem
 from phaseline.engine.replay.log_writer import LogWriter
 from phaseline.engine.replay.recorded_log import LogSource, RecordedStep, Span, read
+from phaseline.machines.kubernetes.secret_values import raw_secret
+from phaseline.schemas.cloudevents.binary_mode import structured
 from phaseline.schemas.records import Rejection, Transition
 from phaseline.schemas.version import __version__
 
@@ -113,9 +115,10 @@ class _Export:
             self.last = states
 
     def put(self, log: LogWriter, step: RecordedStep) -> None:
-        """Write an event and its records."""
-        if step.event is not None:
-            log.write(event_item(self.source.prefix, step.event))
+        """Write an event and its records. An event with a raw Secret is left out, like one that was erased."""
+        event = step.event
+        if event is not None and raw_secret(structured(event.data, event.block)) is None:
+            log.write(event_item(self.source.prefix, event))
         for message in step.messages:
             if self.records:
                 log.write(RecordItem(short_subject(self.source.prefix, message.subject), message.body))

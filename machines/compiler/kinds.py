@@ -4,7 +4,7 @@ Belongs here: `Kind` (a compiled table), which says which steps a trigger takes;
 each other. Does not: the table of any kind, the list of built-in kinds (`machines.built_in`).
 """
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -55,7 +55,7 @@ class SelectedSteps(NamedTuple):
 
 
 class Kind:
-    """A table, compiled when somebody first asks for more than its name, its id, its parent and what was written.
+    """A table, compiled when somebody first asks for more than its name, id, parent, version and what was written.
 
     Many commands need one kind of many, and compiling all takes longer than most commands.
 
@@ -95,6 +95,8 @@ class Kind:
         "table", "timed", "timeouts", "unborn", "unguarded", "version", "viewers", "written",
     )  # fmt: skip
 
+    version: str
+
     def __init__(self, written: Table, tables: Mapping[str, Table]) -> None:
         """The kind of the table that is written so; `tables` are all of the installation, completed."""
         self.written = written
@@ -108,7 +110,10 @@ class Kind:
             """Compile the kind: Python asks here for an attribute only as long as it is not set."""
             if name == "_tables" or name not in self.__slots__:
                 raise AttributeError(f"a Kind has no {name!r}", name=name, obj=self)
-            self.compile()
+            if name == "version":
+                self.version = fingerprint.version_of(with_contact(self.written))
+            else:
+                self.compile()
             return getattr(self, name)
 
     def compile(self) -> None:
@@ -119,7 +124,6 @@ class Kind:
         completed_table = tables[self.name]
         self.reported_below = reports.reported_below(completed_table, tables)
         self.table = table = reports.with_reports(completed_table, self.reported_below)
-        self.version = fingerprint.version_of(with_contact(self.written))
         self.names = tuple(facet.name for facet in table.facets)
         self.machines = tuple(FacetMachine(facet) for facet in table.facets)
         self.roles: dict[str, Role] = {trigger: table.role(trigger) for trigger in table.triggers}
@@ -245,12 +249,14 @@ class Kinds(dict[str, Kind]):
     hidden: pairs of kinds between which an entity may be missing in the tree although something below it lives.
     """
 
-    def __init__(self, tables: Sequence[Table], checked: Collection[Table] = ()) -> None:
+    def __init__(self, tables: Sequence[Table], checked: Collection[Table] = (), sound: str = "") -> None:
         """Check and compile the tables. Raises `WrongTable` for one that cannot work, with what to write instead.
 
         checked: those that were checked before, together. They are compiled when they are needed.
+        sound: the digest that these had then.
         """
         new = _others(tables, checked)
+        self._checked, self._sound = [table.kind for table in tables if table not in new], sound
         named = _completed(tables, new)
         super().__init__({table.kind: Kind(table, named) for table in tables})
         self._paths = {
@@ -264,17 +270,22 @@ class Kinds(dict[str, Kind]):
         self._is_ready = len(new) == len(self)
 
     def prepare(self) -> None:
-        """Check all tables, also those that were checked before, and compile all kinds. Raises `WrongTable`.
+        """Compile all kinds, and check all tables unless they are known to be sound. Raises `WrongTable`.
 
         A process that decides events must not stop for it later.
         """
         if self._is_ready:
             return
-        tables = [kind.written for kind in self.values()]
-        _completed(tables, tables)
+        if not self._are_sound():
+            tables = [kind.written for kind in self.values()]
+            _completed(tables, tables)
         for kind in self.values():
             kind.compile()
         self._is_ready = True
+
+    def _are_sound(self) -> bool:
+        """Whether the tables that were checked before are what they were then."""
+        return bool(self._sound) and self._sound == digest_of([self[name] for name in self._checked])
 
     @cached_property
     def versions(self) -> dict[str, str]:
@@ -284,7 +295,7 @@ class Kinds(dict[str, Kind]):
     @cached_property
     def digest(self) -> str:
         """One version over all kinds."""
-        return fingerprint.digest_of(self.versions)
+        return digest_of(self.values())
 
     def path(self, above: str, below: str) -> tuple[str, ...]:
         """The kinds from below `above` down to `below`; empty if `below` is not below `above`."""
@@ -293,6 +304,11 @@ class Kinds(dict[str, Kind]):
     def children(self, name: str) -> tuple[str, ...]:
         """The kinds whose parent is `name`."""
         return tuple(kind.name for kind in self.values() if kind.parent == name)
+
+
+def digest_of(kinds: Iterable[Kind]) -> str:
+    """One version over some kinds."""
+    return fingerprint.digest_of({kind.name: kind.version for kind in kinds})
 
 
 def _others(tables: Sequence[Table], checked: Collection[Table]) -> list[Table]:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import zstandard
 from structlog.testing import capture_logs
 
 from phaseline.engine.client.client import Client
@@ -177,6 +178,39 @@ async def test_what_a_killed_worker_left_is_erased_by_the_next(
         assert await stored(wire, system.layout.live, []) == []
         stop.set()
         await running
+
+
+async def test_what_is_not_erased_yet_is_in_no_export_and_no_archive(
+    own_server: EmbeddedServer, mine: Settings, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They are kept for years, and nobody erases anything in them."""
+
+    async def refused(*_: Any) -> bool:
+        raise ApiFailed(subject="x", code=500, err_code=1, description="not now")
+
+    monkeypatch.setattr(erasure, "erase", refused)
+    shell, files = Shell(PHASELINE_NATS=own_server.url), tmp_path / "files"
+    files.mkdir()
+    async with Wire.open(mine) as wire:
+        system, stop = Running(own_server, wire, mine), asyncio.Event()
+        running = await working(wire, mine, stop)
+        for subject, message in MESSAGES.values():
+            await wire.request(subject, message)
+        await wire.request("pl.events.c2.cluster.create", body({}, type="cluster.create", id="e9"))
+        await system.settled()
+        stop.set()
+        await running
+    assert leaks(folder)
+    for name, more in (("bare.plog", ()), ("whole.plog", ("--records",))):
+        assert (await shell("export", str(files / name), *more)).code == 0
+    audit = await shell("replay", "--audit", "--file", str(files / "whole.plog"), "--json")
+    assert (audit.json["holds"], audit.json["erased"], audit.json["events"]) == (True, len(MESSAGES), 1), audit
+    assert (await shell("archive", "--before", "now", "--to", str(files / "archive"))).code == 0
+    for part in (files / "archive").glob("part-*.zst"):
+        with part.open("rb") as packed:
+            (files / f"{part.name}.open").write_bytes(zstandard.ZstdDecompressor().stream_reader(packed).read())
+    assert len([*files.glob("part-*")]) == 1
+    assert leaks(files) == []
 
 
 async def test_a_forged_rejection_erases_nothing(own_server: EmbeddedServer, mine: Settings) -> None:

@@ -10,7 +10,7 @@ import atexit
 import contextlib
 import gc
 import importlib
-import json
+import marshal
 import os
 import pkgutil
 import runpy
@@ -92,7 +92,7 @@ def _fork(listening: socket.socket, running: list[Running]) -> dict[str, Any] | 
     for number, file in enumerate(files):
         os.dup2(file, number)
         os.close(file)
-    asked: dict[str, Any] = json.loads(request)
+    asked: dict[str, Any] = marshal.loads(request)
     return asked
 
 

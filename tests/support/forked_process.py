@@ -7,7 +7,7 @@ what tests run (`command`, `killable_worker`).
 import asyncio
 import atexit
 import contextlib
-import json
+import marshal
 import os
 import signal
 import socket
@@ -109,7 +109,7 @@ class _Transport(BaseSubprocessTransport):
         theirs = [there for _, there in ends]
         connection = socket.socket(socket.AF_UNIX)
         connection.connect(address())
-        socket.send_fds(connection, [json.dumps({"module": args[0], "words": args[1:], **how}).encode()], theirs)
+        socket.send_fds(connection, [marshal.dumps({"module": args[0], "words": args[1:], **how})], theirs)
         for file in theirs:
             os.close(file)
         with connection.makefile("rb", buffering=0) as lines:

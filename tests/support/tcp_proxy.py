@@ -21,6 +21,18 @@ class Proxy:
         """What the client gets of what the server sends."""
         self._lines: set[asyncio.Task[None]] = set()
         self._writers: set[asyncio.StreamWriter] = set()
+        self._server: asyncio.Server | None = None
+
+    async def listen(self) -> None:
+        """Take connections: on a free port, or again on the former one."""
+        self._server = await asyncio.start_server(self._accept, "127.0.0.1", self.port)
+        self.port = self._server.sockets[0].getsockname()[1]
+
+    def hang_up(self) -> None:
+        """Close all connections, and take none until `listen`."""
+        if self._server is not None:
+            self._server.close()
+        self.close()
 
     async def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         up_reader, up_writer = await asyncio.open_connection("127.0.0.1", self._target)
@@ -60,11 +72,9 @@ class Proxy:
 async def proxy_to(port: int) -> AsyncIterator[Proxy]:
     """A proxy in front of the server on `port`."""
     proxy = Proxy(port)
-    server = await asyncio.start_server(proxy._accept, "127.0.0.1", 0)
-    proxy.port = server.sockets[0].getsockname()[1]
+    await proxy.listen()
     try:
         yield proxy
     finally:
-        proxy.close()
-        server.close()
+        proxy.hang_up()
         await asyncio.sleep(0)

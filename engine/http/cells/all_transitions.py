@@ -12,10 +12,10 @@ from typing import NamedTuple
 from starlette.responses import Response, StreamingResponse
 
 from phaseline.engine.cells import places
-from phaseline.engine.errors import BadSetting, NameUnknown, PhaselineError
+from phaseline.engine.errors import BadSetting, NameUnknown, NoAnswer, PhaselineError
+from phaseline.engine.http.away import AWAY
 from phaseline.engine.http.call import HttpAnswer
 from phaseline.engine.http.cells.all_entities import CellsCall, of_cell
-from phaseline.engine.http.cells.cells_service import CellsService
 from phaseline.engine.http.live import replay
 from phaseline.engine.http.live.frames import HEARTBEAT
 from phaseline.engine.http.live.hub import Topic
@@ -48,7 +48,7 @@ async def transitions(call: CellsCall) -> HttpAnswer | Response:
     ends = {name: await _end(one, call.values["to"]) for name, one in loaded.items()}
     reached = {name: max(after[name], end) for name, end in ends.items()}
     headers = {**STREAM_HEADERS, PLACE: places.written(reached)}
-    return StreamingResponse(_lines(call.service, topic, after, ends), headers=headers, media_type=LINES)
+    return StreamingResponse(_lines(call, topic, after, ends), headers=headers, media_type=LINES)
 
 
 def _starts(call: CellsCall) -> dict[str, str]:
@@ -77,14 +77,15 @@ async def _end(service: Service, to: str | None) -> int:
     return fleet.place if to is None else min((await service.moment(to)).place, fleet.place)
 
 
-async def _lines(
-    service: CellsService, topic: Topic, after: dict[str, int], ends: dict[str, int]
-) -> AsyncIterator[bytes]:
+async def _lines(call: CellsCall, topic: Topic, after: dict[str, int], ends: dict[str, int]) -> AsyncIterator[bytes]:
     """The records as lines, cell by cell; in each the name of its cell."""
     for name, first in after.items():
         head = b'{"cell":%s,' % codec.encode_json(name)
-        async for _, found in replay.pieces(service.cells[name].installation, topic, first, ends[name]):
-            yield b"".join(b"%s%s\n" % (head, one.data[1:]) for one in found)
+        try:
+            async for _, found in replay.pieces(call.service.cells[name].installation, topic, first, ends[name]):
+                yield b"".join(b"%s%s\n" % (head, one.data[1:]) for one in found)
+        except NoAnswer as error:
+            yield head + one_cell.problem_line(call, error)[1:]
 
 
 class _Sent(NamedTuple):
@@ -163,7 +164,7 @@ class _CellsStream:
             for name, service in self.service.cells.items():
                 away = service.problem
                 if away is None and not service.is_connected:
-                    away = "NATS is away: the states are those of its last place"
+                    away = AWAY
                 if (away is None) != (known[name] is None):
                     await self._tell(name, away)
                 known[name] = away

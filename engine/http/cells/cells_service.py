@@ -41,6 +41,14 @@ class CellsService:
         """None: each cell has a place of its own."""
         return None
 
+    @asynccontextmanager
+    async def reachable(self) -> AsyncIterator[None]:
+        """Ends the block with `NatsUnreachable` if it waits for a cell whose NATS is away."""
+        async with AsyncExitStack() as stack:
+            for one in self.cells.values():
+                await stack.enter_async_context(one.reachable())
+            yield
+
     def loaded(self) -> dict[str, Service]:
         """Those that have states to answer from; raises `StillLoading` if none has."""
         found = {name: one for name, one in self.cells.items() if one.problem is None}

@@ -91,6 +91,11 @@ def resync(place: int) -> bytes:
     return b'id: %d\nevent: resync\ndata: {"place":%d}\n\n' % (place, place)
 
 
+def away(why: str | None) -> bytes:
+    """Tells that nothing new can come for a while, and why; None: it can again."""
+    return b"event: away\ndata: %s\n\n" % codec.encode_json({"away": why})
+
+
 def bye(place: int) -> bytes:
     """The end of a stream. The reader may go on from this place, elsewhere or later."""
     return b'id: %d\nevent: bye\ndata: {"place":%d}\n\n' % (place, place)

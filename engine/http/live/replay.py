@@ -5,7 +5,9 @@ to come (`hub`).
 """
 
 from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack
 
+from phaseline.engine.http.away import unless_away
 from phaseline.engine.http.fleet.cascades import Placed
 from phaseline.engine.http.live import frames
 from phaseline.engine.http.live.frames import Frame, Piece
@@ -21,15 +23,22 @@ CHUNK = 500
 async def pieces(
     installation: Installation, topic: Topic, after: int, up_to: int
 ) -> AsyncIterator[tuple[int, list[Piece]]]:
-    """The records with after < place <= up_to, in chunks with the place up to which each is complete."""
+    """The records with after < place <= up_to, in chunks with the place up to which each is complete.
+
+    Raises `NatsUnreachable` if NATS is away for long meanwhile.
+    """
     if up_to <= after:
         return
     found: list[Piece] = []
     cause, last = 0, after
     reader = log_reader(installation, topic.wanted.filters(installation), after + 1)
-    async with reader:
+    async with AsyncExitStack() as stack:
+        async with unless_away(installation.wire):
+            await stack.enter_async_context(reader)
         while not reader.caught_up:
-            for stored in await reader.take(CHUNK):
+            async with unless_away(installation.wire):
+                taken = await reader.take(CHUNK)
+            for stored in taken:
                 if stored.sequence > up_to:
                     break
                 one = logged(installation.layout.log, stored)

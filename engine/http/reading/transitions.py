@@ -3,6 +3,7 @@
 Belongs here: the handler, the forms of its answer, and where a stream begins. Does not: making frames (`live`).
 """
 
+import asyncio
 import random
 import time
 from collections.abc import AsyncIterator
@@ -11,6 +12,9 @@ from typing import Any
 
 from starlette.responses import Response, StreamingResponse
 
+from phaseline.engine.errors import NoAnswer
+from phaseline.engine.http import problems
+from phaseline.engine.http.away import AWAY
 from phaseline.engine.http.call import Call, CallOf, HttpAnswer
 from phaseline.engine.http.live import frames, replay
 from phaseline.engine.http.live.frames import COLUMNS, Form
@@ -20,12 +24,15 @@ from phaseline.engine.log import latest
 from phaseline.engine.log.watch import RecordFilter, chosen
 from phaseline.engine.log.when import NOW, START, Moment, parse
 from phaseline.engine.request_errors import BadParameter
+from phaseline.schemas import codec
 from phaseline.schemas.records import timestamp
 
 EVENTS, LINES = "text/event-stream", "application/x-ndjson"
 BATCH, JSON = "application/cloudevents-batch+json", "application/json"
 HEARTBEAT, BOOKMARK = 15.0, 5.0
 """Seconds without anything after which a comment is sent; and between two bookmarks."""
+AGAIN = 1.0
+"""Seconds until a stream tries again to read the log, while NATS is away."""
 RETRY = (1_000, 4_000)
 """The bounds of the milliseconds after which a reader comes again. At random, so that not all come at once."""
 STREAM_HEADERS = {"Cache-Control": "no-cache, no-transform", "X-Accel-Buffering": "no"}
@@ -109,8 +116,16 @@ async def _ends(call: Call, text: str) -> int:
 
 
 async def _lines(call: Call, topic: Topic, after: int, end: int) -> AsyncIterator[bytes]:
-    async for _, found in replay.pieces(call.service.installation, topic, after, end):
-        yield b"".join(one.data + b"\n" for one in found)
+    try:
+        async for _, found in replay.pieces(call.service.installation, topic, after, end):
+            yield b"".join(one.data + b"\n" for one in found)
+    except NoAnswer as error:
+        yield problem_line(call, error)
+
+
+def problem_line(call: CallOf[Any], error: NoAnswer) -> bytes:
+    """The last line of a range that cannot be read to its end."""
+    return codec.encode_json({"problem": problems.problem(error, call.request.scope["path"])}) + b"\n"
 
 
 async def _range(call: Call, topic: Topic, after: int, end: int) -> tuple[int, list[frames.Piece]]:
@@ -127,22 +142,29 @@ async def _range(call: Call, topic: Topic, after: int, end: int) -> tuple[int, l
 
 @dataclass
 class Stream:
-    """One stream of server-sent events. place: everything up to it is sent."""
+    """One stream of server-sent events. place: everything up to it is sent. is_away: whether it says so of NATS."""
 
     call: Call
     topic: Topic
     place: int
     up_to: int | None
+    is_away: bool = False
 
     async def run(self) -> AsyncIterator[bytes]:
         """The frames, until the reader or the server goes, or `up_to` is reached."""
         service = self.call.service
         yield b"retry: %d\n\n" % random.randint(*RETRY)  # noqa: S311  # no secret
         with service.hub.reading(self.topic) as channel:
-            while self.place < (begins := channel.begins if self.up_to is None else min(channel.begins, self.up_to)):
-                async for one in replay.replayed(service.installation, self.topic, self.place, begins):
-                    yield one.data
-                self.place = begins
+            while not self._is_over and self.place < (begins := self._end_of(channel)):
+                try:
+                    async for one in replay.replayed(service.installation, self.topic, self.place, begins):
+                        yield one.data
+                        self.place = one.place
+                    self.place = begins
+                except NoAnswer as error:
+                    yield frames.HEARTBEAT if self.is_away else frames.away(str(error))
+                    self.is_away = True
+                    await asyncio.sleep(AGAIN)
             yield self._bookmark()
             async for data in self._live(channel):
                 yield data
@@ -151,12 +173,15 @@ class Stream:
     async def _live(self, channel: Channel) -> AsyncIterator[bytes]:
         hub = self.call.service.hub
         sent = marked = time.monotonic()
-        while not hub.is_closing and not self.call.caller.is_over and (self.up_to is None or self.place < self.up_to):
+        while not self._is_over and (self.up_to is None or self.place < self.up_to):
             if self.place < channel.begins:
                 self.place = channel.place
                 self.call.service.traffic.resyncs += 1
                 yield frames.resync(self.place)
                 continue
+            if self.is_away == self.call.service.is_connected:
+                self.is_away = not self.is_away
+                yield frames.away(AWAY if self.is_away else None)
             found = channel.after(self.place)
             now = time.monotonic()
             if found is not None:
@@ -174,6 +199,15 @@ class Stream:
                 self.place = self.up_to
             else:
                 await hub.news(BOOKMARK)
+
+    @property
+    def _is_over(self) -> bool:
+        """Whether the server ends, or the reader may read no more."""
+        return self.call.service.hub.is_closing or self.call.caller.is_over
+
+    def _end_of(self, channel: Channel) -> int:
+        """The place up to which the log is read, because the channel begins there."""
+        return channel.begins if self.up_to is None else min(channel.begins, self.up_to)
 
     def _cut(self, found: frames.Frame) -> tuple[bytes, int]:
         """The frame up to the end of the stream."""
