@@ -9,9 +9,7 @@ Does not: which step an event takes (`kinds`), the conditions after it (`conditi
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
-
-from transitions import EventData, Machine
+from typing import TYPE_CHECKING, Any
 
 from phaseline.machines.compiler.conditions import (
     accumulated_conditions,
@@ -25,6 +23,9 @@ from phaseline.machines.compiler.conditions import (
 from phaseline.machines.language.predicates import Predicate, Scene
 from phaseline.machines.language.table import ABSENT, DELETED, FROM_DATA, SAME, At, Facet, Row, View
 from phaseline.schemas.records import NONE, FacetState, State, state
+
+if TYPE_CHECKING:
+    from transitions import EventData, Machine
 
 INTERRUPTED = "interrupted"
 """The field of data that names the phase which causes interrupted, where data names the base."""
@@ -172,8 +173,10 @@ class FacetMachine:
         }
 
     @cached_property
-    def machine(self) -> Machine:
+    def machine(self) -> "Machine":
         """The same steps as a machine of the library. Nothing is decided with it, so it is built when it is driven."""
+        from transitions import Machine  # noqa: PLC0415  # most processes drive no machine
+
         machine = Machine(
             model=None, states=list(self.phases), initial=self.facet.begins, auto_transitions=False, send_event=True
         )
@@ -226,7 +229,7 @@ class FacetMachine:
 
 
 def _condition(step: Step) -> Any:
-    def fits(event: EventData) -> bool:
+    def fits(event: "EventData") -> bool:
         given = event.kwargs
         return step.fits(given["judged"], given["base"], given["data"], given["interrupted"])
 
