@@ -103,11 +103,16 @@ CONTACT = "contact"
 """The facet of a place that says whether it was heard from lately."""
 
 
-def facets_of(entity: Entity) -> Iterator[tuple[str, FacetState]]:
-    """The facets of an entity, by name. `contact` is among them only once somebody waited for its reporter."""
+def written_facets(entity: Entity) -> tuple[FacetState, ...]:
+    """The facets that a record holds. `contact` is among them only once somebody waited for the entity's reporter."""
     if entity.names[-1] == CONTACT and not entity.facets[-1].since_ns:
-        return zip(entity.names[:-1], entity.facets[:-1], strict=True)
-    return zip(entity.names, entity.facets, strict=True)
+        return entity.facets[:-1]
+    return entity.facets
+
+
+def facets_of(entity: Entity) -> Iterator[tuple[str, FacetState]]:
+    """These facets, by name."""
+    return zip(entity.names, written_facets(entity), strict=False)
 
 
 def own_facets(entity: Entity) -> tuple[FacetState, ...]:
@@ -277,8 +282,7 @@ def _second(second: int) -> str:
 @lru_cache(maxsize=64)
 def timestamp(time_ns: int) -> str:
     """A time in ns as an RFC 3339 timestamp in UTC, to the nanosecond."""
-    second, rest = divmod(time_ns, SECOND)
-    return f"{_second(second)}{rest:09d}Z"
+    return f"{_second(time_ns // SECOND)}{str(time_ns % SECOND + SECOND)[1:]}Z"
 
 
 @lru_cache(maxsize=4096)

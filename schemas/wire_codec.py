@@ -4,7 +4,7 @@ Belongs here: which field of `records` becomes which field of `wire_types`. Does
 (`wire_types`), the bytes of any other body (`codec`), older versions of the shapes (`upcasting`).
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache, lru_cache
 from sys import intern
 from typing import Any, NamedTuple
@@ -244,8 +244,13 @@ def entity_to_wire(entity: Entity) -> EntityMap:
         )
         for name, facet in facets_of(entity)
     }
-    timers = {name: timestamp(due) for name, due in entity.timers_ns.items()} if entity.timers_ns else NONE
+    timers = timers_to_wire(entity.timers_ns) if entity.timers_ns else NONE
     return EntityMap(facets, entity.attributes, entity.sequences, timers, entity.asked)
+
+
+def timers_to_wire(timers: Mapping[str, int]) -> Mapping[str, str]:
+    """When timers expire, by facet."""
+    return {name: timestamp(due) for name, due in timers.items()}
 
 
 def state_map(found: State) -> dict[str, Any]:
