@@ -86,6 +86,7 @@ def changes(
 
     async def work() -> int:
         async with installations.opened() as reading:
+            await reading.tell_archived(start)
             read = await reading.each(lambda client: client.changes(start, end, tree=tree, kind=kind, clock=clock))
             terminal.without_time(sum(one.value.without_time for one in read if isinstance(one.value, ChangeList)))
             selector.check(reading.kinds, kind)

@@ -89,6 +89,7 @@ def serve(
 
     With --cell, serve several installations: /v1/entities, /v1/counts, /v1/columns and /v1/transitions take in all of
     them, and /v1/cells/NAME/... is the whole API of one. The page shows all of them, or one with its past.
+    Cells are read without archives: serve one that has an archive in a process of its own too.
     """
     check_libraries()
     from phaseline.engine.http import server  # noqa: PLC0415  # it needs the libraries that were looked for
@@ -125,6 +126,8 @@ async def served(settings: Settings, port: int | None) -> AsyncIterator[str]:
     if port is None:
         yield ""
         return
+    if settings.archive is not None:
+        await asyncio.to_thread(store_at(settings.archive).existing_manifest)
     from phaseline.engine.http import server  # noqa: PLC0415  # it needs libraries that not everybody has
 
     async with server.serving(settings, installed(), f"127.0.0.1:{port}") as serving:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import click
+from click.core import ParameterSource
 
 from phaseline.engine.cli import options, terminal
 from phaseline.engine.cli.help import Page
@@ -62,6 +63,7 @@ from phaseline.machines.built_in import installed
               help=f"Serve the page and the API too, on this machine. PORT: {HTTP_PORT} if left out.")  # fmt: skip
 @telemetry_options
 @options.connected
+@options.archived
 @installation
 def up(
     settings: Settings, *, data: Path | None, port: int, workers: int, sync: str, is_open: bool, http: int | None,
@@ -74,9 +76,13 @@ def up(
     need it, for example `nats --nkey DIR/phaseline.nk`.
 
     The command says where everything is, and then shows warnings and errors only. -v shows all log lines.
+
+    With --archive, the page and the API of --http show what was archived too.
     """
     if http is not None:
         check_libraries()
+    elif click.get_current_context().get_parameter_source("archive") == ParameterSource.COMMANDLINE:
+        raise click.UsageError("--archive is for the page and the API: give --http too")
     terminal.log_like_a_server(quiet=True)
     quiet = not terminal.is_verbose()
 

@@ -45,11 +45,20 @@ async def read(installation: Installation, partition: int, *, accept_loss: bool)
         return Former(checkpoint.decode(found.ours.data), found.sequence, found.end)
     if place <= found.end:
         position = await _last_cause(installation, partition) if found.end else 0
-        if position or not place:
+        if position or not place or _never_began(installation, copy):
             return _rebuilt(partition, copy, found, position)
     if not accept_loss:
         raise LogEmptied(subject=subjects.checkpoint(partition), partition=partition, place=place)
     return Former(_copied(copy), found.sequence, found.end, lost=True)
+
+
+def _never_began(installation: Installation, copy: LastMessage | None) -> bool:
+    """Whether a partition without a record has nothing but foreign messages at its checkpoint.
+
+    That can be told of later divisions only: where the log was emptied, the note of the division is gone with it.
+    """
+    is_foreign = copy is not None and (foreign.is_copy(copy.block) or _copied(copy) == Checkpoint())
+    return is_foreign and installation.layout.division.generation > 0
 
 
 def _rebuilt(partition: int, copy: LastMessage | None, found: Standing, position: int) -> Former:

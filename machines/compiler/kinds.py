@@ -4,7 +4,7 @@ Belongs here: `Kind` (a compiled table), which says which steps a trigger takes;
 each other. Does not: the table of any kind, the list of built-in kinds (`machines.built_in`).
 """
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -64,6 +64,7 @@ class Kind:
     table: the table, with what the language gives to it (`completion`, `reports`).
     version: the version of the table, which records contain. names: the names of the facets.
     machines: the facets, compiled.
+    event_types: by trigger that a publisher may send, the type of the event.
     base_from_data: the triggers whose data names the base.
     unborn: the facets of an unknown entity. adopted: the bases of an adopted one.
     contact: the index of the facet `contact`; None if the kind is no place. places: the kinds of the places at or above
@@ -89,8 +90,8 @@ class Kind:
 
     __slots__ = (
         "_judged_by_state", "_steps", "_tables", "adopted", "arity", "attributes", "base_from_data", "bases", "below",
-        "births", "contact", "counted", "expiring", "fan_out_triggers", "fast_path_ok", "fields", "fired_by",
-        "hears_alone", "implied", "inherited", "interprets", "judge", "machines", "may_grow", "may_stay_unknown",
+        "births", "contact", "counted", "event_types", "expiring", "fan_out_triggers", "fast_path_ok", "fields",
+        "fired_by", "hears_alone", "implied", "inherited", "interprets", "judge", "machines", "may_grow", "may_stay_unknown",
         "name", "names", "parent", "parent_arity", "places", "plans", "reported_below", "reports", "roles", "starts",
         "table", "timed", "timeouts", "unborn", "unguarded", "version", "viewers", "written",
     )  # fmt: skip
@@ -127,6 +128,9 @@ class Kind:
         self.names = tuple(facet.name for facet in table.facets)
         self.machines = tuple(FacetMachine(facet) for facet in table.facets)
         self.roles: dict[str, Role] = {trigger: table.role(trigger) for trigger in table.triggers}
+        self.event_types = {
+            trigger: f"{self.name}.{trigger}" for trigger, role in self.roles.items() if role != "derived"
+        }
         self._judged_by_state = frozenset(table.intents)
         self._steps: dict[str, tuple[tuple[int, Mapping[str, tuple[Step, ...]]], ...]] = {
             trigger: tuple((i, m.steps[trigger]) for i, m in enumerate(self.machines) if trigger in m.steps)
@@ -285,7 +289,9 @@ class Kinds(dict[str, Kind]):
 
     def _are_sound(self) -> bool:
         """Whether the tables that were checked before are what they were then."""
-        return bool(self._sound) and self._sound == digest_of([self[name] for name in self._checked])
+        if not self._sound:
+            return False
+        return self._sound == fingerprint.digest_of({name: self[name].version for name in self._checked})
 
     @cached_property
     def versions(self) -> dict[str, str]:
@@ -295,7 +301,7 @@ class Kinds(dict[str, Kind]):
     @cached_property
     def digest(self) -> str:
         """One version over all kinds."""
-        return digest_of(self.values())
+        return fingerprint.digest_of(self.versions)
 
     def path(self, above: str, below: str) -> tuple[str, ...]:
         """The kinds from below `above` down to `below`; empty if `below` is not below `above`."""
@@ -304,11 +310,6 @@ class Kinds(dict[str, Kind]):
     def children(self, name: str) -> tuple[str, ...]:
         """The kinds whose parent is `name`."""
         return tuple(kind.name for kind in self.values() if kind.parent == name)
-
-
-def digest_of(kinds: Iterable[Kind]) -> str:
-    """One version over some kinds."""
-    return fingerprint.digest_of({kind.name: kind.version for kind in kinds})
 
 
 def _others(tables: Sequence[Table], checked: Collection[Table]) -> list[Table]:

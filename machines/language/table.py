@@ -262,7 +262,7 @@ class Timeout:
 
     The time starts when the state enters the phase, by a row or by a view, and ends when the state leaves it.
     The trigger's row starts from the base under that phase.
-    A condition that the trigger's rows set goes when the stay in the phase ends, unless it is sticky.
+    A condition that the trigger's rows add with `sets=` goes when the stay in the phase ends, unless it is sticky.
 
     phase: the phase.
     trigger: the trigger that is fired.

@@ -25,10 +25,11 @@ from phaseline.engine.replay.server_log import ServerLog
 from phaseline.engine.settings import Settings
 from phaseline.engine.worker.worker import Worker
 from phaseline.schemas import codec
+from tests.support.archives import audit_of_both, run_archive
 from tests.support.built_in_kinds import BUILT_IN_KINDS
-from tests.support.divided import repartition, until_all_decided
+from tests.support.divided import divided, repartition, until_all_decided
 from tests.support.http_server import http_server
-from tests.support.injections import AT, INJECTIONS, Injection, copy, inject
+from tests.support.injections import AT, INJECTIONS, NOTES, Injection, copy, inject
 from tests.support.installation import at_work, until_decided
 from tests.support.installation import working as installation_at_work
 from tests.support.log_check import assert_log_is_the_fold, audited, stored
@@ -170,6 +171,31 @@ async def test_words_in_place_of_the_number_of_a_partition(settings: Settings, w
         assert [(one.verdict, one.found[:10]) for one in found if one.check == "workers"] == [("ok", "1 running ")]
         async with http_server(settings) as api:
             assert (await api.get("/v1/summary"))["entities"] == 3 * 5
+
+
+async def test_notes_that_nobody_wrote(settings: Settings, wire: Wire, tmp_path: Path) -> None:
+    """Of divisions, archives, purges, losses; before and after the partitions change, an archive run and a purge."""
+    settings, fleet = replace(settings, partitions=1, lease=1.0), RandomEvents(settings.prefix)
+    async with at_work(settings, wire) as layout:
+        await publish(wire, list(fleet.built(3, 2)))
+        await until_decided(wire, layout)
+        for count in (2, 3):
+            for made in NOTES:
+                await inject(wire, made(layout), times=1)
+            await repartition(wire, layout, count)
+            await publish(wire, list(fleet.life(20, 3, 2)))
+            await until_all_decided(wire, layout)
+            installation = await divided(wire, layout)
+            assert installation.layout.divisions == tuple(range(2, count + 1))
+            found = await purge.find(installation, "node", "c0/p/n0")
+            await purge.run(installation, found, "/test")
+            report = await audited(wire, layout)
+            assert (report.divergences, report.losses) == ({}, [])
+            assert (await run_archive(installation, tmp_path)).parts
+            async with http_server(settings) as api:
+                assert (await api.get("/v1/summary"))["entities"] == 3 * 5
+        report = await audit_of_both(installation, tmp_path)
+        assert (report.divergences, report.losses) == ({}, [])
 
 
 async def test_purges_and_their_notes(settings: Settings, wire: Wire) -> None:

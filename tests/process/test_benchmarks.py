@@ -214,7 +214,7 @@ def test_what_is_compared_is_in_sync() -> None:
     assert compare(large_deployment.desired(), large_deployment.live()) == []
 
 
-def test_the_cost_of_metrics_is_measured() -> None:
-    found = metrics.run(events=200, rounds=1)
+async def test_the_cost_of_metrics_is_measured() -> None:
+    found = await metrics.run(events=2_200, rounds=1)
     assert min(found.values()) > 0
     assert "one scrape" in metrics.page(found)

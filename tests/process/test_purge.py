@@ -123,3 +123,20 @@ async def test_undecided_events_are_not_purged(settings: Settings, wire: Wire) -
         await client.publish("resource", "observed", ID, {"live": config(ID)})
     with pytest.raises(Undecided):
         await purge.find(Installation(wire, layout, BUILT_IN_KINDS), "resource", ID, timeout=0.3)
+
+
+async def test_what_stands_in_an_archive_is_said(shell: Shell, client: Client, tmp_path: Path) -> None:
+    archive = tmp_path / "archive"
+    await observe(client, ID, WORD, WORD + "2")
+    await client.publish_and_wait("resource", "observed", ID, {"live": WORD, "source": "wrong"}, check=False)
+    await observe(client, OTHER, "stays")
+    assert (await shell("archive", "--before", "now", "--to", str(archive))).code == 0
+    await observe(client, ID, WORD + "3")
+    told = await shell("purge", "resource", ID, "--dry-run", "--json")
+    assert (told.json["archived"], told.json["events"]) == (4, 1)
+    done = await shell("purge", "resource", ID, "--yes")
+    assert done.out.startswith("erased 1 event"), done
+    assert "archives hold all events up to 4: those of this entity are not erased there" in done.err
+    again = await shell("purge", "resource", ID, "--yes")
+    assert "archives hold all events up to 4" in again.err
+    assert (await shell("replay", "--audit", "--archive", str(archive))).code == 0

@@ -28,6 +28,18 @@ AT = {
 }
 """Subjects without the prefix, by what they are for."""
 
+AT_NOTES = {
+    "division": "tables.divisions",
+    "archive": "tables.archived",
+    "purge": "tables.0.purged",
+    "loss": "log.0.loss.events",
+    "copy in JSON": "log.0.json.transition.node.phase.Running.c0.p.n0",
+    "checkpoint of a later division": "mark.1000.transition.checkpoint.-.-.-",
+    "record of a later division": "log.1000.rejection.node.guard.c0.p.n0",
+    "tables of a later division": "tables.1000",
+}
+"""The same, of what repartitions, archives and purges write."""
+
 
 class Injection(NamedTuple):
     """A request to `subject` whose answer the server stores at `reply`."""
@@ -80,6 +92,17 @@ COPIES: dict[str, Copy] = {
 }
 """Copies of stored messages, by what is copied to where."""
 
+NOTES: list[Copy] = [
+    *(partial(acknowledgement, reply=reply) for reply in AT_NOTES.values()),
+    *(
+        partial(copy, role=role, stored_at=stored_at, reply=reply)
+        for reply in AT_NOTES.values()
+        for role, stored_at in (
+            ("state", "state.0.checkpoint.-"), ("log", AT["tables"]), ("log", "tables.*.>"), ("log", "log.9.nothing"),
+        )
+    ),
+]  # fmt: skip
+"""Acknowledgements and copies of stored messages at all of `AT_NOTES`."""
 INJECTIONS: dict[str, Copy] = {
     **{f"acknowledgement as {what}": partial(acknowledgement, reply=reply) for what, reply in AT.items()},
     **COPIES,
