@@ -225,7 +225,7 @@ class Mark(msgspec.Struct, frozen=True, gc=False):
 Record = Transition | Rejection | Mark
 
 
-class EntityAfter(NamedTuple):
+class EntityAfter(msgspec.Struct, frozen=True, gc=False):
     """What a tree takes from a record: the whole entity after it, and the position of the event that made it.
 
     entity: None from a rejection.
@@ -276,7 +276,13 @@ def utc(time_ns: int) -> datetime:
 
 @lru_cache(maxsize=4096)
 def _second(second: int) -> str:
-    return datetime.fromtimestamp(second, UTC).strftime("%Y-%m-%dT%H:%M:%S.")
+    minute, rest = divmod(second, 60)
+    return f"{_minute(minute)}{rest:02d}."
+
+
+@lru_cache(maxsize=64)
+def _minute(minute: int) -> str:
+    return datetime.fromtimestamp(minute * 60, UTC).strftime("%Y-%m-%dT%H:%M:")
 
 
 @lru_cache(maxsize=64)
@@ -286,15 +292,16 @@ def timestamp(time_ns: int) -> str:
 
 
 @lru_cache(maxsize=4096)
-def _utc_second(text: str) -> int:
-    return int(datetime.fromisoformat(f"{text}+00:00").timestamp())
+def _utc_minute(text: str) -> int:
+    return int(datetime.fromisoformat(f"{text}00+00:00").timestamp()) * SECOND
 
 
 def nanoseconds(text: str) -> int:
     """The time in ns of any RFC 3339 timestamp with an offset, to the nanosecond; the inverse of `timestamp`."""
-    digits = text[20:29]
-    if len(text) == 30 and text[19] == "." and text[29] == "Z" and digits.isdecimal() and digits.isascii():
-        return _utc_second(text[:19]) * SECOND + int(digits)  # as `timestamp` writes it
+    if text[29:] == "Z" and text[19] == "." and text[16] == ":":  # as `timestamp` writes it
+        digits = text[17:19] + text[20:29]
+        if digits.isdecimal() and digits.isascii() and digits < "6":
+            return _utc_minute(text[:17]) + int(digits)
     head, _, tail = text.partition(".")
     zone = tail.lstrip("0123456789")
     fraction = tail[: len(tail) - len(zone)]

@@ -210,6 +210,13 @@ def test_a_record_is_shown_alike_by_the_quick_and_the_long_way(record: Transitio
     assert codec.encode_json(maps.shown_record(BUILT_IN_KINDS, 7, record, body)) == codec.encode_json(long)
 
 
+@given(TRANSITIONS | REJECTIONS | MARKS, st.sampled_from(["s" * 300, "a.rejected", "a.marked", "a.transitioned"]))
+def test_a_record_is_read_whatever_its_first_bytes_look_like(record: Record, source: str) -> None:
+    """Its head says which shape to try first, and the installation's name may say something else."""
+    for as_json in (False, True):
+        assert wire_codec.read(wire_codec.write(record, 0, 1, source, as_json=as_json)) == record
+
+
 @given(TRANSITIONS | REJECTIONS | MARKS, st.integers(0, 99))
 def test_a_record_is_a_cloud_event_named_by_its_cause(record: Record, place: int) -> None:
     body: dict[str, Any] = codec.decode(wire_codec.write(record, place, 100, "phaseline/pl"))
