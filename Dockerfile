@@ -1,7 +1,8 @@
 # Phaseline as an image: commands, workers, the page and the API. It runs as nobody, and needs neither a shell nor a place
 # to write: docker run --read-only --tmpfs /tmp --cap-drop ALL phaseline:0.1.0 worker
 #   docker build --tag phaseline:0.1.0 .
-# EXTRAS are those of pyproject.toml; without `server` the image is smaller, and has no embedded NATS server for `up`.
+# EXTRAS are those of pyproject.toml. A worker needs `cli`, `metrics` and `gitops`, keys need `nkeys`, the page `http`;
+# `up` needs `server`, an embedded NATS server. EXTRAS=cli,metrics,gitops,nkeys,http takes less than half of the room.
 # BASE is any image with `python`, `pip`, `venv` and `install`; name the one of a mirror, or one of your own.
 ARG PYTHON=3.12
 ARG BASE=python:${PYTHON}-slim
