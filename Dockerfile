@@ -2,9 +2,11 @@
 # to write: docker run --read-only --tmpfs /tmp --cap-drop ALL phaseline:0.1.0 worker
 #   docker build --tag phaseline:0.1.0 .
 # EXTRAS are those of pyproject.toml; without `server` the image is smaller, and has no embedded NATS server for `up`.
+# BASE is any image with `python`, `pip`, `venv` and `install`; name the one of a mirror, or one of your own.
 ARG PYTHON=3.12
+ARG BASE=python:${PYTHON}-slim
 
-FROM python:${PYTHON}-slim AS build
+FROM ${BASE} AS build
 ARG EXTRAS=all
 WORKDIR /src
 COPY . .
@@ -12,7 +14,7 @@ RUN python -m venv --without-pip /opt/phaseline \
     && pip --python /opt/phaseline/bin/python install --no-cache-dir ".[${EXTRAS}]" \
     && cp deploy/image/health.py /opt/phaseline/health.py
 
-FROM python:${PYTHON}-slim
+FROM ${BASE}
 LABEL org.opencontainers.image.title="phaseline" org.opencontainers.image.licenses="Apache-2.0"
 # Volumes that are mounted here for the first time belong to nobody too.
 RUN install --directory --owner 65534 --group 65534 --mode 0755 /etc/phaseline/accounts /etc/phaseline/tls

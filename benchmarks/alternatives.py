@@ -29,7 +29,10 @@ EVENTS, ROUNDS = 60_000, 3
 
 
 class Entry(NamedTuple):
-    """One peer. `needs`: its packages on PyPI. `share`: how much of the events it gets. `promise`: what is durable."""
+    """One peer. `needs`: its packages on PyPI, beside nats-py.
+
+    `share`: how much of the events it gets. `promise`: what is durable.
+    """
 
     title: str
     module: str
@@ -43,15 +46,15 @@ PEERS = (
     Entry("FastStream on JetStream",             "with_faststream",           ("faststream[nats]",),      0.1,
           "at least once; the server's disk cache; transition and state are two writes"),
     Entry("python-statemachine and SQLite",      "with_python_statemachine",  ("python-statemachine",),   0.3,
-          "a transaction an event; the disk cache; nobody else hears of it"),
+          "at least once; a transaction an event; the disk cache; the feed may lose some"),
     Entry("transitions and SQLite",              "with_transitions",          ("transitions",),           1.0,
-          "a transaction an event; the disk cache; nobody else hears of it"),
+          "at least once; a transaction an event; the disk cache; the feed may lose some"),
     Entry("transitions and SQLite, 500 at once", "with_transitions_together", ("transitions",),           1.0,
-          "a transaction for 500 events; the disk cache; nobody else hears of it"),
+          "at least once; a transaction a fetch; the disk cache; the feed may lose some"),
     Entry("eventsourcing on SQLite",             "with_eventsourcing",        ("eventsourcing",),         0.1,
-          "a transaction an event; the disk cache; followers poll a table"),
+          "at least once; a transaction an event; the disk cache; the feed may lose some"),
     Entry("UmaDB",                               "with_umadb",                ("umadb",),                 0.05,
-          "an append an event; on disk before it is answered"),
+          "at least once; an append an event, on disk; the feed may lose some"),
 )  # fmt: skip
 
 
@@ -89,7 +92,7 @@ def _environment(home: Path, peer: Entry) -> Path:
     """A virtual environment with the packages of a peer; its interpreter."""
     subprocess.run([sys.executable, "-m", "venv", home], check=True)  # ourselves
     python = home / "bin" / "python"
-    install = [str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *peer.needs]
+    install = [str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "nats-py", *peer.needs]
     subprocess.run(install, check=True)  # the interpreter just made
     return python
 
@@ -149,7 +152,8 @@ def page(found: dict[str, Any]) -> str:
         rows.append(f"| {title} | {', '.join(f'{rate:,.0f}' for rate in rates)} | {shown} | {promises[title]} |")
     head = (
         f"Up to {found['events']:,} events of the workload above (slow peers get a part of them), in {found['rounds']} "
-        "rounds in which all\ntake turns, each in a fresh process. A checker compares the state of every entity, and "
+        "rounds in which all\ntake turns, each in a fresh process. All read the events from JetStream, store each "
+        "transition and state, and publish the transition.\nA checker compares the state of every entity, and "
         "the number of transitions.\n"
     )
     return "\n".join([head, *rows])

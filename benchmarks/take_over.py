@@ -35,6 +35,7 @@ async def run(entities: int = ENTITIES, rounds: int = ROUNDS) -> dict[str, Any]:
             await _fill(wire, layout, entities)
             taken, prepared, read = [], [], []
             for _ in range(rounds):
+                claim = None  # a worker that takes over has no older tree to drop
                 begun = time.perf_counter()
                 with collecting_rarely():  # as a worker does
                     claim = await take_over(Installation(wire, layout, installed()), 0, "bench")

@@ -17,6 +17,9 @@ JETSTREAM, INBOX = "$JS.API", "_INBOX"
 DEFAULT_PARTITIONS = 8
 MAX_PARTITIONS = 256
 DEFAULT_WINDOW = 600.0
+DEFAULT_LEASE, DEFAULT_TIMEOUT = 2.0, 5.0
+DEFAULT_HISTORY = 2_000_000
+"""Transitions that `phaseline serve` keeps in memory, at most: about 30 bytes each."""
 HUNDRED_YEARS = 100 * 365 * 86_400.0
 LEAST_ROOM = 1_000_000
 """Bytes that a stream with a limit may hold at least: it must take some of the largest messages."""
@@ -50,8 +53,8 @@ class Settings:
     """Subject prefix of replies. A user with narrow permissions may need another prefix."""
     api_prefix: str = JETSTREAM
     """Subject prefix of the JetStream API. With another one than `$JS.API`, an account imports the part for readers."""
-    connect_timeout: float = 5.0
-    request_timeout: float = 5.0
+    connect_timeout: float = DEFAULT_TIMEOUT
+    request_timeout: float = DEFAULT_TIMEOUT
 
     archive: str | None = None
     """The folder or URL of an archive, which has what was trimmed from the log. Reads of the past read both as one."""
@@ -79,7 +82,7 @@ class Settings:
     log_max_bytes: int | None = None
     state_max_bytes: int | None = None
     live_max_bytes: int | None = None
-    lease: float = 2.0
+    lease: float = DEFAULT_LEASE
     """Seconds that a worker may be silent before others take its partitions."""
 
     silence_after: float = 0.0
@@ -174,8 +177,8 @@ class Settings:
 class ConnectionSettings(TypedDict, total=False):
     """What `connect` takes beside URLs: the installation, and how to reach it. `Settings` has the defaults.
 
-    archive: the folder or URL of an archive (`phaseline archive`). partitions: the number that the installation was
-    made with, for users who may not ask the server for it.
+    connect_timeout, request_timeout: seconds. archive: the folder or URL of an archive (`phaseline archive`).
+    partitions: the number that the installation was made with, for users who may not ask the server for it.
     """
 
     prefix: str

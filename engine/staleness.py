@@ -12,6 +12,7 @@ from phaseline.engine.log.state_view import StateView
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.language.contact import SILENT, silent_since
 from phaseline.schemas.records import Entity, timestamp
+from phaseline.schemas.subjects import ancestor_id
 
 Key = tuple[str, str]
 """A kind and an id."""
@@ -36,10 +37,20 @@ def stale_since(kinds: Kinds, entity: Entity, silent: Mapping[Key, int]) -> int 
 async def silences(view: StateView, entities: Sequence[Entity]) -> dict[Key, int]:
     """When each silent place at or above some entities was heard last, ns."""
     kinds = view.installation.kinds
-    known = {(one.kind, one.id): one for one in entities}
-    missing = {place for one in entities for place in places_of(kinds, one)}.difference(known)
-    places = [*known.values(), *await _read(view, missing)]
+    # Many entities have the same one above, so the places of each are looked for once.
+    above = {(one.kind, one.id.rpartition("/")[0]) for one in entities}
+    missing = {place for kind, parent in above for place in _places_above(kinds, kind, parent)}
+    if missing:
+        missing.difference_update([(one.kind, one.id) for one in entities])
+    places = [*entities, *await _read(view, missing)]
     return {(one.kind, one.id): since for one in places if (since := silent_since(one)) is not None}
+
+
+def _places_above(kinds: Kinds, kind: str, parent: str) -> Iterable[Key]:
+    """The places above an entity of a kind, whose parent has this id."""
+    known, parts = kinds.get(kind), parent.count("/") + 1 if parent else 0
+    places = () if known is None else known.places
+    return [(name, ancestor_id(parent, arity)) for name, arity in places if arity <= parts]
 
 
 async def _read(view: StateView, places: Iterable[Key]) -> list[Entity]:

@@ -38,10 +38,11 @@ class Offered(NamedTuple):
     tables: tuple[Table, ...]
 
 
-def load(built_in: Sequence[Table]) -> tuple[Kinds, tuple[BrokenKind, ...]]:
+def load(built_in: Sequence[Table], sound: str = "") -> tuple[Kinds, tuple[BrokenKind, ...]]:
     """The built-in kinds with all kinds of packages that can be used, and the entry points that cannot.
 
-    The built-in tables were checked before they were released, so only packages are checked here.
+    The built-in tables were checked before they were released, so only packages are checked here. sound: the digest of
+    the built-in tables then.
     """
     offered: list[Offered] = []
     broken: list[BrokenKind] = []
@@ -51,9 +52,9 @@ def load(built_in: Sequence[Table]) -> tuple[Kinds, tuple[BrokenKind, ...]]:
         except (Exception, SystemExit) as error:  # noqa: BLE001  # a module may raise anything when it is loaded
             broken.append(_broken(entry, f"{_said(error)}{_place(error)}"))
     try:
-        return Kinds((*built_in, *_all(offered)), checked=built_in), tuple(broken)
+        return Kinds((*built_in, *_all(offered)), checked=built_in, sound=sound), tuple(broken)
     except Exception:  # noqa: BLE001  # which one is wrong is found below
-        return _fitting(built_in, offered, broken)
+        return _fitting(built_in, sound, offered, broken)
 
 
 def _tables(found: object) -> tuple[Table, ...]:
@@ -64,7 +65,7 @@ def _tables(found: object) -> tuple[Table, ...]:
 
 
 def _fitting(
-    built_in: Sequence[Table], offered: Sequence[Offered], broken: list[BrokenKind]
+    built_in: Sequence[Table], sound: str, offered: Sequence[Offered], broken: list[BrokenKind]
 ) -> tuple[Kinds, tuple[BrokenKind, ...]]:
     """As many kinds as work together: all but one entry point or one package; or else what grows from the built-in."""
     packages: dict[str, list[Offered]] = {}
@@ -78,7 +79,7 @@ def _fitting(
         good, _ = _grown(good, [[one] for several in rest for one in several], built_in)
     left = (one for one in offered if one not in good)
     found = (_broken(one.entry, _problem(built_in, [*good, one]) or "it needs what is left out") for one in left)
-    return Kinds((*built_in, *_all(good)), checked=built_in), (*broken, *found)
+    return Kinds((*built_in, *_all(good)), checked=built_in, sound=sound), (*broken, *found)
 
 
 def _problem(built_in: Sequence[Table], offered: Iterable[Offered]) -> str | None:

@@ -156,6 +156,11 @@ def encode_struct(value: msgspec.Struct) -> bytes:
     return _struct_encoder.encode(value)
 
 
+def encode_parts(parts: list[Any]) -> bytes:
+    """Values and structs as a msgpack list. A `msgspec.Raw` stands in it as it is."""
+    return _struct_encoder.encode(parts)
+
+
 def encode_json(value: Any) -> bytes:
     """A value or a struct as one line of JSON; bytes become base64."""
     return _json_encoder.encode(value)

@@ -1,4 +1,4 @@
-"""The records that the engine commits: transitions, rejections and marks.
+"""The records that the engine commits: transitions, rejections and marks; and losses, which belong to no entity.
 
 Belongs here: their shapes in memory, timestamps. Does not: their shapes on the wire (`wire_types`), the rules that make
 them (`engine.core`).
@@ -74,7 +74,11 @@ NONE: Mapping[str, Any] = {}
 
 
 class Entity(msgspec.Struct, frozen=True, gc=False):
-    """A whole entity after a record. `names` are the names of its facets, in the order of `facets`."""
+    """A whole entity after a record.
+
+    version: how many transitions it has had, over all facets. names: the names of its facets, in the order of `facets`.
+    attributes: by name; the fields of its kind say their types. Times among them are in ns since 1970.
+    """
 
     kind: str
     id: str
@@ -99,11 +103,16 @@ CONTACT = "contact"
 """The facet of a place that says whether it was heard from lately."""
 
 
-def facets_of(entity: Entity) -> Iterator[tuple[str, FacetState]]:
-    """The facets of an entity, by name. `contact` is among them only once somebody waited for its reporter."""
+def written_facets(entity: Entity) -> tuple[FacetState, ...]:
+    """The facets that a record holds. `contact` is among them only once somebody waited for the entity's reporter."""
     if entity.names[-1] == CONTACT and not entity.facets[-1].since_ns:
-        return zip(entity.names[:-1], entity.facets[:-1], strict=True)
-    return zip(entity.names, entity.facets, strict=True)
+        return entity.facets[:-1]
+    return entity.facets
+
+
+def facets_of(entity: Entity) -> Iterator[tuple[str, FacetState]]:
+    """These facets, by name."""
+    return zip(entity.names, written_facets(entity), strict=False)
 
 
 def own_facets(entity: Entity) -> tuple[FacetState, ...]:
@@ -112,7 +121,11 @@ def own_facets(entity: Entity) -> tuple[FacetState, ...]:
 
 
 class Cause(msgspec.Struct, frozen=True, gc=False):
-    """The event that led to a record. `sequence` is the position of the event in EVENTS."""
+    """The event that led to a record.
+
+    sequence: the position of the event in EVENTS. event, source: its `id` and its `source`. by: how it led to the
+    record: by itself (`event`), by a `cascade`, a `view`, a `tally` or a `timer`, or by a change of `tables`.
+    """
 
     sequence: int
     event: str
@@ -135,7 +148,12 @@ class Cause(msgspec.Struct, frozen=True, gc=False):
 
 
 class Transition(msgspec.Struct, frozen=True, gc=False):
-    """A committed change of one facet of one entity. `before`: None for an entity's first one."""
+    """A committed change of one facet of one entity.
+
+    before, after: the states, as everybody sees them; before is None for an entity's first transition. Both are equal
+    where only the base or attributes changed. reason, message: those of the event, or the message of the table.
+    entity: the whole entity after it. time_ns: when the server stored the event, in ns since 1970.
+    """
 
     facet: str
     before: State | None
@@ -164,7 +182,12 @@ class LeftOut(NamedTuple):
 
 
 class Rejection(msgspec.Struct, frozen=True, gc=False):
-    """The committed answer to an event that was rejected. `state`: by facet; None if the entity is unknown."""
+    """The committed answer to an event that was rejected.
+
+    reason: one of those in docs/bad-input.md. message: why, and a way out. state: by facet; None if the entity is
+    unknown. legal: the triggers that the entity would take instead. time_ns: when the server stored the event, in ns
+    since 1970. payload: the first 4,096 bytes of a body that could not be read; None for every other event.
+    """
 
     kind: str
     id: str
@@ -202,7 +225,7 @@ class Mark(msgspec.Struct, frozen=True, gc=False):
 Record = Transition | Rejection | Mark
 
 
-class EntityAfter(NamedTuple):
+class EntityAfter(msgspec.Struct, frozen=True, gc=False):
     """What a tree takes from a record: the whole entity after it, and the position of the event that made it.
 
     entity: None from a rejection.
@@ -253,26 +276,32 @@ def utc(time_ns: int) -> datetime:
 
 @lru_cache(maxsize=4096)
 def _second(second: int) -> str:
-    return datetime.fromtimestamp(second, UTC).strftime("%Y-%m-%dT%H:%M:%S.")
+    minute, rest = divmod(second, 60)
+    return f"{_minute(minute)}{rest:02d}."
+
+
+@lru_cache(maxsize=64)
+def _minute(minute: int) -> str:
+    return datetime.fromtimestamp(minute * 60, UTC).strftime("%Y-%m-%dT%H:%M:")
 
 
 @lru_cache(maxsize=64)
 def timestamp(time_ns: int) -> str:
     """A time in ns as an RFC 3339 timestamp in UTC, to the nanosecond."""
-    second, rest = divmod(time_ns, SECOND)
-    return f"{_second(second)}{rest:09d}Z"
+    return f"{_second(time_ns // SECOND)}{str(time_ns % SECOND + SECOND)[1:]}Z"
 
 
 @lru_cache(maxsize=4096)
-def _utc_second(text: str) -> int:
-    return int(datetime.fromisoformat(f"{text}+00:00").timestamp())
+def _utc_minute(text: str) -> int:
+    return int(datetime.fromisoformat(f"{text}00+00:00").timestamp()) * SECOND
 
 
 def nanoseconds(text: str) -> int:
     """The time in ns of any RFC 3339 timestamp with an offset, to the nanosecond; the inverse of `timestamp`."""
-    digits = text[20:29]
-    if len(text) == 30 and text[19] == "." and text[29] == "Z" and digits.isdecimal() and digits.isascii():
-        return _utc_second(text[:19]) * SECOND + int(digits)  # as `timestamp` writes it
+    if text[29:] == "Z" and text[19] == "." and text[16] == ":":  # as `timestamp` writes it
+        digits = text[17:19] + text[20:29]
+        if digits.isdecimal() and digits.isascii() and digits < "6":
+            return _utc_minute(text[:17]) + int(digits)
     head, _, tail = text.partition(".")
     zone = tail.lstrip("0123456789")
     fraction = tail[: len(tail) - len(zone)]

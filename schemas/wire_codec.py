@@ -4,7 +4,7 @@ Belongs here: which field of `records` becomes which field of `wire_types`. Does
 (`wire_types`), the bytes of any other body (`codec`), older versions of the shapes (`upcasting`).
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache, lru_cache
 from sys import intern
 from typing import Any, NamedTuple
@@ -45,18 +45,12 @@ from phaseline.schemas.wire_types import (
 )
 
 Data = TransitionData | RejectionData | MarkData
-SHAPES: dict[str, type[Data]] = {"transitioned": TransitionData, "rejected": RejectionData, "marked": MarkData}
+TRANSITIONED, REJECTED, MARKED = "transitioned", "rejected", "marked"
+SHAPES: dict[str, type[Data]] = {TRANSITIONED: TransitionData, REJECTED: RejectionData, MARKED: MarkData}
 """The shape of `data` by the last word of a record's `type`."""
 
 LARGEST_JSON = 900_000
 """The most bytes of a record in JSON: with its headers it fits a message of a server that takes 1 MB."""
-
-
-class _Decoders(NamedTuple):
-    """The decoders of one format: of the envelope with its data left as bytes, and of the data by verb."""
-
-    envelope: Callable[[bytes], RecordMap[msgspec.Raw]]
-    data: dict[str, Callable[[msgspec.Raw], Data]]
 
 
 class Numbered(NamedTuple):
@@ -83,10 +77,12 @@ class _WithCause(msgspec.Struct, frozen=True, gc=False):
 
 _cause_in_msgpack, _cause_in_json = msgspec.msgpack.Decoder(_WithCause), msgspec.json.Decoder(_WithCause)
 _msgpack, _json = (
-    _Decoders(decoder(RecordMap[msgspec.Raw]).decode, {verb: decoder(shape).decode for verb, shape in SHAPES.items()})
+    {verb: decoder(RecordMap[shape]).decode for verb, shape in SHAPES.items()}  # type: ignore[valid-type]
     for decoder in (msgspec.msgpack.Decoder, msgspec.json.Decoder)
 )
-
+"""By verb, what decodes a whole record of the current version."""
+HEAD = 200
+"""Within so many bytes a record says what it is, unless its names are very long."""
 
 _decode_part = msgspec.msgpack.Decoder(RecordPart).decode
 WITH_ENTITY = (".transitioned", ".marked")
@@ -134,28 +130,33 @@ def read(body: bytes) -> Record:
     """The record in a body of the log or of the live feed, of any version; raises `NewerRecord` or `ValueError`."""
     try:
         if (found := shapes_of(body)) is not None:
-            envelope, data = found
-            return _record(data, nanoseconds(envelope.time))
+            return _record(found.data, found.time)
     except ValueError:
         pass  # from_wire says what is wrong
     return from_wire(codec.decode(body))
 
 
-def shapes_of(body: bytes) -> tuple[RecordMap[msgspec.Raw], Data] | None:
-    """The envelope and the data in the body of a record of the current version; None for any other body."""
-    if body[:1] == b"{":
-        decoders = _json
-    elif codec.may_hold_timestamp(body):
-        return None
-    else:
-        decoders = _msgpack
+def shapes_of(body: bytes) -> RecordMap[Data] | None:
+    """The envelope and the data of a record of the current version, decoded at once; None for most other bodies."""
+    decoders = _json if body[:1] == b"{" else _msgpack
+    # What the body says at its head is only a guess, for what it is decodes in one pass.
+    verb = TRANSITIONED if body.find(b".transitioned", 0, HEAD) > 0 else _guessed(body)
     try:
-        envelope = decoders.envelope(body)
-        if envelope.schemaversion != RECORD_VERSION:
+        found = decoders[verb](body)
+        if found.schemaversion != RECORD_VERSION or _verb(found.type) != verb:
             return None
-        return envelope, decoders.data[_verb(envelope.type)](envelope.data)
     except (ValueError, RecursionError):
         return None
+    return None if decoders is _msgpack and _may_hold_timestamp(body, found.data) else found
+
+
+def _guessed(body: bytes) -> str:
+    return REJECTED if body.find(b".rejected", 0, HEAD) > 0 else MARKED
+
+
+def _may_hold_timestamp(body: bytes, data: Data) -> bool:
+    """Whether an attribute may be a timestamp: no other field can hold one."""
+    return not isinstance(data, RejectionData) and bool(data.entity.attributes) and codec.may_hold_timestamp(body)
 
 
 def read_id(body: bytes) -> str:
@@ -172,10 +173,11 @@ def read_entity(body: bytes) -> EntityAfter:
     Of a record in the current version, in msgpack, nothing else is decoded.
     """
     try:
-        found = None if body[:1] == b"{" or codec.may_hold_timestamp(body) else _decode_part(body)
+        found = None if body[:1] == b"{" else _decode_part(body)
         if found is not None and found.schemaversion == RECORD_VERSION and found.type.endswith(WITH_ENTITY):
             data = found.data
-            return EntityAfter(_entity(data.kind, data.id, data.version, data.entity), data.cause.sequence)
+            if not (data.entity.attributes and codec.may_hold_timestamp(body)):
+                return EntityAfter(_entity(data.kind, data.id, data.version, data.entity), data.cause.sequence)
     except (ValueError, RecursionError):
         pass  # a rejection, or no record
     return entity_after(read(body))
@@ -193,7 +195,7 @@ def from_wire(body: dict[str, Any]) -> Record:
     if body.get("schemaversion") != RECORD_VERSION:
         body = upcast(body)
     found = msgspec.convert(body, RecordMap[SHAPES[_verb(body["type"])]])  # type: ignore[misc]  # chosen at run time
-    return _record(found.data, nanoseconds(found.time))
+    return _record(found.data, found.time)
 
 
 def to_wire(record: Record, index: int | str, records: int, installation: str, tables: str = "") -> RecordMap[Data]:
@@ -244,8 +246,13 @@ def entity_to_wire(entity: Entity) -> EntityMap:
         )
         for name, facet in facets_of(entity)
     }
-    timers = {name: timestamp(due) for name, due in entity.timers_ns.items()} if entity.timers_ns else NONE
+    timers = timers_to_wire(entity.timers_ns) if entity.timers_ns else NONE
     return EntityMap(facets, entity.attributes, entity.sequences, timers, entity.asked)
+
+
+def timers_to_wire(timers: Mapping[str, int]) -> Mapping[str, str]:
+    """When timers expire, by facet."""
+    return {name: timestamp(due) for name, due in timers.items()}
 
 
 def state_map(found: State) -> dict[str, Any]:
@@ -317,13 +324,13 @@ def _verb(type_: str) -> str:
     return verb
 
 
-def _record(data: Data, time: int) -> Record:
-    cause = _cause(data.cause)
+def _record(data: Data, time: str) -> Record:
+    cause, time_ns = _cause(data.cause), nanoseconds(time)
     if isinstance(data, RejectionData):
-        return _rejection(data, cause, time)
-    entity = _entity(data.kind, data.id, data.version, data.entity)
+        return _rejection(data, cause, time_ns)
+    entity = _entity(data.kind, data.id, data.version, data.entity, time, time_ns)
     if isinstance(data, MarkData):
-        return Mark(entity, cause, time)
+        return Mark(entity, cause, time_ns)
     return Transition(
         data.facet,
         None if data.before is None else _state(data.before),
@@ -333,7 +340,7 @@ def _record(data: Data, time: int) -> Record:
         data.message,
         cause,
         entity,
-        time,
+        time_ns,
         data.unasked,
     )
 
@@ -363,20 +370,23 @@ def _state(found: StateMap) -> State:
     return state(found.state, found.conditions)
 
 
-def _facet(found: FacetMap) -> FacetState:
+def _facet(found: FacetMap, time: str, time_ns: int) -> FacetState:
+    """A facet. Many entered their state at the time of the record, which is known in ns."""
     shown, base = state(found.state, found.conditions), found.base
     below = shown if (base.state, base.conditions) == shown else state(base.state, base.conditions)
-    return FacetState(below, shown, nanoseconds(found.since), found.interrupted)
+    since_ns = time_ns if found.since == time else nanoseconds(found.since)
+    return FacetState(below, shown, since_ns, found.interrupted)
 
 
-def _entity(kind: str, entity_id: str, version: int, found: EntityMap) -> Entity:
+def _entity(kind: str, entity_id: str, version: int, found: EntityMap, time: str = "", time_ns: int = 0) -> Entity:
+    """An entity. time, time_ns: those of its record, if they are known."""
     facets = found.facets
     return Entity(
         intern(kind),
         entity_id,
         version,
         _shared(tuple(facets)),
-        tuple([_facet(facet) for facet in facets.values()]),
+        tuple([_facet(facet, time, time_ns) for facet in facets.values()]),
         found.attributes or NONE,
         found.sequences or NONE,
         {name: nanoseconds(due) for name, due in found.timers.items()} if found.timers else NONE,

@@ -5,6 +5,7 @@ Belongs here: fixtures of several test files. Does not: helpers that are no fixt
 
 import gc
 import itertools
+import os
 import shutil
 import signal
 import tempfile
@@ -12,6 +13,7 @@ from collections.abc import AsyncIterator, Iterator
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 import pytest_asyncio
@@ -42,6 +44,19 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 """A shell that starts the tests in the background lets them ignore Ctrl-C, and so the programs that they interrupt."""
 
 gc.set_threshold(*COLLECT)  # collecting tests makes a million objects, and nearly all of them stay
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_configure_node(node: Any) -> None:
+    """Of pytest-xdist, for each test process before it starts: all of them share one fork server."""
+    node.workerinput[forked_process.SERVER] = forked_process.address()
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """What `pytest_configure_node` tells this process."""
+    told = getattr(config, "workerinput", {})
+    if forked_process.SERVER in told:
+        os.environ[forked_process.SERVER] = told[forked_process.SERVER]
 
 
 def pytest_collection_finish() -> None:

@@ -6,6 +6,7 @@ from uuid import NAMESPACE_URL, UUID, uuid5
 from eventsourcing.application import Application
 from eventsourcing.domain import Aggregate, event
 
+from benchmarks.peers.broker import Broker
 from benchmarks.peers.peer import AFTER, Event, Found, Peer, main
 
 
@@ -27,7 +28,7 @@ class Life(Aggregate):
         self.state, self.reason, self.message = AFTER[trigger], reason, message
 
 
-async def prepare(events: list[Event], directory: Path, _: str) -> Peer:
+async def prepare(events: list[Event], directory: Path, url: str) -> Peer:
     """One `save` for each event."""
     application: Application[UUID] = Application(
         env={
@@ -38,14 +39,18 @@ async def prepare(events: list[Event], directory: Path, _: str) -> Peer:
         }
     )
 
+    broker = await Broker.filled(url, events)
+
     async def work() -> None:
-        for one in events:
-            if one.trigger == "create":
-                life = Life(one.entity, one.reason, one.message)
-            else:
-                life = application.repository.get(Life.create_id(one.entity))
-                life.move(one.trigger, one.reason, one.message)
-            application.save(life)
+        async for batch in broker.batches():
+            for one in batch:
+                if one.trigger == "create":
+                    life = Life(one.entity, one.reason, one.message)
+                else:
+                    life = application.repository.get(Life.create_id(one.entity))
+                    life.move(one.trigger, one.reason, one.message)
+                application.save(life)
+                await broker.tell(one, life.state)
 
     async def read() -> Found:
         ids = {Life.create_id(one.entity) for one in events}

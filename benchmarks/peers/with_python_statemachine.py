@@ -4,6 +4,7 @@ from pathlib import Path
 
 from statemachine import State, StateMachine
 
+from benchmarks.peers.broker import Broker
 from benchmarks.peers.peer import Event, Peer, Store, main
 
 
@@ -29,20 +30,23 @@ class Life(StateMachine):
     renewed = running.from_(creating, running, updating, failed, unschedulable)
 
 
-async def prepare(events: list[Event], directory: Path, _: str) -> Peer:
+async def prepare(events: list[Event], directory: Path, url: str) -> Peer:
     """One transaction for each event."""
-    store = Store(directory)
+    store, broker = Store(directory), await Broker.filled(url, events)
 
     async def work() -> None:
         machines: dict[str, Life] = {}
-        for event in events:
-            machine = machines.get(event.entity)
-            if machine is None:
-                machine = machines[event.entity] = Life()
-            machine.send(event.trigger)
-            store.begin()
-            store.write(event, next(iter(machine.configuration)).name)
-            store.commit()
+        async for batch in broker.batches():
+            for event in batch:
+                machine = machines.get(event.entity)
+                if machine is None:
+                    machine = machines[event.entity] = Life()
+                machine.send(event.trigger)
+                state = next(iter(machine.configuration)).name
+                store.begin()
+                store.write(event, state)
+                store.commit()
+                await broker.tell(event, state)
 
     return Peer(work, store.read)
 

@@ -5,13 +5,12 @@ from typing import Any
 
 from transitions import Machine
 
+from benchmarks.peers.broker import Broker
 from benchmarks.peers.peer import AFTER, STATES, Event, Peer, Store, main
 
 ROWS: list[list[Any]] = [
     [trigger, "Absent" if trigger == "create" else STATES[1:], state] for trigger, state in AFTER.items()
 ]
-TOGETHER = 500
-"""The events in one transaction where they are committed together."""
 
 
 class Entity:
@@ -20,23 +19,26 @@ class Entity:
     state: str
 
 
-async def prepare(events: list[Event], directory: Path, _: str, together: int = 1) -> Peer:
-    """One transaction for each event, or for `together` of them."""
-    store = Store(directory)
+async def prepare(events: list[Event], directory: Path, url: str, *, together: bool = False) -> Peer:
+    """One transaction for each event; together: one for each batch that was fetched."""
+    store, broker = Store(directory), await Broker.filled(url, events)
 
     async def work() -> None:
         machines: dict[str, Machine] = {}
-        for start in range(0, len(events), together):
-            store.begin()
-            for event in events[start : start + together]:
-                machine = machines.get(event.entity)
-                if machine is None:
-                    machine = machines[event.entity] = Machine(
-                        states=list(STATES), transitions=ROWS, initial="Absent", auto_transitions=False
-                    )
-                machine.trigger(event.trigger)
-                store.write(event, machine.state)
-            store.commit()
+        async for batch in broker.batches():
+            for piece in [batch] if together else [[event] for event in batch]:
+                store.begin()
+                for event in piece:
+                    machine = machines.get(event.entity)
+                    if machine is None:
+                        machine = machines[event.entity] = Machine(
+                            states=list(STATES), transitions=ROWS, initial="Absent", auto_transitions=False
+                        )
+                    machine.trigger(event.trigger)
+                    store.write(event, machine.state)
+                store.commit()
+                for event in piece:
+                    await broker.tell(event, AFTER[event.trigger])
 
     return Peer(work, store.read)
 

@@ -1,14 +1,14 @@
-"""As `with_transitions`, but 500 events share a transaction. Nothing tells the publisher of a single one."""
+"""As `with_transitions`, but the events of one fetch share a transaction."""
 
 from pathlib import Path
 
 from benchmarks.peers.peer import Event, Peer, main
-from benchmarks.peers.with_transitions import TOGETHER, prepare
+from benchmarks.peers.with_transitions import prepare
 
 
 async def prepare_together(events: list[Event], directory: Path, url: str) -> Peer:
-    """A transaction for every 500 events."""
-    return await prepare(events, directory, url, TOGETHER)
+    """A transaction for every fetch."""
+    return await prepare(events, directory, url, together=True)
 
 
 if __name__ == "__main__":

@@ -12,6 +12,7 @@ from pathlib import Path
 from umadb import AppendCondition, Client, Query, QueryItem
 from umadb import Event as Stored
 
+from benchmarks.peers.broker import Broker
 from benchmarks.peers.peer import AFTER, Event, Found, Peer, main
 
 
@@ -35,21 +36,24 @@ def _started(directory: Path) -> tuple[Client, "subprocess.Popen[bytes]"]:
     raise RuntimeError("the UmaDB server does not answer")
 
 
-async def prepare(events: list[Event], directory: Path, _: str) -> Peer:
+async def prepare(events: list[Event], directory: Path, url: str) -> Peer:
     """One append for each event."""
     client, server = _started(directory)
+    broker = await Broker.filled(url, events)
 
     async def work() -> None:
         states: dict[str, tuple[str, int | None]] = {}
-        for event in events:
-            state, position = states.get(event.entity, ("Absent", None))
-            if (state == "Absent") != (event.trigger == "create"):
-                raise ValueError(f"{event.trigger} is illegal in {state}")
-            after = AFTER[event.trigger]
-            body = f"{after}\n{event.reason}\n{event.message}".encode()
-            condition = AppendCondition(Query(items=[QueryItem(tags=[event.entity])]), after=position)
-            stored = Stored(event_type=event.trigger, data=body, tags=[event.entity])
-            states[event.entity] = after, client.append([stored], condition=condition)
+        async for batch in broker.batches():
+            for event in batch:
+                state, position = states.get(event.entity, ("Absent", None))
+                if (state == "Absent") != (event.trigger == "create"):
+                    raise ValueError(f"{event.trigger} is illegal in {state}")
+                after = AFTER[event.trigger]
+                body = f"{after}\n{event.reason}\n{event.message}".encode()
+                condition = AppendCondition(Query(items=[QueryItem(tags=[event.entity])]), after=position)
+                stored = Stored(event_type=event.trigger, data=body, tags=[event.entity])
+                states[event.entity] = after, client.append([stored], condition=condition)
+                await broker.tell(event, after)
 
     async def read() -> Found:
         found = {}

@@ -1,6 +1,6 @@
 """The accounts as a part of nats-server's configuration file.
 
-Belongs here: `nats_conf`, which prints a `AccountPlan`. Does not: listeners, TLS, storage and clusters of the server.
+Belongs here: `nats_conf`, which prints an `AccountPlan`. Does not: listeners, TLS, storage and clusters of the server.
 """
 
 import json

@@ -28,6 +28,8 @@ from phaseline.schemas.subjects import quoted_id
 
 BYTES = 16
 MODULUS = 1 << (8 * BYTES)
+AT_ONCE = 1_000
+"""States that are read without a word of progress."""
 UNBOUNDED = 1 << 62
 """What a part may unfold to: we wrote it."""
 
@@ -58,6 +60,14 @@ class Tally:
 
 def _hash(data: bytes) -> int:
     return int.from_bytes(hashlib.blake2b(data, digest_size=BYTES).digest())
+
+
+def _told(bodies: Iterable[bytes], progress: Callable[[int], None]) -> Iterator[bytes]:
+    """The same; progress is called now and then, so that it can end what takes long."""
+    for number, body in enumerate(bodies):
+        if number % AT_ONCE == 0:
+            progress(0)
+        yield body
 
 
 @dataclass(slots=True)
@@ -100,7 +110,7 @@ class ReadBack:
                     begins.append(item.body)
                     continue
                 if begins is not None:
-                    self._begin(part, begins)
+                    self._begin(part, begins, progress)
                     begins = None
                 if isinstance(item, EventItem):
                     positions.append(item.sequence)
@@ -111,7 +121,7 @@ class ReadBack:
                     spread = max(spread, highest - item.place)
             progress(len(positions) - before)
         if begins is not None:
-            self._begin(part, begins)
+            self._begin(part, begins, progress)
         if positions != sorted(set(positions)) or not all(part.first <= one <= part.last for one in positions):
             raise self.bad(part, "its events are not in order")
         if part.spread not in (-1, spread) or (part.index_bytes and index_of(self.store, part) != index.encode()):
@@ -125,16 +135,16 @@ class ReadBack:
         if is_of_raw_secret(item.subject):
             explained.add(cause_of(item.body, 0))
 
-    def _begin(self, part: PartEntry, bodies: list[bytes]) -> None:
+    def _begin(self, part: PartEntry, bodies: list[bytes], progress: Callable[[int], None]) -> None:
         """Begin with the states at the head of a part, which must be those to which the parts before it lead."""
         if self.states is None:
             self.states = LastStates[bytes]()
-            for body in bodies:
+            for body in _told(bodies, progress):
                 record = wire_codec.read(body)
                 if not isinstance(record, Rejection):
                     entity = About(f"{record.entity.kind}.{quoted_id(record.entity.id)}", isinstance(record, Mark))
                     self.states.put(entity, body)
-        elif sum(map(_hash, bodies)) != sum(map(_hash, self.states.values())):
+        elif sum(map(_hash, _told(bodies, progress))) != sum(map(_hash, _told(self.states.values(), progress))):
             raise self.bad(part, "it begins with other states than the parts before it lead to")
 
 

@@ -8,7 +8,8 @@ Before step 4 the archive is as it was: files that its manifest does not name ar
 archive holds everything, and what is left of the steps is done again.
 """
 
-from collections.abc import Callable
+import asyncio
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from msgspec.structs import replace
@@ -40,6 +41,10 @@ class ArchiveRun:
     manifest: Manifest
     parts: list[PartEntry] = field(default_factory=list)
     trimmed: Trimmed = field(default_factory=Trimmed)
+
+
+class _Ended(Exception):
+    """Nobody waits for the thread any more."""
 
 
 class Archiver:
@@ -120,7 +125,7 @@ class Archiver:
                 raise self.store.failed(f"{why}: nothing was trimmed; make room, and call it again") from None
             place, sources = found.settled, {**manifest.sources, **found.sources}
         self.begin("reading back", last - first + 1)
-        reading = check.read_back(self.store, parts, self.progress)
+        reading = await self._read_back(parts)
         self.begin("comparing", last - first + 1)
         held = await check.read_streams(installation, first, last, place, self.progress)
         if held.tally != reading.tally:
@@ -136,6 +141,21 @@ class Archiver:
         self.begin("storing the manifest", 0)
         self.store.write(manifest)
         return manifest, parts
+
+    async def _read_back(self, parts: Sequence[PartEntry]) -> check.ReadBack:
+        """Read parts back in a thread, which ends soon if the run is ended meanwhile."""
+        ended = False
+
+        def progress(events: int) -> None:
+            if ended:
+                raise _Ended
+            self.progress(events)
+
+        try:
+            return await asyncio.to_thread(check.read_back, self.store, parts, progress)
+        except asyncio.CancelledError:
+            ended = True
+            raise
 
     async def _finish(self, done: ArchiveRun, standing: NoteStanding) -> None:
         """Note in the log what the archive holds, if it does not say so yet, and trim the streams."""

@@ -27,6 +27,10 @@ EVENTS = 100_000
 their states."""
 
 
+AT_ONCE = 1_000
+"""States that are written before the event loop turns again."""
+
+
 class PartWriter:
     """Writes the parts of one slice, one after the other."""
 
@@ -52,8 +56,10 @@ class PartWriter:
             with ExitStack() as stack:
                 part = _Part(f"part-{self.number:06}{self.store.mark}.plog.zst", header)
                 log = stack.enter_context(LogWriter(self.store.draft(part.name), header))
-                for body in self.states.values():
+                for number, body in enumerate(self.states.values()):
                     log.write(StateItem(body))
+                    if number % AT_ONCE == 0:
+                        await asyncio.sleep(0)
                 while following is not None and following.sequence <= last:
                     self._put(log, part, await self.slice.items(following))
                     progress(1)

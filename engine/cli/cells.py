@@ -22,7 +22,7 @@ from phaseline.engine.cells.cells_watch import CellRecord, CellsWatch
 from phaseline.engine.cells.merging import Make, Merged
 from phaseline.engine.cells.one_cell import InCell
 from phaseline.engine.cells.places import Places
-from phaseline.engine.cli import broken_kinds, entity_name, options, terminal, undecided
+from phaseline.engine.cli import archived_before, broken_kinds, entity_name, options, terminal, undecided
 from phaseline.engine.cli.options import Function
 from phaseline.engine.cli.output import NAME, Output
 from phaseline.engine.client.client import Client
@@ -140,6 +140,16 @@ class OpenedCells:
         assert self._client is not None
         assert not isinstance(start, Mapping)
         return placed(self._client.watch(kind, start=start, follow=follow, **which))
+
+    async def tell_archived(self, start: object) -> None:
+        """Say whose log was archived, if a command begins at its very start."""
+        if self._cells is None:
+            assert self._client is not None
+            await archived_before.tell({"": self._client}, start)
+            return
+        cells = self._cells
+        there = {name: await cells.client(name) for name in cells.names if name not in cells.away}
+        await archived_before.tell(there, start)
 
     async def having(self, entity_id: str) -> Sequence[str]:
         """The cells that have an entity with this id."""

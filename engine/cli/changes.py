@@ -23,6 +23,7 @@ from phaseline.engine.log.changes import Change, ChangeList
 from phaseline.engine.log.event_clock.event_time import Clock
 from phaseline.engine.log.when import When
 from phaseline.machines.compiler.kinds import Kinds
+from phaseline.machines.language.language_tags import ENGLISH
 from phaseline.schemas.records import State
 from phaseline.schemas.subjects import natural
 
@@ -85,11 +86,12 @@ def changes(
 
     async def work() -> int:
         async with installations.opened() as reading:
+            await reading.tell_archived(start)
             read = await reading.each(lambda client: client.changes(start, end, tree=tree, kind=kind, clock=clock))
             terminal.without_time(sum(one.value.without_time for one in read if isinstance(one.value, ChangeList)))
             selector.check(reading.kinds, kind)
             every = [InCell(cell, change) for cell, changes in read for change in changes]
-            found = [one for one in every if not selector.requirements or selector.selects(one.value)]
+            found = [one for one in every if selector.selects(one.value)] if selector.requirements else every
             if sort_by is not None:
                 found = by_field(found, sort_by, {name: partial(_value, field) for name, field in FIELDS.items()})
             elif installations.cells:
@@ -134,27 +136,28 @@ def table(kinds: Kinds, found: Sequence[InCell[Change]], names: Collection[str] 
         Column("LAST", worth=40),
         *([Column("FIRST")] if wide else []),
     ]
-    return Grid(columns, (_row(kinds, one, wide=wide) for one in found))
+    described = render.Described(kinds, ENGLISH)
+    return Grid(columns, (_row(described, one, wide=wide) for one in found))
 
 
-def _row(kinds: Kinds, one: InCell[Change], *, wide: bool) -> Row:
+def _row(described: render.Described, one: InCell[Change], *, wide: bool) -> Row:
     change = one.value
     what = change.what
     return (
-        *([render.word(one.cell)] if one.cell else []),
+        *([render.word(one.cell)] if one.cell else ()),
         render.word(change.kind),
         render.text_of(change.id),
         render.word(what, COLOURS[what]),
-        _states(kinds, change, change.before),
-        _states(kinds, change, change.after),
+        _states(described, change, change.before),
+        _states(described, change, change.after),
         render.word(f"{change.transitions:,}"),
         render.word(f"{change.flaps:,}", "red") if change.flaps else render.NOTHING,
         Text(render.local_time(change.last_ns), "bright_black"),
-        *([Text(render.local_time(change.first_ns), "bright_black")] if wide else []),
+        *([Text(render.local_time(change.first_ns), "bright_black")] if wide else ()),
     )
 
 
-def _states(kinds: Kinds, change: Change, states: dict[str, State] | None) -> Text:
+def _states(described: render.Described, change: Change, states: dict[str, State] | None) -> Text:
     if states is None:
         return render.word("unknown", "bright_black")
-    return render.named_states(kinds, change.kind, states.items())
+    return described[change.kind, tuple(states), tuple(states.values())][0]

@@ -48,8 +48,10 @@ def counts(
 
     ID is <repo>, <repo>/<bundle> or <repo>/<bundle>/<cluster>. Declared resources are counted. A declared resource that
     somebody deleted counts as not ready. A resource that is no longer declared does not count. What Fleet counts
-    without naming it is counted too ("and 2 more"). With --condition, only what
-    is in such a state is counted, and what is below that: `--condition Error` counts below the bundles with an error.
+    without naming it is counted too ("and 2 more").
+
+    With --condition, only entities in such a state and what is below them are counted: `--condition Error` counts
+    below the bundles with an error.
     """
     if (entity_id is None) is not bool(clusters):
         raise click.UsageError("give either ID or --cluster")

@@ -75,10 +75,10 @@ def edge() -> None:
 def add(settings: Settings, *, name: str, trees: tuple[str, ...], max_bytes: int | None, output: Output) -> int | None:
     """Add the edge NAME to a running installation, or mend it. It is for operators, at the hub.
 
-    Makes the stream in which the edge keeps events, a stream at the hub that takes them from there, and lets EVENTS
-    take from that one what is of the edge's trees. What is there already stays; a second call makes only what is
-    missing, for instance the store of an edge that lost its disk. The edge's server must be connected for its store to
-    be made; the command waits for it for --timeout seconds.
+    The command makes the stream in which the edge keeps events, and a stream at the hub that takes them from there.
+    EVENTS takes from that one the events of the edge's trees. What exists already stays; a second call makes only what
+    is missing, for instance the store of an edge that lost its disk. The edge's server must be connected for its store
+    to be made; the command waits for it for --timeout seconds.
     """
 
     async def work() -> int:

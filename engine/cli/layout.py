@@ -10,7 +10,7 @@ from itertools import zip_longest
 from operator import gt
 from typing import NamedTuple
 
-from phaseline.engine.cli.styled import Piece, Text, width_of
+from phaseline.engine.cli.styled import Text, width_of
 
 GAP = "  "
 """What stands between two columns."""
@@ -82,6 +82,8 @@ class Lines:
         self._shown = [*range(len(columns))]
         self._held: list[Row] = []
         self._widths: list[int] | None = None
+        self._is_full = False
+        """Whether the columns take the whole width, so that no column can become wider."""
 
     def add(self, row: Row) -> Iterable[Text]:
         """The lines that are ready: none for the first rows, which choose the widths."""
@@ -108,7 +110,7 @@ class Lines:
 
     def _line(self, row: Row, widths: list[int]) -> Text:
         """The line of a row."""
-        cells = [row[at] for at in self._shown]
+        cells = row if len(self._shown) == len(row) else [row[at] for at in self._shown]
         if any(map(gt, [cell.width for cell in cells], widths)):
             return self._fitted(cells, widths)
         return _side_by_side(cells, widths, self._width)
@@ -119,14 +121,17 @@ class Lines:
         for number, (cell, room) in enumerate(zip(cells, widths, strict=True)):
             if (found := cell.width) > room:
                 if width is not None and columns[self._shown[number]].may_cut:
-                    spare = width - sum(widths) - len(GAP) * (len(widths) - 1)
-                    widths[number] += max(0, min(spare, found - room))
+                    if not self._is_full:
+                        spare = width - sum(widths) - len(GAP) * (len(widths) - 1)
+                        widths[number] += max(0, min(spare, found - room))
+                        self._is_full = spare <= found - room
                     continue
                 wider = [*widths[:number], found, *widths[number + 1 :]]
                 fitted = fitting([columns[one] for one in self._shown], wider, width)
                 if None in fitted:
                     return self._alone(cells, widths)
                 widths[:] = [room for room in fitted if room is not None]
+                self._is_full = False
         return _side_by_side(cells, widths, width)
 
     def _alone(self, cells: Row, widths: Sequence[int]) -> Text:
@@ -149,7 +154,7 @@ def _usual(column: Column, widths: Sequence[int], width: int | None) -> int:
 
 def _side_by_side(cells: Row, widths: Sequence[int], width: int | None) -> Text:
     """Cells in columns, cut where they are wider, without blanks at the end; the whole is no wider than `width`."""
-    parts: list[Piece] = []
+    parts: list[Text | str] = []
     missing = used = 0
     for cell, room in zip(cells, widths, strict=True):
         if (found := cell.width) > room:
@@ -157,14 +162,14 @@ def _side_by_side(cells: Row, widths: Sequence[int], width: int | None) -> Text:
             found = cell.width
         if found:
             if missing:
-                parts.append((" " * missing, ""))
+                parts.append(" " * missing)
                 used += missing
-            parts += cell.parts
+            parts.append(cell)
             used += found
             missing = room - found + APART
         else:
             missing += room + APART
-    line = Text.of(parts)
+    line = Text.assemble(*parts)
     return line if width is None or used <= width else line.clipped(width)
 
 

@@ -15,7 +15,7 @@ from phaseline.engine.cli.cells import Installations
 from phaseline.engine.cli.help import Page
 from phaseline.engine.cli.layout import ALWAYS, Column, Row
 from phaseline.engine.cli.output import Output, Rows
-from phaseline.engine.cli.styled import Text, width_of
+from phaseline.engine.cli.styled import width_of
 from phaseline.engine.client import maps
 from phaseline.engine.client.client import Client
 from phaseline.engine.client.entity_view import EntityView
@@ -74,7 +74,7 @@ def list_(
     With --watch, list them, and then each one again whenever it changes, until it no longer fits.
 
     With --cell, list those of several installations, each with the name of its cell. Cells that cannot be read are
-    named at the end, and the exit code tells of them.
+    named at the end; the exit code is then that of the first error.
     """
     if follow:
         following.check(at)
@@ -136,6 +136,8 @@ class ListRead(NamedTuple):
 
     def lines(self, cell: str) -> Iterator[Shown]:
         """What is to be printed of it."""
+        if not self.stale:
+            return (Shown(cell, one) for one in self.found)
         return (Shown(cell, one, self.stale.get((one.entity.kind, one.entity.id))) for one in self.found)
 
 
@@ -224,6 +226,7 @@ class EntityLines:
         self.kinds, self.output, self.language, self.now, self.cells = kinds, output, language, now, cells
         self._rows: Rows | None = None
         self._has_stale = False
+        self._described = render.Described(kinds, language)
 
     def print(self, found: Sequence[Shown], *, more: bool) -> None:
         """Print the entities that are there. more: further ones may follow."""
@@ -262,7 +265,7 @@ class EntityLines:
             self._rows.add(self._row(one, render.now_ns()))
 
     def _row(self, one: Shown, now: int) -> Row:
-        return row(self.kinds, one, self.language, now, stale=self._has_stale, wide=self.output.is_wide)
+        return row(self._described, one, now, stale=self._has_stale, wide=self.output.is_wide)
 
     def _show(self, one: Shown) -> None:
         shown = maps.entity_map(self.kinds, one.record, self.language, one.stale)
@@ -299,19 +302,19 @@ def columns(found: Sequence[Shown], *, stale: bool, names: Collection[str] = (),
     ]
 
 
-def row(kinds: Kinds, one: Shown, language: Language, now: int, *, stale: bool, wide: bool = False) -> Row:
+def row(described: render.Described, one: Shown, now: int, *, stale: bool, wide: bool = False) -> Row:
     """An entity in cells. stale: with the one for what is stale. wide: with all of them."""
     record, entity = one.record, one.record.entity
-    pairs = [(name, facet.state) for name, facet in zip(entity.names, entity.facets, strict=True)]
+    states, labels = described[entity.kind, entity.names, tuple([facet.state for facet in entity.facets])]
     return (
-        *([render.word(one.cell)] if one.cell else []),
+        *([render.word(one.cell)] if one.cell else ()),
         render.word(entity.kind),
         render.text_of(entity.id),
-        render.named_states(kinds, entity.kind, pairs),
-        _labels(kinds, entity, language),
+        states,
+        labels,
         render.word(render.duration(now - max([facet.since_ns for facet in entity.facets]))),
         render.word(str(entity.version)),
-        *([render.as_of(one.stale, now)] if stale else []),
+        *([render.as_of(one.stale, now)] if stale else ()),
         *(_why(record) if wide else ()),
     )
 
@@ -319,11 +322,3 @@ def row(kinds: Kinds, one: Shown, language: Language, now: int, *, stale: bool, 
 def _why(record: Transition) -> Row:
     """What the last transition of an entity says, in cells."""
     return render.text_of(record.reason or ""), render.text_of(record.message or ""), render.cause(record)
-
-
-def _labels(kinds: Kinds, entity: Entity, language: Language) -> Text:
-    labels = [
-        render.label(kinds, entity.kind, name, facet.state, language)
-        for name, facet in zip(entity.names, entity.facets, strict=True)
-    ]
-    return labels[0] if len(labels) == 1 else render.COMMA.join(filter(None, labels))

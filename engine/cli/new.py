@@ -1,4 +1,4 @@
-"""The command `new`: writes the beginnings of something of one's own.
+"""The command `new`: writes the files of a package with a kind.
 
 Belongs here: the options, what a name may be, writing the files. Does not: the texts of the files (`cli.new_kind`).
 """

@@ -108,7 +108,7 @@ class Watched(NamedTuple):
 @click.option("--settle", type=click.FloatRange(0), default=SETTLE, show_default=True, metavar="SECONDS",
               help="With --desired: after this long without input, objects not seen are reported missing.")  # fmt: skip
 @click.option("--heartbeat", type=click.FloatRange(0), default=HEARTBEAT, show_default=True, metavar="SECONDS",
-              help="With --cluster: time between heartbeats for what nothing else is told of. 0: none.")  # fmt: skip
+              help="With --cluster: heartbeat of an application without other events. 0: none.")  # fmt: skip
 @click.option("--print", "prints", is_flag=True, help="Print the events, one per line, instead of publishing them.")
 @options.connected
 @options.output("json", "yaml")

@@ -21,7 +21,7 @@ from phaseline.engine.cli.output import JSON, MEANINGS, PEOPLE, Output
 from phaseline.engine.embedded.server_key import with_key
 from phaseline.engine.errors import BadSetting, NameUnknown
 from phaseline.engine.log.when import NOW, START, Time, parse, seconds_of
-from phaseline.engine.settings import Settings, from_options
+from phaseline.engine.settings import DEFAULT_TIMEOUT, Settings, from_options
 from phaseline.schemas import envelope
 from phaseline.schemas.cloudevents import extensions
 from phaseline.schemas.records import timestamp
@@ -45,7 +45,7 @@ CONNECTION = {
     "message_id_key": ("File with a secret that publishers of the same events share.", FILE, None),
     "inbox_prefix": ("Subject prefix of replies, for users who may not subscribe to _INBOX.>.", str, "_INBOX"),
     "api_prefix": ("Subject prefix of the JetStream API, for users in an account that imports it.", str, "$JS.API"),
-    "timeout": ("Seconds to wait for the server.", float, 5.0),
+    "timeout": ("Seconds to wait for the server.", float, DEFAULT_TIMEOUT),
     "prefix": ("Prefix of the installation: the first word of its subjects.", str, "pl"),
 }  # fmt: skip
 

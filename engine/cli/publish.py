@@ -18,6 +18,7 @@ from phaseline.engine.client.client import WAIT, Client
 from phaseline.engine.error_help.exit_codes import Exit
 from phaseline.engine.publish import compose
 from phaseline.engine.publish.outcomes import Outcome
+from phaseline.engine.publish.pipeline import WINDOW
 from phaseline.engine.settings import Settings
 from phaseline.machines.compiler.kinds import Kinds
 
@@ -63,7 +64,7 @@ class WaitingPage(Page):
 @click.option("--dry-run", is_flag=True, help="Show what the event would do now. Nothing is sent.")
 @click.option("--file", "file", type=click.Path(allow_dash=True, dir_okay=False, path_type=Path), metavar="FILE",
               help="Publish a file of events: JSON lines or a msgpack stream. - is standard input.")  # fmt: skip
-@click.option("--window", type=click.IntRange(1), default=4096, show_default=True, metavar="N",
+@click.option("--window", type=click.IntRange(1), default=WINDOW, show_default=True, metavar="N",
               help="With --file: number of events in flight.")  # fmt: skip
 @click.option("--force", is_flag=True, help="Send an event even if it would be rejected.")
 @options.connected

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from phaseline.engine.cli import cells, names, options, publish, render, selection, terminal
+from phaseline.engine.cli import archived_before, cells, names, options, publish, render, selection, terminal
 from phaseline.engine.cli.controls import plain
 from phaseline.engine.cli.help import Page
 from phaseline.engine.cli.layout import Column, Grid
@@ -111,6 +111,7 @@ def list_(
 
     async def work() -> None:
         async with Client.open(settings) as client:
+            await archived_before.tell({"": client}, start)
             if summary:
                 found = await client.rejection_counts(kind, start=start, **which)
                 show_summary(found if sort_by is None else by_field(found, sort_by, FIELDS), output)

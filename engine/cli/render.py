@@ -121,6 +121,22 @@ def named_states(kinds: Kinds, kind: str, found: Iterable[tuple[str, State]]) ->
     return COMMA.join(Text.assemble(f"{name}: ", state(kinds, kind, name, one)) for name, one in pairs)
 
 
+class Described(dict[tuple[str, tuple[str, ...], tuple[State, ...]], tuple[Text, Text]]):
+    """What many rows say: by a kind, names of facets and their states, the states as text, and their labels."""
+
+    def __init__(self, kinds: Kinds, language: Language) -> None:
+        """Nothing is said yet."""
+        super().__init__()
+        self._kinds, self._language = kinds, language
+
+    def __missing__(self, key: tuple[str, tuple[str, ...], tuple[State, ...]]) -> tuple[Text, Text]:
+        kind, names, found = key
+        labels = [label(self._kinds, kind, name, one, self._language) for name, one in zip(names, found, strict=True)]
+        called = labels[0] if len(labels) == 1 else COMMA.join(filter(None, labels))
+        self[key] = named_states(self._kinds, kind, zip(names, found, strict=True)), called
+        return self[key]
+
+
 def states(kinds: Kinds, entity: Entity, language: Language) -> Text:
     """All facets of an entity, with their labels."""
     pieces = []
@@ -151,7 +167,16 @@ def local_time(time_ns: int) -> str:
 
 @lru_cache(maxsize=4096)
 def _local_second(second: int) -> str:
-    return time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(second))
+    minute, rest = divmod(second, MINUTE)
+    head = _local_minute(minute)
+    return f"{head}{rest:02d}" if head else time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(second))
+
+
+@lru_cache(maxsize=64)
+def _local_minute(minute: int) -> str:
+    """How all seconds of a minute begin; empty in a zone that is not whole minutes from UTC (as some were long ago)."""
+    begin = time.localtime(minute * MINUTE)
+    return "" if begin.tm_sec else time.strftime("%Y-%m-%d %H:%M:", begin)
 
 
 def short_time(time_ns: int, now: int) -> str:
@@ -219,20 +244,16 @@ def reason_and_message(reason: str | None, message: str | None) -> Text:
 
 def line(kinds: Kinds, place: int, record: Transition | Rejection, width: int | None = None) -> Text:
     """A record in a line: its place in the log, its time, what happened and why. In a narrow one the time is short."""
-    place_and_time = (f"{place:>7}  {time_within(record.time_ns, width)}  ", "bright_black")
+    place_and_time = Text(f"{place:>7}  {time_within(record.time_ns, width)}  ", "bright_black")
     if isinstance(record, Rejection):
-        name = plain(f"{record.kind} {record.id}")
-        rejected = plain(f"{record.trigger} rejected, {record.reason}: ")
-        return Text.of((place_and_time, (name, "bold"), (GAP, ""), (rejected, "red"), (plain(record.message), "")))
+        of, rejected = f"{record.kind} {record.id}", f"{record.trigger} rejected, {record.reason}: "
+        return Text.assemble(place_and_time, text_of(of, "bold"), GAP, word(rejected, "red"), text_of(record.message))
     entity = record.entity
     facet = f" {record.facet}" if len(entity.names) > 1 and len([*facets_of(entity)]) > 1 else ""
-    message = reason_and_message(record.reason, record.message)
-    return Text.of(
-        (
-            place_and_time, (plain(f"{entity.kind} {entity.id}{facet}"), "bold"), (GAP, ""),
-            *change(kinds, record).parts, (GAP, ""), *cause(record).parts, (": " if message else "", ""),
-            *message.parts,
-        )
+    name, message = f"{entity.kind} {entity.id}{facet}", reason_and_message(record.reason, record.message)
+    return Text.assemble(
+        place_and_time, text_of(name, "bold"), GAP, change(kinds, record), GAP, cause(record),
+        ": " if message else "", message,
     )  # fmt: skip
 
 

@@ -46,12 +46,12 @@ class Screen:
 
     def painted(self, text: Text) -> str:
         """The text with escape codes, without blanks at its end."""
-        codes, parts = self._codes, text.parts
-        if codes is None:
+        if self._codes is None:
             return text.plain.rstrip()
-        if parts and parts[-1][0].endswith(" "):
-            parts = text[: len(text.plain.rstrip())].parts
-        return "".join([codes[style].replace("\0", piece) if style else piece for piece, style in parts])
+        painted = text.painted(self._codes)
+        if painted.endswith(self._codes.blanks):
+            return text[: len(text.plain.rstrip())].painted(self._codes)
+        return painted
 
     def line(self, text: Text) -> None:
         """Print a line, together with others that follow soon."""
@@ -72,21 +72,23 @@ class Screen:
         self._file.flush()
 
 
-class _Codes(dict[str, str]):
-    """By style, its escape codes around a NUL character."""
+class _Codes(dict[str, tuple[str, str]]):
+    """By style, the escape codes before and after a text. blanks: how a text ends that ends in a blank."""
 
     def __init__(self, file: TextIO) -> None:
         from rich.console import Console  # noqa: PLC0415  # without colours it is not needed
 
-        super().__init__()
+        super().__init__({"": ("", "")})
         self._console = Console(file=file)
+        self.blanks: tuple[str, ...] = (" ",)
 
-    def __missing__(self, style: str) -> str:
+    def __missing__(self, style: str) -> tuple[str, str]:
         with self._console.capture() as captured:
             self._console.print("\0", style=style, end="", highlight=False, soft_wrap=True)
-        found = captured.get()
-        self[style] = found if "\0" in found else "\0"
-        return self[style]
+        before, found, after = captured.get().partition("\0")
+        self[style] = before, after = (before, after) if found else ("", "")
+        self.blanks = tuple({*self.blanks, f" {after}"})
+        return before, after
 
 
 @lru_cache(maxsize=1)

@@ -14,7 +14,9 @@ from phaseline.engine.archive.open_store import store_at
 from phaseline.engine.cli import cells, terminal
 from phaseline.engine.cli.cells import Installations
 from phaseline.engine.cli.help import Page
-from phaseline.engine.settings import Settings
+from phaseline.engine.http.access.budgets import RATE
+from phaseline.engine.settings import DEFAULT_HISTORY, Settings
+from phaseline.engine.telemetry.listening import HTTP_LISTEN
 from phaseline.engine.worker import system
 from phaseline.machines.built_in import installed
 from phaseline.schemas import libraries
@@ -25,7 +27,7 @@ NEEDED = ("starlette", "uvicorn", "httptools")
 @click.command(
     cls=Page,
     examples=[
-        ("phaseline serve", "the page is at http://127.0.0.1:8223"),
+        ("phaseline serve", f"the page is at http://{HTTP_LISTEN}"),
         ("phaseline serve --nats nats://nats.example:4222 --listen 127.0.0.1:9000", ""),
         ("phaseline serve --listen 127.0.0.1:0 -v", "on any free port, with all log lines"),
         ("phaseline serve --archive /backup/pl", "with the past that was archived"),
@@ -38,9 +40,9 @@ NEEDED = ("starlette", "uvicorn", "httptools")
         ),
     ],
 )
-@click.option("--listen", default="127.0.0.1:8223", metavar="HOST:PORT", envvar="PHASELINE_LISTEN", show_envvar=True,
+@click.option("--listen", default=HTTP_LISTEN, metavar="HOST:PORT", envvar="PHASELINE_LISTEN", show_envvar=True,
               show_default=True, help="Where to listen. Port 0 picks a free one.")  # fmt: skip
-@click.option("--history", type=click.IntRange(0), default=2_000_000, metavar="N", envvar="PHASELINE_HISTORY",
+@click.option("--history", type=click.IntRange(0), default=DEFAULT_HISTORY, metavar="N", envvar="PHASELINE_HISTORY",
               show_envvar=True, show_default=True,
               help="Transitions of the past that are kept in memory, 30 bytes each.")  # fmt: skip
 @click.option("--tokens", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE",
@@ -62,8 +64,8 @@ NEEDED = ("starlette", "uvicorn", "httptools")
 @click.option("--jwt-audience", default="", metavar="NAME", envvar="PHASELINE_JWT_AUDIENCE", show_envvar=True,
               help="What those JWTs must have in `aud`.")  # fmt: skip
 @click.option("--jwt-roles", default="roles", show_default=True, metavar="CLAIM", envvar="PHASELINE_JWT_ROLES",
-              show_envvar=True, help="Which claim of theirs has the roles, such as realm_access.roles.")  # fmt: skip
-@click.option("--event-rate", type=click.FloatRange(0), default=1000, show_default=True, metavar="N",
+              show_envvar=True, help="The claim of those JWTs with the roles, such as realm_access.roles.")  # fmt: skip
+@click.option("--event-rate", type=click.FloatRange(0), default=int(RATE), show_default=True, metavar="N",
               envvar="PHASELINE_EVENT_RATE", show_envvar=True,
               help="Events per second that each token, or address without one, may send; 0: any number.")  # fmt: skip
 @click.option("--hooks", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE", envvar="PHASELINE_HOOKS",
@@ -87,6 +89,7 @@ def serve(
 
     With --cell, serve several installations: /v1/entities, /v1/counts, /v1/columns and /v1/transitions take in all of
     them, and /v1/cells/NAME/... is the whole API of one. The page shows all of them, or one with its past.
+    Cells are read without archives: serve one that has an archive in a process of its own too.
     """
     check_libraries()
     from phaseline.engine.http import server  # noqa: PLC0415  # it needs the libraries that were looked for
@@ -123,6 +126,8 @@ async def served(settings: Settings, port: int | None) -> AsyncIterator[str]:
     if port is None:
         yield ""
         return
+    if settings.archive is not None:
+        await asyncio.to_thread(store_at(settings.archive).existing_manifest)
     from phaseline.engine.http import server  # noqa: PLC0415  # it needs libraries that not everybody has
 
     async with server.serving(settings, installed(), f"127.0.0.1:{port}") as serving:

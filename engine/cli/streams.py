@@ -45,11 +45,12 @@ from phaseline.machines.built_in import installed
 def streams(settings: Settings, *, applies: bool, drop_events: bool, output: Output) -> int | None:
     """Show how the streams of the installation differ from what this version and these options want.
 
-    What you name with an option is wanted so; what you do not name stays as it is. --apply changes one stream after the
-    other, while workers and publishers go on. If something that is wanted cannot be changed, it says why and what to do
-    instead, and changes nothing. So it does where a shorter --events-max-age would delete events at once that no worker
-    has decided, or that an archive of this log does not hold yet; --drop-events deletes them all the same. The exit
-    code is 1 if something differs and --apply is not given.
+    Each option names a setting that you want; a setting without an option stays as it is. --apply changes one stream
+    after the other, while workers and publishers go on. If one of the settings cannot be changed, the command says why
+    and what to do instead, and changes nothing. The exit code is 1 if something differs and --apply is not given.
+
+    A shorter --events-max-age deletes older events at once. The command refuses it while some of these are not decided,
+    or not in the archive of this log yet; --drop-events deletes them all the same.
 
     It is for operators (docs/operating.md says which rights it needs). Workers take the same options; they create
     streams with them, and log `stream_differs` where a stream that exists differs.

@@ -6,14 +6,18 @@ Belongs here: `Text`. Does not: which words have which colour (`render`), column
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import chain
 from typing import Final
 
+import msgspec
 from rich.cells import cell_len
 
 ELLIPSIS: Final = "…"
 Piece = tuple[str, str]
 """A text and its style: the name of a colour, `bold`, `italic`, or words of these; empty for none."""
+Codes = Mapping[str, tuple[str, str]]
+"""By style, the escape codes before and after a text."""
 _WORD = re.compile(r"\s*\S+|\s+$")
 """A word with the blanks before it."""
 
@@ -23,50 +27,53 @@ def width_of(text: str) -> int:
     return len(text) if text.isascii() else cell_len(text)
 
 
-class Text:
-    """A line of pieces. It is never changed."""
+class Text(msgspec.Struct, eq=False, gc=False):
+    """A line of pieces. It is never changed.
 
-    __slots__ = ("_cuts", "_plain", "_width", "parts")
+    text, style: of a single piece; the text must not steer a terminal (`controls`).
+    within: the texts that it is made of; empty for a single piece. They are joined when somebody asks.
+    """
 
-    def __init__(self, text: str = "", style: str = "") -> None:
-        """One piece; its text must not steer a terminal (`controls`)."""
-        self.parts: tuple[Piece, ...] = ((text, style),) if text else ()
-        self._plain: str | None = text
-        self._width: int | None = None
-        self._cuts: dict[int, Text] | None = None
+    text: str = ""
+    style: str = ""
+    within: "tuple[Text | str, ...]" = ()
+    _plain: str | None = None
+    _width: int | None = None
+    _cuts: "dict[int, Text] | None" = None
+    _codes: Codes | None = None
+    _painted: str = ""
 
     @classmethod
     def of(cls, parts: Iterable[Piece]) -> "Text":
         """A text of these pieces."""
-        made = cls()
-        made.parts, made._plain = tuple(parts), None
-        return made
+        return cls.assemble(*[cls(text, style) for text, style in parts])
 
     @classmethod
     def assemble(cls, *parts: "Text | str") -> "Text":
         """The texts, one after the other."""
-        found: list[Piece] = []
-        for part in parts:
-            if isinstance(part, str):
-                found.append((part, ""))
-            else:
-                found += part.parts
-        return cls.of(found)
+        return cls("", "", parts)
 
     def join(self, parts: "Iterable[Text]") -> "Text":
         """The texts, with this one between them."""
-        found: list[Piece] = []
-        for number, part in enumerate(parts):
-            if number:
-                found += self.parts
-            found += part.parts
-        return Text.of(found)
+        found: list[Text | str] = []
+        for part in parts:
+            found += (self, part) if found else (part,)
+        return Text.assemble(*found)
+
+    @property
+    def parts(self) -> tuple[Piece, ...]:
+        """Its pieces."""
+        if not self.within:
+            return ((self.text, self.style),) if self.text else ()
+        return tuple(chain.from_iterable(_pieces(one) for one in self.within))
 
     @property
     def plain(self) -> str:
         """The text without styles."""
+        if not self.within:
+            return self.text
         if self._plain is None:
-            self._plain = "".join([text for text, _ in self.parts])
+            self._plain = "".join([one if isinstance(one, str) else one.plain for one in self.within])
         return self._plain
 
     @property
@@ -75,6 +82,18 @@ class Text:
         if self._width is None:
             self._width = width_of(self.plain)
         return self._width
+
+    def painted(self, codes: "Codes") -> str:
+        """The text with escape codes. It is kept, because many lines share a text."""
+        if self._codes is not codes:
+            self._codes = codes
+            if self.within:
+                pieces = [one if isinstance(one, str) else one.painted(codes) for one in self.within]
+                self._painted = "".join(pieces)
+            elif self.text:
+                before, after = codes[self.style]
+                self._painted = f"{before}{self.text}{after}"
+        return self._painted
 
     @property
     def longest_word(self) -> int:
@@ -96,12 +115,18 @@ class Text:
     def __getitem__(self, span: slice) -> "Text":
         """The characters of a span, with their styles."""
         start, stop, _ = span.indices(len(self.plain))
-        found, at = [], 0
-        for text, style in self.parts:
-            if piece := text[max(0, start - at) : max(0, stop - at)]:
-                found.append((piece, style))
-            at += len(text)
-        return Text.of(found)
+        if not self.within:
+            return Text(self.text[start:stop], self.style)
+        found: list[Text | str] = []
+        at = 0
+        for one in self.within:
+            end = at + (len(one) if isinstance(one, str) else len(one.plain))
+            if start <= at and end <= stop:
+                found.append(one)
+            elif at < stop and start < end:
+                found.append(one[max(0, start - at) : stop - at])
+            at = end
+        return Text.assemble(*found)
 
     def cut(self, width: int) -> "Text":
         """The text if it fits into the width; else the words of its beginning that do, and an ellipsis."""
@@ -111,8 +136,10 @@ class Text:
             self._cuts = {}
         if width not in self._cuts:  # many rows share the text of a state
             end = _last_end(self.plain, width)
-            rest = _ellipsis(self.plain, end) if end else ELLIPSIS if width > 0 else ""
-            self._cuts[width] = Text.assemble(self[:end], rest)
+            if end:
+                self._cuts[width] = Text.assemble(self[:end], _ellipsis(self.plain, end))
+            else:
+                self._cuts[width] = Text(ELLIPSIS if width > 0 else "")
         return self._cuts[width]
 
     def clipped(self, width: int) -> "Text":
@@ -120,7 +147,7 @@ class Text:
         if self.width <= width:
             return self
         shown = self.cut(width)
-        if shown.plain != ELLIPSIS:
+        if shown.text != ELLIPSIS:
             return shown
         end = 0
         while width_of(self.plain[: end + 1]) < width:
@@ -144,6 +171,10 @@ class Text:
             yield Text.assemble(" " * margin, self[start:end].cut(room))
             start = end + len(plain[end:]) - len(plain[end:].lstrip())
             margin = min(indent, max(0, width - 1))
+
+
+def _pieces(text: Text | str) -> tuple[Piece, ...]:
+    return text.parts if isinstance(text, Text) else ((text, ""),) if text else ()
 
 
 def _breaks(text: str, start: int = 0) -> Iterator[tuple[int, int]]:

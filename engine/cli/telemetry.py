@@ -14,7 +14,7 @@ import click
 from phaseline.engine.cli.options import Function
 from phaseline.engine.errors import BadSetting
 from phaseline.engine.settings import Settings
-from phaseline.engine.telemetry.listening import address_of
+from phaseline.engine.telemetry.listening import METRICS_LISTEN, METRICS_PORT, address_of
 from phaseline.engine.worker.system import Watch
 from phaseline.engine.worker.worker import Worker
 from phaseline.machines.built_in import installed
@@ -23,8 +23,6 @@ from phaseline.schemas import libraries
 if TYPE_CHECKING:
     from phaseline.engine.telemetry.exposing import Exposing
     from phaseline.engine.worker.tracing import Tracing
-
-PORT = 9464
 
 
 class Telemetry(NamedTuple):
@@ -69,7 +67,7 @@ class Telemetry(NamedTuple):
         traces = ["--traces"] if self.traces else []
         if self.listen is None:
             return [traces for _ in range(workers - 1)]
-        host, port = address_of(self.listen, "metrics", PORT)
+        host, port = address_of(self.listen, "metrics", METRICS_PORT)
         if port and port + workers - 1 > 65_535:
             raise BadSetting(name="metrics", problem=f"{workers} workers need the ports {port} to {port + workers - 1}")
         shown = f"[{host}]" if ":" in host else host
@@ -85,9 +83,9 @@ def options(function: Function) -> Function:
         return function(telemetry=Telemetry(metrics, metrics_entities, traces), **values)
 
     at = click.option(
-        "--metrics", is_flag=False, flag_value=f"127.0.0.1:{PORT}", metavar="[HOST:PORT]",
+        "--metrics", is_flag=False, flag_value=METRICS_LISTEN, metavar="[HOST:PORT]",
         envvar="PHASELINE_METRICS", show_envvar=True,
-        help=f"Serve /metrics for Prometheus, /livez and /readyz. HOST:PORT: 127.0.0.1:{PORT} if left out.",
+        help=f"Serve /metrics for Prometheus, /livez and /readyz. HOST:PORT: {METRICS_LISTEN} if left out.",
     )  # fmt: skip
     entities = click.option(
         "--metrics-entities", metavar="KIND", envvar="PHASELINE_METRICS_ENTITIES", show_envvar=True,

@@ -72,8 +72,8 @@ def timeline(
     """Show the states of an entity and of everything below it over time, one lane each.
 
     Each character of a lane stands for a piece of time, and shows the worst state in it. From worst to best the order
-    is: failed, in progress, other, healthy. Since when a place is silent, it shows ~ instead: what was true before may
-    have changed. For a single lane, the states are listed too.
+    is: failed, in progress, other, healthy. While the place of an entity is silent, its lane shows ~ instead, because
+    the state may have changed meanwhile. For a single lane, the states are listed too.
     """
 
     async def work() -> None:

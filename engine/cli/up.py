@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import click
+from click.core import ParameterSource
 
 from phaseline.engine.cli import options, terminal
 from phaseline.engine.cli.help import Page
@@ -16,10 +17,9 @@ from phaseline.engine.cli.telemetry import options as telemetry_options
 from phaseline.engine.cli.worker import installation
 from phaseline.engine.embedded.server import EmbeddedServer
 from phaseline.engine.settings import DEFAULT_URL, Settings
+from phaseline.engine.telemetry.listening import HTTP_LISTEN, HTTP_PORT
 from phaseline.engine.worker import system
 from phaseline.machines.built_in import installed
-
-HTTP_PORT = 8223
 
 
 @click.command(
@@ -27,7 +27,7 @@ HTTP_PORT = 8223
     examples=[
         ("phaseline up", "with a temporary directory, deleted at the end"),
         ("phaseline up --data ./phaseline-data --port 4222", "keep the data, on a fixed port"),
-        ("phaseline up --data ./phaseline-data --http", "with the page on http://127.0.0.1:8223"),
+        ("phaseline up --data ./phaseline-data --http", f"with the page on http://{HTTP_LISTEN}"),
         ("phaseline up --data ./phaseline-data --workers 2 --sync always", "survive power cuts"),
     ],
 )
@@ -63,6 +63,7 @@ HTTP_PORT = 8223
               help=f"Serve the page and the API too, on this machine. PORT: {HTTP_PORT} if left out.")  # fmt: skip
 @telemetry_options
 @options.connected
+@options.archived
 @installation
 def up(
     settings: Settings, *, data: Path | None, port: int, workers: int, sync: str, is_open: bool, http: int | None,
@@ -75,9 +76,13 @@ def up(
     need it, for example `nats --nkey DIR/phaseline.nk`.
 
     The command says where everything is, and then shows warnings and errors only. -v shows all log lines.
+
+    With --archive, the page and the API of --http show what was archived too.
     """
     if http is not None:
         check_libraries()
+    elif click.get_current_context().get_parameter_source("archive") == ParameterSource.COMMANDLINE:
+        raise click.UsageError("--archive is for the page and the API: give --http too")
     terminal.log_like_a_server(quiet=True)
     quiet = not terminal.is_verbose()
 

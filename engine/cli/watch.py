@@ -66,6 +66,7 @@ def watch(
     async def work() -> int:
         async with installations.opened() as reading:
             selector.check(reading.kinds, kind)
+            await reading.tell_archived(start)
             records = reading.watch(kind, output, start=begins, follow=not no_follow, **which)
             await show_records(reading.kinds, records, limit, output, lang, selector, [*installations.cells])
             return reading.end(output)

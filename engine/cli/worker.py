@@ -14,7 +14,15 @@ from phaseline.engine.cli.help import Page
 from phaseline.engine.cli.telemetry import Telemetry
 from phaseline.engine.cli.telemetry import options as telemetry_options
 from phaseline.engine.errors import BadSetting
-from phaseline.engine.settings import FEEDS, MAX_BYTES, Settings
+from phaseline.engine.settings import (
+    DEFAULT_LEASE,
+    DEFAULT_PARTITIONS,
+    DEFAULT_WINDOW,
+    FEEDS,
+    MAX_BYTES,
+    MAX_PARTITIONS,
+    Settings,
+)
 from phaseline.engine.worker import system
 from phaseline.machines.built_in import installed
 
@@ -38,7 +46,8 @@ STREAMS: dict[str, dict[str, Any]] = {
     },
     "dedupe_window": {
         "type": float,
-        "help": f"Seconds in which the server drops an event with an id that it has seen.{AS_IT_IS.format(600)}",
+        "help": "Seconds in which the server drops an event with an id that it has seen."
+                f"{AS_IT_IS.format(int(DEFAULT_WINDOW))}",
     },
     "events_max_age": {
         "type": float,
@@ -56,9 +65,9 @@ STREAMS: dict[str, dict[str, Any]] = {
 """The options of streams. One that is not given leaves the streams as they are."""
 OPTIONS: dict[str, dict[str, Any]] = {
     "partitions": {
-        "type": click.IntRange(1, 256),
+        "type": click.IntRange(1, MAX_PARTITIONS),
         "help": "Number of partitions with which the installation is made; `phaseline repartition` changes it later.  "
-                "[default: as it exists, or 8]",
+                f"[default: as it exists, or {DEFAULT_PARTITIONS}]",
     },
     "feed": {
         "type": click.Choice(FEEDS),
@@ -86,7 +95,7 @@ OPTIONS: dict[str, dict[str, Any]] = {
         "help": "Go on from STATE where the log was emptied. What the log held is lost for good.",
     },
     "lease": {
-        "type": float, "default": 2.0,
+        "type": float, "default": DEFAULT_LEASE,
         "help": "Seconds that a worker may be silent before others take its partitions.",
     },
 }  # fmt: skip

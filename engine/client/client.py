@@ -40,7 +40,11 @@ WAIT = 10.0
 
 
 class Client:
-    """One connection to one installation. Ids are written `c1/pool-a/n7`; all methods raise `phaseline.errors`.
+    """One connection to one installation. Ids are written `c1/pool-a/n7`.
+
+    Errors: all are in `phaseline.errors`. Methods raise `NameUnknown` for a kind, a state or a moment that does not
+    exist, `InvalidId` for an id that no entity can have, `NoAnswer` (as `NatsUnreachable`) where the server does not
+    answer, `NotProvisioned` and `NotPermitted`. Each method names what it raises beside these.
 
     Answers and iterators: `await` gives an answer that is read whole; several results come as a list (`tree`,
     `changes`). What may be of any length is an iterator, without `await`: `list`, `watch`, `history`, `rejections`.
@@ -134,7 +138,10 @@ class Client:
         return await outcomes.of_message(installation, message, root, patience, timeout)
 
     async def outcome(self, receipt: Receipt, *, timeout: float = WAIT) -> Outcome:
-        """The outcome of an event that was stored before; waits as `publish_and_wait` does."""
+        """The outcome of an event that was stored before. timeout: the seconds to wait for it.
+
+        Raises `Undecided`, and `EventGone` if the event is no longer stored.
+        """
         return await outcomes.of_receipt(await self._session.installation(), receipt, timeout)
 
     async def publish_many(
@@ -146,13 +153,13 @@ class Client:
         check: bool = True,
         progress: Callable[[PublishResult], None] | None = None,
     ) -> PublishResult:
-        """Store events in order, `window` of them in flight; the answer counts new and earlier stored ones.
+        """Store events in order. The answer counts the events that are new, and those that were stored before.
 
-        On a cluster only one event of each tree is in flight: so the order of each tree survives a change of leader.
-
-        An event is an `Event` or a CloudEvents map, with `type` `<kind>.<trigger>` and `subject` `<kind>/<id>`.
-        The first event that would be rejected raises `EventRefused`; all events before it are stored then. After
-        trouble with the servers the client sends again, until nothing has moved for `patience` seconds: `Unconfirmed`.
+        events: each an `Event` or a CloudEvents map, with `type` `<kind>.<trigger>` and `subject` `<kind>/<id>`.
+        window: how many may be in flight. On a cluster only one of each tree is, so that the order of each tree
+        survives a change of leader. patience: after trouble with the servers the client sends again; it raises
+        `Unconfirmed` once nothing has moved for so many seconds. check: as for `publish`. The first event that would
+        be rejected raises `EventRefused`; all events before it are stored then. progress: called with the counts.
         """
         subjects, kinds = self._session.subjects, self.kinds if check else None
         messages: Iterable[EventMessage] | AsyncIterable[EventMessage]
@@ -169,9 +176,11 @@ class Client:
     ) -> Sequence[Outcome]:  # fmt: skip
         """Publish all that there is of the kind `below` under an entity, in as many events as it needs.
 
-        items: maps with `id`, `phase`, and what else a report has. wait: the seconds to wait for the outcome of each
-        event; None does not wait. progress: called with the number of events sent, and of all. Raises as `publish` and
-        `publish_and_wait` do.
+        items: maps with `id` (the part below the entity), `phase`, and what else a report has. seen: the highest
+        `cause.sequence` that the reporter has read in this tree. after, upto: the snapshot speaks of ids above `after`
+        and up to `upto` only, in byte order. wait: the seconds to wait for the outcome of each event; None does not
+        wait. progress: called with the number of events sent, and of all. Raises as `publish` and `publish_and_wait`
+        do.
         """
         parts = snapshots.events(below, items, seen, after, upto)
         found: list[Outcome] = []
@@ -186,7 +195,10 @@ class Client:
         return found
 
     async def resend(self, sequence: int) -> Receipt:
-        """Store again the event whose rejection is at `sequence` in the log, once the reason for it is gone."""
+        """Store again the event whose rejection is at the place `sequence` of the log, once the reason for it is gone.
+
+        Raises `RecordNotFound`, `NotRejected`, `EventGone`, and what `publish` raises.
+        """
         installation = await self._session.installation()
         return await single.resend(installation, sequence, self._session.settings.request_timeout)
 
@@ -265,7 +277,7 @@ class Client:
     async def stale_since(
         self, entities: Sequence[Entity], *, at: When | None = None
     ) -> Mapping[tuple[str, str], datetime]:
-        """By kind and id, the entities whose states are stale, and since when: a place at or above fell silent."""
+        """Those of these entities whose states are stale, by kind and id, and since when (`EntityView.stale_since`)."""
         return await (await self.at(at)).stale_since(entities)
 
     async def kind_of(self, entity_id: str, kind: str | None = None, *, at: When | None = None) -> str:
@@ -300,8 +312,8 @@ class Client:
         """Transitions into `state` (and `rejections`) from `start` on, each once and in the log's order.
 
         state: a phase, or `{Failed,[Balance,*]}`. condition: one that stands then, or several that stand together.
-        start: a place or a time, included; after a `Moment`, so that a watch continues a view without a gap. follow: go
-        on after the last record that is there.
+        tree: this id and those below it. start: a place or a time, included; after a `Moment`, so that a watch
+        continues a view without a gap. follow: go on after the last record that is there. Raises `NoState`.
         """
         choice = chosen(state, condition)
         wanted = RecordFilter(
@@ -311,14 +323,20 @@ class Client:
         return self._session.watch(wanted, start, follow=follow)
 
     def history(self, kind: str, entity_id: str, *, follow: bool = False, clock: Clock = SERVER) -> Watch[Transition]:
-        """All transitions of one entity, oldest first, by a clock; raises `EntityUnknown` if there is none."""
+        """All transitions of one entity, oldest first. clock: `event` orders them by the publishers' times.
+
+        follow: go on after the last one that is there. Raises `EntityUnknown` when the first one is asked for.
+        """
         return self._session.watch(RecordFilter(kind=kind, id=entity_id), START, follow=follow, clock=clock)
 
     def rejections(
         self, kind: str | None = None, *, tree: str | None = None, reason: str | None = None,
         start: When = START, follow: bool = False,
     ) -> Watch[Rejection]:  # fmt: skip
-        """The rejections, in order; `watch.sequence` is what `resend` takes."""
+        """The rejections from `start` on, in the log's order; `watch.sequence` is what `resend` takes.
+
+        tree: this id and those below it. reason: such as `guard`. follow: go on after the last one that is there.
+        """
         wanted = RecordFilter(kind=kind, below=tree, reason=reason, transitions=False, rejections=True)
         return self._session.watch(wanted, start, follow=follow)
 
@@ -333,11 +351,11 @@ class Client:
         return found.sorted()
 
     async def record(self, sequence: int) -> Logged:
-        """The record at `sequence` of the log; raises `RecordNotFound`."""
+        """The record at the place `sequence` of the log; raises `RecordNotFound`."""
         return await log_records.record_at(await self._session.installation(), sequence)
 
     async def event(self, sequence: int) -> bytes | None:
-        """The body of a stored event, by its sequence; None if the stream no longer keeps it."""
+        """The body of a stored event, by its sequence in EVENTS; None if the stream no longer keeps it."""
         found = await log_records.event_at(await self._session.installation(), sequence)
         return None if found is None else found.body
 
@@ -347,10 +365,10 @@ class Client:
         self, entity_id: str, *, kind: str | None = None, start: When | None = None, end: When | None = None,
         depth: int | None = None, clock: Clock = SERVER,
     ) -> Timeline:  # fmt: skip
-        """The states of an entity and of those below it (`depth` levels) from `start` to `end`; raises `TreeUnknown`.
+        """The states of an entity and of those below it from `start` to `end`, a lane for each facet.
 
-        Without `start` it begins with the first state; without `end` it ends now. clock: `event` for the publishers'
-        times; without `end` it ends with the last of them.
+        start: None for the first state. end: None for now. depth: how many levels below; None for all. clock: `event`
+        for the publishers' times; without `end` it ends with the last of them. Raises `TreeUnknown`, `WrongClock`.
         """
         return await ranges.timeline_between(self._session, entity_id, kind, start, end, depth, clock)
 
@@ -358,5 +376,8 @@ class Client:
         self, start: When, end: When | None = None, *, tree: str | None = None, kind: str | None = None,
         clock: Clock = SERVER,
     ) -> Sequence[Change]:  # fmt: skip
-        """How entities differ between `start` and `end` (None: now), and what happened in between, by a clock."""
+        """How entities differ between `start` and `end` (None: now), and how they changed; ids in natural order.
+
+        tree: this id and those below it. clock: `event` for the publishers' times. Raises `WrongClock`.
+        """
         return await ranges.changes_between(self._session, kind, tree, start, end, clock)

@@ -108,10 +108,10 @@ def shown_record(
         leads_to = label(kinds, record.entity.kind, record.facet, record.after, language)
     if shapes is None:
         return record_map(kinds, place, record, codec.decode(body), language)
-    of, data = shapes
+    of = shapes
     return PlacedRecord(
-        of.specversion, of.id, of.source, of.type, of.subject, of.time, of.schemaversion, of.tableversion, data, place,
-        leads_to,
+        of.specversion, of.id, of.source, of.type, of.subject, of.time, of.schemaversion, of.tableversion, of.data,
+        place, leads_to,
     )  # fmt: skip
 
 

@@ -128,20 +128,23 @@ class Client:
         )
 
     def outcome(self, receipt: Receipt, *, timeout: float = WAIT) -> Outcome:
-        """The outcome of an event that was stored before; waits as `publish_and_wait` does."""
+        """The outcome of an event that was stored before. timeout: the seconds to wait for it.
+
+        Raises `Undecided`, and `EventGone` if the event is no longer stored.
+        """
         return self._portal.run(self._source.outcome(receipt, timeout=timeout))
 
     def publish_many(
         self, events: Iterable[Event | Mapping[str, Any]], *, window: int = WINDOW, patience: float = PATIENCE,
         check: bool = True, progress: Callable[[PublishResult], None] | None = None,
     ) -> PublishResult:  # fmt: skip
-        """Store events in order, `window` of them in flight; the answer counts new and earlier stored ones.
+        """Store events in order. The answer counts the events that are new, and those that were stored before.
 
-        On a cluster only one event of each tree is in flight: so the order of each tree survives a change of leader.
-
-        An event is an `Event` or a CloudEvents map, with `type` `<kind>.<trigger>` and `subject` `<kind>/<id>`.
-        The first event that would be rejected raises `EventRefused`; all events before it are stored then. After
-        trouble with the servers the client sends again, until nothing has moved for `patience` seconds: `Unconfirmed`.
+        events: each an `Event` or a CloudEvents map, with `type` `<kind>.<trigger>` and `subject` `<kind>/<id>`.
+        window: how many may be in flight. On a cluster only one of each tree is, so that the order of each tree
+        survives a change of leader. patience: after trouble with the servers the client sends again; it raises
+        `Unconfirmed` once nothing has moved for so many seconds. check: as for `publish`. The first event that would
+        be rejected raises `EventRefused`; all events before it are stored then. progress: called with the counts.
         """
         return self._portal.run(
             self._source.publish_many(events, window=window, patience=patience, check=check, progress=progress)
@@ -154,9 +157,11 @@ class Client:
     ) -> Sequence[Outcome]:  # fmt: skip
         """Publish all that there is of the kind `below` under an entity, in as many events as it needs.
 
-        items: maps with `id`, `phase`, and what else a report has. wait: the seconds to wait for the outcome of each
-        event; None does not wait. progress: called with the number of events sent, and of all. Raises as `publish` and
-        `publish_and_wait` do.
+        items: maps with `id` (the part below the entity), `phase`, and what else a report has. seen: the highest
+        `cause.sequence` that the reporter has read in this tree. after, upto: the snapshot speaks of ids above `after`
+        and up to `upto` only, in byte order. wait: the seconds to wait for the outcome of each event; None does not
+        wait. progress: called with the number of events sent, and of all. Raises as `publish` and `publish_and_wait`
+        do.
         """
         return self._portal.run(
             self._source.snapshot(
@@ -174,7 +179,10 @@ class Client:
         )
 
     def resend(self, sequence: int) -> Receipt:
-        """Store again the event whose rejection is at `sequence` in the log, once the reason for it is gone."""
+        """Store again the event whose rejection is at the place `sequence` of the log, once the reason for it is gone.
+
+        Raises `RecordNotFound`, `NotRejected`, `EventGone`, and what `publish` raises.
+        """
         return self._portal.run(self._source.resend(sequence))
 
     def dry_run(
@@ -234,7 +242,7 @@ class Client:
         return self._portal.run(self._source.tree(root, deleted=deleted, at=at))
 
     def stale_since(self, entities: Sequence[Entity], *, at: When | None = None) -> Mapping[tuple[str, str], datetime]:
-        """By kind and id, the entities whose states are stale, and since when: a place at or above fell silent."""
+        """Those of these entities whose states are stale, by kind and id, and since when (`EntityView.stale_since`)."""
         return self._portal.run(self._source.stale_since(entities, at=at))
 
     def kind_of(self, entity_id: str, kind: str | None = None, *, at: When | None = None) -> str:
@@ -267,8 +275,8 @@ class Client:
         """Transitions into `state` (and `rejections`) from `start` on, each once and in the log's order.
 
         state: a phase, or `{Failed,[Balance,*]}`. condition: one that stands then, or several that stand together.
-        start: a place or a time, included; after a `Moment`, so that a watch continues a view without a gap. follow: go
-        on after the last record that is there.
+        tree: this id and those below it. start: a place or a time, included; after a `Moment`, so that a watch
+        continues a view without a gap. follow: go on after the last record that is there. Raises `NoState`.
         """
         source = self._source.watch(
             kind,
@@ -283,7 +291,10 @@ class Client:
         return Watch(self._portal, source)
 
     def history(self, kind: str, entity_id: str, *, follow: bool = False, clock: Clock = SERVER) -> Watch[Transition]:
-        """All transitions of one entity, oldest first, by a clock; raises `EntityUnknown` if there is none."""
+        """All transitions of one entity, oldest first. clock: `event` orders them by the publishers' times.
+
+        follow: go on after the last one that is there. Raises `EntityUnknown` when the first one is asked for.
+        """
         source = self._source.history(kind, entity_id, follow=follow, clock=clock)
         return Watch(self._portal, source)
 
@@ -291,7 +302,10 @@ class Client:
         self, kind: str | None = None, *, tree: str | None = None, reason: str | None = None, start: When = START,
         follow: bool = False,
     ) -> Watch[Rejection]:  # fmt: skip
-        """The rejections, in order; `watch.sequence` is what `resend` takes."""
+        """The rejections from `start` on, in the log's order; `watch.sequence` is what `resend` takes.
+
+        tree: this id and those below it. reason: such as `guard`. follow: go on after the last one that is there.
+        """
         source = self._source.rejections(kind, tree=tree, reason=reason, start=start, follow=follow)
         return Watch(self._portal, source)
 
@@ -302,21 +316,21 @@ class Client:
         return self._portal.run(self._source.rejection_counts(kind, tree=tree, reason=reason, start=start))
 
     def record(self, sequence: int) -> Logged:
-        """The record at `sequence` of the log; raises `RecordNotFound`."""
+        """The record at the place `sequence` of the log; raises `RecordNotFound`."""
         return self._portal.run(self._source.record(sequence))
 
     def event(self, sequence: int) -> bytes | None:
-        """The body of a stored event, by its sequence; None if the stream no longer keeps it."""
+        """The body of a stored event, by its sequence in EVENTS; None if the stream no longer keeps it."""
         return self._portal.run(self._source.event(sequence))
 
     def timeline(
         self, entity_id: str, *, kind: str | None = None, start: When | None = None, end: When | None = None,
         depth: int | None = None, clock: Clock = SERVER,
     ) -> Timeline:  # fmt: skip
-        """The states of an entity and of those below it (`depth` levels) from `start` to `end`; raises `TreeUnknown`.
+        """The states of an entity and of those below it from `start` to `end`, a lane for each facet.
 
-        Without `start` it begins with the first state; without `end` it ends now. clock: `event` for the publishers'
-        times; without `end` it ends with the last of them.
+        start: None for the first state. end: None for now. depth: how many levels below; None for all. clock: `event`
+        for the publishers' times; without `end` it ends with the last of them. Raises `TreeUnknown`, `WrongClock`.
         """
         return self._portal.run(
             self._source.timeline(entity_id, kind=kind, start=start, end=end, depth=depth, clock=clock)
@@ -326,5 +340,8 @@ class Client:
         self, start: When, end: When | None = None, *, tree: str | None = None, kind: str | None = None,
         clock: Clock = SERVER,
     ) -> Sequence[Change]:  # fmt: skip
-        """How entities differ between `start` and `end` (None: now), and what happened in between, by a clock."""
+        """How entities differ between `start` and `end` (None: now), and how they changed; ids in natural order.
+
+        tree: this id and those below it. clock: `event` for the publishers' times. Raises `WrongClock`.
+        """
         return self._portal.run(self._source.changes(start, end, tree=tree, kind=kind, clock=clock))

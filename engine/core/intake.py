@@ -20,8 +20,6 @@ from phaseline.schemas.envelope import Event, Invalid, PlainEvent
 from phaseline.schemas.records import MAX_PAYLOAD, NONE, Cause, Reason, Rejection
 from phaseline.schemas.subjects import MAX_ID, Address, BadSubject, Subjects
 
-_NOT_SENT = ("derived", None)
-
 
 class Arrival(msgspec.Struct, frozen=True, gc=False):
     """A well-formed event. `time`: when the server stored it, ns."""
@@ -134,26 +132,25 @@ def _timer_arrival(kind: Kind, address: Address, event: Event, sequence: int, ti
 
 
 def _arrival(kinds: Kinds, address: Address, event: Event, sequence: int, time: int, *, is_due: bool) -> Arrival:
-    kind = find_kind(kinds, address.kind)
+    name, trigger, entity_id = address
+    kind = kinds.get(name) or find_kind(kinds, name)
     if is_due:
         return _timer_arrival(kind, address, event, sequence, time)
-    if kind.roles.get(address.trigger) in _NOT_SENT:
-        check_trigger(kind, address.trigger)
-    check_arity(kind, address.id)
-    if event.type != f"{address.kind}.{address.trigger}":
-        raise Invalid(f"envelope: type is {event.type!r}, the subject says {address.kind}.{address.trigger}")
-    if event.subject is not None and event.subject != f"{address.kind}/{address.id}":
-        raise Invalid(
-            f"envelope: subject is {event.subject[:256]!r}, the NATS subject says {address.kind}/{address.id}"
-        )
+    type_ = kind.event_types.get(trigger)
+    if type_ is None:
+        check_trigger(kind, trigger)
+    if entity_id.count("/") + 1 != kind.arity:
+        check_arity(kind, entity_id)
+    if event.type != type_:
+        raise Invalid(f"envelope: type is {event.type!r}, the subject says {type_}")
+    if event.subject is not None and event.subject != f"{name}/{entity_id}":
+        raise Invalid(f"envelope: subject is {event.subject[:256]!r}, the NATS subject says {name}/{entity_id}")
     data = event.data
-    if data:
-        check_data(kind, address.trigger, data)
-    elif any(field.required for field in kind.fields[address.trigger]):
-        check_data(kind, address.trigger, {})
+    if data or kind.fields[trigger]:
+        check_data(kind, trigger, data or NONE)
     cause = Cause(sequence, event.id, event.source, "event", None, event.time, event.extensions)
     return Arrival(
-        kind.name, address.trigger, address.id, data or NONE, cause,
+        kind.name, trigger, entity_id, data or NONE, cause,
         None if event.sequence is None else envelope.sequence_of(event), time,
     )  # fmt: skip
 

@@ -24,6 +24,7 @@ from phaseline.schemas import wire_codec
 from phaseline.schemas.libraries import NotInstalled
 from phaseline.schemas.records import Record, Rejection, Transition
 from phaseline.schemas.subjects import Subjects, partition_of_id
+from phaseline.schemas.templates.transition import TransitionWriter
 
 BATCH_LIMIT = 999
 """The most log messages of one atomic batch beside its checkpoint (the server's limit is 1,000)."""
@@ -166,6 +167,7 @@ class Processor:
         self.as_json, self.limit, self._traces = as_json, limit, traces
         self.installation = f"phaseline/{subjects.prefix}"
         self.outcomes = Outcomes()
+        self._transitions = TransitionWriter(self.installation, tree.kinds.versions)
 
     @property
     def counts(self) -> EventCounts:
@@ -292,15 +294,21 @@ class Processor:
 
     def written(self, answers: Sequence[list[Record]], *, as_json: bool) -> list[Message]:
         """The records of some events as log messages, each step for all of them."""
-        installation, versions = self.installation, self.tree.kinds.versions
-        records = [record for answer in answers for record in answer]
-        wires = [
-            wire_codec.to_wire(record, index, len(answer), installation, versions.get(_kind_of(record), ""))
-            for answer in answers
-            for index, record in enumerate(answer)
-        ]
-        bodies = list(wire_codec.bodies(records, wires, as_json=as_json))
-        return list(map(Message, map(self._subject, records), bodies))
+        write = self._write_as_json if as_json else self._write
+        bodies = [write(record, index, len(answer)) for answer in answers for index, record in enumerate(answer)]
+        subjects = [self._subject(record) for answer in answers for record in answer]
+        return list(map(Message, subjects, bodies))
+
+    def _write(self, record: Record, index: int, records: int) -> bytes:
+        """The body of a record, which is number `index` of the `records` of its event."""
+        if isinstance(record, Transition):
+            return self._transitions.body(record, index, records)
+        return self._write_as_json(record, index, records, as_json=False)
+
+    def _write_as_json(self, record: Record, index: int, records: int, *, as_json: bool = True) -> bytes:
+        """The same as JSON, if JSON holds the record."""
+        tables = self.tree.kinds.versions.get(_kind_of(record), "")
+        return wire_codec.write(record, index, records, self.installation, tables, as_json=as_json)
 
     def _add(
         self, batch: Batch, events: Sequence[InboxEvent], arrivals: Sequence[Read], decisions: Sequence[Decision]

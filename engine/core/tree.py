@@ -3,7 +3,7 @@
 Belongs here: holding state, `evolve` and `restore`. Does not: deciding anything (`decide`), input or output.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from phaseline.engine.errors import KindMissing
 from phaseline.machines.compiler.kinds import Kind, Kinds
@@ -90,6 +90,21 @@ class Tree:
             if new_phase != old_phase:
                 recount(tallies.setdefault(ancestor_id(entity_id, counted.arity), {}), old_phase, new_phase)
 
+    def put_all(self, entities: Iterable[Entity]) -> None:
+        """As `put` for each of them. New ones are counted together: that takes half the time."""
+        new: dict[str, dict[str, Entity]] = {}
+        for entity in entities:
+            name, entity_id = entity.kind, entity.id
+            if entity_id in self.entities[name] or self.kinds[name].contact is not None:
+                self.put(entity)
+            elif name in new:
+                new[name][entity_id] = entity
+            else:
+                new[name] = {entity_id: entity}
+        for name, found in new.items():
+            self.entities[name].update(found)
+            self._count_all(self.kinds[name], found)
+
     def _count_in(self, kind: Kind, entity: Entity) -> None:
         """Bring tallies and indexes up to date with a new entity."""
         entity_id, arity = entity.id, kind.parent_arity
@@ -102,6 +117,26 @@ class Tree:
                 above = parent if counted.arity == arity else ancestor_id(entity_id, counted.arity)
                 tally = tallies.setdefault(above, {})
                 tally[phase] = tally.get(phase, 0) + 1
+
+    def _count_all(self, kind: Kind, new: Mapping[str, Entity]) -> None:
+        """As `_count_in` for new entities, by id: they are counted by parent and phase first."""
+        arity, below = kind.parent_arity, self.below[kind.name]
+        parents = [ancestor_id(entity_id, arity) if arity else "" for entity_id in new]
+        if arity:
+            for parent, entity_id in zip(parents, new, strict=True):
+                if parent in below:
+                    below[parent].append(entity_id)
+                else:
+                    below[parent] = [entity_id]
+        for counted, tallies in self._counted[kind.name]:
+            numbers: dict[tuple[str, str], int] = {}
+            for parent, entity in zip(parents, new.values(), strict=True):
+                group = parent, counted.phase(entity.facets[counted.facet].state)
+                numbers[group] = numbers.get(group, 0) + 1
+            for (parent, phase), number in numbers.items():
+                if phase != ABSENT:
+                    tally = tallies.setdefault(ancestor_id(parent, counted.arity), {})
+                    tally[phase] = tally.get(phase, 0) + number
 
 
 def recount(tally: dict[str, int], old: str, new: str) -> tuple[str, ...]:
@@ -135,9 +170,13 @@ def restore(tree: Tree, body: bytes) -> int:
 
 def take_in(tree: Tree, found: EntityAfter) -> int:
     """Apply what a record of the log holds to the tree; returns the position of its event. Raises as `restore`."""
-    entity = found.entity
-    if entity is not None:
-        if entity.kind not in tree.kinds:
-            raise KindMissing(kind=entity.kind, known=", ".join(tree.kinds))
-        tree.put(entity)
-    return found.sequence
+    return take_all_in(tree, [found])
+
+
+def take_all_in(tree: Tree, found: Sequence[EntityAfter]) -> int:
+    """As `take_in` for several records, in their order; returns the highest position, 0 if there is none."""
+    entities = [one.entity for one in found if one.entity is not None]
+    if missing := {entity.kind for entity in entities}.difference(tree.kinds):
+        raise KindMissing(kind=min(missing), known=", ".join(tree.kinds))
+    tree.put_all(entities)
+    return max([one.sequence for one in found], default=0)

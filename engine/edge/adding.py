@@ -1,17 +1,17 @@
 """Adding an edge to a running installation, mending one, and removing one.
 
-Belongs here: the order of the steps, each of which may be the last one that was made before: a call again makes those
-that are missing. Does not: the configurations (`edge_streams`), how edges are (`edge_state`).
+Belongs here: the order of the steps. A call may be interrupted after any of them; the next call makes what is missing.
+Does not: the configurations (`edge_streams`), how edges are (`edge_state`).
 """
 
 import asyncio
 import time
 from typing import Any, NamedTuple
 
-from phaseline.engine.edge import edge_streams, uplink
+from phaseline.engine.edge import edge_streams, event_sources, uplink
 from phaseline.engine.edge.edge_names import TO_EVENTS, TO_HUB, EdgeNames, edge_of, tree_subjects, trees_of
 from phaseline.engine.edge.uplink import Uplink
-from phaseline.engine.errors import ApiFailed, InletHoldsEvents, NameUnknown, NoAnswer, StreamsDiffer
+from phaseline.engine.errors import ApiFailed, InletHoldsEvents, NameUnknown, NoAnswer
 from phaseline.engine.jetstream.stream_settings.report import STREAM_NOT_FOUND
 from phaseline.engine.jetstream.streams import Layout, inspect
 from phaseline.engine.jetstream.wire import Wire
@@ -21,8 +21,6 @@ from phaseline.engine.setup_errors import NoEdges
 CONSUMER_NOT_FOUND = 10014
 NOT_FOUND = (STREAM_NOT_FOUND, CONSUMER_NOT_FOUND)
 PAUSE = 0.2
-TRIES = 20
-"""How often a change of EVENTS is tried where others change it at the same time."""
 
 
 class StoreWanted(NamedTuple):
@@ -68,7 +66,7 @@ async def add(wire: Wire, settings: Settings, name: str, wanted: StoreWanted) ->
     if found is None or _trees(settings.prefix, found) != trees:
         await _consumer(way.at_hub, names.inlet, edge_streams.inlet_consumer(names, trees))
         changed.append(f"trees {', '.join(trees)}")
-    if await _take_in(wire, layout, edge_streams.inlet_source(names, events, way.account_api)):
+    if await event_sources.take_in(wire, layout, edge_streams.inlet_source(names, events, way.account_api)):
         changed.append(f"source of {layout.events}")
     made = await _store(way, settings, trees, wanted.max_bytes)
     if made is not None:
@@ -116,39 +114,13 @@ async def _connect(way: Uplink, *, renewed: bool) -> list[str]:
     subject = f"STREAM.UPDATE.{way.names.inlet}"
     config = (await way.at_hub(f"STREAM.INFO.{way.names.inlet}"))["config"]
     wanted = edge_streams.store_source(way.names)
-    is_there = _has([wanted], config.get("sources"))
+    is_there = event_sources.has([wanted], config.get("sources"))
     if is_there and renewed:
         await way.at_hub(subject, {**config, "sources": []})
     if not is_there or renewed:
         await way.at_hub(subject, {**config, "sources": [wanted]})
         return [f"source of {way.names.inlet}"]
     return []
-
-
-async def _take_in(wire: Wire, layout: Layout, source: dict[str, Any] | None, without: str = "") -> bool:
-    """Let EVENTS have this source, and none of the stream `without`. Returns whether anything was changed.
-
-    An update writes the whole configuration, so one that another program makes at the same time may undo ours.
-    """
-    changed = False
-    for _ in range(TRIES):
-        config = (await wire.api(f"STREAM.INFO.{layout.events}"))["config"]
-        sources = config.get("sources") or []
-        name = without if source is None else source["name"]
-        others = [one for one in sources if one["name"] != name]
-        wanted = [*others, *([] if source is None else [source])]
-        if len(wanted) == len(sources) and _has(wanted, sources):
-            return changed
-        await wire.api(f"STREAM.UPDATE.{layout.events}", {**config, "sources": wanted})
-        changed = True
-    problem = "other programs change its sources again and again"
-    raise StreamsDiffer(stream=layout.events, difference=problem, way_out="try again once they have ended")
-
-
-def _has(wanted: list[dict[str, Any]], found: list[dict[str, Any]] | None) -> bool:
-    """Whether all wanted sources are there. The server may add fields of its own."""
-    by_name = {one["name"]: one for one in found or ()}
-    return all(one["name"] in by_name and {**by_name[one["name"]], **one} == by_name[one["name"]] for one in wanted)
 
 
 async def remove(wire: Wire, settings: Settings, name: str) -> list[str]:
@@ -165,7 +137,7 @@ async def remove(wire: Wire, settings: Settings, name: str) -> list[str]:
     if inlet is not None:
         await way.at_hub(f"STREAM.UPDATE.{names.inlet}", {**inlet, "sources": []})
         await _drained(way, settings.request_timeout)
-    await _take_in(wire, layout, None, names.inlet)
+    await event_sources.take_in(wire, layout, None, names.inlet)
     removed = [f"source of {layout.events}"]
     if inlet is not None:
         await way.at_hub(f"STREAM.DELETE.{names.inlet}")

@@ -61,7 +61,7 @@ CONDITION = Parameter("condition", "only with this condition; of several, all mu
 LABEL = Parameter("label", "a selector as kubectl has, over attributes and labels: `a=b`, `a in (x,y)`, `!a`")
 SORT = Parameter("sort", "the field or attribute to sort by, instead of the id", example="since")
 CONTINUE = Parameter("continue", "where the former page ended: all pages are of one place")
-LIMIT = Parameter("limit", "the most entities of one page", "integer", default=500, least=1, most=10_000, example=100)
+LIMIT = Parameter("limit", "the most items of one page", "integer", default=500, least=1, most=10_000, example=100)
 FACET = Parameter("facet", "only transitions of this facet", example="phase")
 FROM = Parameter("from", "the first place or time; without it, what is to come", "moment", example="1")
 FROM_TIME = Parameter("from", "where it begins: a place or a time; without it, as early as is known", "moment")

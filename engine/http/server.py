@@ -17,13 +17,11 @@ from phaseline.engine.http.app import HttpApp
 from phaseline.engine.http.cells.cells_app import CellsApp
 from phaseline.engine.http.cells.cells_service import CellsService, running_cells
 from phaseline.engine.http.intake.hook_file import Hooks
-from phaseline.engine.http.service import HISTORY, Service, running
-from phaseline.engine.settings import Settings
-from phaseline.engine.telemetry.listening import address_of, bound, url_of
+from phaseline.engine.http.service import Service, running
+from phaseline.engine.settings import DEFAULT_HISTORY, Settings
+from phaseline.engine.telemetry.listening import HTTP_LISTEN, HTTP_PORT, address_of, bound, url_of
 from phaseline.machines.compiler.kinds import Kinds
 
-PORT = 8223
-DEFAULT_LISTEN = f"127.0.0.1:{PORT}"
 STOP = 2
 """Seconds that requests may take to end when the server stops."""
 
@@ -53,7 +51,7 @@ class _Server(uvicorn.Server):
 
 @asynccontextmanager
 async def serving(
-    settings: Settings, kinds: Kinds, listen: str = DEFAULT_LISTEN, history: int = HISTORY,
+    settings: Settings, kinds: Kinds, listen: str = HTTP_LISTEN, history: int = DEFAULT_HISTORY,
     access: AccessSettings | None = None, hooks: Hooks | None = None,
 ) -> AsyncIterator[Serving]:  # fmt: skip
     """Listen while the block runs, and follow the installation. Port 0 is any free port.
@@ -71,7 +69,7 @@ async def serving(
 
 @asynccontextmanager
 async def serving_cells(
-    cells: Mapping[str, Settings], kinds: Kinds, listen: str = DEFAULT_LISTEN, history: int = HISTORY,
+    cells: Mapping[str, Settings], kinds: Kinds, listen: str = HTTP_LISTEN, history: int = DEFAULT_HISTORY,
     access: AccessSettings | None = None, hooks: Hooks | None = None,
 ) -> AsyncIterator[ServingCells]:  # fmt: skip
     """As `serving`, for several cells, by name."""
@@ -89,7 +87,7 @@ async def serving_cells(
 @contextmanager
 def _opened(listen: str, access: AccessSettings | None) -> Iterator[tuple[str, Access, socket.socket]]:
     """Where the server listens, who is let in, and the socket."""
-    host, port = address_of(listen, "listen", PORT)
+    host, port = address_of(listen, "listen", HTTP_PORT)
     door = Access(access)
     door.check_listen(host)
     with bound(host, port, "listen") as listening:

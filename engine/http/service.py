@@ -36,7 +36,7 @@ from phaseline.engine.log.log_records import direct, message_in
 from phaseline.engine.log.when import NOW, Moment, Time, parse
 from phaseline.engine.publish.compose import default_source
 from phaseline.engine.request_errors import PlaceAhead, PlaceTrimmed, StillLoading
-from phaseline.engine.settings import Settings
+from phaseline.engine.settings import DEFAULT_HISTORY, Settings
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.docs import plain
 from phaseline.schemas import codec
@@ -53,8 +53,6 @@ VIEWS, CHANGED = 16, 20_000
 LISTS, BODIES = 16, 8
 LOOK = 2.0
 """Seconds between two looks at what the views hold."""
-HISTORY = 2_000_000
-"""Transitions that are kept in memory, at most: about 30 bytes each."""
 
 log = logs.get_logger(__name__)
 
@@ -90,7 +88,7 @@ class Service:
     """The parts that answers are made of. `running` starts them."""
 
     def __init__(
-        self, settings: Settings, kinds: Kinds, history: int = HISTORY, hooks: Hooks | None = None
+        self, settings: Settings, kinds: Kinds, history: int = DEFAULT_HISTORY, hooks: Hooks | None = None
     ) -> None:  # fmt: skip
         """Nothing is connected yet. history: how many transitions are kept in memory."""
         self.hooks = hooks or Hooks({})
@@ -330,7 +328,7 @@ async def _followed(follower: Follower) -> None:
 
 @asynccontextmanager
 async def running(
-    settings: Settings, kinds: Kinds, history: int = HISTORY, hooks: Hooks | None = None
+    settings: Settings, kinds: Kinds, history: int = DEFAULT_HISTORY, hooks: Hooks | None = None
 ) -> AsyncIterator[Service]:  # fmt: skip
     """A service that follows the installation while the block runs."""
     service = Service(settings, kinds, history, hooks)

@@ -12,6 +12,7 @@ import asyncio
 import json
 import time
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from phaseline.engine import logs
@@ -51,10 +52,13 @@ class Connection(Client):
         self._settings = settings
         self._down, self._up, self._denied = down, up, denied
         self._callbacks: dict[int, Callback] = {}
-        self._ps = _Parser(self._deliver, self._control)  # type: ignore[assignment]  # only parse and reset are used
         self._first_failed: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._failures = 0
         self._patient = False
+        self._has_written = False
+        """Whether `send` has written in this turn of the event loop."""
+        self._informing: asyncio.Task[None] | None = None
+        """Reads what the server says about itself."""
         self._leaving = False
         """Whether this side closes the connection, or gives up the first one."""
         self._say_again = 0.0
@@ -160,14 +164,30 @@ class Connection(Client):
     # ---- sending and receiving
 
     def send(self, buffer: bytes) -> None:
-        """Queue bytes and wake the task that writes them; raises `NatsUnreachable` while the connection is down."""
+        """Write bytes at once; raises `NatsUnreachable` while the connection is down.
+
+        What follows in the same turn of the event loop is joined and written in the next one, by nats-py's task.
+        """
         queue = self._flush_queue
         if queue is None or not self.is_connected:
             raise self.unreachable()
+        if not self._has_written and not self._pending and (socket := self._idle_socket()) is not None:
+            self._has_written = True
+            asyncio.get_running_loop().call_soon(self._begin_turn)
+            socket.write(buffer)
+            return
         self._pending.append(buffer)
         self._pending_data_size += len(buffer)
         if queue.empty():
             queue.put_nowait(asyncio.get_running_loop().create_future())
+
+    def _idle_socket(self) -> asyncio.WriteTransport | None:
+        """What takes bytes at once; None while others wait to be written, and for a WebSocket."""
+        writer: asyncio.StreamWriter | None = getattr(self._transport, "_io_writer", None)
+        return None if writer is None or writer.transport.get_write_buffer_size() else writer.transport
+
+    def _begin_turn(self) -> None:
+        self._has_written = False
 
     async def ping(self, timeout: float) -> None:
         """Wait until the server has read all bytes sent before; raises `TimeoutError`, or as `send` does."""
@@ -203,34 +223,39 @@ class Connection(Client):
         except Exception:
             log.exception("subscriber_failed", subject=subject)
 
-    async def _control(self, line: bytes) -> None:
+    async def _read_loop(self) -> None:
+        receiving = _Receiving(frames.Parser(self._deliver, self._control), self._transport)
+        self._ps = receiving  # type: ignore[assignment]  # only parse and reset are used
+        await super()._read_loop()
+
+    def _control(self, line: bytes) -> None:
         if line == b"PING":
-            await self._process_ping()
+            if self.is_connected:
+                self.send(b"PONG\r\n")
         elif line == b"PONG":
-            await self._process_pong()
+            self._on_pong()
         elif line.startswith(b"-ERR"):
-            await self._process_err(line[4:].decode(errors="replace").strip(" '"))
+            self._on_refusal(line[4:].decode(errors="replace").strip(" '"))
         elif line.startswith(b"INFO "):
-            await self._process_info(json.loads(line[5:]))
+            self._informing = asyncio.create_task(self._process_info(json.loads(line[5:])))
         elif line != b"+OK":
             raise frames.BadFrame(f"unknown line {line[:80]!r}")
 
-    # ---- staying connected: methods of nats-py that would end the connection
-
-    async def _process_pong(self) -> None:
-        # The server answers a ping whose waiter timed out. There nats-py raises an error, which ends its read loop.
+    def _on_pong(self) -> None:
+        # The server answers a ping whose waiter timed out, too.
         self._pings_outstanding = 0
         if self._pongs and not (waiting := self._pongs.pop(0)).done():
             waiting.set_result(True)
 
-    async def _process_err(self, err_msg: str) -> None:
-        # nats-py closes the connection for ever on most of these errors. Ours must always come back.
-        if "permissions violation" in err_msg.lower():
-            self._denied(err_msg)
+    def _on_refusal(self, said: str) -> None:
+        """What the server refuses. After all but missing permissions it closes the connection."""
+        if "permissions violation" in said.lower():
+            self._denied(said)
             return
-        error = nats_errors.Error(f"nats: {err_msg}")
-        await self._on_error(error)
-        await self._process_op_err(error)
+        self._note(nats_errors.Error(f"nats: {said}"))
+        raise nats_errors.ProtocolError
+
+    # ---- staying connected: methods of nats-py that would end the connection
 
     async def _process_info(self, info: dict[str, Any], initial_connection: bool = False) -> None:
         # Checked before any secret is sent: nats-py connects without TLS where the server does not require it.
@@ -265,6 +290,10 @@ class Connection(Client):
         self._up()
 
     async def _on_error(self, error: Exception) -> None:
+        self._note(error)
+
+    def _note(self, error: Exception) -> None:
+        """Note an error of the connection, as its cause."""
         # A server that refuses us says why, then closes: the broken pipe that may follow is not the cause.
         follows = isinstance(error, HUNG_UP) and self._is_refusal(self._error)
         if not follows:
@@ -284,11 +313,42 @@ class Connection(Client):
         return error is not None and is_refusal(str(error))
 
 
-class _Parser(frames.Parser):
-    async def parse(self, data: bytes = b"") -> None:
+class _Receiving:
+    """The bytes of one connection, parsed as the socket reads them.
+
+    nats-py's read loop would copy them twice, and take one more turn of the event loop. What is left to it are bytes
+    that came before it started, errors, and the end.
+    """
+
+    def __init__(self, parser: frames.Parser, transport: object) -> None:
+        """transport: of nats-py. That of a WebSocket has no stream; there the read loop passes all bytes to `parse`."""
+        self._parser = parser
+        self._is_over = False
+        stream: asyncio.StreamReader | None = getattr(transport, "_io_reader", None)
+        if stream is not None:
+            stream.feed_data = partial(self._feed, stream)  # type: ignore[method-assign]
+
+    def _feed(self, stream: asyncio.StreamReader, data: bytes) -> None:
+        if not self._is_over:
+            try:
+                self._parse(data)
+            except nats_errors.ProtocolError as error:
+                self.reset()
+                stream.set_exception(error)
+
+    async def parse(self, data: bytes) -> None:
+        """Parse what the read loop has read. It reconnects after `ProtocolError`; after other errors it would end."""
+        self._parse(data)
+
+    def _parse(self, data: bytes) -> None:
         try:
-            await super().parse(data)
+            self._parser.parse(data)
+        except nats_errors.ProtocolError:
+            raise
         except Exception as error:
             log.exception("nats_bad_frame", error=text_of(error))
-            # On this error, and on no other, nats-py's read loop reconnects instead of ending.
             raise nats_errors.ProtocolError from error
+
+    def reset(self) -> None:
+        """Drop what else comes through this connection, because another one follows."""
+        self._is_over = True

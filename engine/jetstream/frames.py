@@ -4,10 +4,10 @@ Belongs here: pure building and parsing of bytes. Does not: sockets, subscriptio
 Subjects and header values are text. Bytes that are not UTF-8 become lone surrogates, and go out as the same bytes.
 """
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Callable, Mapping
 
 Headers = Mapping[str, str]
-Control = Callable[[bytes], Awaitable[None]]
+Control = Callable[[bytes], None]
 Delivery = Callable[[int, str, bytes, bytes | None, str], None]
 """Called with subscription id, subject, data, raw header block or None, reply subject or ""."""
 
@@ -61,36 +61,30 @@ def read_headers(block: bytes) -> dict[str, str]:
 
 
 class Parser:
-    """Splits the received bytes into messages and control lines: calls `deliver` for each message, awaits `control`."""
+    """Splits the received bytes into messages and control lines; calls `deliver` and `control` for them, in order."""
 
     def __init__(self, deliver: Delivery, control: Control) -> None:
         self._deliver = deliver
         self._control = control
-        self._buffer = bytearray()
+        self._rest = bytearray()
+        """The beginning of a frame that is not complete."""
         self._need = 0
+        """How many bytes of it there must be before another look at it is worth its time."""
 
-    def reset(self) -> None:
-        """Drop an incomplete frame, because a new connection begins."""
-        self._buffer = bytearray()
-        self._need = 0
-
-    async def parse(self, data: bytes) -> None:
+    def parse(self, data: bytes) -> None:
         """Parse received bytes; raises `BadFrame`."""
-        buffer = self._buffer
-        buffer += data
-        if len(buffer) < self._need:
-            return
+        block = data
+        if self._rest:
+            self._rest += data
+            if len(self._rest) < self._need:
+                return
+            block = bytes(self._rest)
         self._need = 0
-        while (line := self._advance()) is not None:
-            await self._control(line)
-            if self._buffer is not buffer:
-                return  # `control` called `reset`: these bytes belong to a connection that is gone
+        self._rest = bytearray(block[self._split(block) :])
 
-    def _advance(self) -> bytes | None:
-        """Deliver the messages before the next control line and return the line; None if the rest is incomplete."""
-        block = bytes(self._buffer)
+    def _split(self, block: bytes) -> int:
+        """Deliver all frames of a block; returns where the first incomplete one begins."""
         begin, length = 0, len(block)
-        line: bytes | None = None
         while begin < length:
             end = block.find(b"\r\n", begin)
             if end < 0:
@@ -98,16 +92,15 @@ class Parser:
                     raise BadFrame(f"no end of line within {MAX_LINE} bytes after {block[begin : begin + 80]!r}")
                 break
             if not block.startswith(MESSAGES, begin):
-                line = block[begin:end]
+                self._control(block[begin:end])
                 begin = end + 2
-                break
+                continue
             after = self._message(block, begin, end, length)
             if after < 0:
                 self._need = -after - begin
                 break
             begin = after
-        del self._buffer[:begin]
-        return line
+        return begin
 
     def _message(self, block: bytes, begin: int, end: int, length: int) -> int:
         """Deliver the message whose line is `block[begin:end]`; returns its end, negative where bytes are missing."""

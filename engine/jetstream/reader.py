@@ -144,11 +144,12 @@ class Reader:
         waited for have been deleted.
         """
         if not self._buffer and not self.interrupted:
+            timer = None if timeout is None else asyncio.get_running_loop().call_later(timeout, self._arrived.set)
             try:
-                async with asyncio.timeout(timeout):
-                    await self._arrived.wait()
-            except TimeoutError:
-                return []
+                await self._arrived.wait()
+            finally:
+                if timer is not None:
+                    timer.cancel()
         if self._failure is not None and not self._buffer:
             raise self._failure
         buffer = self._buffer

@@ -4,6 +4,7 @@ Belongs here: their names, and what is wanted of each. Does not: how an existing
 (`stream_settings`), reading (`reader`), committing (`ownership.fenced_commit`).
 """
 
+import asyncio
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -33,6 +34,8 @@ from phaseline.schemas.records import SECOND
 MINIMUM_SERVER = (2, 15)
 """In 2.14 a consumer with several filters skips messages of a batch: watches and outcomes would miss records."""
 NAME_IN_USE = 10058
+LOOK = 1.0
+"""Seconds that a publisher waits to hear why no stream takes its event, before it tries again."""
 PARTITIONS = "phaseline.partitions"
 AS_LOG = ("num_replicas", "storage", "placement")
 """What a stream that is made beside an existing LOG has like it, unless the settings say otherwise."""
@@ -141,14 +144,18 @@ async def inspect(wire: Wire, settings: Settings) -> Layout:
 
 
 async def why_unstored(wire: Wire, error: NoSuchStream) -> PhaselineError:
-    """Why no stream takes events: no installation, no JetStream. `error` itself where that cannot be known now."""
+    """Why no stream takes events: no installation, no JetStream. `error` itself where that cannot be known now.
+
+    While the replicas of EVENTS elect a leader, nobody answers: the publisher must not spend all its patience here.
+    """
     try:
-        await wire.api(f"STREAM.INFO.{wire.settings.stream('EVENTS')}")
+        async with asyncio.timeout(LOOK):
+            await wire.api(f"STREAM.INFO.{wire.settings.stream('EVENTS')}")
     except (NoJetStream, JetStreamOff) as found:
         return found
     except ApiFailed as found:
         return await _missing(wire) if found.err_code == report.STREAM_NOT_FOUND else error
-    except (NoAnswer, NotPermitted):
+    except (NoAnswer, NotPermitted, TimeoutError):
         return error
     return error
 

@@ -49,7 +49,7 @@ class Change:
     @property
     def what(self) -> What:
         """A short description of the change."""
-        was, is_there = _exists(self.before), _exists(self.after)
+        was, is_there = self.before is not None and _exists(self.before), _exists(self.after)
         if was != is_there:
             return "created" if is_there else "gone"
         if not was:
@@ -63,7 +63,9 @@ class Change:
         self.after = _states(record.entity)
         self.attributes = record.entity.attributes
         before, after = record.before, record.after.phase
-        phases = self.seen.setdefault(record.facet, set() if before is None else {before.phase})
+        phases = self.seen.get(record.facet)
+        if phases is None:
+            phases = self.seen[record.facet] = set() if before is None else {before.phase}
         if before is None or before.phase != after:
             self.flaps += after in phases
             phases.add(after)
@@ -87,10 +89,11 @@ class Changes:
         """Add the next record. Rejections change nothing."""
         if isinstance(record, Rejection):
             return
-        key = (record.entity.kind, record.entity.id)
+        entity = record.entity
+        key = entity.kind, entity.id
         change = self.found.get(key)
         if change is None:
-            change = self.found[key] = Change(*key, _before(record), {}, first_ns=record.time_ns)
+            change = self.found[key] = Change(*key, _before(record), {}, 0, 0, record.time_ns)
         change.take(record)
 
     def sorted(self, without_time: int = 0) -> ChangeList:
@@ -111,8 +114,5 @@ def _before(record: Transition) -> dict[str, State] | None:
     return {**_states(record.entity), record.facet: record.before}
 
 
-def _exists(states: dict[str, State] | None) -> bool:
-    for name, state in states.items() if states is not None else ():
-        if state.phase not in (ABSENT, DELETED) and name != CONTACT:
-            return True
-    return False
+def _exists(states: dict[str, State]) -> bool:
+    return any(state.phase not in (ABSENT, DELETED) and name != CONTACT for name, state in states.items())

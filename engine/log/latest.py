@@ -120,7 +120,9 @@ def matches(entity: Entity, state: str | None, *, deleted: bool) -> bool:
     """Whether a facet of the entity is in `state`. Without a state: whether it exists, or `deleted` is true."""
     if state is not None:
         return any(facet.state.phase == state for facet in entity.facets)
-    return deleted or {facet.state.phase for facet in own_facets(entity)} != {DELETED}
+    if deleted or entity.facets[0].state.phase != DELETED:
+        return True
+    return any(facet.state.phase != DELETED for facet in own_facets(entity))
 
 
 def patterns(installation: Installation, kind: str | None, below: str | None) -> list[Pattern]:

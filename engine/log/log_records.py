@@ -114,27 +114,26 @@ async def stored_at(wire: Wire, stream: str, sequence: int) -> int:
     return 0 if reply is None else nanoseconds(reply.headers["Nats-Time-Stamp"])
 
 
-async def records(installation: Installation, filter_: str, after: int, up_to: int) -> AsyncIterator[Logged]:
+def records(installation: Installation, filter_: str, after: int, up_to: int) -> AsyncIterator[Logged]:
     """The transitions and rejections on a filter subject with after < place <= up_to, in order."""
+    return _records(installation, log_reader(installation, [filter_], after + 1), after, up_to)
+
+
+def records_kept(installation: Installation, filter_: str, up_to: int) -> AsyncIterator[Logged]:
+    """The same from the beginning on, but only those that the stream still holds."""
+    return _records(installation, reader_of(installation.wire, installation.layout.log, [filter_]), 0, up_to)
+
+
+async def _records(installation: Installation, reader: StreamReader, after: int, up_to: int) -> AsyncIterator[Logged]:
     if up_to <= after:
         return
-    async for found in _records(installation, log_reader(installation, [filter_], after + 1), up_to):
-        yield found
-
-
-async def records_kept(installation: Installation, filter_: str, up_to: int) -> AsyncIterator[Logged]:
-    """The same from the beginning on, but only those that the stream still holds."""
-    async for found in _records(installation, reader_of(installation.wire, installation.layout.log, [filter_]), up_to):
-        yield found
-
-
-async def _records(installation: Installation, reader: StreamReader, up_to: int) -> AsyncIterator[Logged]:
+    stream = installation.layout.log
     async with reader:
         while not reader.caught_up:
             for stored in await reader.take(BUFFER):
                 if stored.sequence > up_to:
                     return
-                if (found := logged(installation.layout.log, stored)) is not None:
+                if (found := logged(stream, stored)) is not None:
                     yield found
 
 

@@ -1,8 +1,7 @@
 """Lists and watches the objects of a Kubernetes API server (needs the extra `kubernetes`).
 
 Belongs here: list and watch, retrying when the server is away or a version has expired, asking for one object. Does
-not: requests
-(`kubernetes_api`), finding resources (`discovery`), turning objects into events (`observer`).
+not: requests (`kubernetes_api`), finding resources (`discovery`), turning objects into events (`observer`).
 """
 
 import asyncio

@@ -11,14 +11,14 @@ from contextlib import suppress
 from typing import NamedTuple
 
 from phaseline.engine import logs
-from phaseline.engine.core.tree import Tree, take_in
+from phaseline.engine.core.tree import Tree, take_all_in
 from phaseline.engine.errors import PhaselineError
 from phaseline.engine.jetstream.direct_get import last_message_from_leader, origin
 from phaseline.engine.jetstream.reader import Reader, Stored
 from phaseline.engine.jetstream.stream_reader import read_all
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.log_records import entity_in_state, last_records, record_in_log
-from phaseline.schemas.records import Record, Rejection, entity_after
+from phaseline.schemas.records import EntityAfter, Record, Rejection, entity_after
 
 LOAD = 100
 """Messages that are taken in at once. Then others have a turn: the worker's leases, and its other partitions.
@@ -190,7 +190,7 @@ class PartitionStates:
 
     def _take_in(self, found: Sequence[Stored]) -> None:
         """Put what was read into the tree. What belongs to other partitions is left out."""
-        stream, tree, highest = self._installation.layout.state, self._tree, self._highest
+        stream, states = self._installation.layout.state, list[EntityAfter]()
         self.read += len(found)
         if found:
             self._settled = None  # what was read may be older than the tree, until all is read
@@ -202,8 +202,8 @@ class PartitionStates:
             elif (state := entity_in_state(stream, stored)) is None:
                 self._asides.append(stored.subject)
             else:
-                highest = max(highest, take_in(tree, state))
-        self._highest = highest
+                states.append(state)
+        self._saw(take_all_in(self._tree, states))
 
     def _owns(self, subject: str) -> bool:
         root = _root(subject[len(self._start) :].split("."))
@@ -229,7 +229,7 @@ async def _rebuild(installation: Installation, partition: int, tree: Tree) -> in
             continue
         if is_first or installation.owner_of(record.entity.id) == partition:
             last[record.entity.kind, record.entity.id] = record
-    return max((take_in(tree, entity_after(record)) for record in last.values()), default=0)
+    return take_all_in(tree, [*map(entity_after, last.values())])
 
 
 async def _records(installation: Installation, partition: int) -> AsyncIterator[Stored]:
@@ -250,4 +250,4 @@ async def _restore_from_log(installation: Installation, tree: Tree, subject: str
     if len(words) < 2 or not bucket.isdecimal():  # a foreign message may have any word there
         return 0
     found = await last_records(installation, int(bucket), words[0], ".".join(words[1:]))
-    return max((take_in(tree, entity_after(record)) for record in found), default=0)
+    return take_all_in(tree, [*map(entity_after, found)])

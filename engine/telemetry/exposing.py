@@ -25,8 +25,6 @@ from phaseline.machines.compiler.kinds import Kinds
 from phaseline.schemas import libraries
 
 T = TypeVar("T")
-PORT = 9464
-"""The port of metrics, if none is named."""
 BEAT = 1.0
 """Seconds between two turns of the event loop that are noted."""
 PATIENCE = 5.0
@@ -125,7 +123,7 @@ async def exposing(listen: str, kinds: Kinds, entities_of: str = "") -> AsyncIte
     """Answer at `HOST:PORT` while the block runs. Raises `BadSetting`, `PortTaken`, `NameUnknown`, `NotInstalled`."""
     libraries.require("prometheus_client", "metrics")
     own = Exposing(kinds, entities_of)
-    host, port = listening.address_of(listen, "metrics", PORT)
+    host, port = listening.address_of(listen, "metrics", listening.METRICS_PORT)
     bound = listening.bound(host, port, "metrics")
     beating = asyncio.create_task(own.beat())
     paths = {"/metrics": own.metrics, "/livez": own.livez, "/readyz": own.readyz}

@@ -1,6 +1,7 @@
 """Sockets that listen, for servers of our own: reading `HOST:PORT`, opening.
 
-Belongs here: what `phaseline serve` and metrics share. Does not: answering (`http.server`, `endpoint`).
+Belongs here: what `phaseline serve` and metrics share, and the ports of both. Does not: answering (`http.server`,
+`endpoint`).
 """
 
 import errno
@@ -9,6 +10,11 @@ import socket
 from phaseline.engine.errors import BadSetting, PortTaken
 
 LOOPBACK = "127.0.0.1"
+HTTP_PORT = 8223
+"""The port of the page and the API, if none is named."""
+METRICS_PORT = 9464
+"""The port of metrics, if none is named."""
+HTTP_LISTEN, METRICS_LISTEN = f"{LOOPBACK}:{HTTP_PORT}", f"{LOOPBACK}:{METRICS_PORT}"
 
 
 def address_of(listen: str, name: str, port: int) -> tuple[str, int]:

@@ -70,8 +70,14 @@ class CommitSlot:
         """No commit is under way yet."""
         self._under_way: asyncio.Task[None] | None = None
 
-    async def start(self, commit: Coroutine[None, None, None]) -> None:
-        """Start `commit`. Lets the task send its bytes now; later, deciding would block the event loop."""
+    async def start(self, commit: Coroutine[None, None, None], *, is_short: bool) -> None:
+        """Start `commit`. Lets the task send its bytes now; later, deciding would block the event loop.
+
+        is_short: whether it is soon done, so that a task is not worth its time; then wait for its end.
+        """
+        if is_short:
+            await commit
+            return
         self._under_way = asyncio.create_task(commit)
         await asyncio.sleep(0)
         await asyncio.sleep(0)
@@ -221,6 +227,10 @@ class Partition:
                     if not events and inbox.left_out:  # only events of others came
                         continue
                     self._at_hand, slow = events, any(map(slow_kinds.has, events))
+                elif len(events) < SLICE and inbox.buffered:
+                    # The few events that a commit had no room for would make a small commit, which costs as much.
+                    events += await inbox.take(SLICE - len(events))
+                    slow = any(map(slow_kinds.has, events))
                 if claim.checkpoint.attempts >= CAREFUL and events:
                     await slot.wait()
                     batch = await self._try(claim, processor, events[0])
@@ -231,7 +241,7 @@ class Partition:
                     claim.pending = inbox.following(events[batch.events - 1])
                 stored = [event.time_ns for event in events[: batch.events]]
                 del events[: batch.events]
-                await slot.start(self.commit(claim, batch, stored))
+                await slot.start(self.commit(claim, batch, stored), is_short=0 < len(stored) <= FEW)
             await slot.wait()
             if self.closes:
                 await claim.pass_over(0 if events else inbox.passed)

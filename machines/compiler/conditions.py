@@ -24,6 +24,7 @@ def stands_alone(facet: Facet, phase: str) -> bool:
     return any(label.phase == phase and label.condition is None for label in facet.labels)
 
 
+@cache
 def accumulated_conditions(facet: Facet) -> frozenset[str]:
     """The conditions that hold an entity in the accumulating phase."""
     conditions = (label.condition for label in facet.labels if label.phase == facet.accumulates_in)

@@ -11,6 +11,7 @@ from typing import Any, Literal, NamedTuple
 
 from phaseline.machines.compiler.conditions import base_after, own_condition
 from phaseline.machines.compiler.machine import FacetMachine, Step
+from phaseline.machines.compiler.reachability import in_order
 from phaseline.machines.compiler.reports import CONDITIONS, PHASE, SEEN, UNREQUESTED, arriving, observed_attributes
 from phaseline.machines.language.predicates import Scene
 from phaseline.machines.language.table import ABSENT, DELETED, FROM_DATA, REPORTED, Row, Table
@@ -198,11 +199,6 @@ def _in_words(phase: str, some: Collection[State]) -> str:
 def has_seen(data: Mapping[str, Any], asked: int) -> bool:
     """Whether the reporter says that it has read the record of the last request."""
     return data.get(SEEN) is not None and bool(data[SEEN] >= asked)
-
-
-def in_order(found: State) -> State:
-    """A state with its conditions sorted, as `reachable` gives them."""
-    return found if len(found.conditions) < 2 else state(found.phase, tuple(sorted(found.conditions)))
 
 
 def _is(found: State, phase: str, named: Sequence[str] | None) -> bool:

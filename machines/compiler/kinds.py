@@ -55,7 +55,7 @@ class SelectedSteps(NamedTuple):
 
 
 class Kind:
-    """A table, compiled when somebody first asks for more than its name, its id, its parent and what was written.
+    """A table, compiled when somebody first asks for more than its name, id, parent, version and what was written.
 
     Many commands need one kind of many, and compiling all takes longer than most commands.
 
@@ -64,6 +64,7 @@ class Kind:
     table: the table, with what the language gives to it (`completion`, `reports`).
     version: the version of the table, which records contain. names: the names of the facets.
     machines: the facets, compiled.
+    event_types: by trigger that a publisher may send, the type of the event.
     base_from_data: the triggers whose data names the base.
     unborn: the facets of an unknown entity. adopted: the bases of an adopted one.
     contact: the index of the facet `contact`; None if the kind is no place. places: the kinds of the places at or above
@@ -89,11 +90,13 @@ class Kind:
 
     __slots__ = (
         "_judged_by_state", "_steps", "_tables", "adopted", "arity", "attributes", "base_from_data", "bases", "below",
-        "births", "contact", "counted", "expiring", "fan_out_triggers", "fast_path_ok", "fields", "fired_by",
-        "hears_alone", "implied", "inherited", "interprets", "judge", "machines", "may_grow", "may_stay_unknown",
+        "births", "contact", "counted", "event_types", "expiring", "fan_out_triggers", "fast_path_ok", "fields",
+        "fired_by", "hears_alone", "implied", "inherited", "interprets", "judge", "machines", "may_grow", "may_stay_unknown",
         "name", "names", "parent", "parent_arity", "places", "plans", "reported_below", "reports", "roles", "starts",
         "table", "timed", "timeouts", "unborn", "unguarded", "version", "viewers", "written",
     )  # fmt: skip
+
+    version: str
 
     def __init__(self, written: Table, tables: Mapping[str, Table]) -> None:
         """The kind of the table that is written so; `tables` are all of the installation, completed."""
@@ -108,7 +111,10 @@ class Kind:
             """Compile the kind: Python asks here for an attribute only as long as it is not set."""
             if name == "_tables" or name not in self.__slots__:
                 raise AttributeError(f"a Kind has no {name!r}", name=name, obj=self)
-            self.compile()
+            if name == "version":
+                self.version = fingerprint.version_of(with_contact(self.written))
+            else:
+                self.compile()
             return getattr(self, name)
 
     def compile(self) -> None:
@@ -119,10 +125,12 @@ class Kind:
         completed_table = tables[self.name]
         self.reported_below = reports.reported_below(completed_table, tables)
         self.table = table = reports.with_reports(completed_table, self.reported_below)
-        self.version = fingerprint.version_of(with_contact(self.written))
         self.names = tuple(facet.name for facet in table.facets)
         self.machines = tuple(FacetMachine(facet) for facet in table.facets)
         self.roles: dict[str, Role] = {trigger: table.role(trigger) for trigger in table.triggers}
+        self.event_types = {
+            trigger: f"{self.name}.{trigger}" for trigger, role in self.roles.items() if role != "derived"
+        }
         self._judged_by_state = frozenset(table.intents)
         self._steps: dict[str, tuple[tuple[int, Mapping[str, tuple[Step, ...]]], ...]] = {
             trigger: tuple((i, m.steps[trigger]) for i, m in enumerate(self.machines) if trigger in m.steps)
@@ -245,12 +253,14 @@ class Kinds(dict[str, Kind]):
     hidden: pairs of kinds between which an entity may be missing in the tree although something below it lives.
     """
 
-    def __init__(self, tables: Sequence[Table], checked: Collection[Table] = ()) -> None:
+    def __init__(self, tables: Sequence[Table], checked: Collection[Table] = (), sound: str = "") -> None:
         """Check and compile the tables. Raises `WrongTable` for one that cannot work, with what to write instead.
 
         checked: those that were checked before, together. They are compiled when they are needed.
+        sound: the digest that these had then.
         """
         new = _others(tables, checked)
+        self._checked, self._sound = [table.kind for table in tables if table not in new], sound
         named = _completed(tables, new)
         super().__init__({table.kind: Kind(table, named) for table in tables})
         self._paths = {
@@ -264,17 +274,24 @@ class Kinds(dict[str, Kind]):
         self._is_ready = len(new) == len(self)
 
     def prepare(self) -> None:
-        """Check all tables, also those that were checked before, and compile all kinds. Raises `WrongTable`.
+        """Compile all kinds, and check all tables unless they are known to be sound. Raises `WrongTable`.
 
         A process that decides events must not stop for it later.
         """
         if self._is_ready:
             return
-        tables = [kind.written for kind in self.values()]
-        _completed(tables, tables)
+        if not self._are_sound():
+            tables = [kind.written for kind in self.values()]
+            _completed(tables, tables)
         for kind in self.values():
             kind.compile()
         self._is_ready = True
+
+    def _are_sound(self) -> bool:
+        """Whether the tables that were checked before are what they were then."""
+        if not self._sound:
+            return False
+        return self._sound == fingerprint.digest_of({name: self[name].version for name in self._checked})
 
     @cached_property
     def versions(self) -> dict[str, str]:

@@ -1,6 +1,6 @@
 """One facet, compiled: its steps by trigger and phase, and the view that shows over a base.
 
-`FacetMachine` builds a machine of the library transitions from the facet, and reads it back as a lookup. A test drives
+`FacetMachine` builds a machine of the library transitions from the facet, and reads it back as a lookup. A test takes
 the machine through every state and trigger, and compares the results with the lookup.
 Belongs here: `Step` (a row from one phase to one phase), `FacetMachine`, everything that uses the library transitions.
 Does not: which step an event takes (`kinds`), the conditions after it (`conditions`).
@@ -148,7 +148,7 @@ class _Machine(Machine):
 
 @dataclass(slots=True)
 class Model:
-    """The object whose phase the machine changes when a test drives it."""
+    """The object whose phase the machine changes when an event is given to it."""
 
     state: str
 
@@ -221,16 +221,6 @@ class FacetMachine:
             else:
                 return view
         return None
-
-    def drive(
-        self, model: Model, trigger: str, judged: State, base: State, data: Mapping[str, Any],
-        interrupted: str | None = None,
-    ) -> bool:  # fmt: skip
-        """Let the machine itself take `trigger`, guards aside. The lookup must agree with the result."""
-        event = self.machine.events[trigger]
-        if judged.phase not in event.transitions:
-            return False
-        return bool(event.trigger(model, judged=judged, base=base, data=data, interrupted=interrupted))
 
 
 def _condition(step: Step) -> Any:

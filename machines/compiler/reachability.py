@@ -150,5 +150,9 @@ def moves(
                     and step.row.to != FROM_DATA
                     and step.fits(judged, base, step.row.given, step.over)
                 ):
-                    found = step.result(base, step.row.given)
-                    yield state(found.phase, tuple(sorted(found.conditions)))
+                    yield in_order(step.result(base, step.row.given))
+
+
+def in_order(found: State) -> State:
+    """A state with its conditions sorted."""
+    return found if len(found.conditions) < 2 else state(found.phase, tuple(sorted(found.conditions)))

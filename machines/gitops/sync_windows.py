@@ -136,12 +136,8 @@ class Window:
         pauses = (later - time for time, later in zip(times, (*times[1:], times[0] + DAY), strict=True))
         return max(pauses) * MINUTE < self.length
 
-    def is_active(self, at: datetime, zone_of: datetime | None = None) -> bool:
-        """Whether the window is open at a time, by its zone's UTC offset at `zone_of` (default: at that time)."""
-        return self.active(_micros(at), _micros(zone_of or at))
-
-    def active(self, at: int, zone_of: int) -> bool:
-        """The same for times in microseconds since 1970."""
+    def is_open(self, at: int, zone_of: int) -> bool:
+        """Whether the window is open at a time, by its zone's UTC offset at `zone_of`. In microseconds since 1970."""
         if self.cron is None or self.length <= 0:
             return False
         local = at + self._offset_at(zone_of)
@@ -208,11 +204,11 @@ def _decide(
     if broken is not None:
         return WindowDecision(False, f"{broken.called()} cannot be read: {broken.problem}")
     moment, clock = _micros(at), _micros(zone_of)
-    denies = [window for window in windows if window.kind == "deny" and window.active(moment, clock)]
+    denies = [window for window in windows if window.kind == "deny" and window.is_open(moment, clock)]
     allows = [window for window in windows if window.kind == "allow"]
     if denies:
         return _unless(denies, "is open", manual=manual, overruns=overruns)
-    if not allows or any(window.active(moment, clock) for window in allows):
+    if not allows or any(window.is_open(moment, clock) for window in allows):
         return ALLOWED
     return _unless(allows, "is closed", manual=manual, overruns=overruns)
 

@@ -11,7 +11,7 @@ from typing import Any
 from phaseline.machines.language.fields import Attributes, Field, RuleEvent
 from phaseline.machines.language.rules import rule
 from phaseline.machines.language.table import ABSENT, LIVE, SAME, Facet, Label, Row, Table, Timeout
-from phaseline.schemas.records import CONTACT, Entity, State, facets_of
+from phaseline.schemas.records import CONTACT, Entity, State
 
 UNHEARD, FRESH, SILENT = "Unheard", "Fresh", "Silent"
 SILENCE_AFTER, HEARD_AT = "silence_after", "heard_at"
@@ -119,8 +119,10 @@ def _with_own_attributes(table: Table, row: Row) -> Row:
 
 def silent_since(entity: Entity) -> int | None:
     """When a place that is silent was heard last, ns; None for every other entity."""
-    for name, facet in facets_of(entity):
-        if name == CONTACT and facet.state.phase == SILENT:
-            heard_at: int = entity.attributes.get(HEARD_AT, facet.since_ns)
-            return heard_at
+    if entity.names[-1] != CONTACT:
+        return None
+    facet = entity.facets[-1]
+    if facet.since_ns and facet.state.phase == SILENT:
+        heard_at: int = entity.attributes.get(HEARD_AT, facet.since_ns)
+        return heard_at
     return None

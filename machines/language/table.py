@@ -1,7 +1,8 @@
 """The classes of a table: the table itself, its facets, labels, rows, views, cascades and timeouts.
 
 Belongs here: what an author may write, each field explained. Does not: predicates, sources and fields (the other
-modules of this package), the checks of a table (`compiler.checks`), running it (`compiler.machine`).
+modules of this package), the checks of a table (`compiler.checks`), running it (`compiler.machine`), the rows that
+every table gets when it is compiled (by `compiler.reports` and `compiler.completion`).
 How a table is read when events are decided: docs/spec/reading-the-tables.md.
 """
 
@@ -205,7 +206,7 @@ class Fired(NamedTuple):
 @columns
 @dataclass(frozen=True, slots=True)
 class FanOut:
-    """Fires at each entity below the trigger that a rule chooses for it. One event can so report on many entities.
+    """Fires at each entity below the trigger that a rule chooses for it. So one event can report on many entities.
 
     triggers: the triggers that the rule may choose.
     at: the kind at whose entities they are fired.
@@ -261,7 +262,7 @@ class Timeout:
 
     The time starts when the state enters the phase, by a row or by a view, and ends when the state leaves it.
     The trigger's row starts from the base under that phase.
-    A condition that the trigger's rows set goes when the stay in the phase ends, unless it is sticky.
+    A condition that the trigger's rows add with `sets=` goes when the stay in the phase ends, unless it is sticky.
 
     phase: the phase.
     trigger: the trigger that is fired.

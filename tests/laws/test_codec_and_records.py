@@ -30,6 +30,8 @@ from phaseline.schemas.records import (
     nanoseconds,
     timestamp,
 )
+from phaseline.schemas.templates import transition
+from phaseline.schemas.templates.transition import TransitionWriter
 from tests.support.built_in_kinds import BUILT_IN_KINDS
 from tests.support.strategies import MAPS, VALUES
 
@@ -126,15 +128,19 @@ CAUSES = st.builds(
     st.sampled_from(["event", "cascade", "view", "tally", "timer"]),
     MAYBE,
     MAYBE,
+    st.sampled_from([{}, {}, {"traceparent": "00-1"}]),
 )
 
 
 @st.composite
 def entities(draw: st.DrawFn) -> Entity:
     names = draw(st.lists(st.sampled_from(["phase", "sync", "health"]), min_size=1, unique=True).map(tuple))
-    facets = tuple(FacetState(draw(STATES), draw(STATES), draw(TIMES)) for _ in names)
+    under = st.sampled_from([None, None, "Stopped"])
+    facets = tuple(FacetState(draw(STATES), draw(STATES), draw(TIMES), draw(under)) for _ in names)
     sequences = draw(st.dictionaries(TEXT, st.integers(0, 10**18 - 1), max_size=2))
-    return Entity("node", draw(TEXT), draw(st.integers(1, 2**40)), names, facets, draw(MAPS), sequences)
+    timers = draw(st.dictionaries(st.sampled_from(names), TIMES, max_size=1))
+    version, asked = draw(st.integers(1, 2**40)), draw(st.sampled_from([0, 2**40]))
+    return Entity("node", draw(TEXT), version, names, facets, draw(MAPS), sequences, timers, asked)
 
 
 TRANSITIONS = entities().flatmap(
@@ -149,6 +155,7 @@ TRANSITIONS = entities().flatmap(
         CAUSES,
         st.just(entity),
         TIMES,
+        st.booleans(),
     )
 )
 SEEN = st.none() | st.dictionaries(TEXT, STATES, max_size=2)
@@ -173,11 +180,41 @@ def test_a_record_comes_back_from_json(record: Record) -> None:
     assert wire_codec.read(body) == record
 
 
+@given(TRANSITIONS, TRANSITIONS, TIMES)
+def test_a_template_makes_the_same_bytes(first: Transition, other: Transition, since: int) -> None:
+    """The first record becomes the template. The second one is of the same sort, with the values of another."""
+    facets = tuple(replace(facet, since_ns=since) for facet in first.entity.facets)
+    values = {"id": other.entity.id, "version": other.entity.version, "attributes": other.entity.attributes}
+    second = replace(
+        first, reason=other.reason, message=other.message, time_ns=other.time_ns,
+        cause=replace(other.cause, by=first.cause.by), entity=replace(first.entity, facets=facets, **values),
+    )  # fmt: skip
+    writer = TransitionWriter("phaseline/pl", {"node": "f00"})
+    for index, record in enumerate((first, second, other)):
+        assert writer.body(record, index, 3) == wire_codec.write(record, index, 3, "phaseline/pl", "f00")
+
+
+def test_templates_are_forgotten_before_they_are_too_many(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(transition, "MOST", 2)
+    writer = TransitionWriter("phaseline/pl", {})
+    entity = Entity("node", "n", 1, ("phase",), (FacetState(State("Up"), State("Up"), 1),), {}, {})
+    for trigger in "abcabc":
+        record = Transition("phase", None, State("Up"), trigger, None, None, Cause(1, "e", "/s", "event"), entity, 1)
+        assert writer.body(record, 0, 1) == wire_codec.write(record, 0, 1, "phaseline/pl")
+
+
 @given(TRANSITIONS | REJECTIONS, st.booleans())
 def test_a_record_is_shown_alike_by_the_quick_and_the_long_way(record: Transition | Rejection, as_json: bool) -> None:
     body = wire_codec.write(record, 2, 3, "phaseline/pl", as_json=as_json)
     long = maps.record_map(BUILT_IN_KINDS, 7, record, codec.decode(body))
     assert codec.encode_json(maps.shown_record(BUILT_IN_KINDS, 7, record, body)) == codec.encode_json(long)
+
+
+@given(TRANSITIONS | REJECTIONS | MARKS, st.sampled_from(["s" * 300, "a.rejected", "a.marked", "a.transitioned"]))
+def test_a_record_is_read_whatever_its_first_bytes_look_like(record: Record, source: str) -> None:
+    """Its head says which shape to try first, and the installation's name may say something else."""
+    for as_json in (False, True):
+        assert wire_codec.read(wire_codec.write(record, 0, 1, source, as_json=as_json)) == record
 
 
 @given(TRANSITIONS | REJECTIONS | MARKS, st.integers(0, 99))

@@ -1,6 +1,5 @@
 """Frames of the NATS protocol: streams cut at any byte, headers and statuses."""
 
-import asyncio
 from typing import Any
 
 from hypothesis import given
@@ -36,18 +35,11 @@ def test_frames_survive_being_cut_anywhere(messages: list[Any], cuts: list[int])
         assert block is None or frames.read_headers(block) == headers
     found: list[Any] = []
 
-    async def control(line: bytes) -> None:
-        found.append(line)
-
-    parser = frames.Parser(lambda *message: found.append(message), control)
-
-    async def feed() -> None:
-        rest = stream
-        for cut in [*cuts, len(stream)]:
-            await parser.parse(rest[:cut])
-            rest = rest[cut:]
-
-    asyncio.run(feed())
+    parser = frames.Parser(lambda *message: found.append(message), found.append)
+    rest = stream
+    for cut in [*cuts, len(stream)]:
+        parser.parse(rest[:cut])
+        rest = rest[cut:]
     assert found == wanted
 
 

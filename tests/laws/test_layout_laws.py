@@ -63,7 +63,7 @@ def assert_words_are_whole(line: str, *said: str) -> None:
 def test_a_list(found: list[Transition], width: int, stale: bool) -> None:
     shown = [Shown("", one, 5 if stale and number < 2 else None) for number, one in enumerate(found)]
     columns = list_.columns(shown, stale=stale)
-    rows = [list_.row(KINDS, one, "en", 2 * 10**18, stale=stale) for one in shown]
+    rows = [list_.row(render.Described(KINDS, "en"), one, 2 * 10**18, stale=stale) for one in shown]
     lines = assert_fits(Grid(columns, rows).lines(width), width)
     assert len(lines) == len(found) + 1
     whole = [*Grid(columns, rows).lines(None)]

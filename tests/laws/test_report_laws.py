@@ -16,8 +16,8 @@ from phaseline.engine.core.intake import Arrival
 from phaseline.engine.core.tree import Tree
 from phaseline.engine.testing.random_events import SEED_LENGTH, Dice
 from phaseline.machines.compiler.conditions import starts_of
-from phaseline.machines.compiler.judging import in_order
 from phaseline.machines.compiler.kinds import Kind, Kinds
+from phaseline.machines.compiler.reachability import in_order
 from phaseline.machines.language.scripts import NoScripts
 from phaseline.machines.language.table import ABSENT, DELETED, SAME
 from phaseline.schemas.records import Cause, Entity, FacetState, Rejection, State, Transition, state

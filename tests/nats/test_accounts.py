@@ -31,6 +31,7 @@ from tests.support.archives import run_archive
 from tests.support.built_in_kinds import BUILT_IN_KINDS
 from tests.support.http_server import http_server
 from tests.support.installation import until_decided
+from tests.support.patience import LIMIT
 
 
 class Row(NamedTuple):
@@ -42,7 +43,7 @@ class Row(NamedTuple):
     answers: bool = False
 
 
-FEED = ["{p}.transition.>", "{p}.rejection.>", "{p}.json.>"]
+FEED = ["{p}.transition.>", "{p}.rejection.>", "{p}.loss.>", "{p}.json.>"]
 ROWS = {
     "engine": Row(
         "engine",
@@ -135,7 +136,7 @@ def test_the_table_is_the_one_that_is_tested() -> None:
         role.name: Row(role.account, list(role.publish), list(role.subscribe), role.answers) for role in roles.ROLES
     } == ROWS
     exported = {found.local for account in roles.ACCOUNTS for found in AccountPlan("pl").imports(account)}
-    feed = {"pl.transition.>", "pl.rejection.>", "pl.json.>"}
+    feed = {"pl.transition.>", "pl.rejection.>", "pl.loss.>", "pl.json.>"}
     tried = {request for requests in REQUESTS.values() for request, _ in requests}
     for subject in exported - feed:
         start = subject.removesuffix(">")
@@ -202,6 +203,19 @@ async def test_no_answer_arrives_where_the_role_may_not_publish(server: Accounts
         async with Wire.open(server.settings(SPY)) as after:
             now = await sizes(after)
         assert now == {**before, "pl-EVENTS": before["pl-EVENTS"] + (taken if user == "tree-c1" else 0)}
+
+
+@pytest.mark.parametrize("user", ["operator", "reader", "watcher"])
+@pytest.mark.parametrize("feed", ["transition", "rejection", "loss", "json"])
+async def test_the_whole_live_feed_is_heard(server: AccountsServer, user: str, feed: str) -> None:
+    heard: asyncio.Queue[str] = asyncio.Queue()
+    async with Wire.open(server.settings(user)) as wire, Wire.open(server.settings("engine")) as engine:
+        await wire.subscribe(f"pl.{feed}.>", lambda subject, *_: heard.put_nowait(subject))
+        await wire.flush()
+        await engine.publish_acked(f"pl.log.0.{feed}.anything", b"{}", {})
+        async with asyncio.timeout(LIMIT):
+            while await heard.get() != f"pl.{feed}.anything":  # the worker of this server commits too
+                pass
 
 
 @pytest.mark.parametrize("jwt", [False, True], ids=["nats-conf", "operator-jwt"])

@@ -2,6 +2,7 @@
 
 import asyncio
 import random
+import threading
 from collections.abc import AsyncIterator
 from dataclasses import replace
 from pathlib import Path
@@ -94,6 +95,36 @@ async def test_everything_is_as_before(wire: Wire, layout: Layout, tmp_path: Pat
         await AsOf(live, Moment(min(places), 0)).states()
     again = await run_archive(live, tmp_path)
     assert (again.parts, again.trimmed.events, again.trimmed.log) == ([], 0, 0)
+
+
+async def test_a_run_that_is_ended_while_it_reads_back_ends_at_once(wire: Wire, layout: Layout, tmp_path: Path) -> None:
+    """The event loop turns meanwhile, so Ctrl-C is heard. Nothing is trimmed, and the next run does it all."""
+    await lived(wire, layout, 1)
+    live, loop, seen, goes_on = (
+        installation(wire, layout),
+        asyncio.get_running_loop(),
+        asyncio.Event(),
+        threading.Event(),
+    )
+    steps, held = list[str](), await messages(wire, layout.events)
+
+    def progress(_: int) -> None:
+        if steps[-1] == "reading back":
+            loop.call_soon_threadsafe(seen.set)
+            assert goes_on.wait(30), "the event loop did not turn"
+
+    with Folder(tmp_path).locked():
+        archiver = Archiver(live, Folder(tmp_path), "/a", lambda step, _: steps.append(step), progress, SMALL)
+        running = asyncio.create_task(archiver.run("now"))
+        await seen.wait()
+        running.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await running
+        goes_on.set()
+    assert steps == ["writing", "reading back"]
+    assert await messages(wire, layout.events) == held
+    assert (await run_archive(live, tmp_path)).parts
+    check.check(Folder(tmp_path))
 
 
 class Killed(Exception):

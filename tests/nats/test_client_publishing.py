@@ -22,6 +22,7 @@ from phaseline.engine.errors import (
     Unconfirmed,
     Unsendable,
 )
+from phaseline.engine.jetstream import streams
 from phaseline.engine.jetstream.streams import provision
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.publish import compose
@@ -29,6 +30,7 @@ from phaseline.engine.settings import Settings
 from phaseline.schemas import codec
 from phaseline.schemas.envelope import Event
 from tests.support.built_in_kinds import BUILT_IN_KINDS
+from tests.support.installation import LIMIT
 from tests.support.tcp_proxy import proxy_to
 
 HARD_ID = "c.1/a b*%/é>ü"
@@ -220,6 +222,25 @@ async def test_only_rejections_are_sent_again(client: Client, wire: Wire) -> Non
     await wire.api(f"STREAM.PURGE.{layout.events}")
     with pytest.raises(EventGone):
         await client.resend(refused.records[0].sequence)
+
+
+async def test_a_question_without_an_answer_does_not_spend_the_patience(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As while the replicas of a stream elect a leader: nobody takes the event, and nobody says what the stream is."""
+    settings, asked = replace(settings, request_timeout=240.0), asyncio.Event()
+    monkeypatch.setattr(streams, "LOOK", 0.05)
+    async with Wire.open(settings) as wire, Client.open(settings) as client:
+
+        async def never(*_: object) -> dict[str, Any]:
+            asked.set()
+            return await asyncio.Future()
+
+        monkeypatch.setattr(client._session.wire, "api", never)
+        publishing = asyncio.ensure_future(client.publish("cluster", "create", "c1", check=False))
+        await asked.wait()
+        await provision(wire, settings)
+        assert not (await asyncio.wait_for(publishing, LIMIT)).duplicate
 
 
 async def test_connect_takes_words(server: EmbeddedServer, working: Settings) -> None:

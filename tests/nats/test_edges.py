@@ -3,17 +3,21 @@
 import asyncio
 import itertools
 import json
+from contextlib import suppress
 from pathlib import Path
+from typing import Any, cast
 
 import pytest
 
 from phaseline.engine.client.client import Client
-from phaseline.engine.edge import adding, edge_state
+from phaseline.engine.edge import adding, edge_state, event_sources
 from phaseline.engine.edge.adding import StoreWanted
 from phaseline.engine.edge.edge_state import EdgeState
 from phaseline.engine.errors import EdgeStoreMissing, InletHoldsEvents, NameUnknown, NoRoom, NoSuchStream
+from phaseline.engine.jetstream.streams import provision
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.publish.pipeline import PublishResult
+from phaseline.engine.settings import Settings
 from phaseline.engine.setup_errors import NoEdges
 from tests.support.account_requests import INTERNAL, sizes
 from tests.support.edge_site import Site, nodes, publish, site
@@ -67,6 +71,34 @@ async def test_a_hub_of_another_form(tmp_path: Path, mode: dict[str, bool]) -> N
         assert await found.brought() == {"c1": [*range(100)]}
         assert (await until(found, "connected")).waiting == 0
         assert not (await found.add("c1")).changed
+
+
+class Waiting:
+    """A connection whose first update of a stream waits for another program, though not for ever."""
+
+    def __init__(self, wire: Wire, other: asyncio.Event) -> None:
+        self.wire, self.other = wire, other
+        self.reached = asyncio.Event()
+
+    async def api(self, suffix: str, body: dict[str, Any] | None = None) -> dict[str, Any]:
+        if suffix.startswith("STREAM.UPDATE") and not self.reached.is_set():
+            self.reached.set()
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self.other.wait(), 0.5)
+        return await self.wire.api(suffix, body)
+
+
+async def test_two_edges_that_are_added_at_once_are_both_there(settings: Settings, wire: Wire) -> None:
+    layout, ended = await provision(wire, settings), asyncio.Event()
+    first = Waiting(wire, ended)
+    adds = asyncio.create_task(event_sources.take_in(cast("Wire", first), layout, {"name": "one"}))
+    await first.reached.wait()  # it has read the list, and would write it back without the other
+    assert await event_sources.take_in(wire, layout, {"name": "two"})
+    ended.set()
+    assert await adds
+    info = await wire.api(f"STREAM.INFO.{layout.events}")
+    assert {one["name"] for one in info["config"]["sources"]} >= {"one", "two"}
+    assert info["state"]["consumer_count"] == 0
 
 
 async def test_the_same_event_counts_once_at_edge_and_hub(tmp_path: Path) -> None:

@@ -1,12 +1,13 @@
 """Loading the states of a partition: it leaves the worker its turns, and misses nothing that STATE holds."""
 
 import asyncio
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from phaseline.engine.core.tree import take_in
+from phaseline.engine.core.tree import Tree, take_all_in
 from phaseline.engine.jetstream.reader import Reader, Stored
 from phaseline.engine.jetstream.streams import provision
 from phaseline.engine.jetstream.wire import Wire
@@ -15,6 +16,7 @@ from phaseline.engine.ownership import load_states
 from phaseline.engine.ownership.load_states import PartitionStates
 from phaseline.engine.ownership.takeover import take_over
 from phaseline.engine.settings import Settings
+from phaseline.schemas.records import EntityAfter
 from tests.support.built_in_kinds import BUILT_IN_KINDS
 from tests.support.divided import divided, repartition, until_all_decided
 from tests.support.installation import LIMIT, at_work, until_decided
@@ -45,9 +47,9 @@ async def test_others_have_a_turn_while_many_states_are_loaded(
         await until_decided(wire, layout)
     taken = [0, 0]  # in all, and most between two turns
 
-    def counted(*values: object) -> int:
-        taken[0] += 1
-        return take_in(*values)  # type: ignore[arg-type]  # as it is called
+    def counted(tree: Tree, found: Sequence[EntityAfter]) -> int:
+        taken[0] += len(found)
+        return take_all_in(tree, found)
 
     async def watch() -> None:
         before = 0
@@ -55,7 +57,7 @@ async def test_others_have_a_turn_while_many_states_are_loaded(
             taken[1], before = max(taken[1], taken[0] - before), taken[0]
             await asyncio.sleep(0)
 
-    monkeypatch.setattr(load_states, "take_in", counted)
+    monkeypatch.setattr(load_states, "take_all_in", counted)
     monkeypatch.setattr(load_states, "Reader", Arrived)
     watching = asyncio.create_task(watch())
     claim = await take_over(Installation(wire, await provision(wire, settings), BUILT_IN_KINDS), 0, "test")

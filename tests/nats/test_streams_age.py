@@ -45,6 +45,7 @@ async def test_events_that_are_not_decided(shell: Shell, settings: Settings, wir
         await publish(wire, list(fleet.life(30, 3, 3)))
         if is_divided:
             await repartition(wire, layout, 3)
+        await publish(wire, list(fleet.life(20, 3, 3)))  # each partition notes what it has decided
         await until_all_decided(wire, layout)
     await sent(wire, fleet, 7)
     shown = await shell(*AGE)
@@ -52,7 +53,7 @@ async def test_events_that_are_not_decided(shell: Shell, settings: Settings, wir
     refused = await shell(*AGE, "--apply")
     assert (refused.code, "would delete 7 events not decided yet" in refused.err) == (6, True), refused.err
     assert "--drop-events" in refused.err
-    assert (await max_age(wire, layout), await messages(wire, layout.events)) == (0, 37)
+    assert (await max_age(wire, layout), await messages(wire, layout.events)) == (0, 57)
     async with at_work(settings, wire):
         await until_all_decided(wire, layout)
     assert (await shell(*AGE, "--apply")).code == 0

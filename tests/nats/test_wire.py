@@ -24,7 +24,7 @@ from phaseline.engine.errors import (
 from phaseline.engine.jetstream import frames
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.settings import Settings
-from tests.support.nats_cluster import free_ports
+from tests.support import free_ports
 
 pytestmark = pytest.mark.asyncio
 
@@ -43,7 +43,7 @@ async def test_a_stream_stores_a_message_once(wire: Wire, settings: Settings) ->
 
 class WebSockets(EmbeddedServer):
     def _config(self) -> str:
-        return f"{super()._config()}websocket {{ listen: 127.0.0.1:{free_ports(1)[0]}, no_tls: true }}\n"
+        return f"{super()._config()}websocket {{ listen: 127.0.0.1:{free_ports.some(1)[0]}, no_tls: true }}\n"
 
 
 @pytest.mark.filterwarnings("ignore:parameter 'timeout'")  # how nats-py calls aiohttp
@@ -89,6 +89,25 @@ async def test_subscribers_get_unchanged_bytes(wire: Wire, settings: Settings) -
     wire.publish(f"{settings.prefix}.x", b"")
     await wire.flush()
     assert got.empty()
+
+
+async def test_frames_arrive_in_the_order_in_which_they_were_sent(wire: Wire, settings: Settings) -> None:
+    subject, found = f"{settings.prefix}.order", list[int]()
+    everything = asyncio.Event()
+    sizes = [10, 400_000, 10, 10, 900_000, 10] * 4
+
+    def note(_: str, data: bytes, *__: object) -> None:
+        found.append(int(data[:4]))
+        if len(found) == len(sizes):
+            everything.set()
+
+    await wire.subscribe(subject, note)
+    for number, size in enumerate(sizes):
+        wire.publish(subject, b"%04d" % number + b"." * size)
+        if number % 4 == 0:
+            await asyncio.sleep(0)
+    await asyncio.wait_for(everything.wait(), 20)
+    assert found == list(range(len(sizes)))
 
 
 async def test_a_failing_subscriber_does_not_affect_others(wire: Wire, settings: Settings) -> None:

@@ -49,6 +49,13 @@ async def test_commands_answer_as_before(shell: Shell, client: Client, tmp_path:
     assert (late.code, "--archive" in late.err) == (4, True)
     assert (await shell("changes", "--from", "20")).code == 4
     assert (await shell("watch", "--from", "20", "--no-follow")).code == 4
+    for command in ("watch --no-follow", "changes", "rejections list"):
+        from_start = [*command.split(), "--from", "start", "--json"]
+        begun = await shell(*from_start)
+        assert f"archived up to {done.json['place']} (" in begun.err
+        whole = await shell(*from_start, "--archive", str(folder))
+        assert (whole.code, "archived up to" in whole.err) == (0, False)
+    assert "give --http too" in (await shell("up", "--archive", str(folder))).err
     assert (await shell("list", "--json")).code == 0
     assert (await shell("replay", "--audit")).code == 0
 

@@ -168,7 +168,7 @@ async def test_the_option(cells: dict[str, Settings], tmp_path: Path) -> None:
         (("watch", "--cell", "a=nats://x", "--cell", "b=nats://x", "--from", "4711"), "(a=4711,b=4711)"),
         (("watch", "--cell", "a=nats://x", "--from", "b=4711"), "there is no cell 'b'"),
         (("watch", "--cell", "a=nats://x", "--from", "a="), "is no place of a cell"),
-        (("watch", "--cell", "a=nats://x", "--from", "a=yesterday"), "'yesterday' is none of"),
+        (("watch", "--cell", "a=nats://x", "--from", "a=soon"), "'soon' is none of"),
         (("watch", "--from", "a=4711"), "it names places of cells, and there is no --cell"),
     ],
 )

@@ -6,6 +6,7 @@ print (`test_cli_pages`), the other pages (`test_docs_run`).
 
 import re
 import shlex
+from functools import cache
 from pathlib import Path
 
 import click
@@ -83,6 +84,7 @@ BEFORE = {
 """What the reader has done before the first example that begins so."""
 
 
+@cache
 def examples() -> list[str]:
     """The commands of the page, in order."""
     page = PAGE.read_text(encoding="utf-8")

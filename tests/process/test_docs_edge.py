@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.support import free_ports
 from tests.support.command import ROOT
-from tests.support.nats_cluster import free_ports
 from tests.support.pages.runner import rewritten, run_page
 
 PAGE = ROOT / "docs" / "edge.md"
@@ -18,7 +18,7 @@ PORTS = ("4222", "4223", "7422")
 
 
 async def test_the_steps_lead_to_a_working_edge(tmp_path: Path) -> None:
-    ports = dict(zip(PORTS, map(str, free_ports(len(PORTS))), strict=True))
+    ports = dict(zip(PORTS, map(str, free_ports.some(len(PORTS))), strict=True))
     text = PAGE.read_text(encoding="utf-8")
     for shown, free in ports.items():
         text = text.replace(f":{shown}", f":{free}")

@@ -24,8 +24,6 @@ from tests.support.nats_cluster import Member, cluster, provisioned, until_whole
 
 PATIENCE = 120.0
 """Seconds: elections follow each other on a busy machine, and one event may need several."""
-CHANGES = 5
-"""How often the leader changes while events flow."""
 CloudEvent = dict[str, Any]
 Shake = Callable[[Wire, Layout, list[Member]], Awaitable[None]]
 
@@ -45,11 +43,11 @@ async def kill_the_leader(wire: Wire, layout: Layout, members: list[Member]) -> 
     await until_whole(wire, layout)
 
 
-async def shaken(shake: Callable[[], Awaitable[object]], count: int) -> AsyncIterator[CloudEvent]:
-    """So many events. The leader changes `CHANGES` times while they flow, each time after the last change is over."""
+async def shaken(shake: Callable[[], Awaitable[object]], count: int, changes: int) -> AsyncIterator[CloudEvent]:
+    """So many events. The leader changes so often while they flow, each time after the last change is over."""
     shaking: list[asyncio.Task[None]] = []
     for number in range(count):
-        if number % (count // CHANGES) == count // CHANGES // 2:
+        if number % (count // changes) == count // changes // 2:
             await asyncio.gather(*shaking)
             shaking = [asyncio.create_task(again_until_done(shake))]
         yield event(number)
@@ -65,14 +63,14 @@ async def again_until_done(shake: Callable[[], Awaitable[object]]) -> None:
         await asyncio.sleep(0.1)
 
 
-async def assert_all_are_stored(data: Path, shake: Shake, count: int) -> None:
+async def assert_all_are_stored(data: Path, shake: Shake, count: int, changes: int) -> None:
     async with cluster(data) as members:
         # Elections lose answers: what is not answered soon is sent again, as long as it takes.
         servers = tuple(member.url for member in members)
         settings = Settings(nats=servers, partitions=2, replicas=3, request_timeout=3.0)
         async with Wire.open(settings, patient=True) as wire, Client.open(settings) as client:
             layout = await provisioned(wire, settings)
-            bodies = shaken(partial(shake, wire, layout, members), count)
+            bodies = shaken(partial(shake, wire, layout, members), count, changes)
             assert await client.publish_many(bodies, patience=PATIENCE) == PublishResult(count, 0)
             async with Client.open(replace(settings, request_timeout=PATIENCE)) as patient:
                 await again_until_done(partial(wire.api, f"STREAM.LEADER.STEPDOWN.{layout.events}"))
@@ -87,10 +85,14 @@ async def assert_all_are_stored(data: Path, shake: Shake, count: int) -> None:
     assert trees == {f"c{tree}": [str(n) for n in range(tree, count, 7)] for tree in range(7)}
 
 
-async def test_the_leader_changes_again_and_again(tmp_path: Path) -> None:
-    await assert_all_are_stored(tmp_path, step_down, 700)
+@pytest.mark.parametrize(
+    ("count", "changes"),
+    [pytest.param(280, 2, id="twice"), pytest.param(1_400, 10, id="often", marks=pytest.mark.slow)],
+)
+async def test_the_leader_changes_again_and_again(tmp_path: Path, count: int, changes: int) -> None:
+    await assert_all_are_stored(tmp_path, step_down, count, changes)
 
 
 @pytest.mark.slow
 async def test_the_leader_is_killed_again_and_again(tmp_path: Path) -> None:
-    await assert_all_are_stored(tmp_path, kill_the_leader, 50_000)
+    await assert_all_are_stored(tmp_path, kill_the_leader, 50_000, 5)

@@ -11,8 +11,9 @@ from phaseline.engine.edge.adding import StoreWanted
 from phaseline.engine.errors import PhaselineError
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.settings import Settings
+from tests.support import free_ports
 from tests.support.edge_site import EdgeSite, Hub, Site, nodes, publish, site
-from tests.support.nats_cluster import cluster, free_ports, provisioned, until_whole
+from tests.support.nats_cluster import cluster, provisioned, until_whole
 from tests.support.prove_scale import scaled
 
 
@@ -79,7 +80,7 @@ async def test_a_hundred_edges_on_one_hub(tmp_path: Path) -> None:
 @pytest.mark.slow
 async def test_a_hub_of_three_servers(tmp_path: Path) -> None:
     """With three replicas: the leader of the inlet dies, then all three servers."""
-    ports = free_ports(3)
+    ports = free_ports.some(3)
     (tmp_path / "cluster").mkdir()
     async with cluster(tmp_path / "cluster", ports) as members:
         hub = Hub(tmp_path, ("c1",), accounts=False)

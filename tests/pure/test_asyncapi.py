@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+import pytest
 from hypothesis import given
 from jsonschema import Draft202012Validator
 
@@ -74,11 +75,15 @@ def validator(pointer: str) -> Draft202012Validator:
 MESSAGES = {name: validator(f"#/components/messages/{name}/payload") for name in DOCUMENT["components"]["messages"]}
 
 
-def test_examples_fit_their_messages_and_no_other() -> None:
-    for name, message in DOCUMENT["components"]["messages"].items():
-        for example in message.get("examples", ()):
+@pytest.mark.parametrize("one_of", [8, pytest.param(1, marks=pytest.mark.slow)], ids=["some", "all"])
+def test_examples_fit_their_messages_and_no_other(one_of: int) -> None:
+    """Each is compared with every eighth other message in turn, in `prove` with all."""
+    names = list(MESSAGES)
+    for number, name in enumerate(names):
+        for example in DOCUMENT["components"]["messages"][name].get("examples", ()):
             MESSAGES[name].validate(example["payload"])
-            assert [other for other, schema in MESSAGES.items() if schema.is_valid(example["payload"])] == [name]
+            others = {*names[number % one_of :: one_of]} - {name}
+            assert not [other for other in others if MESSAGES[other].is_valid(example["payload"])]
 
 
 def test_examples_are_taken_by_the_core() -> None:

@@ -6,11 +6,16 @@ from collections import Counter
 import pytest
 
 from phaseline.machines.compiler.conditions import returns
+from tests.support import spec_edge_hosting as spec
 from tests.support import spec_edge_moves as ours
 from tests.support import spec_edge_page as page
-from tests.support.built_in_kinds import BUILT_IN_KINDS
+from tests.support.built_in_kinds import BUILT_IN_KINDS, FAMILIES
 
 KINDS = tuple(page.TITLES)
+
+
+def test_no_kind_of_edge_hosting_is_left_out() -> None:
+    assert set(KINDS) == set(spec.ID) == set(FAMILIES["edge-hosting"])
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -10,15 +10,10 @@ import pytest
 
 from phaseline.machines.built_in import BUILT_IN
 from phaseline.machines.language.table import Table
+from tests.support.built_in_kinds import FAMILIES
 
 SPEC = Path(__file__).parents[2] / "docs" / "spec"
-PAGES = {
-    "edge-hosting": ("cluster", "node_pool", "node", "component"),
-    "emco": ("emco_resource", "app_context", "app_cluster", "rsync_resource"),
-    "gitops": ("application_set", "application", "resource"),
-    "fleet": ("git_repo", "bundle", "bundle_deployment", "bundle_resource"),
-}
-PAGE_OF = {kind: page for page, kinds in PAGES.items() for kind in kinds}
+PAGE_OF = {kind: page for page, kinds in FAMILIES.items() for kind in kinds}
 
 
 def words_of(table: Table) -> set[str]:

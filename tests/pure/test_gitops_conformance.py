@@ -13,7 +13,7 @@ from phaseline.machines.kubernetes.diff.canonical import canonical, pruned
 from phaseline.machines.kubernetes.diff.compare import as_stored, compare
 from phaseline.machines.kubernetes.diff.differences import differences
 from phaseline.machines.kubernetes.diff.ignore import apply_ignores
-from phaseline.machines.kubernetes.diff.known_types import canonical_fields
+from phaseline.machines.kubernetes.diff.known_types import with_fields
 from phaseline.machines.kubernetes.diff.types import ANY, type_of
 from phaseline.machines.kubernetes.health.registry import assess_health
 from phaseline.machines.kubernetes.manifest_id import group_kind
@@ -74,9 +74,11 @@ def test_ignoring(case: dict[str, Any], programs: SandboxRunner) -> None:
     if "error" in case["expected"]:
         assert any(effect.broken for effect in effects)
         return
-    fields = said.known_types_of(group_kind(target)[0], target["kind"])
+    type_ = with_fields(said.known_types_of(group_kind(target)[0], target["kind"]))
     expected = [_read(case["expected"][name]) for name in ("normalized_target", "normalized_live")]
-    assert [canonical_fields(side, fields) for side in freed] == [canonical_fields(side, fields) for side in expected]
+    assert [pruned(canonical(side, type_), type_) for side in freed] == [
+        pruned(canonical(side, type_), type_) for side in expected
+    ]
 
 
 def _read(found: Any) -> Any:

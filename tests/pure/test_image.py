@@ -38,6 +38,13 @@ def test_it_is_built_in_one_stage_and_runs_in_another() -> None:
     assert words("COPY") == ["--from=build /opt/phaseline /opt/phaseline"]
 
 
+def test_both_stages_begin_with_an_image_that_can_be_named() -> None:
+    first = [rest.partition(" AS ")[0] for name, rest in ALL if name == "FROM"]
+    assert first == ["${BASE}", "${BASE}"]
+    arguments = [rest for name, rest in ALL[: ALL.index(("FROM", "${BASE} AS build"))] if name == "ARG"]
+    assert arguments == ["PYTHON=3.12", "BASE=python:${PYTHON}-slim"]
+
+
 def test_it_runs_as_nobody() -> None:
     assert words("USER") == ["65534:65534"]
     names = [name for name, _ in LAST]

@@ -6,7 +6,8 @@ Belongs here: when tables are checked and compiled. Does not: what a check finds
 import pytest
 
 from phaseline.engine.log.watch import RecordFilter
-from phaseline.machines.built_in import BUILT_IN
+from phaseline.machines.built_in import BUILT_IN, SOUND
+from phaseline.machines.compiler import checks
 from phaseline.machines.compiler import kinds as compiler
 from phaseline.machines.compiler.checks import WrongTable
 from phaseline.machines.compiler.kinds import Kinds
@@ -44,7 +45,7 @@ def lamp(parent: str | None = None, begins: str = "Absent") -> Table:
 
 def test_the_built_in_tables_work() -> None:
     """Elsewhere they count as checked."""
-    Kinds(BUILT_IN)
+    assert Kinds(BUILT_IN).digest == SOUND, "set SOUND in machines/built_in.py to the digest that was found"
 
 
 def test_only_kinds_that_are_needed_are_compiled(built: list[str]) -> None:
@@ -106,6 +107,26 @@ def test_a_process_that_decides_checks_all_tables() -> None:
     kinds = Kinds((*BUILT_IN, lamp()), checked=BUILT_IN)
     kinds.prepare()
     kinds.prepare()
+
+
+def test_tables_that_are_known_to_be_sound_are_not_checked_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    known = Kinds((*BUILT_IN, lamp()), checked=BUILT_IN, sound=SOUND)
+    changed = Kinds((*BUILT_IN, lamp()), checked=BUILT_IN, sound=SOUND[::-1])
+
+    def never(_: Table) -> None:
+        raise AssertionError("a table is checked")
+
+    monkeypatch.setattr(checks, "check_table", never)
+    known.prepare()
+    assert known.versions == BUILT_IN_KINDS.versions | {"lamp": known["lamp"].version}
+    with pytest.raises(AssertionError, match="a table is checked"):
+        changed.prepare()
+
+
+def test_a_version_is_known_before_the_kind_is_compiled(built: list[str]) -> None:
+    kinds = Kinds(BUILT_IN, checked=BUILT_IN)
+    assert kinds.digest == SOUND
+    assert built == []
 
 
 def test_a_kind_has_no_other_attributes() -> None:

@@ -49,8 +49,10 @@ def driven(
 ) -> str | None:
     """The phase that the library moves a throwaway model to."""
     state, base = at
-    model = Model(state.phase)
-    taken = machine.drive(model, trigger, state, base, data, interrupted)
+    model, event = Model(state.phase), machine.machine.events[trigger]
+    if state.phase not in event.transitions:
+        return None
+    taken = event.trigger(model, judged=state, base=base, data=data, interrupted=interrupted)
     assert taken or model.state == state.phase
     return model.state if taken else None
 

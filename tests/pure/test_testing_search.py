@@ -96,8 +96,8 @@ def test_the_error_of_a_rule_is_raised() -> None:
 
 
 def test_correct_kinds_pass() -> None:
-    check_laws(sample_kinds.KINDS, examples=20)
-    check_laws(examples=20)
+    check_laws(sample_kinds.KINDS, examples=10)
+    check_laws(examples=10)
 
 
 def test_a_view_may_show_a_condition_of_the_base() -> None:

@@ -6,10 +6,11 @@ Belongs here: `restore`, and the indexes and tallies after it. Does not: reading
 import pytest
 
 from phaseline.engine.core.process import Processor
-from phaseline.engine.core.tree import Tree, restore
+from phaseline.engine.core.tree import Tree, restore, take_all_in
 from phaseline.engine.errors import KindMissing
 from phaseline.engine.replay.recorded_log import StoredEvent
 from phaseline.machines.language.scripts import NoScripts
+from phaseline.schemas import wire_codec
 from tests.support.built_in_kinds import BUILT_IN_KINDS
 from tests.support.sample_kinds import KINDS
 from tests.support.strategies import SUBJECTS, Sent, event
@@ -44,6 +45,17 @@ def test_the_records_of_a_log_restore_entities_tallies_and_indexes() -> None:
     assert len(restored) == 5
     assert sorted(restored.descendants("orchard", "o", "row")) == ["o/q", "o/r"]
     assert list(restored.descendants("orchard", "o", "fruit")) == ["o/r/s/a"]
+
+
+def test_records_restored_together_make_the_same_tree() -> None:
+    """Also where several are of one entity, some of it new and some known: the last one counts."""
+    tree, bodies = written(*SENT)
+    read = [wire_codec.read_entity(body) for _, body in bodies]
+    for known in range(len(read)):
+        restored = Tree(KINDS, NoScripts())
+        take_all_in(restored, read[:known])
+        assert take_all_in(restored, read[known:]) == REJECTED
+        assert (restored.entities, restored.tallies, restored.below) == (tree.entities, tree.tallies, tree.below)
 
 
 def test_a_record_of_a_kind_that_the_tree_lacks_is_refused_unless_it_is_a_rejection() -> None:

@@ -14,6 +14,7 @@ from phaseline.machines.gitops.cron import BadSchedule, CronSchedule, parse
 from phaseline.machines.gitops.sync_windows import KINDS, SEARCHES, App, Window, decide, next_allowed, read, select
 from phaseline.machines.kubernetes.durations import NoDuration, seconds
 from tests.support.effort import examples
+from tests.support.windows_at import is_open
 
 ZONES = ("Europe/Berlin", "Asia/Tokyo", "America/New_York")
 FAR = datetime(9000, 1, 1, tzinfo=UTC)
@@ -87,15 +88,15 @@ def test_what_is_no_duration(text: str) -> None:
     ("09:59:59", False), ("10:00:00", False), ("10:00:01", True), ("11:59:59", True), ("12:00:00", False),
 ])  # fmt: skip
 def test_a_window_is_open_at_neither_end(moment: str, active: bool) -> None:
-    assert window().is_active(at(f"2026-03-01T{moment}")) is active
+    assert is_open(window(), at(f"2026-03-01T{moment}")) is active
 
 
 def test_zones_are_as_they_are_at_the_moment_asked_about() -> None:
     berlin = window(zone="Europe/Berlin")
-    assert berlin.is_active(at("2026-01-10T09:30:00"))
-    assert not berlin.is_active(at("2026-07-10T10:30:00"))
-    assert berlin.is_active(at("2026-07-10T08:30:00"))
-    assert window(zone="Nowhere/Land").is_active(at("2026-07-10T10:30:00"))
+    assert is_open(berlin, at("2026-01-10T09:30:00"))
+    assert not is_open(berlin, at("2026-07-10T10:30:00"))
+    assert is_open(berlin, at("2026-07-10T08:30:00"))
+    assert is_open(window(zone="Nowhere/Land"), at("2026-07-10T10:30:00"))
 
 
 @pytest.mark.parametrize(("text", "open_", "closed"), [
@@ -104,15 +105,14 @@ def test_zones_are_as_they_are_at_the_moment_asked_about() -> None:
 def test_the_short_form(text: str, open_: str, closed: str) -> None:
     found = read(text)
     assert (found.kind, found.selects(App("any"))) == ("allow", True)
-    assert found.is_active(at(f"2026-03-02T{open_}"))
-    assert not found.is_active(at(f"2026-03-02T{closed}"))
+    assert is_open(found, at(f"2026-03-02T{open_}"))
+    assert not is_open(found, at(f"2026-03-02T{closed}"))
 
 
 def test_the_short_form_in_its_zone() -> None:
-    assert read("10:00-18:00", "Asia/Shanghai").is_active(at("2026-03-02T03:00:00"))
-    assert read({"kind": "deny", "schedule": "10:00-18:00", "timeZone": "Asia/Shanghai"}).is_active(
-        at("2026-03-02T03:00:00")
-    )
+    assert is_open(read("10:00-18:00", "Asia/Shanghai"), at("2026-03-02T03:00:00"))
+    denies = read({"kind": "deny", "schedule": "10:00-18:00", "timeZone": "Asia/Shanghai"})
+    assert is_open(denies, at("2026-03-02T03:00:00"))
 
 
 @pytest.mark.parametrize(("lists", "app", "any_", "all_"), [
@@ -199,7 +199,7 @@ def test_a_clock_that_is_put_forward_in_between() -> None:
         [window(schedule="0 10 29 3 *", zone="Europe/Berlin")], at("2026-03-28T12:00:00"), manual=False
     ).at
     assert found == at("2026-03-29T08:00:01")
-    assert window(schedule="0 10 29 3 *", zone="Europe/Berlin").is_active(found)
+    assert is_open(window(schedule="0 10 29 3 *", zone="Europe/Berlin"), found)
     assert found.day == 29
 
 

@@ -7,6 +7,7 @@ import pytest
 
 from phaseline.machines.gitops.sync_windows import App, Window, decide, read, select
 from tests.support.conformance import cases
+from tests.support.windows_at import is_open
 
 CASES = cases("syncwindows.json")
 
@@ -36,17 +37,17 @@ def answered(case: dict[str, Any]) -> dict[str, Any]:
     assert at is not None
     match case["operation"]:
         case "active":
-            return {"indices": [place for place, window in enumerate(found) if window.is_active(at)]}
+            return {"indices": [place for place, window in enumerate(found) if is_open(window, at)]}
         case "inactive_allows":
             return {
                 "indices": [
                     place
                     for place, window in enumerate(found)
-                    if window.kind == "allow" and not window.problem and not window.is_active(at)
+                    if window.kind == "allow" and not window.problem and not is_open(window, at)
                 ]
             }
         case "window_active":
-            return {"active": found[0].is_active(at)}
+            return {"active": is_open(found[0], at)}
     mine, began = select(found, app(case)), moment(case["operation_start"])
     said = {name: decide(mine, at, manual=name == "manual", began=began).allowed for name in ("auto", "manual")}
     return {**said, "matched": [place for place, window in enumerate(found) if window in mine]}

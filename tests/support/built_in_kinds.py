@@ -10,11 +10,12 @@ from phaseline.machines.compiler.kinds import Kinds
 
 BUILT_IN_KINDS = Kinds(BUILT_IN, checked=BUILT_IN)
 FAMILIES = {
-    "edge": ("cluster", "node_pool", "node", "component"),
+    "edge-hosting": ("cluster", "node_pool", "node", "component"),
     "emco": ("emco_resource", "app_context", "app_cluster", "rsync_resource"),
     "gitops": ("application_set", "application", "resource"),
     "fleet": ("git_repo", "bundle", "bundle_deployment", "bundle_resource"),
 }
+"""The kinds of each product, by the name of its page in docs/spec."""
 
 
 @cache

@@ -87,7 +87,7 @@ CUSTOM: dict[tuple[str, str], dict[str, Any]] = {
 
 def documents(text: str) -> list[Manifest]:
     """The manifests in a text."""
-    return [found for found in yaml.safe_load_all(text) if found is not None]
+    return [found for found in yaml.load_all(text, yaml.CSafeLoader) if found is not None]
 
 
 def base() -> list[Manifest]:

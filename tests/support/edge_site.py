@@ -24,8 +24,8 @@ from phaseline.engine.errors import PhaselineError
 from phaseline.engine.jetstream.streams import Layout, provision
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.settings import Settings
+from tests.support import free_ports
 from tests.support.accounts_server import AccountsServer
-from tests.support.nats_cluster import free_ports
 from tests.support.patience import wait_for
 from tests.support.raw_checker import read
 
@@ -39,7 +39,7 @@ class Hub(AccountsServer):
         self.edges, self.accounts = tuple(edges), accounts
         plan = AccountPlan(PREFIX, self.edges, edges=self.edges)
         super().__init__(plan, folder / "keys", jwt=jwt, data=folder / "hub")
-        [self.leaf_port] = free_ports(1)
+        [self.leaf_port] = free_ports.some(1)
 
     def _config(self) -> str:
         base = super()._config() if self.accounts else EmbeddedServer._config(self)
@@ -84,7 +84,7 @@ class EdgeSite(EmbeddedServer):
 
     async def cut_off(self) -> None:
         """Let the server run without its uplink, until `join`."""
-        await self._restart(free_ports(1))
+        await self._restart(free_ports.some(1))
 
     async def join(self) -> None:
         """Let it have its uplink again."""

@@ -15,7 +15,7 @@ from tests.support.spec_edge_hosting import ENDS, ID
 from tests.support.spec_edge_labels import LABELS
 from tests.support.spec_interpreter import Thing, World, bases, shown
 
-KINDS = family("edge")
+KINDS = family("edge-hosting")
 HERE = {"cluster": "c", "node_pool": "c/p", "node": "c/p/n", "component": "c/k"}
 """The entity that the events of each kind are about."""
 

@@ -10,9 +10,9 @@ from fractions import Fraction
 
 from hypothesis import HealthCheck, settings
 
-SCALE = {"quick": Fraction(1, 4), "default": Fraction(1), "slow": Fraction(20)}
+SCALE = {"quick": Fraction(1, 4), "default": Fraction(1, 2), "slow": Fraction(20)}
 EXAMPLES = 60
-"""What a law without a number of its own draws in the profile `default`."""
+"""What a law without a number of its own draws, times the scale."""
 DEAR = 24
 """The same for laws of which an example takes long."""
 REACH = 120
@@ -37,7 +37,7 @@ def register() -> None:
 
 
 def examples(count: int) -> settings:
-    """The settings of a law that draws `count` examples in the profile `default`."""
+    """The settings of a law that draws `count` examples, times the scale of the profile."""
     return settings(max_examples=max(10, int(count * SCALE[settings.get_current_profile_name()])))
 
 

@@ -2,6 +2,7 @@
 
 Starting Python and importing all that takes most of a second; forking takes milliseconds. Each program is still a
 process of its own, with its own arguments, environment, streams and exit code. It ends with whoever asked for it.
+One such process serves all processes of a test run. It imports nothing until the first of them asks.
 Belongs here: the server. Does not: asking it (`forked_process`), what tests run (`command`, `killable_worker`).
 """
 
@@ -9,7 +10,7 @@ import atexit
 import contextlib
 import gc
 import importlib
-import json
+import marshal
 import os
 import pkgutil
 import runpy
@@ -22,7 +23,6 @@ import time
 from collections.abc import Callable
 from typing import Any, NamedTuple, NoReturn
 
-READY = b"r"
 ALSO_NEEDED = ("phaseline.engine.worker.system", "phaseline.engine.worker.worker", "phaseline.engine.client.client")
 """Modules that commands import when they need them."""
 
@@ -35,14 +35,13 @@ class Running(NamedTuple):
     caller: socket.socket
 
 
-def serve(address: str) -> str:
+def serve(listening: socket.socket) -> str:
     """Fork for each connection until standard input ends. Only forked processes return: the module to run."""
-    _prepare()
     running: list[Running] = []
-    with socket.socket(socket.AF_UNIX) as listening:
-        listening.bind(address)
-        listening.listen()
-        os.write(1, READY)
+    first: list[socket.socket | int] = [listening, 0]
+    with listening:
+        if listening in select.select(first, [], [])[0]:
+            _prepare()
         while True:
             files: list[socket.socket | int] = [
                 listening,
@@ -93,7 +92,7 @@ def _fork(listening: socket.socket, running: list[Running]) -> dict[str, Any] | 
     for number, file in enumerate(files):
         os.dup2(file, number)
         os.close(file)
-    asked: dict[str, Any] = json.loads(request)
+    asked: dict[str, Any] = marshal.loads(request)
     return asked
 
 
@@ -159,5 +158,5 @@ def run_to_its_end(program: Callable[[], object]) -> NoReturn:
 
 
 if __name__ == "__main__":
-    chosen = serve(sys.argv[1])
+    chosen = serve(socket.socket(fileno=int(sys.argv[1])))
     run_to_its_end(lambda: runpy.run_module(chosen, run_name="__main__", alter_sys=True))

@@ -7,7 +7,7 @@ what tests run (`command`, `killable_worker`).
 import asyncio
 import atexit
 import contextlib
-import json
+import marshal
 import os
 import signal
 import socket
@@ -22,39 +22,54 @@ from functools import cache
 from pathlib import Path
 from typing import IO, Any
 
-from tests.support.fork_server import READY
-
 ROOT = Path(__file__).parents[2]
 PIPE, DEVNULL = subprocess.PIPE, subprocess.DEVNULL
+SERVER = "PHASELINE_FORKS"
+"""The variable with the address of the fork server that all processes of a test run share."""
 STARTED: list["_Transport"] = []
 """The processes that this test process has started and that have not ended yet."""
 
 _starting = threading.Lock()
 
 
-@cache
 def address() -> str:
-    """Start the fork server; it ends with this process. Returns where it listens."""
+    """Where the fork server listens: the one of this test run, or one of this process, which is started now."""
+    return os.environ.get(SERVER) or _started()
+
+
+@cache
+def _started() -> str:
+    """Start a fork server, which ends with this process. Who connects before it is ready waits."""
     folder = tempfile.TemporaryDirectory()
     where = f"{folder.name}/s"
     path = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
-    process = subprocess.Popen(
-        [sys.executable, "-m", "tests.support.fork_server", where], env={**os.environ, "PYTHONPATH": path},
-        stdin=PIPE, stdout=PIPE, cwd=ROOT,
-    )  # fmt: skip
+    with socket.socket(socket.AF_UNIX) as listening:
+        listening.bind(where)
+        listening.listen()
+        process = subprocess.Popen(
+            [sys.executable, "-m", "tests.support.fork_server", str(listening.fileno())],
+            env={**os.environ, "PYTHONPATH": path}, stdin=PIPE, pass_fds=(listening.fileno(),), cwd=ROOT,
+        )  # fmt: skip
     assert process.stdin is not None
-    assert process.stdout is not None
-    assert process.stdout.read(1) == READY
-    process.stdout.close()
     atexit.register(folder.cleanup)
     atexit.register(process.wait)
     atexit.register(process.stdin.close)
     return where
 
 
+@cache
+def _await_server() -> None:
+    """Wait until the fork server is ready: it closes a connection that asks for nothing."""
+    with socket.socket(socket.AF_UNIX) as connection:
+        connection.connect(address())
+        connection.shutdown(socket.SHUT_WR)
+        connection.recv(1)
+
+
 def started_server() -> str:
-    """As `address`, from several threads."""
+    """As `address`, from several threads, and the server is ready."""
     with _starting:
+        _await_server()
         return address()
 
 
@@ -94,7 +109,7 @@ class _Transport(BaseSubprocessTransport):
         theirs = [there for _, there in ends]
         connection = socket.socket(socket.AF_UNIX)
         connection.connect(address())
-        socket.send_fds(connection, [json.dumps({"module": args[0], "words": args[1:], **how}).encode()], theirs)
+        socket.send_fds(connection, [marshal.dumps({"module": args[0], "words": args[1:], **how})], theirs)
         for file in theirs:
             os.close(file)
         with connection.makefile("rb", buffering=0) as lines:

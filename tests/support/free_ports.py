@@ -1,6 +1,8 @@
 """Ports of this machine where nobody listens at the moment.
 
-Belongs here: finding some that stand side by side. Does not: ports that stay closed (`closed_port`).
+A port that the system names (port 0) may be given to a client before the server that is told to use it starts. So these
+are others, below, chosen at random: programs that run at the same time hardly ever choose the same.
+Belongs here: finding some. Does not: ports that stay closed (`closed_port`).
 """
 
 import random
@@ -8,6 +10,14 @@ import socket
 
 FIRST, LAST = 20_000, 32_000
 """Below the ports that the system gives to clients."""
+
+
+def some(count: int) -> list[int]:
+    """So many free ports."""
+    found = set[int]()
+    while len(found) < count:
+        found.add(side_by_side(1))
+    return [*found]
 
 
 def side_by_side(count: int) -> int:

@@ -14,8 +14,8 @@ import httpx2
 from phaseline.engine.http.access.access import AccessSettings
 from phaseline.engine.http.intake.hook_file import Hooks
 from phaseline.engine.http.server import serving
-from phaseline.engine.http.service import HISTORY, Service
-from phaseline.engine.settings import Settings
+from phaseline.engine.http.service import Service
+from phaseline.engine.settings import DEFAULT_HISTORY, Settings
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.schemas import codec
 from tests.support.built_in_kinds import BUILT_IN_KINDS
@@ -52,7 +52,7 @@ def as_json(value: Any) -> Any:
 @asynccontextmanager
 async def http_server(
     settings: Settings, kinds: Kinds = BUILT_IN_KINDS, access: AccessSettings | None = None,
-    hooks: Hooks | None = None, listen: str = "127.0.0.1:0", history: int = HISTORY,
+    hooks: Hooks | None = None, listen: str = "127.0.0.1:0", history: int = DEFAULT_HISTORY,
 ) -> AsyncIterator[Api]:  # fmt: skip
     """A server of the installation, once its fleet is loaded."""
     async with (

@@ -4,7 +4,6 @@ Belongs here: starting and stopping members, waiting until the cluster is whole.
 """
 
 import asyncio
-import socket
 import subprocess
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
@@ -15,17 +14,9 @@ from phaseline.engine.errors import PhaselineError
 from phaseline.engine.jetstream.streams import Layout, provision
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.settings import Settings
+from tests.support import free_ports
 
 LIMIT = 60
-
-
-def free_ports(count: int) -> list[int]:
-    """Ports that were free a moment ago. The servers' routes must be known before they start."""
-    sockets = [socket.create_server(("127.0.0.1", 0)) for _ in range(count)]
-    ports: list[int] = [found.getsockname()[1] for found in sockets]
-    for found in sockets:
-        found.close()
-    return ports
 
 
 class Member:
@@ -55,7 +46,7 @@ class Member:
 @asynccontextmanager
 async def cluster(data: Path, leaf_ports: Sequence[int] = ()) -> AsyncIterator[list[Member]]:
     """Three members. leaf_ports: where they listen for leaf nodes."""
-    ports = free_ports(6)
+    ports = free_ports.some(6)
     more = [f"leafnodes {{ listen: 127.0.0.1:{port} }}\n" for port in leaf_ports] or [""] * 3
     members = [Member(number, data / f"n{number}", ports[number], ports[3:], more[number]) for number in range(3)]
     for member in members:

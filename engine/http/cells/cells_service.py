@@ -8,11 +8,11 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Any
 
 from phaseline.engine.http.intake.hook_file import Hooks
-from phaseline.engine.http.service import HISTORY, Service, running
+from phaseline.engine.http.service import Service, running
 from phaseline.engine.http.traffic import Traffic
 from phaseline.engine.log.when import Moment
 from phaseline.engine.request_errors import StillLoading
-from phaseline.engine.settings import Settings
+from phaseline.engine.settings import DEFAULT_HISTORY, Settings
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.schemas.records import timestamp
 
@@ -81,7 +81,7 @@ def away(service: Service) -> dict[str, Any]:
 
 @asynccontextmanager
 async def running_cells(
-    cells: Mapping[str, Settings], kinds: Kinds, history: int = HISTORY, hooks: Hooks | None = None
+    cells: Mapping[str, Settings], kinds: Kinds, history: int = DEFAULT_HISTORY, hooks: Hooks | None = None
 ) -> AsyncIterator[CellsService]:
     """A service for each cell while the block runs. One whose servers are away waits for them."""
     async with AsyncExitStack() as stack:

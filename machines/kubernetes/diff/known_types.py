@@ -7,9 +7,7 @@ which fields of which kinds users name (`kubernetes.overrides`), the types (`typ
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
 
-from phaseline.machines.kubernetes.diff.canonical import canonical, pruned
 from phaseline.machines.kubernetes.diff.types import ANY, FieldType, type_called
 
 
@@ -52,9 +50,3 @@ def _placed(before: FieldType | None, path: list[str], type_: FieldType) -> Fiel
     inside[path[0]] = _placed(inside.get(path[0]), path[1:], type_)
     made.fields = inside
     return made
-
-
-def canonical_fields(found: Any, fields: tuple[KnownType, ...]) -> Any:
-    """An object with these fields in canonical form; a value that is not of its type stays as it is."""
-    type_ = with_fields(fields)
-    return pruned(canonical(found, type_), type_)

@@ -1,8 +1,8 @@
 """The shell of a page: one bash in a fresh folder, to which the page's commands go as they stand.
 
 Belongs here: the folder, the programs in it, and commands that last until they are stopped. Does not: what commands
-should print (`runner`). `phaseline` is forked from the fork server. Programs that a machine may lack, such as kubectl,
-are played by those in `bin`.
+should print (`runner`). `phaseline` is forked from the fork server, and so are programs that a machine may lack, such
+as kubectl, which modules here play (`forwarder`).
 """
 
 import asyncio
@@ -20,9 +20,9 @@ from typing import NamedTuple
 
 from tests.support import forked_process
 from tests.support.command import ENVIRONMENT, ROOT
+from tests.support.pages import forwarder
 from tests.support.processes import command_line
 
-PLAYED = Path(__file__).parent / "bin"
 PIDS = "pids"
 """A file beside the folder: the processes of the commands that were called."""
 LIMIT = 120
@@ -184,11 +184,10 @@ def _furnish(folder: Path) -> None:
         shutil.copy(ROOT / name, folder)
     programs = folder / ".venv" / "bin"
     programs.mkdir(parents=True)
-    for played in PLAYED.iterdir():
-        first, rest = played.read_text(encoding="utf-8").split("\n", 1)
-        text = f"#!{sys.executable} -IS\n{rest}" if "python3 -I -S" in first else f"#!{sys.executable}\n{rest}"
-        (programs / played.name).write_text(text, encoding="utf-8")
-        shutil.copymode(played, programs / played.name)
+    source = Path(forwarder.__file__).read_text(encoding="utf-8")
+    for name in forwarder.PROGRAMS:
+        (programs / name).write_text(f"#!{sys.executable} -IS\n{source}", encoding="utf-8")
+        (programs / name).chmod(0o755)
     for name in ("python", "python3"):
         (programs / name).write_text(f'#!/bin/sh\nexec {sys.executable} "$@"\n', encoding="utf-8")
         (programs / name).chmod(0o755)

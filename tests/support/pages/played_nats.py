@@ -1,5 +1,7 @@
-#!/usr/bin/env python3
-"""Plays the command `nats`: pub, sub and req, with the server and the key that the environment names."""
+"""Plays the command `nats`: pub, sub and req, with the server and the key that the environment names.
+
+Belongs here: that program, as far as pages use it. Does not: starting it (`forwarder`).
+"""
 
 import asyncio
 import os
@@ -7,6 +9,8 @@ import signal
 import sys
 
 import nats
+from nats.aio.client import Client
+from nats.aio.msg import Msg
 
 
 async def main(verb: str, *words: str) -> None:
@@ -27,12 +31,12 @@ async def main(verb: str, *words: str) -> None:
     await connection.close()
 
 
-async def listen(connection: nats.NATS, subject: str) -> None:
+async def listen(connection: Client, subject: str) -> None:
     stop = asyncio.Event()
     asyncio.get_running_loop().add_signal_handler(signal.SIGINT, stop.set)
     number = 0
 
-    async def show(message: nats.aio.msg.Msg) -> None:
+    async def show(message: Msg) -> None:
         nonlocal number
         number += 1
         print(f'[#{number}] Received on "{message.subject}"', *(f"{k}: {v}" for k, v in (message.headers or {}).items()),
@@ -44,4 +48,5 @@ async def listen(connection: nats.NATS, subject: str) -> None:
     await stop.wait()
 
 
-asyncio.run(main(*sys.argv[1:]))
+if __name__ == "__main__":
+    asyncio.run(main(*sys.argv[1:]))

@@ -1,5 +1,7 @@
-#!/usr/bin/env python3
-"""Plays the command `kubectl get -o json`: prints objects of the examples, and those in `tests/support`."""
+"""Plays the command `kubectl get -o json`: prints objects of the examples, and those in `tests/support`.
+
+Belongs here: that program, as far as pages use it. Does not: starting it (`forwarder`).
+"""
 
 import json
 import sys
@@ -33,4 +35,5 @@ def main(words: list[str]) -> None:
         print(json.dumps({"apiVersion": "v1", "kind": "List", "items": found}))
 
 
-main(sys.argv[1:])
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,92 @@
+"""The body of a transition, from a template: what is the same in many records is encoded once.
+
+A template is the body of a record as `wire_codec` writes it, cut at the values that differ from event to event. So both
+ways make the same bytes; a property test compares them.
+Belongs here: `TransitionWriter`. Does not: which field stands where (`wire_codec`), JSON, any other record.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from msgspec import Raw
+from msgspec.structs import replace
+
+from phaseline.schemas import codec, wire_codec
+from phaseline.schemas.records import Transition, timestamp, written_facets
+from phaseline.schemas.wire_types import RecordMap, TransitionData
+
+MOST = 2_048
+"""The most templates that are kept, of 1 to 2 kB each. A fleet in which all goes well needs some dozens."""
+HEADER = 3
+"""The bytes with which msgpack begins a list of 16 or more values."""
+
+Key = tuple[object, ...]
+"""All that a body depends on beside the values that are filled in."""
+
+
+class TransitionWriter:
+    """Writes the transitions of one installation as msgpack."""
+
+    def __init__(self, installation: str, versions: Mapping[str, str]) -> None:
+        """installation: the source of the records. versions: by kind, the version of its table."""
+        self._installation, self._versions = installation, versions
+        self._templates: dict[Key, list[Any]] = {}
+
+    def body(self, record: Transition, index: int, records: int) -> bytes:
+        """The same bytes as those of `wire_codec.write`. index, records: as there."""
+        entity, of = record.entity, record.cause
+        facets, sequences, timers, asked = written_facets(entity), entity.sequences, entity.timers_ns, entity.asked
+        key = (
+            entity.kind, entity.names, record.facet, record.before, record.after, record.trigger, record.unasked, of.by,
+            not sequences, not timers, not asked, *[(each.base, each.state, each.interrupted) for each in facets],
+        )  # fmt: skip
+        template = self._templates.get(key)
+        if template is None or of.extensions:
+            return self._write(key, record, index, records)
+        values = [
+            f"{of.sequence}-{index}", f"{entity.kind}/{entity.id}", timestamp(record.time_ns), entity.id,
+            entity.version, record.reason, record.message, of.sequence, of.event, of.source, of.origin, of.time_text,
+            records, *[timestamp(each.since_ns) for each in facets], entity.attributes,
+        ]  # fmt: skip
+        if sequences:
+            values.append(sequences)
+        if timers:
+            values.append(wire_codec.timers_to_wire(timers))
+        if asked:
+            values.append(asked)
+        parts = template.copy()
+        parts[1::2] = values
+        return codec.encode_parts(parts)[HEADER:]
+
+    def _write(self, key: Key, record: Transition, index: int, records: int) -> bytes:
+        """The body of a record that finds no template. It becomes that of the next ones, unless it has extensions."""
+        tables = self._versions.get(record.entity.kind, "")
+        wire: Any = wire_codec.to_wire(record, index, records, self._installation, tables)
+        if not record.cause.extensions:
+            if len(self._templates) >= MOST:
+                self._templates.clear()
+            self._templates[key] = [*_cut(wire)]
+        return codec.encode_struct(wire)
+
+
+def _cut(wire: RecordMap[TransitionData]) -> Iterator[Any]:
+    """The parts of a body that are the same in others, with room between them for the values that are not."""
+    holes: list[str] = []
+
+    def hole() -> str:
+        holes.append(f"\0hole {len(holes)}\0")
+        return holes[-1]
+
+    data, cause, entity = wire.data, wire.data.cause, wire.data.entity
+    wire = replace(wire, id=hole(), subject=hole(), time=hole())
+    data = replace(data, id=hole(), version=hole(), reason=hole(), message=hole())
+    cause = replace(cause, sequence=hole(), event=hole(), source=hole(), origin=hole(), time=hole(), records=hole())
+    facets = {name: replace(facet, since=hole()) for name, facet in entity.facets.items()}
+    entity = replace(entity, facets=facets, attributes=hole())
+    filled = [name for name in ("sequences", "timers", "asked") if getattr(entity, name)]
+    entity = replace(entity, **{name: hole() for name in filled})
+    rest = codec.encode_struct(replace(wire, data=replace(data, cause=cause, entity=entity)))
+    for each in holes:
+        part, _, rest = rest.partition(codec.encode(each))
+        yield from (Raw(part), None)
+    yield Raw(rest)

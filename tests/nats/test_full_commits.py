@@ -1,0 +1,50 @@
+"""A worker with much to do stores full commits, because each commit costs the server the same."""
+
+import asyncio
+from dataclasses import replace
+from itertools import groupby
+
+import pytest
+
+from phaseline.engine.core.process import BATCH_LIMIT
+from phaseline.engine.jetstream.reader import BUFFER
+from phaseline.engine.jetstream.stream_reader import read_all
+from phaseline.engine.jetstream.streams import provision
+from phaseline.engine.jetstream.wire import Wire
+from phaseline.engine.log.installation import Installation
+from phaseline.engine.settings import Settings
+from phaseline.engine.worker import deciding
+from phaseline.engine.worker.partition import Partition
+from tests.support.built_in_kinds import BUILT_IN_KINDS
+from tests.support.installation import LIMIT, until_decided
+from tests.support.random_events import RandomEvents, publish
+
+
+async def test_what_a_full_commit_left_over_is_committed_with_the_next_events(
+    settings: Settings, wire: Wire, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A slice of 1,000 events makes 999 records and one; that one waits for others, if some have come."""
+    monkeypatch.setattr(deciding, "SLICE_SECONDS", 60.0)  # a busy machine does not end a slice early
+    layout, fleet = await provision(wire, replace(settings, partitions=1)), RandomEvents(settings.prefix)
+    await publish(wire, [fleet.event("cluster", "create", f"c{number}") for number in range(BUFFER)])
+    room, stop = asyncio.Event(), asyncio.Event()
+    partition = Partition(Installation(wire, layout, BUILT_IN_KINDS), 0, "w", room=room)
+    running = asyncio.create_task(partition.run(stop))
+    async with asyncio.timeout(LIMIT):
+        while partition._inbox is None or partition._inbox.delivered < BUFFER:
+            await asyncio.sleep(0.01)
+    room.set()
+    await until_decided(wire, layout)
+    stop.set()
+    partition.wake()
+    await running
+
+    batches = [
+        message.headers.get("Nats-Batch-Id")
+        async for piece in read_all(wire, layout.log, [f"{settings.prefix}.log.0.transition.>"])
+        for message in piece
+    ]
+    sizes = [len(list(records)) for _, records in groupby(batches)]
+    assert len(batches) >= BUFFER
+    first = sizes.index(BATCH_LIMIT)
+    assert all(size == BATCH_LIMIT for size in sizes[first:-1]), sizes

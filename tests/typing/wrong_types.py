@@ -1,0 +1,14 @@
+"""Wrong uses of the public API. Nothing here runs: a type checker must find each line that ends with a comment.
+
+mypy --strict finds comments that silence nothing. tests/process/test_typing.py checks the same with pyright.
+"""
+
+import phaseline
+
+
+async def wrong(client: phaseline.Client) -> None:
+    number: int = await client.get("node", "c1/a/n1")  # type: ignore[assignment]
+    await client.status("a")  # type: ignore[attr-defined]
+    await client.emco.status("a", output="everything")  # type: ignore[call-overload]
+    async with phaseline.connect(request_timout=3):  # type: ignore[call-arg]
+        assert number
