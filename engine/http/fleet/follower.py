@@ -25,6 +25,8 @@ from phaseline.engine.jetstream.direct_get import origin
 from phaseline.engine.jetstream.reader import Stored
 from phaseline.engine.jetstream.stream_reader import read_all, reader_of
 from phaseline.engine.log import as_of, checkpoint, foreign, latest
+from phaseline.engine.log.archived import note
+from phaseline.engine.log.archived.archive_errors import NotInLog
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.log_records import record_in_log, record_in_state
 from phaseline.engine.request_errors import PlaceAhead, StillLoading
@@ -111,7 +113,7 @@ class Follower:
         began = time.monotonic()
         states = _States(self.installation, await _counts(self.installation))
         self.began = await latest.copied(self.installation)
-        self.fleet.stand_at(self.began, (await as_of.resolve(self.installation, self.began)).time_ns)
+        self.fleet.stand_at(self.began, await self._time_of(self.began))
         async for messages in read_all(wire, layout.state, []):
             for place, record in states.read(messages):
                 self.fleet.apply(place, record)
@@ -120,6 +122,17 @@ class Follower:
         seconds = round(time.monotonic() - began, 3)
         log.info("fleet_loaded", entities=len(self.fleet), place=self.began, seconds=seconds)
         return states
+
+    async def _time_of(self, place: int) -> int:
+        """When the log stood at the last place that STATE has copied, ns.
+
+        An archive run may have noted a later place: STATE copies no notes, for example.
+        """
+        try:
+            return (await as_of.resolve(self.installation, place)).time_ns
+        except NotInLog:
+            told = await note.last(self.installation)
+            return 0 if told is None else told.time_ns
 
     async def _follow(self, states: "_States | None") -> None:
         """Read LOG after the place at which the states were noted. Ends only if the states turn out to lack some."""
