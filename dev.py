@@ -24,9 +24,15 @@ LINT = (
     ["mypy"],
     ["lint-imports"],
 )
-PARALLEL = ["-n", str(2 * (os.cpu_count() or 1)), "--dist", "worksteal"]
-PYTEST = ["pytest", *PARALLEL]
-PURE = [*PYTEST, "tests/pure", "--hypothesis-profile", "quick"]
+
+
+def pytest(processes: int) -> list[str]:
+    """Runs tests in so many processes for each processor."""
+    return ["pytest", "-n", str(processes * (os.cpu_count() or 1)), "--dist", "worksteal"]
+
+
+PYTEST = pytest(3)  # many tests wait, for servers and processes
+PURE = [*pytest(2), "tests/pure", "--hypothesis-profile", "quick"]
 COVERAGE = ["--cov", "--cov-branch", "--cov-report", "term:skip-covered"]
 PAGE_TESTS = ("", "_cells", "_entity", "_roles")
 FOREIGN_TESTS = ("foreign_clients", "foreign_http", "foreign_charts", "alerts")

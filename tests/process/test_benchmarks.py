@@ -161,6 +161,7 @@ async def test_scale_measures_workers_and_readers() -> None:
     assert "| `list --json` |" in scale.page(found)
 
 
+@pytest.mark.slow
 def test_the_core_counts_its_stages_and_its_memory(capsys: pytest.CaptureFixture[str]) -> None:
     assert "decide and evolve" in core.stages(600)
     core.fill(400)
@@ -174,6 +175,7 @@ def test_memory_is_measured_in_fresh_processes() -> None:
     assert "decide and evolve" in core.page(found)
 
 
+@pytest.mark.slow
 def test_a_snapshot_of_which_three_differ_makes_three_records() -> None:
     found = snapshot.run(nodes=40, differ=3, rounds=2)
     assert found["records"] == 3
@@ -214,6 +216,7 @@ def test_what_is_compared_is_in_sync() -> None:
     assert compare(large_deployment.desired(), large_deployment.live()) == []
 
 
+@pytest.mark.slow
 async def test_the_cost_of_metrics_is_measured() -> None:
     found = await metrics.run(events=2_200, rounds=1)
     assert min(found.values()) > 0
