@@ -152,8 +152,8 @@ def page(found: dict[str, Any]) -> str:
         rows.append(f"| {title} | {', '.join(f'{rate:,.0f}' for rate in rates)} | {shown} | {promises[title]} |")
     head = (
         f"Up to {found['events']:,} events of the workload above (slow peers get a part of them), in {found['rounds']} "
-        "rounds in which all\ntake turns, each in a fresh process. All read the events from JetStream, store each "
-        "transition and state, and publish the transition.\nA checker compares the state of every entity, and "
+        "rounds in which all\ntake turns, each in a fresh process. All read the events from JetStream, "
+        "store each transition and\nstate, and publish the transition. A checker compares the state of every entity, and "
         "the number of transitions.\n"
     )
     return "\n".join([head, *rows])
