@@ -153,7 +153,7 @@ def page(found: dict[str, Any]) -> str:
     head = (
         f"Up to {found['events']:,} events of the workload above (slow peers get a part of them), in {found['rounds']} "
         "rounds in which all\ntake turns, each in a fresh process. All read the events from JetStream, "
-        "store each transition and\nstate, and publish the transition. A checker compares the state of every entity, and "
-        "the number of transitions.\n"
+        "store each transition and\nstate, and publish the transition. A checker compares the state of every entity, "
+        "and the number of transitions.\n"
     )
     return "\n".join([head, *rows])
