@@ -294,19 +294,18 @@ class Processor:
 
     def written(self, answers: Sequence[list[Record]], *, as_json: bool) -> list[Message]:
         """The records of some events as log messages, each step for all of them."""
-        write = self._write_as_json if as_json else self._write
-        bodies = [write(record, index, len(answer)) for answer in answers for index, record in enumerate(answer)]
+        bodies = [
+            self._body(record, index, len(answer), as_json=as_json)
+            for answer in answers
+            for index, record in enumerate(answer)
+        ]
         subjects = [self._subject(record) for answer in answers for record in answer]
         return list(map(Message, subjects, bodies))
 
-    def _write(self, record: Record, index: int, records: int) -> bytes:
-        """The body of a record, which is number `index` of the `records` of its event."""
-        if isinstance(record, Transition):
+    def _body(self, record: Record, index: int, records: int, *, as_json: bool) -> bytes:
+        """The body of a record, which is number `index` of the `records` of its event. as_json: if JSON holds it."""
+        if not as_json and isinstance(record, Transition):
             return self._transitions.body(record, index, records)
-        return self._write_as_json(record, index, records, as_json=False)
-
-    def _write_as_json(self, record: Record, index: int, records: int, *, as_json: bool = True) -> bytes:
-        """The same as JSON, if JSON holds the record."""
         tables = self.tree.kinds.versions.get(_kind_of(record), "")
         return wire_codec.write(record, index, records, self.installation, tables, as_json=as_json)
 
