@@ -10,6 +10,7 @@
 | `openapi`, `reference` | the description of the requests; their part of docs/http.md |
 | `service` | the connection and the fleet |
 | `server` | listening |
+| `away` | what a request gets while NATS is away |
 | `traffic`, `kept` | how much is asked; results that may be asked for again |
 | `access` | who may ask what |
 | `reading` | answers to what is read |
