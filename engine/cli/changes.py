@@ -21,7 +21,7 @@ from phaseline.engine.client import maps
 from phaseline.engine.client.selection import Selector, by_field
 from phaseline.engine.log.changes import Change, ChangeList
 from phaseline.engine.log.event_clock.event_time import Clock
-from phaseline.engine.log.when import When
+from phaseline.engine.log.when import A_MOMENT, When
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.language.language_tags import ENGLISH
 from phaseline.schemas.records import State
@@ -58,7 +58,7 @@ FIELDS: dict[str, Callable[[Change], Any]] = {
     ],
 )
 @click.option("--from", "start", type=options.WhenType(), required=True, metavar="MOMENT",
-              help="The earlier moment: a place in the log, a time, or how long ago (2h).")  # fmt: skip
+              help=f"The earlier moment: {A_MOMENT}.")  # fmt: skip
 @click.option("--to", "end", type=options.WhenType(), metavar="MOMENT", help="The later moment.  [default: now]")
 @click.option("--tree", type=names.ID, metavar="ID", help="Only this entity and everything below it.")
 @click.option("--kind", type=names.KIND, metavar="KIND", help="Only this kind.")

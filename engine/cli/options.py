@@ -20,7 +20,7 @@ from phaseline.engine.cli.help import Shared
 from phaseline.engine.cli.output import JSON, MEANINGS, PEOPLE, Output
 from phaseline.engine.embedded.server_key import with_key
 from phaseline.engine.errors import BadSetting, NameUnknown
-from phaseline.engine.log.when import NOW, START, Time, parse, seconds_of
+from phaseline.engine.log.when import A_MOMENT, NOW, START, Time, parse, seconds_of
 from phaseline.engine.settings import DEFAULT_TIMEOUT, Settings, from_options
 from phaseline.schemas import envelope
 from phaseline.schemas.cloudevents import extensions
@@ -192,7 +192,7 @@ def at(function: Function) -> Function:
         "--at",
         type=WhenType(),
         metavar="MOMENT",
-        help="Show the states at this moment: a place in the log, a time, or how long ago (15m).",
+        help=f"Show the states at this moment: {A_MOMENT}.",
     )
 
     @functools.wraps(function)

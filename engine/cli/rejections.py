@@ -21,7 +21,7 @@ from phaseline.engine.client.rejection_counts import RejectionCount
 from phaseline.engine.client.selection import by_field
 from phaseline.engine.errors import NotRejected
 from phaseline.engine.log.log_records import Logged
-from phaseline.engine.log.when import When
+from phaseline.engine.log.when import A_MOMENT, When
 from phaseline.engine.publish.outcomes import Outcome
 from phaseline.engine.settings import Settings
 from phaseline.schemas.records import MAX_PAYLOAD, Rejection
@@ -82,7 +82,7 @@ def rejections() -> None:
 )
 @click.option("--tree", type=names.ID, metavar="ID", help="Only this entity and everything below it.")
 @click.option("--from", "start", type=options.WhenType(), default="start", show_default=True,
-              help="Where to begin: start, a place in the log, a time, or how long ago (15m).")  # fmt: skip
+              help=f"Where to begin: start, {A_MOMENT}.")  # fmt: skip
 @click.option("--follow", is_flag=True, help="Wait for more, and show them as they happen.")
 @click.option("--summary", is_flag=True, help="Count them by reason, kind and source, each with the last one.")
 @selection.sort_by_column(FIELDS, "the most frequent first; needs --summary")

@@ -24,7 +24,7 @@ from phaseline.engine.errors import EntityUnknown
 from phaseline.engine.log import latest
 from phaseline.engine.log.event_clock.event_time import SERVER, Clock
 from phaseline.engine.log.timeline import Interval, Lane, Timeline, ticks
-from phaseline.engine.log.when import When
+from phaseline.engine.log.when import A_MOMENT, When
 from phaseline.engine.settings import Settings
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.compiler.labels import Language, facet_named
@@ -55,7 +55,7 @@ SHORT = 24
     "start",
     type=options.WhenType(),
     metavar="MOMENT",
-    help="First moment: a place in the log, a time, or how long ago (2h).  [default: its creation]",
+    help=f"First moment: {A_MOMENT}.  [default: its creation]",
 )
 @click.option("--to", "end", type=options.WhenType(), metavar="MOMENT", help="Last moment.  [default: now]")
 @options.clock

@@ -17,7 +17,7 @@ from phaseline.engine.cli.output import NAME, Output
 from phaseline.engine.cli.styled import Text, width_of
 from phaseline.engine.client import maps
 from phaseline.engine.client.selection import EVERYTHING, Selector
-from phaseline.engine.log.when import When
+from phaseline.engine.log.when import A_MOMENT, When
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.compiler.labels import Language
 from phaseline.schemas.records import Rejection
@@ -41,7 +41,7 @@ from phaseline.schemas.records import Rejection
 @click.option("--facet", metavar="FACET", help="Only this facet, for kinds with several.")
 @click.option("--tree", type=names.ID, metavar="ID", help="Only this entity and everything below it.")
 @click.option("--from", "start", type=cells.StartType(), default="now", show_default=True,
-              help="Where to begin: start, now, a place in the log, a time, or how long ago (15m).")  # fmt: skip
+              help=f"Where to begin: start, now, {A_MOMENT}.")  # fmt: skip
 @click.option("--rejections", is_flag=True, help="Include rejections.")
 @click.option("--no-follow", is_flag=True, help="End at the last record instead of waiting for more.")
 @click.option("--limit", type=click.IntRange(1), metavar="N", help="End after N records.")

@@ -13,7 +13,10 @@ from phaseline.schemas.records import nanoseconds, utc
 START, NOW = "start", "now"
 END = 2**63
 """A place after the end of every log."""
+A_MOMENT = "a place in the log, a time, or how long ago (15m)"
+"""What the help of options says of a moment."""
 KNOWN = "now, start, a place in the log (4711), a time (2026-03-02T08:00 or 03:12), how long ago (15m)"
+"""What the error about another text says."""
 _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 _AGO = re.compile(r"(\d+(?:\.\d+)?)([smhd])")
 _CLOCK = re.compile(r"\d\d:\d\d(:\d\d)?")
@@ -83,9 +86,14 @@ def _time(text: str) -> int | Time:
         return parse(now - timedelta(seconds=float(ago[1]) * _UNITS[ago[2]]))
     try:
         if _CLOCK.fullmatch(text):
-            today = datetime.combine(now, time.fromisoformat(text)).astimezone()
-            return parse(today if today <= now else today - timedelta(days=1))
+            return parse(_last(time.fromisoformat(text), now))
         known = datetime.fromisoformat(text)
     except ValueError:
         raise NameUnknown(what="moment", name=text, known=KNOWN, meant="") from None
     return parse(known) if known.tzinfo is None else Time(nanoseconds(text))
+
+
+def _last(clock: time, now: datetime) -> datetime:
+    """When a local clock showed this time last. Days on which it is changed are longer or shorter than others."""
+    today = datetime.combine(now, clock).astimezone()
+    return today if today <= now else datetime.combine(now - timedelta(days=1), clock).astimezone()

@@ -1,10 +1,13 @@
 """What callers may write for a point in time."""
 
+import time
+from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 
 import pytest
 
 from phaseline.engine.errors import NameUnknown
+from phaseline.engine.log import when as moments
 from phaseline.engine.log.watch import first
 from phaseline.engine.log.when import END, Moment, Time, When, parse
 
@@ -51,6 +54,41 @@ def test_a_time_of_day_is_the_last_one(text: str) -> None:
     assert isinstance(found, Time)
     assert timedelta() <= datetime.now(UTC) - found.as_datetime() < timedelta(hours=25)
     assert found.as_datetime().astimezone().strftime("%H:%M:%S").startswith(text)
+
+
+@pytest.fixture
+def in_berlin(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Clocks there go forward on 2026-03-29 at 02:00, and back on 2026-10-25 at 03:00."""
+    with monkeypatch.context() as patch:
+        patch.setenv("TZ", "Europe/Berlin")
+        time.tzset()
+        yield
+    time.tzset()
+
+
+@pytest.mark.parametrize(
+    ("now", "clock", "last"),
+    [
+        ("2026-03-28T12:00+01:00", "13:30", "2026-03-27T13:30+01:00"),
+        ("2026-03-29T12:00+02:00", "11:30", "2026-03-29T11:30+02:00"),
+        ("2026-03-29T12:00+02:00", "13:30", "2026-03-28T13:30+01:00"),
+        ("2026-10-25T12:00+01:00", "13:30", "2026-10-24T13:30+02:00"),
+        ("2026-10-25T12:00+01:00", "01:30", "2026-10-25T01:30+02:00"),
+    ],
+)
+@pytest.mark.usefixtures("in_berlin")
+def test_a_time_of_day_is_the_last_one_when_clocks_change(
+    now: str, clock: str, last: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Then(datetime):
+        @classmethod
+        def now(cls, tz: object = None) -> "Then":
+            return cls.fromisoformat(now)
+
+    monkeypatch.setattr(moments, "datetime", Then)
+    found = parse(clock)
+    assert isinstance(found, Time)
+    assert found.as_datetime() == datetime.fromisoformat(last)
 
 
 @pytest.mark.parametrize("text", ["soon", "", "15 m", "25:00", "2026-13-01", "-1"])
