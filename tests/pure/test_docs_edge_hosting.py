@@ -9,13 +9,13 @@ from phaseline.machines.compiler.conditions import returns
 from tests.support import spec_edge_hosting as spec
 from tests.support import spec_edge_moves as ours
 from tests.support import spec_edge_page as page
-from tests.support.built_in_kinds import BUILT_IN_KINDS, FAMILIES
+from tests.support.built_in_kinds import BUILT_IN_KINDS, KINDS_OF_PRODUCT
 
 KINDS = tuple(page.TITLES)
 
 
 def test_no_kind_of_edge_hosting_is_left_out() -> None:
-    assert set(KINDS) == set(spec.ID) == set(FAMILIES["edge-hosting"])
+    assert set(KINDS) == set(spec.ID) == set(KINDS_OF_PRODUCT["edge-hosting"])
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -10,10 +10,10 @@ import pytest
 
 from phaseline.machines.built_in import BUILT_IN
 from phaseline.machines.language.table import Table
-from tests.support.built_in_kinds import FAMILIES
+from tests.support.built_in_kinds import KINDS_OF_PRODUCT
 
 SPEC = Path(__file__).parents[2] / "docs" / "spec"
-PAGE_OF = {kind: page for page, kinds in FAMILIES.items() for kind in kinds}
+PAGE_OF = {kind: page for page, kinds in KINDS_OF_PRODUCT.items() for kind in kinds}
 
 
 def words_of(table: Table) -> set[str]:

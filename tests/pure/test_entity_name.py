@@ -4,6 +4,7 @@ import pytest
 
 from phaseline.engine.cli.entity_name import is_part_of, read
 from phaseline.machines.built_in import installed
+from tests.support.built_in_kinds import KINDS_OF_PRODUCT
 
 
 @pytest.mark.parametrize(
@@ -30,7 +31,7 @@ def test_words_are_read(words: tuple[str, str | None], kind: str | None, entity_
 def test_a_kind_is_part_of_itself_and_of_those_above() -> None:
     kinds = installed()
     found = {name for name in kinds if is_part_of(kinds, name, "cluster")}
-    assert found == {"cluster", "node_pool", "node", "component"}
+    assert found == set(KINDS_OF_PRODUCT["edge-hosting"])
     assert is_part_of(kinds, "unknown", "unknown")
     assert not is_part_of(kinds, "unknown", "cluster")
     assert not is_part_of(kinds, "cluster", "node")

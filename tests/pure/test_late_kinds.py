@@ -45,7 +45,7 @@ def lamp(parent: str | None = None, begins: str = "Absent") -> Table:
 
 def test_the_built_in_tables_work() -> None:
     """Elsewhere they count as checked."""
-    assert Kinds(BUILT_IN).digest == SOUND, "set SOUND in machines/built_in.py to the digest that was found"
+    assert Kinds(BUILT_IN).digest == SOUND, "run `python3 dev.py generate`: it sets SOUND"
 
 
 def test_only_kinds_that_are_needed_are_compiled(built: list[str]) -> None:

@@ -9,7 +9,7 @@ from phaseline.machines.built_in import BUILT_IN
 from phaseline.machines.compiler.kinds import Kinds
 
 BUILT_IN_KINDS = Kinds(BUILT_IN, checked=BUILT_IN)
-FAMILIES = {
+KINDS_OF_PRODUCT = {
     "edge-hosting": ("cluster", "node_pool", "node", "component"),
     "emco": ("emco_resource", "app_context", "app_cluster", "rsync_resource"),
     "gitops": ("application_set", "application", "resource"),
@@ -21,4 +21,4 @@ FAMILIES = {
 @cache
 def family(name: str) -> Kinds:
     """The kinds of one product, by themselves."""
-    return Kinds(tuple(table for table in BUILT_IN if table.kind in FAMILIES[name]), checked=BUILT_IN)
+    return Kinds(tuple(table for table in BUILT_IN if table.kind in KINDS_OF_PRODUCT[name]), checked=BUILT_IN)

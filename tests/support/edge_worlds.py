@@ -11,7 +11,7 @@ from phaseline.engine.core.tree import Tree
 from phaseline.machines.language.scripts import NoScripts
 from phaseline.schemas.records import Cause, Entity, FacetState, State
 from tests.support.built_in_kinds import family
-from tests.support.spec_edge_hosting import ENDS, ID
+from tests.support.spec_edge_hosting import ENDS, ID, PARENT
 from tests.support.spec_edge_labels import LABELS
 from tests.support.spec_interpreter import Thing, World, bases, shown
 
@@ -89,10 +89,10 @@ def worlds(kind: str) -> Iterator[World]:
 
 
 def _held(world: World, kind: str, entity_id: str) -> bool:
-    parent_id = entity_id.rpartition("/")[0]
-    if not parent_id:
+    parent = PARENT[kind]
+    if parent is None:
         return True
-    above = world.get(("node_pool" if kind == "node" else "cluster", parent_id))
+    above = world.get((parent, entity_id.rpartition("/")[0]))
     return above is not None and (above.base[0] not in ENDS or world[kind, entity_id].base[0] in ENDS)
 
 
