@@ -299,6 +299,20 @@ def show_help_of(name: str) -> None:
         become([*command, "--help"])
 
 
+def prepare(name: str, further: "list[str]") -> None:
+    """Install, copy or set what a command needs beyond the environment."""
+    if name == "mutation":
+        copy_for_mutation()
+        os.chdir(str(MUTATION))
+    if name == "golden":
+        os.environ["PHASELINE_GOLDEN"] = "write"
+    if name == "foreign":
+        install_foreign()
+    measures_page = name == "bench" and ("page" in further or set(further) <= {"--write"})
+    if name in ("browser", "screens") or measures_page:
+        install_browser()
+
+
 def become(command: "list[str]") -> None:
     """Replace this process by that program, so that its exit code and its signals are its own."""
     os.execv(program(command[0]), [program(command[0]), *command[1:]])
@@ -330,16 +344,7 @@ def main(arguments: "list[str]") -> None:
         run_beside_lint([*command, *further], fresh)
     if linted:
         lint()
-    if command == COMMANDS["mutation"][2]:
-        copy_for_mutation()
-        os.chdir(str(MUTATION))
-    if arguments[0] == "golden":
-        os.environ["PHASELINE_GOLDEN"] = "write"
-    if arguments[0] == "foreign":
-        install_foreign()
-    measures_page = arguments[0] == "bench" and ("page" in further or set(further) <= {"--write"})
-    if arguments[0] in ("browser", "screens") or measures_page:
-        install_browser()
+    prepare(arguments[0], further)
     if command:
         if extras == "dev":
             say(" ".join([*command, *further]))

@@ -6,7 +6,7 @@ Belongs here: calling the generators. Does not: what they write (`machines.docs.
 """
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from phaseline.engine.accounts import page as accounts_page
 from phaseline.engine.cli import reference
@@ -16,15 +16,15 @@ from phaseline.engine.telemetry import monitoring_files
 from phaseline.engine.telemetry import page as metrics_page
 from phaseline.machines.docs import checked_tables, pages
 
-
-GENERATORS = (
-    checked_tables, pages, reference, generate_sync, accounts_page, http_reference, metrics_page, monitoring_files,
+GENERATORS: tuple[Callable[[Sequence[str] | None], int], ...] = (
+    checked_tables.main, pages.main, reference.main, generate_sync.main, accounts_page.main, http_reference.main,
+    metrics_page.main, monitoring_files.main,
 )  # fmt: skip
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Write or check all; 1 if `--check` finds a stale file."""
-    return max(generator.main(arguments) for generator in GENERATORS)
+    return max(generate(arguments) for generate in GENERATORS)
 
 
 if __name__ == "__main__":

@@ -31,7 +31,11 @@ def nothing_starts(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_golden_runs_every_test_that_can_write_its_pages() -> None:
     """Not those that write what a release promises, or that need programs of other makers."""
     tests = ROOT / "tests"
-    can = {str(path.relative_to(tests)) for path in tests.rglob("test_*.py") if 'get("PHASELINE_GOLDEN")' in path.read_text()}
+    can = {
+        str(path.relative_to(tests))
+        for path in tests.rglob("test_*.py")
+        if 'get("PHASELINE_GOLDEN")' in path.read_text()
+    }
     assert can - {"pure/test_dev.py"} == {*dev.GOLDEN, "pure/test_upcasting.py", "process/test_foreign_charts.py"}
 
 

@@ -82,7 +82,7 @@ def test_a_time_of_day_is_the_last_one_when_clocks_change(
 ) -> None:
     class Then(datetime):
         @classmethod
-        def now(cls, tz: object = None) -> "Then":
+        def now(cls, _: object = None) -> "Then":
             return cls.fromisoformat(now)
 
     monkeypatch.setattr(moments, "datetime", Then)
