@@ -114,6 +114,7 @@ async def test_only_the_next_owner_gets_a_partition(wire: Wire, settings: Settin
     installation = Installation(wire, layout, BUILT_IN_KINDS)
     async with fleet(settings, "a") as running:
         await until_owned(running, "a")
+        await running["a"].worker.wire.flush()  # the server knows its subscriptions
         for name in ("a", "b", "", "\udcff"):
             assert not await asked(installation, name)
         assert len(running["a"].worker.owned) == PARTITIONS
