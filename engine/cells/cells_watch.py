@@ -6,7 +6,7 @@ Belongs here: `CellsWatch`. Does not: waiting for cells (`merging`), the watch o
 
 import time
 from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
-from typing import Any, Generic, NamedTuple, Self, TypeVar
+from typing import Any, Generic, NamedTuple, Self, TypeVar, cast
 
 from phaseline.engine.cells.merging import Connect, Merged
 from phaseline.engine.cells.one_cell import Told
@@ -83,6 +83,7 @@ class CellsWatch(Generic[R]):
         if self._next[name] == NOW:
             self._next[name] = self._places[name] = (await client.moment(NOW)).place + 1
         async with self._begun(client, self._next[name]) as watch:
-            async for record in watch:
-                self._next[name] = watch.sequence + 1
-                yield CellRecord(name, watch.sequence, record, watch._body)  # noqa: SLF001  # one watch of many
+            while found := await watch.batch():
+                for one in found:
+                    self._next[name] = one.sequence + 1
+                    yield CellRecord(name, one.sequence, cast("R", one.record), one.body)

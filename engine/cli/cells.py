@@ -132,7 +132,7 @@ class OpenedCells:
 
     def watch(
         self, kind: str | None, output: Output, *, start: When | Places, follow: bool, **which: Any
-    ) -> AsyncGenerator[CellRecord[Any], None]:
+    ) -> AsyncGenerator[list[CellRecord[Any]], None]:
         """The records of all, as `client.watch` gives them. At the end of several says how to continue."""
         if self._cells is not None:
             told = partial(tell, output)
@@ -223,19 +223,19 @@ class Installations:
             raise click.BadParameter(problem, param_hint="--from") from None
 
 
-async def placed(watch: Watch[Any]) -> AsyncGenerator[CellRecord[Any], None]:
-    """The records of a watch of one installation, with their places."""
+async def placed(watch: Watch[Any]) -> AsyncGenerator[list[CellRecord[Any]], None]:
+    """The records of a watch of one installation, with their places, as many at a time as are there."""
     async with watch:
-        async for record in watch:
-            yield CellRecord("", watch.sequence, record, watch._body)  # noqa: SLF001  # decoded if it is asked for
+        while found := await watch.batch():
+            yield [CellRecord("", *one) for one in found]
 
 
-async def _followed(watch: CellsWatch[Any], output: Output) -> AsyncGenerator[CellRecord[Any], None]:
-    """The records of a watch of several cells. At the end says how to continue."""
+async def _followed(watch: CellsWatch[Any], output: Output) -> AsyncGenerator[list[CellRecord[Any]], None]:
+    """The records of a watch of several cells, one at a time. At the end says how to continue."""
     async with watch:
         try:
             async for one in watch:
-                yield one
+                yield [one]
         finally:
             output.flush()
             terminal.say(f"to continue after these records: --from {places.written(watch.places)}")

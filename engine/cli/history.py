@@ -102,12 +102,13 @@ async def lasting(records: Watch[Transition]) -> AsyncIterator[Lasting]:
     """The transitions in order, each once it is known how long its state lasted."""
     waiting, last = deque[Lasting](), dict[str, Lasting]()
     previous: Transition | None = None
-    async for record in records:
-        if record.facet in last:
-            last[record.facet].until = record.time_ns
-        last[record.facet] = Lasting(record, previous)
-        waiting.append(last[record.facet])
-        previous = record
+    while batch := await records.batch():
+        for record in (one.record for one in batch if isinstance(one.record, Transition)):
+            if record.facet in last:
+                last[record.facet].until = record.time_ns
+            last[record.facet] = Lasting(record, previous)
+            waiting.append(last[record.facet])
+            previous = record
         while waiting[0].until is not None:
             yield waiting.popleft()
     for one in waiting:
@@ -120,9 +121,9 @@ def row(kinds: Kinds, one: Lasting, language: Language, stale: int | None, width
     kind = record.entity.kind
     before = Text() if record.before is None else render.state(kinds, kind, record.facet, record.before)
     return (
-        render.text_of(record.entity.version),
+        Text(str(record.entity.version)),
         Text(render.time_within(record.time_ns, width)),
-        render.text_of(record.facet),
+        render.word(record.facet),
         before,
         render.state(kinds, kind, record.facet, record.after),
         render.label(kinds, kind, record.facet, record.after, language),
@@ -136,7 +137,7 @@ def row(kinds: Kinds, one: Lasting, language: Language, stale: int | None, width
 def _how_long(one: Lasting, stale: int | None) -> Text:
     """How long the state lasted; for the last one so far, and as of when that is known. stale: see `get`, ns."""
     if one.until is not None:
-        return render.text_of(render.duration(one.until - one.record.time_ns))
+        return Text(render.duration(one.until - one.record.time_ns))
     now = render.now_ns()
     so_far = render.text_of(f"{render.duration(now - one.record.time_ns)} so far")
     return so_far if stale is None else Text.assemble(so_far, " ", render.as_of(stale, now))

@@ -10,7 +10,7 @@ from itertools import zip_longest
 from operator import gt
 from typing import NamedTuple
 
-from phaseline.engine.cli.styled import Text, width_of
+from phaseline.engine.cli.styled import TableLine, Text, width_of
 
 GAP = "  "
 """What stands between two columns."""
@@ -82,6 +82,8 @@ class Lines:
         self._shown = [*range(len(columns))]
         self._held: list[Row] = []
         self._widths: list[int] | None = None
+        self._rooms: Sequence[int] = ()
+        """The widths with the gap behind each column."""
         self._is_full = False
         """Whether the columns take the whole width, so that no column can become wider."""
 
@@ -105,6 +107,7 @@ class Lines:
         fitted = fitting(columns, [needed[at] for at in self._shown], self._width)
         self._shown = [at for at, room in zip(self._shown, fitted, strict=True) if room is not None]
         self._widths = [room for room in fitted if room is not None]
+        self._rooms = _rooms(self._widths)
         titles = [Text(column.title, "bold") for column in self._columns]
         return [self._line(titles, self._widths), *(self._line(row, self._widths) for row in held)]
 
@@ -113,7 +116,7 @@ class Lines:
         cells = row if len(self._shown) == len(row) else [row[at] for at in self._shown]
         if any(map(gt, [cell.width for cell in cells], widths)):
             return self._fitted(cells, widths)
-        return _side_by_side(cells, widths, self._width)
+        return _side_by_side(cells, self._rooms, self._width)
 
     def _fitted(self, cells: Row, widths: list[int]) -> Text:
         """The line of a row with wider cells. A name widens its column, if that costs no other one."""
@@ -125,14 +128,15 @@ class Lines:
                         spare = width - sum(widths) - len(GAP) * (len(widths) - 1)
                         widths[number] += max(0, min(spare, found - room))
                         self._is_full = spare <= found - room
+                        self._rooms = _rooms(widths)
                     continue
                 wider = [*widths[:number], found, *widths[number + 1 :]]
                 fitted = fitting([columns[one] for one in self._shown], wider, width)
                 if None in fitted:
                     return self._alone(cells, widths)
                 widths[:] = [room for room in fitted if room is not None]
-                self._is_full = False
-        return _side_by_side(cells, widths, width)
+                self._rooms, self._is_full = _rooms(widths), False
+        return _side_by_side(_cut(cells, widths), self._rooms, width)
 
     def _alone(self, cells: Row, widths: Sequence[int]) -> Text:
         """The line of a row with a name that is too wide for the columns: they are chosen for this row alone."""
@@ -140,8 +144,9 @@ class Lines:
         needed = [max(room, cell.width) if not column.may_cut else min(room, cell.width)
                   for column, cell, room in zip(columns, cells, widths, strict=True)]  # fmt: skip
         fitted = fitting(columns, needed, self._width)
-        shown = [number for number, room in enumerate(fitted) if room is not None]
-        return _side_by_side([cells[one] for one in shown], [fitted[one] or 0 for one in shown], self._width)
+        shown = [(cell, room) for cell, room in zip(cells, fitted, strict=True) if room is not None]
+        rooms = [room for _, room in shown]
+        return _side_by_side(_cut([cell for cell, _ in shown], rooms), _rooms(rooms), self._width)
 
 
 def _usual(column: Column, widths: Sequence[int], width: int | None) -> int:
@@ -152,25 +157,20 @@ def _usual(column: Column, widths: Sequence[int], width: int | None) -> int:
     return sorted(widths)[len(widths) * MOST // 100]
 
 
-def _side_by_side(cells: Row, widths: Sequence[int], width: int | None) -> Text:
-    """Cells in columns, cut where they are wider, without blanks at the end; the whole is no wider than `width`."""
-    parts: list[Text | str] = []
-    missing = used = 0
-    for cell, room in zip(cells, widths, strict=True):
-        if (found := cell.width) > room:
-            cell = cell.cut(room)  # noqa: PLW2901  # what is shown of it
-            found = cell.width
-        if found:
-            if missing:
-                parts.append(" " * missing)
-                used += missing
-            parts.append(cell)
-            used += found
-            missing = room - found + APART
-        else:
-            missing += room + APART
-    line = Text.assemble(*parts)
-    return line if width is None or used <= width else line.clipped(width)
+def _rooms(widths: Iterable[int]) -> list[int]:
+    """The widths of columns with the gap behind each."""
+    return [width + APART for width in widths]
+
+
+def _cut(cells: Row, widths: Sequence[int]) -> Row:
+    """The cells, cut where they are wider."""
+    return [cell if cell.width <= room else cell.cut(room) for cell, room in zip(cells, widths, strict=True)]
+
+
+def _side_by_side(cells: Row, rooms: Sequence[int], width: int | None) -> Text:
+    """TableLine in columns that take `rooms`, with their gaps; the whole is no wider than `width`."""
+    line = TableLine.placed(cells, rooms)
+    return line if width is None or sum(rooms) <= width + APART else line.clipped(width)
 
 
 def fitting(columns: Sequence[Column], needed: Sequence[int], width: int | None) -> list[int | None]:
@@ -216,10 +216,11 @@ def _wrapped(columns: Sequence[Column], rows: Sequence[Row], width: int | None) 
     least = [max([row[at].longest_word for row in whole]) for at in range(len(columns))]
     fitted = _shared(columns, needed, least, width, sorted(range(len(columns)), key=lambda at: needed[at]))
     shown = [(at, room) for at, room in enumerate(fitted) if room is not None]
+    rooms = _rooms(room for _, room in shown)
     for row in whole:
         pieces = ([*row[at].wrapped(room)] for at, room in shown)
         for line in zip_longest(*pieces, fillvalue=Text()):
-            yield _side_by_side(line, [room for _, room in shown], width)
+            yield _side_by_side(line, rooms, width)
 
 
 @dataclass(slots=True)

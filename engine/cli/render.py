@@ -161,15 +161,11 @@ def facet_message(kinds: Kinds, entity: Entity, name: str, found: State) -> Text
 
 def local_time(time_ns: int) -> str:
     """`2026-03-02 08:00:05.123`, in the local time zone."""
-    second, rest = divmod(time_ns, SECOND)
-    return f"{_local_second(second)}.{rest // 1_000_000:03d}"
-
-
-@lru_cache(maxsize=4096)
-def _local_second(second: int) -> str:
-    minute, rest = divmod(second, MINUTE)
-    head = _local_minute(minute)
-    return f"{head}{rest:02d}" if head else time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(second))
+    minute, rest = divmod(time_ns, MINUTE * SECOND)
+    if head := _local_minute(minute):
+        return f"{head}{rest // SECOND:02d}.{rest // 1_000_000 % 1_000:03d}"
+    text = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(time_ns // SECOND))
+    return f"{text}.{rest // 1_000_000 % 1_000:03d}"
 
 
 @lru_cache(maxsize=64)

@@ -6,7 +6,7 @@ Belongs here: `Text`. Does not: which words have which colour (`render`), column
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Final
 
@@ -42,6 +42,8 @@ class Text(msgspec.Struct, eq=False, gc=False):
     _cuts: "dict[int, Text] | None" = None
     _codes: Codes | None = None
     _painted: str = ""
+    _room: int = -1
+    _padded: str = ""
 
     @classmethod
     def of(cls, parts: Iterable[Piece]) -> "Text":
@@ -94,6 +96,12 @@ class Text(msgspec.Struct, eq=False, gc=False):
                 before, after = codes[self.style]
                 self._painted = f"{before}{self.text}{after}"
         return self._painted
+
+    def padded(self, room: int, codes: "Codes") -> str:
+        """The text with escape codes, and blanks up to this width. It is kept, too."""
+        if self._room != room or self._codes is not codes:
+            self._room, self._padded = room, self.painted(codes) + " " * (room - self.width)
+        return self._padded
 
     @property
     def longest_word(self) -> int:
@@ -171,6 +179,55 @@ class Text(msgspec.Struct, eq=False, gc=False):
             yield Text.assemble(" " * margin, self[start:end].cut(room))
             start = end + len(plain[end:]) - len(plain[end:].lstrip())
             margin = min(indent, max(0, width - 1))
+
+
+class TableLine(Text):
+    """A line of texts in columns, each of which takes so many columns of a terminal. It has no blanks at its end.
+
+    Most are painted once and thrown away, so it is joined into a `Text` only if somebody asks for a part of it.
+    """
+
+    cells: "Sequence[Text]" = ()
+    rooms: Sequence[int] = ()
+
+    @classmethod
+    def placed(cls, cells: "Sequence[Text]", rooms: Sequence[int]) -> "TableLine":
+        """The texts in columns of these widths; none is wider."""
+        return cls(cells=cells, rooms=rooms)
+
+    @property
+    def joined(self) -> Text:
+        """The same as a text of pieces."""
+        found: list[Text | str] = []
+        missing = 0
+        for cell, room in zip(self.cells, self.rooms, strict=True):
+            if cell:
+                found += (" " * missing, cell) if missing else (cell,)
+                missing = 0
+            missing += room - cell.width
+        return Text.assemble(*found)
+
+    @property
+    def parts(self) -> tuple[Piece, ...]:
+        """Its pieces."""
+        return self.joined.parts
+
+    @property
+    def plain(self) -> str:
+        """The text without styles."""
+        if self._plain is None:
+            self._plain = self.joined.plain
+        return self._plain
+
+    def painted(self, codes: "Codes") -> str:
+        """The line with escape codes."""
+        return "".join([cell.padded(room, codes) for cell, room in zip(self.cells, self.rooms, strict=True)]).rstrip(
+            " "
+        )
+
+    def __getitem__(self, span: slice) -> Text:
+        """The characters of a span, with their styles."""
+        return self.joined[span]
 
 
 def _pieces(text: Text | str) -> tuple[Piece, ...]:

@@ -75,25 +75,26 @@ def watch(
 
 
 async def show_records(
-    kinds: Kinds, records: AsyncGenerator[CellRecord[Any], None], limit: int | None, output: Output,
+    kinds: Kinds, records: AsyncGenerator[list[CellRecord[Any]], None], limit: int | None, output: Output,
     language: Language = "en", selector: Selector = EVERYTHING, names: Sequence[str] = (),
 ) -> int:  # fmt: skip
     """Print records, `limit` at most; return their number. names: of the cells, if there are several."""
     shown, room = 0, max(map(width_of, names), default=0)
     async with aclosing(records):
-        async for one in records:
-            record = one.record
-            if selector.requirements and (isinstance(record, Rejection) or not selector.selects(record.entity)):
-                continue
-            if output.is_data:
-                show_record(kinds, one, output, language)
-            else:
-                line = render.line(kinds, one.place, record, output.width)
-                output.line(Text.assemble(Text(f"{one.cell:<{room}}", "cyan"), line) if room else line)
+        async for some in records:
+            for one in some:
+                record = one.record
+                if selector.requirements and (isinstance(record, Rejection) or not selector.selects(record.entity)):
+                    continue
+                if output.is_data:
+                    show_record(kinds, one, output, language)
+                else:
+                    line = render.line(kinds, one.place, record, output.width)
+                    output.line(Text.assemble(Text(f"{one.cell:<{room}}", "cyan"), line) if room else line)
+                shown += 1
+                if shown == limit:
+                    return shown
             output.flush_when_idle()
-            shown += 1
-            if shown == limit:
-                break
     return shown
 
 

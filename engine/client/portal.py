@@ -12,6 +12,7 @@ from contextlib import AbstractAsyncContextManager
 from typing import Any, Generic, Self, TypeVar
 
 from phaseline.engine.log import watch as log_watch
+from phaseline.engine.log.log_records import Logged
 from phaseline.schemas.records import Rejection, Transition
 
 SLICE = 256
@@ -160,6 +161,10 @@ class Watch(Generic[R]):
             return self._portal.run(self._watch.__anext__())
         except StopAsyncIteration:
             raise StopIteration from None
+
+    def batch(self) -> list[Logged]:
+        """The next records, with their places: as many as are there, at least one. Empty at the end."""
+        return self._portal.run(self._watch.batch())
 
     def close(self) -> None:
         """End the watch: there are no further records."""

@@ -31,7 +31,8 @@ async def timeline_between(
         return await timeline_by_event(installation, kind, entity_id, start, end, depth)
     after, up_to = await _range(session, start, end)
     before = await AsOf(installation, after).states(kind, entity_id, deleted=True)
-    records = [logged.record async for logged in _between(session, kind, entity_id, after, up_to)]
+    batches = _between(session, kind, entity_id, after, up_to)
+    records = [logged.record async for some in batches for logged in some]
     found = [record for record in records if isinstance(record, Transition)]
     if not before and not found:
         raise TreeUnknown(root=entity_id)
@@ -48,8 +49,9 @@ async def changes_between(
         return await changes_by_event(await session.installation(), kind, tree, start, end)
     after, up_to = await _range(session, start, end)
     found = Changes()
-    async for logged in _between(session, kind, tree, after, up_to):
-        found.take(logged.record)
+    async for some in _between(session, kind, tree, after, up_to):
+        for logged in some:
+            found.take(logged.record)
     return found.sorted()
 
 
@@ -61,10 +63,10 @@ async def _range(session: Session, start: When | None, end: When | None) -> tupl
 
 async def _between(
     session: Session, kind: str | None, tree: str | None, after: Moment, up_to: Moment
-) -> AsyncIterator[Logged]:
-    """The transitions of a kind, of a tree, of both or of all, after one moment and up to another."""
+) -> AsyncIterator[list[Logged]]:
+    """The transitions of a kind, of a tree, of both or of all, after one moment and up to another, many at a time."""
     installation = await session.installation()
     for pattern in latest.patterns(installation, kind, tree):
         subject = as_of.transition_filter(installation, pattern)
-        async for logged in log_records.records(installation, subject, after.place, up_to.place):
-            yield logged
+        async for some in log_records.batches(installation, subject, after.place, up_to.place):
+            yield some

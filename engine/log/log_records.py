@@ -5,6 +5,7 @@ Belongs here: reads that end. Does not: states (`latest`, `as_of`), future recor
 
 import asyncio
 import json
+from collections import deque
 from collections.abc import AsyncIterator, Callable, Sequence
 from operator import itemgetter
 from typing import Any, NamedTuple, TypeVar
@@ -114,27 +115,41 @@ async def stored_at(wire: Wire, stream: str, sequence: int) -> int:
     return 0 if reply is None else nanoseconds(reply.headers["Nats-Time-Stamp"])
 
 
-def records(installation: Installation, filter_: str, after: int, up_to: int) -> AsyncIterator[Logged]:
+async def records(installation: Installation, filter_: str, after: int, up_to: int) -> AsyncIterator[Logged]:
     """The transitions and rejections on a filter subject with after < place <= up_to, in order."""
-    return _records(installation, log_reader(installation, [filter_], after + 1), after, up_to)
+    async for some in batches(installation, filter_, after, up_to):
+        for one in some:
+            yield one
 
 
-def records_kept(installation: Installation, filter_: str, up_to: int) -> AsyncIterator[Logged]:
+def batches(installation: Installation, filter_: str, after: int, up_to: int) -> AsyncIterator[list[Logged]]:
+    """The same, as many at a time as are there, which takes less time for each."""
+    return _batches(installation, log_reader(installation, [filter_], after + 1), after, up_to)
+
+
+async def records_kept(installation: Installation, filter_: str, up_to: int) -> AsyncIterator[Logged]:
     """The same from the beginning on, but only those that the stream still holds."""
-    return _records(installation, reader_of(installation.wire, installation.layout.log, [filter_]), 0, up_to)
+    reader = reader_of(installation.wire, installation.layout.log, [filter_])
+    async for some in _batches(installation, reader, 0, up_to):
+        for one in some:
+            yield one
 
 
-async def _records(installation: Installation, reader: StreamReader, after: int, up_to: int) -> AsyncIterator[Logged]:
+async def _batches(
+    installation: Installation, reader: StreamReader, after: int, up_to: int
+) -> AsyncIterator[list[Logged]]:
     if up_to <= after:
         return
     stream = installation.layout.log
     async with reader:
         while not reader.caught_up:
-            for stored in await reader.take(BUFFER):
-                if stored.sequence > up_to:
-                    return
-                if (found := logged(stream, stored)) is not None:
-                    yield found
+            read = await reader.take(BUFFER)
+            wanted = deque(stored for stored in read if stored.sequence <= up_to)
+            is_over = len(wanted) < len(read)
+            while wanted:
+                yield take_logged(stream, wanted)
+            if is_over:
+                return
 
 
 async def history(installation: Installation, kind: str, entity_id: str, up_to: int) -> list[Transition]:
@@ -151,6 +166,26 @@ def logged(stream: str, message: LastMessage | Stored) -> Logged | None:
     if record is None or isinstance(record, Mark):
         return None
     return Logged(message.sequence, record, message.data)
+
+
+def take_logged(stream: str, messages: deque[Stored]) -> list[Logged]:
+    """Take messages of LOG away, and return what `logged` makes of them.
+
+    It stops before a record that this version cannot read, and raises `NewerRecord` if that is the first one.
+    """
+    found: list[Logged] = []
+    while messages:
+        message = messages.popleft()
+        try:
+            one = logged(stream, message)
+        except NewerRecord:
+            if not found:
+                raise
+            messages.appendleft(message)
+            break
+        if one is not None:
+            found.append(one)
+    return found
 
 
 def message_in(reply: Reply) -> LastMessage:

@@ -13,7 +13,7 @@ from phaseline.engine.jetstream.reader import Stored
 from phaseline.engine.jetstream.stream_reader import StreamReader
 from phaseline.engine.log import latest
 from phaseline.engine.log.installation import Installation
-from phaseline.engine.log.log_records import logged
+from phaseline.engine.log.log_records import Logged, take_logged
 from phaseline.engine.log.when import NOW, START, Moment, Time, When, parse
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.schemas import codec
@@ -151,7 +151,9 @@ class Watch(Generic[R]):
         """`reader` makes a reader that is not open yet. follow: whether to wait for further records at the end."""
         self._make, self._wanted, self._start, self._follow = reader, wanted, first(start), follow
         self._reader: StreamReader | None = None
-        self._held = deque[Stored]()
+        self._messages = deque[Stored]()
+        self._records = deque[Logged]()
+        self._has_found = False
         self.over = False
         self.sequence = 0
         self._body = b""
@@ -173,6 +175,8 @@ class Watch(Generic[R]):
     async def close(self) -> None:
         """End the watch. It yields no further record."""
         self.over = True
+        self._messages.clear()
+        self._records.clear()
         reader, self._reader = self._reader, None
         if reader is not None:
             await reader.__aexit__()
@@ -185,37 +189,59 @@ class Watch(Generic[R]):
     @property
     def caught_up(self) -> bool:
         """Whether all records that were in the log at the start have been returned; False while that is not known."""
-        return not self._held and self._reader is not None and self._reader.caught_up
+        waits = not self._records and not self._messages
+        return waits and self._reader is not None and self._reader.caught_up
 
     def __aiter__(self) -> Self:
         return self
 
     async def __anext__(self) -> R:
-        while True:
-            reader = self._reader if self._reader is not None and self._held else await self._fill()
-            found = logged(reader.stream, self._held.popleft())
-            if found is not None and self._wanted.fits(found.record):
-                self.sequence, self._body = found.sequence, found.body
-                return cast("R", found.record)
+        if not self._records:
+            self._records.extend(await self._next())
+        found = self._records.popleft()
+        self.sequence, self._body = found.sequence, found.body
+        return cast("R", found.record)
 
-    async def _fill(self) -> StreamReader:
+    async def batch(self) -> list[Logged]:
+        """The next records, with their places: as many as are there, at least one. Empty at the end.
+
+        It takes less time for each than `async for`.
+        """
+        try:
+            found = [*self._records] or await self._next()
+        except StopAsyncIteration:
+            return []
+        self._records.clear()
+        self.sequence, self._body = found[-1].sequence, found[-1].body
+        return found
+
+    async def _next(self) -> list[Logged]:
+        """The next records; raises `StopAsyncIteration` at the end."""
+        while True:
+            reader = await self._filled()
+            read = take_logged(reader.stream, self._messages)
+            if found := [one for one in read if self._wanted.fits(one.record)]:
+                self._has_found = True
+                return found
+
+    async def _filled(self) -> StreamReader:
         """Wait for messages; raises `StopAsyncIteration` at the end."""
         while True:
-            if self.over and not self._held:
+            if self.over and not self._messages:
                 raise StopAsyncIteration
             reader = await self._open()
-            if self._held:
+            if self._messages:
                 return reader
             if not self._follow and reader.caught_up:
                 await self.close()
                 self._check_found()
                 raise StopAsyncIteration
-            self._held.extend(await reader.take(SLICE))
+            self._messages.extend(await reader.take(SLICE))
 
     def _check_found(self) -> None:
         """Raise `EntityUnknown` if the history of one entity has no record."""
         kind, entity_id = self._wanted.kind, self._wanted.id
-        if kind is not None and entity_id is not None and not self.sequence:
+        if kind is not None and entity_id is not None and not self._has_found:
             raise EntityUnknown(kind=kind, id=entity_id)
 
 

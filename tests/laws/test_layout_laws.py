@@ -10,7 +10,7 @@ from phaseline.engine.cells.one_cell import InCell
 from phaseline.engine.cli import changes, layout, list_, render, styled
 from phaseline.engine.cli.layout import ALWAYS, Branch, Column, Grid
 from phaseline.engine.cli.list_ import Shown
-from phaseline.engine.cli.styled import ELLIPSIS, Text, width_of
+from phaseline.engine.cli.styled import ELLIPSIS, TableLine, Text, width_of
 from phaseline.engine.log.changes import Change
 from phaseline.schemas.records import Cause, Entity, FacetState, Rejection, State, Transition
 from tests.support.built_in_kinds import BUILT_IN_KINDS as KINDS
@@ -83,6 +83,17 @@ def test_changes(found: list[Transition], width: int) -> None:
     lines = assert_fits(changes.table(KINDS, [InCell("", one) for one in rows]).lines(width), width)
     for line, change in zip(lines[1:], rows, strict=True):
         assert change.id in line.split() or width_of(change.id) > width
+
+
+@given(st.lists(st.tuples(texts, st.sampled_from(["", "red"]), st.integers(0, 4)), min_size=1, max_size=6))
+def test_a_line_of_a_table_is_painted_as_its_text(cells: list[tuple[str, str, int]]) -> None:
+    codes = {"": ("", ""), "red": ("<", ">")}
+    row, rooms = [Text(text, style) for text, style, _ in cells], [width_of(text) + more for text, _, more in cells]
+    line = TableLine.placed(row, rooms)
+    for _ in range(2):
+        assert line.painted(codes) == line.joined.painted(codes).rstrip(" ")
+    without = dict.fromkeys(codes, ("", ""))
+    assert line.plain.rstrip() == line.painted(without).rstrip()
 
 
 @given(transitions() | rejections(), widths)

@@ -52,6 +52,28 @@ async def everything(client: Client) -> list[tuple[int, Record]]:
     return [(watch.sequence, record) async for record in watch]
 
 
+async def test_batches_hold_the_same_records(client: Client) -> None:
+    await life(client)
+    expected = await everything(client)
+    watch = client.watch(start="start", rejections=True, follow=False)
+    first = await anext(watch)
+    found = [(watch.sequence, first)]
+    while batch := await watch.batch():
+        found += ((one.sequence, one.record) for one in batch)
+        assert (watch.sequence, watch.wire) == (batch[-1].sequence, batch[-1].wire)
+    assert found == expected
+    assert await watch.batch() == []
+
+
+async def test_a_closed_watch_yields_nothing_more(client: Client) -> None:
+    await life(client)
+    watch = client.watch(start="start", follow=False)
+    await anext(watch)
+    await watch.close()
+    assert await watch.batch() == []
+    assert [one async for one in watch] == []
+
+
 async def test_what_happens_from_now_on(client: Client) -> None:
     await client.publish_and_wait("cluster", "create", "c1")
     async with client.watch() as watch:

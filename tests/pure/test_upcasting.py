@@ -7,6 +7,7 @@ once its version is released; a new version of the records adds one. Until then,
 
 import json
 import os
+from collections import deque
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +17,10 @@ from msgspec.structs import replace
 from phaseline.engine.core.message import Message
 from phaseline.engine.core.process import Processor
 from phaseline.engine.core.tree import Tree
+from phaseline.engine.jetstream.reader import Stored
 from phaseline.engine.log import checkpoint
 from phaseline.engine.log.checkpoint import Checkpoint, Plan
+from phaseline.engine.log.log_records import take_logged
 from phaseline.engine.replay.recorded_log import StoredEvent
 from phaseline.machines.language.scripts import NoScripts
 from phaseline.schemas import codec, wire_codec
@@ -144,6 +147,18 @@ def test_a_newer_record_is_named() -> None:
     body = codec.decode(messages(GOLDEN[RECORD_VERSION])[0].body)
     with pytest.raises(NewerRecord, match="a record of version 99; this Phaseline reads up to 2: update it"):
         wire_codec.from_wire({**body, "schemaversion": 99})
+
+
+def test_records_before_a_newer_one_are_read() -> None:
+    """Whoever reads a log in pieces gets what is known, and then the error."""
+    (first, second), block = messages(GOLDEN[RECORD_VERSION])[:2], b"NATS/1.0\r\nNats-Batch-Id: x\r\n\r\n"
+    newer = codec.encode({**codec.decode(first.body), "schemaversion": 99})
+    bodies = (first.body, second.body, newer, first.body)
+    waiting = deque(Stored("pl.log", body, at, 0, 0, block) for at, body in enumerate(bodies, 1))
+    assert [one.sequence for one in take_logged("LOG", waiting)] == [1, 2]
+    with pytest.raises(NewerRecord):
+        take_logged("LOG", waiting)
+    assert [one.sequence for one in take_logged("LOG", waiting)] == [4]
 
 
 def test_records_say_which_table_made_them() -> None:

@@ -5,8 +5,8 @@ Belongs here: `EventPast`, `EventWatch`, timelines and changes, the time that a 
 All records that were asked for are read, because any of them may name an early time.
 """
 
-from collections import deque
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import NamedTuple, Self
 
 from phaseline.engine.errors import TreeUnknown, WrongClock
@@ -15,11 +15,12 @@ from phaseline.engine.log.as_of import AsOf, resolve, transition_filter
 from phaseline.engine.log.changes import ChangeList, Changes
 from phaseline.engine.log.event_clock.event_time import Ordered, in_event_order
 from phaseline.engine.log.installation import Installation
+from phaseline.engine.log.log_records import Logged
 from phaseline.engine.log.state_view import Pattern
 from phaseline.engine.log.timeline import Timeline, timeline
 from phaseline.engine.log.watch import Watch
 from phaseline.engine.log.when import NOW, START, Moment, Time, When, parse
-from phaseline.schemas.records import Transition
+from phaseline.schemas.records import Rejection, Transition
 
 
 def time_named(when: When | None) -> int | None:
@@ -128,26 +129,24 @@ class EventWatch(Watch[Transition]):
 
     without_time = 0
     """How many of them had no usable time of their own, once the first was given."""
-    _ordered: deque[tuple[Transition, int, bytes]] | None = None
+    _is_read = False
 
-    async def __anext__(self) -> Transition:
-        if self._ordered is None:
-            self._ordered = await self._read()
-        if not self._ordered:
+    async def _next(self) -> list[Logged]:
+        if self._is_read:
             raise StopAsyncIteration
-        record, self.sequence, self._body = self._ordered.popleft()
-        return record
-
-    async def _read(self) -> deque[tuple[Transition, int, bytes]]:
-        read: dict[tuple[int, int], tuple[int, bytes]] = {}
-        records: list[Transition] = []
-        while True:
-            try:
-                record = await super().__anext__()
-            except StopAsyncIteration:
-                break
-            records.append(record)
-            read[record.entity.version, record.cause.sequence] = (self.sequence, self._body)
-        ordered = in_event_order(records)
+        self._is_read = True
+        found: list[Logged] = []
+        with suppress(StopAsyncIteration):
+            while True:
+                found += await super()._next()
+        if not found:
+            raise StopAsyncIteration
+        ordered = in_event_order([one.record for one in found if isinstance(one.record, Transition)])
         self.without_time = ordered.without_time
-        return deque((one, *read[one.entity.version, one.cause.sequence]) for one in ordered.records)
+        read = {_key(one.record): one for one in found}
+        return [read[_key(record)]._replace(record=record) for record in ordered.records]
+
+
+def _key(record: Transition | Rejection) -> tuple[int, int]:
+    """What tells the transitions of one entity apart."""
+    return 0 if isinstance(record, Rejection) else record.entity.version, record.cause.sequence
