@@ -4,11 +4,12 @@ Belongs here: `did_you_mean`. Does not: which names are known.
 """
 
 from collections.abc import Iterable
-from difflib import get_close_matches
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
     """A question to put behind a wrong name: ` (did you mean cluster?)`; empty if no known name is similar."""
+    from difflib import get_close_matches  # noqa: PLC0415  # slow to load, and few names are wrong
+
     by_spelling = {one.casefold(): one for one in known}
     close = get_close_matches(name.casefold()[:64], by_spelling, n=1, cutoff=0.7)
     return f" (did you mean {by_spelling[close[0]]}?)" if close else ""

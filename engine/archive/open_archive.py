@@ -12,7 +12,6 @@ import asyncio
 import re
 from bisect import bisect_left
 from collections.abc import AsyncIterator, Callable, Collection, Iterator, Sequence
-from dataclasses import replace
 from itertools import islice
 from typing import NamedTuple, TypeVar
 
@@ -22,7 +21,7 @@ from phaseline.engine.archive.last_states import MARKED, about
 from phaseline.engine.archive.manifest import Manifest, PartEntry
 from phaseline.engine.archive.open_store import store_at
 from phaseline.engine.archive.store import ArchiveStore
-from phaseline.engine.core.process import BATCH_LIMIT, COPY
+from phaseline.engine.core.message import BATCH_LIMIT, COPY
 from phaseline.engine.errors import BadLogFile
 from phaseline.engine.jetstream.reader import BUFFER, Stored
 from phaseline.engine.log.archived import note
@@ -326,12 +325,6 @@ class _Selection:
         if self._fits is None:
             return [states[key] for key in self._exact if key in states]
         return [body for key, body in states.items() if self.has(key)]
-
-
-async def opened(installation: Installation) -> Installation:
-    """The installation with the archive that its settings name, if any. Raises `BadArchive`."""
-    where = installation.wire.settings.archive
-    return installation if where is None else replace(installation, archive=await Archive.of(where, installation))
 
 
 def _put(states: States, key: str, body: bytes, only: _Selection | None) -> None:

@@ -13,6 +13,7 @@ import click
 
 from phaseline.engine.cli.help import Page
 from phaseline.engine.error_help.exit_codes import MEANINGS, Exit
+from phaseline.engine.worker.collecting import loading_modules
 from phaseline.schemas.libraries import NotInstalled
 from phaseline.schemas.similar import did_you_mean
 from phaseline.schemas.version import __version__
@@ -47,7 +48,8 @@ class Lazy(Page, click.Group):
         if name not in self.table:
             return super().get_command(ctx, name)
         module, _, function = self.table[name][0].partition(".")
-        command: click.Command = getattr(import_module(f"{__name__}.{module}"), function)
+        with loading_modules():
+            command: click.Command = getattr(import_module(f"{__name__}.{module}"), function)
         return command
 
     def resolve_command(

@@ -5,10 +5,11 @@ cutting and wrapping one text (`styled`), printing (`render`).
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
 from itertools import zip_longest
 from operator import gt
 from typing import NamedTuple
+
+import msgspec
 
 from phaseline.engine.cli.styled import TableLine, Text, width_of
 
@@ -43,12 +44,11 @@ class Column(NamedTuple):
 Row = Sequence[Text]
 
 
-@dataclass(slots=True)
-class Grid:
+class Grid(msgspec.Struct):
     """Columns and their rows. `rows` may be an iterator: each line is made when its row is there."""
 
     columns: Sequence[Column]
-    rows: Iterable[Row] = field(default_factory=list)
+    rows: Iterable[Row] = msgspec.field(default_factory=list)
     wraps: bool = False
     """Whether texts are wrapped in their columns where others are cut. All rows are read before the first line then."""
 
@@ -223,12 +223,11 @@ def _wrapped(columns: Sequence[Column], rows: Sequence[Row], width: int | None) 
             yield _side_by_side(line, rooms, width)
 
 
-@dataclass(slots=True)
-class Branch:
+class Branch(msgspec.Struct):
     """A line of a tree, and the branches below it. A tree of branches is printed from an iterator too."""
 
     text: Text
-    below: list["Branch"] = field(default_factory=list)
+    below: list["Branch"] = msgspec.field(default_factory=list)
 
     def add(self, below: "Branch | Text") -> "Branch":
         """Add a branch, and return it."""

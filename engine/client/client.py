@@ -27,7 +27,7 @@ from phaseline.engine.publish.compose import EventDetails, EventMessage
 from phaseline.engine.publish.outcomes import Outcome
 from phaseline.engine.publish.pipeline import PATIENCE, WINDOW, PublishResult
 from phaseline.engine.publish.single import Receipt
-from phaseline.engine.replay.dry_run import DryRun, dry_run
+from phaseline.engine.replay.dry_run_result import DryRun
 from phaseline.engine.settings import Settings
 from phaseline.machines.broken_kinds import BrokenKind
 from phaseline.machines.built_in import broken, installed
@@ -210,6 +210,8 @@ class Client:
 
         progress: called with the number of states read so far. Raises `KindMissing`, `Unsendable`.
         """
+        from phaseline.engine.replay.dry_run import dry_run  # noqa: PLC0415  # it decides; other reads need no core
+
         message = self._message(kind, trigger, entity_id, data, False, details)
         installation = await self._session.installation()
         return await dry_run(installation, message, progress)

@@ -4,10 +4,11 @@ Belongs here: `Session`, which finds the installation and the states at a moment
 (`client`, `entity_view`, `products`).
 """
 
-from dataclasses import dataclass, field
 from typing import Any, Self
 
-from phaseline.engine.archive.open_archive import opened
+import msgspec
+from msgspec.structs import replace
+
 from phaseline.engine.errors import NotPermitted, WrongClock
 from phaseline.engine.jetstream.stream_reader import StreamReader
 from phaseline.engine.jetstream.streams import Layout, inspect, layout_of
@@ -29,8 +30,7 @@ from phaseline.machines.compiler.kinds import Kinds
 from phaseline.schemas.subjects import Subjects
 
 
-@dataclass(slots=True)
-class Session:
+class Session(msgspec.Struct):
     """One connection to one installation. `source`: where events come from whose publisher gives no other source."""
 
     wire: Wire
@@ -39,7 +39,7 @@ class Session:
     source: str
     found: Installation | None = None
     """The installation, once the server was asked for it."""
-    watches: list[Watch[Any]] = field(default_factory=list)
+    watches: list[Watch[Any]] = msgspec.field(default_factory=list)
 
     @classmethod
     async def start(cls, settings: Settings, source: str | None, kinds: Kinds | None) -> Self:
@@ -64,8 +64,17 @@ class Session:
                 if self.settings.partitions is None:
                     raise
                 layout = layout_of(self.settings, self.settings.partitions)
-            self.found = await opened(Installation(self.wire, layout, self.kinds))
+            self.found = await self._with_archive(Installation(self.wire, layout, self.kinds))
         return self.found
+
+    async def _with_archive(self, installation: Installation) -> Installation:
+        """The installation with the archive that the settings name, if any. Raises `BadArchive`."""
+        where = self.settings.archive
+        if where is None:
+            return installation
+        from phaseline.engine.archive.open_archive import Archive  # noqa: PLC0415  # few read one, and it loads replays
+
+        return replace(installation, archive=await Archive.of(where, installation))
 
     async def layout(self) -> Layout:
         """The prefix, the streams and the number of partitions; raises `NotProvisioned`."""

@@ -23,7 +23,7 @@ from phaseline.engine.publish.compose import EventDetails
 from phaseline.engine.publish.outcomes import Outcome
 from phaseline.engine.publish.pipeline import PATIENCE, WINDOW, PublishResult
 from phaseline.engine.publish.single import Receipt
-from phaseline.engine.replay.dry_run import DryRun
+from phaseline.engine.replay.dry_run_result import DryRun
 from phaseline.engine.settings import DEFAULT_URL, ConnectionSettings, Settings
 from phaseline.machines.broken_kinds import BrokenKind
 from phaseline.machines.compiler.kinds import Kinds

@@ -1,7 +1,7 @@
 """A message for the log, as the core hands it to the shell.
 
-Belongs here: the shape of a message. Does not: its content (`core.process`, `core.timers`), sending it
-(`ownership.fenced_commit`).
+Belongs here: the shape of a message, what its headers say, how many are stored together. Does not: its content
+(`core.process`, `core.timers`), sending it (`ownership.fenced_commit`).
 """
 
 from typing import NamedTuple
@@ -11,6 +11,10 @@ from phaseline.schemas.cloudevents import content_types
 Headers = tuple[tuple[str, str], ...]
 NO_EVENT: Headers = tuple(content_types.AS_MSGPACK.items())
 """The headers of a message whose body is msgpack, but no event."""
+COPY = b"\r\nNats-Stream:"
+"""A header of every answer to a direct get. The server stores such an answer where a request's reply subject says."""
+BATCH_LIMIT = 999
+"""The most log messages of one atomic batch beside its checkpoint (the server's limit is 1,000)."""
 
 
 class Message(NamedTuple):

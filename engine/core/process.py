@@ -13,10 +13,11 @@ from phaseline.engine.core import intake, timers
 from phaseline.engine.core.counts.outcomes import EventCounts, Outcomes, move_of
 from phaseline.engine.core.decide import decide
 from phaseline.engine.core.intake import Arrival
-from phaseline.engine.core.message import Message
+from phaseline.engine.core.message import BATCH_LIMIT, COPY, Message
 from phaseline.engine.core.rejections import situated
 from phaseline.engine.core.tables_change import moving
-from phaseline.engine.core.tables_change.moving import MovingPiece, TablesChange
+from phaseline.engine.core.tables_change.change import TablesChange
+from phaseline.engine.core.tables_change.moving import MovingPiece
 from phaseline.engine.core.timers import Schedule
 from phaseline.engine.core.transitions import Decision
 from phaseline.engine.core.tree import Tree, evolve
@@ -26,9 +27,6 @@ from phaseline.schemas.records import Record, Rejection, Transition
 from phaseline.schemas.subjects import Subjects, partition_of_id
 from phaseline.schemas.templates.transition import TransitionWriter
 
-BATCH_LIMIT = 999
-"""The most log messages of one atomic batch beside its checkpoint (the server's limit is 1,000)."""
-
 AHEAD = 64
 """The most events that are read before the first of them is decided."""
 AHEAD_BYTES = 131_072
@@ -36,11 +34,6 @@ AHEAD_BYTES = 131_072
 
 LONGEST_ERROR = 1_024
 """The most characters of an error that a record or a log line repeats."""
-
-
-COPY = b"\r\nNats-Stream:"
-"""A header of every answer to a direct get. The server stores such an answer where a request's reply subject says."""
-
 
 TRACE = "traceparent"
 """The extension attribute of an event that names its trace."""

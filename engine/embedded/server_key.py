@@ -10,9 +10,11 @@ import json
 import os
 import stat
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from urllib.parse import urlsplit
+
+import msgspec
 
 from phaseline.engine.accounts.secret_files import write_new
 from phaseline.engine.errors import KeyUnreadable
@@ -25,8 +27,7 @@ OTHERS = stat.S_IRWXG | stat.S_IRWXO
 """What a group and all others may do with a file."""
 
 
-@dataclass(frozen=True, slots=True)
-class ServerKey:
+class ServerKey(msgspec.Struct, frozen=True):
     """The key of a server's user: its file, and the public part, which the server knows."""
 
     path: Path

@@ -8,9 +8,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from phaseline.engine.emco_status import load
+from phaseline.engine.emco_status.error_headers import CODE, ERROR
 from phaseline.engine.emco_status.query import BadQuery, Query, read
 from phaseline.engine.emco_status.select import StatusSelection
-from phaseline.engine.emco_status.server import CODE, ERROR
 from phaseline.engine.errors import BadStatusQuery, EntityUnknown, NoResponders, NotPermitted, ServiceRefused
 from phaseline.engine.log import latest
 from phaseline.engine.log.installation import Installation

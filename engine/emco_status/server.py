@@ -15,6 +15,7 @@ from typing import Any, NamedTuple, Protocol, TypeVar
 from phaseline.engine import logs
 from phaseline.engine.core.tree import Tree
 from phaseline.engine.emco_status import load, schema
+from phaseline.engine.emco_status.error_headers import CODE, ERROR
 from phaseline.engine.emco_status.query import BadQuery, read
 from phaseline.engine.errors import BadStatusQuery, EntityUnknown, Fenced, NoAnswer, PhaselineError
 from phaseline.engine.jetstream.micro import serve
@@ -28,7 +29,6 @@ from phaseline.schemas.subjects import BadSubject, unquote
 NAME, DESCRIPTION = "phaseline", "The status query on EMCO resources: the state of everything that was deployed."
 POSITION = "Phaseline-Position"
 """Header of an answer: the position of the last event that it takes into account."""
-ERROR, CODE = "Nats-Service-Error", "Nats-Service-Error-Code"
 ROOM = 1024
 """Bytes that are kept free for the headers of a message."""
 

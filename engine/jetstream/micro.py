@@ -12,9 +12,12 @@ from typing import Any
 from phaseline.engine import logs
 from phaseline.engine.errors import NatsUnreachable
 from phaseline.engine.jetstream import frames
-from phaseline.engine.jetstream.nats_library import Msg, Service, ServiceConfig
+from phaseline.engine.jetstream.nats_library import Msg, sparing
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.schemas.cloudevents import content_types
+
+with sparing():
+    from nats.micro.service import Service, ServiceConfig
 
 log = logs.get_logger(__name__)
 Handler = Callable[[Msg], Awaitable[None]]

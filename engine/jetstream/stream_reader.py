@@ -10,8 +10,9 @@ there is nothing more is believed only if the leader says so.
 import asyncio
 from collections import deque
 from collections.abc import AsyncIterator, Sequence
-from dataclasses import dataclass, field
 from typing import Any, Protocol, Self
+
+import msgspec
 
 from phaseline.engine import logs
 from phaseline.engine.errors import ApiFailed, NoAnswer
@@ -37,13 +38,12 @@ ADDED = b"\r\nNats-Stream:"
 log = logs.get_logger(__name__)
 
 
-@dataclass(slots=True)
-class _Cursor:
+class _Cursor(msgspec.Struct):
     """Where the reading of one filter stands. complete: all its messages up to this sequence have been fetched."""
 
     filter: str
     complete: int = 0
-    fetched: deque[Stored] = field(default_factory=deque)
+    fetched: deque[Stored] = msgspec.field(default_factory=deque)
 
 
 class DirectReader:

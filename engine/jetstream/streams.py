@@ -5,8 +5,10 @@ Belongs here: their names, and what is wanted of each. Does not: how an existing
 """
 
 import asyncio
-from dataclasses import dataclass, replace
 from typing import Any
+
+import msgspec
+from msgspec.structs import replace
 
 from phaseline.engine.errors import (
     ApiFailed,
@@ -41,8 +43,7 @@ AS_LOG = ("num_replicas", "storage", "placement")
 """What a stream that is made beside an existing LOG has like it, unless the settings say otherwise."""
 
 
-@dataclass(frozen=True, slots=True)
-class Layout:
+class Layout(msgspec.Struct, frozen=True):
     """The prefix of an installation, its number of partitions, the names of its streams, and the format of its feed.
 
     partitions: the number that it was made with. It is the number of buckets in subjects for ever.

@@ -9,7 +9,7 @@ import time
 from collections.abc import Sequence
 from typing import Self
 
-from phaseline.engine.core.process import BATCH_LIMIT
+from phaseline.engine.core.message import BATCH_LIMIT
 from phaseline.engine.errors import ApiFailed, EntityNotYetKnown, EntityUnknown, TreeNotYetKnown
 from phaseline.engine.jetstream import frames
 from phaseline.engine.jetstream.api_reply import Reply

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from phaseline.engine import logs
-from phaseline.engine.core.process import COPY
+from phaseline.engine.core.message import COPY
 from phaseline.engine.errors import RequestTimedOut
 from phaseline.engine.jetstream.api_reply import Reply
 from phaseline.engine.jetstream.direct_get import LastMessage, last_message_from_leader

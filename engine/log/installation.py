@@ -4,7 +4,8 @@ Belongs here: `Installation`, and everything that follows from these three alone
 finding the streams (`jetstream.streams`).
 """
 
-from dataclasses import dataclass, replace
+import msgspec
+from msgspec.structs import replace
 
 from phaseline.engine.core.tree import Tree
 from phaseline.engine.jetstream.streams import Layout
@@ -16,8 +17,7 @@ from phaseline.machines.language.scripts import ScriptRunner
 from phaseline.schemas.subjects import Subjects, partition_of_id, quote
 
 
-@dataclass(frozen=True, slots=True)
-class Installation:
+class Installation(msgspec.Struct, frozen=True):
     """A connection, the layout of the streams, and the kinds. Every read and write needs these three.
 
     archive: the past of the log, which readers of the past read with it, if they were given one.

@@ -10,9 +10,8 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from operator import itemgetter
 from typing import Any, NamedTuple, TypeVar
 
-from phaseline.engine.core.message import Headers
-from phaseline.engine.core.process import COPY
-from phaseline.engine.core.tables_change import moving
+from phaseline.engine.core.message import COPY, Headers
+from phaseline.engine.core.tables_change import change
 from phaseline.engine.errors import ApiFailed, RecordNotFound
 from phaseline.engine.jetstream import frames
 from phaseline.engine.jetstream.api_reply import Reply
@@ -301,7 +300,7 @@ def change_of(body: bytes) -> tuple[int, str] | None:
     try:
         position, _, rest = wire_codec.read_id(body).partition("-")
         word, _, rest = rest.partition("-")
-        return (int(position), rest.partition("-")[0]) if word == moving.WORD else None
+        return (int(position), rest.partition("-")[0]) if word == change.WORD else None
     except ValueError:
         return None
 

@@ -9,7 +9,7 @@ A note is about the events after its position. Which tables decided before the f
 
 import msgspec
 
-from phaseline.engine.core.tables_change.moving import TablesChange
+from phaseline.engine.core.tables_change.change import TablesChange
 from phaseline.engine.errors import BadSetting, TablesDiffer
 from phaseline.engine.jetstream.direct_get import LastMessage
 from phaseline.engine.jetstream.reader import Stored

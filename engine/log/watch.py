@@ -5,8 +5,9 @@ Belongs here: the choice of subjects, and the iterator. Does not: states (`lates
 
 from collections import deque
 from collections.abc import Awaitable, Callable, Iterable, Sequence
-from dataclasses import dataclass
 from typing import Any, Generic, Self, TypeVar, cast, get_args
+
+import msgspec
 
 from phaseline.engine.errors import EntityUnknown, NameUnknown, NoState
 from phaseline.engine.jetstream.reader import Stored
@@ -27,8 +28,7 @@ SLICE = 500
 R = TypeVar("R", bound=Transition | Rejection)
 
 
-@dataclass(frozen=True, slots=True)
-class RecordFilter:
+class RecordFilter(msgspec.Struct, frozen=True):
     """Selects records; None selects all. `below`: this entity and those below it. `id`: this entity alone."""
 
     kind: str | None = None

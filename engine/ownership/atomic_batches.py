@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from phaseline.engine.core.process import BATCH_LIMIT
+from phaseline.engine.core.message import BATCH_LIMIT
 from phaseline.engine.errors import ApiFailed, Fenced, PayloadTooLarge
 from phaseline.engine.jetstream.api_reply import EXPECTED, read_ack
 from phaseline.engine.jetstream.wire import Wire

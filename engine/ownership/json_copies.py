@@ -7,8 +7,7 @@ Belongs here: making them. Does not: the choice of the feed (`jetstream.streams`
 
 from collections.abc import Iterator, Sequence
 
-from phaseline.engine.core.message import Headers, Message
-from phaseline.engine.core.process import BATCH_LIMIT
+from phaseline.engine.core.message import BATCH_LIMIT, Headers, Message
 from phaseline.engine.settings import Feed
 from phaseline.schemas import codec
 from phaseline.schemas.subjects import json_copy

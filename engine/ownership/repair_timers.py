@@ -11,8 +11,7 @@ from collections.abc import AsyncIterator
 
 from phaseline.engine import logs
 from phaseline.engine.core import timers
-from phaseline.engine.core.message import Message
-from phaseline.engine.core.process import BATCH_LIMIT
+from phaseline.engine.core.message import BATCH_LIMIT, Message
 from phaseline.engine.core.timers import Schedule
 from phaseline.engine.core.tree import Tree
 from phaseline.engine.jetstream.stream_reader import read_all

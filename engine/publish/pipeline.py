@@ -12,9 +12,10 @@ import json
 from collections import deque
 from collections.abc import AsyncIterable, Callable, Iterable
 from contextlib import ExitStack
-from dataclasses import dataclass
 from types import TracebackType
 from typing import NamedTuple, Self
+
+import msgspec
 
 from phaseline.engine import logs
 from phaseline.engine.errors import (
@@ -56,8 +57,7 @@ class PublishResult(NamedTuple):
     duplicates: int = 0
 
 
-@dataclass(slots=True, eq=False)
-class _Flying:
+class _Flying(msgspec.Struct, eq=False):
     """An event without an answer yet. `since`: when it was last sent, by the loop's clock; 0 if not yet.
 
     repeated: the server took its first try for a repeat, and we look whether it is one.

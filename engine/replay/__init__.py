@@ -1,6 +1,6 @@
 """Decides recorded events again, by the same or by other tables; writes and reads log files; does dry runs.
 
 Belongs here: `recorded_log` (the form of a recorded log) with `server_log` and `file_log` (its two sources), `audit`,
-`whatif`, `dry_run`, `load_tables`, `log_format`, `log_file` and `log_writer` (log files), `export_log`, `import_log`.
-Does not: committing records.
+`whatif`, `dry_run` with `dry_run_result`, `load_tables`, `log_format`, `log_file` and `log_writer` (log files),
+`export_log`, `import_log`. Does not: committing records.
 """

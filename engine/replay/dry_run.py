@@ -1,7 +1,7 @@
 """A dry run: decides one event on the current states of its tree and writes nothing.
 
-Belongs here: loading one tree, deciding one event on it as a worker would. Does not: the rules (`engine.core`), the
-output of the command (`engine.cli.render_dry_run`).
+Belongs here: loading one tree, deciding one event on it as a worker would. Does not: the result (`dry_run_result`), the
+rules (`engine.core`), the output of the command (`engine.cli.render_dry_run`).
 The tree comes from STATE, which copies the log a moment after each commit. Events that no worker has decided yet are
 not in it. The result says if the tree has such events.
 """
@@ -9,9 +9,7 @@ not in it. The result says if the tree has such events.
 import json
 import time
 from collections.abc import Callable
-from typing import Literal, NamedTuple
 
-from phaseline.engine.core.message import Message
 from phaseline.engine.core.process import Processor
 from phaseline.engine.core.tree import Tree, take_in
 from phaseline.engine.errors import NotPermitted
@@ -27,47 +25,11 @@ from phaseline.engine.log.latest import state_filters
 from phaseline.engine.log.log_records import entity_in_state, last_transition
 from phaseline.engine.log.table_eras import Era
 from phaseline.engine.publish.compose import EventMessage
+from phaseline.engine.replay.dry_run_result import DryRun
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.schemas import codec
-from phaseline.schemas.records import Entity, Record, Rejection, Transition, entity_after
+from phaseline.schemas.records import entity_after
 from phaseline.schemas.subjects import partition_of, unquote
-
-
-class DryRun(NamedTuple):
-    """The result of a dry run.
-
-    sequence: the position that the event would get if it were stored now. entity: the entity that the event is about,
-    before the event; None if unknown. records: the records that would be committed; messages: the same as log messages.
-    repeat: whether the event has no effect because its own `sequence` came before. behind: whether earlier events of
-    this tree are still undecided, so their effect is missing; None if this user has no permission to find out.
-    table_differences: how the tables here differ from those of the installation, as `changed: node; missing: release`;
-    empty if they are the same.
-    """
-
-    sequence: int
-    entity: Entity | None
-    records: tuple[Record, ...]
-    messages: tuple[Message, ...]
-    repeat: bool
-    behind: bool | None
-    table_differences: str
-
-    @property
-    def transitions(self) -> tuple[Transition, ...]:
-        """The transitions that the event would make."""
-        return tuple(record for record in self.records if isinstance(record, Transition))
-
-    @property
-    def rejection(self) -> Rejection | None:
-        """The rejection of the event, if it would be rejected."""
-        return next((record for record in self.records if isinstance(record, Rejection)), None)
-
-    @property
-    def effect(self) -> Literal["transitions", "rejection", "none"]:
-        """Which of the three effects the event would have, as in `Outcome.effect`."""
-        if self.rejection is not None:
-            return "rejection"
-        return "transitions" if self.transitions else "none"
 
 
 async def dry_run(

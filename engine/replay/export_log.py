@@ -9,8 +9,8 @@ from typing import Protocol
 
 import msgspec
 
-from phaseline.engine.core.message import Message
-from phaseline.engine.core.process import COPY, InboxEvent
+from phaseline.engine.core.message import COPY, Message
+from phaseline.engine.core.process import InboxEvent
 from phaseline.engine.log.table_eras import Era
 from phaseline.engine.replay import log_format
 from phaseline.engine.replay.log_format import EventItem, ExpectedItem, Header, RecordItem, StateItem

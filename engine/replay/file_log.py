@@ -9,8 +9,7 @@ from pathlib import Path
 
 import msgspec
 
-from phaseline.engine.core.message import Message
-from phaseline.engine.core.process import COPY
+from phaseline.engine.core.message import COPY, Message
 from phaseline.engine.errors import LogFileDamaged, NoRecords
 from phaseline.engine.log.log_records import cause_of, change_of
 from phaseline.engine.log.table_eras import Era, in_force

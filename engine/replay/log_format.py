@@ -68,7 +68,7 @@ class EventItem(_Fields, frozen=True, gc=False, tag="event"):
     timer: bool = False
     """Whether it is a timer that fired instead of an event from outside."""
     copied: bool = False
-    """Whether it is no event but a copy that the server sent (`core.process.COPY`)."""
+    """Whether it is no event but a copy that the server sent (`core.message.COPY`)."""
     headers: str = ""
     """The header block of an event in binary mode, in which its attributes stand; each byte is one character."""
 

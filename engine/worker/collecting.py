@@ -1,7 +1,7 @@
 """How rarely a process of ours collects garbage.
 
-Belongs here: the thresholds of the collector, and a block with them. Does not: which processes have them
-(`engine.console`, `system`).
+Belongs here: the thresholds of the collector, a block with them, a block without collections. Does not: which processes
+have them (`engine.console`, `engine.cli`, `system`).
 """
 
 import gc
@@ -31,3 +31,16 @@ def collecting_rarely() -> Iterator[None]:
         gc.set_threshold(*before)
         if freezes:
             gc.unfreeze()
+
+
+@contextmanager
+def loading_modules() -> Iterator[None]:
+    """Let this process not collect garbage in this block, nor look later at what it made: modules stay."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.freeze()
+        if was_enabled:
+            gc.enable()

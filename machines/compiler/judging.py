@@ -6,8 +6,9 @@ takes (`reports`, `Kind.select`), which event is a report (`engine.core.reports`
 """
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
+
+import msgspec
 
 from phaseline.machines.compiler.conditions import base_after, own_condition
 from phaseline.machines.compiler.machine import FacetMachine, Step
@@ -42,14 +43,13 @@ class PendingPhase(NamedTuple):
     held: tuple[str, ...]
 
 
-@dataclass(slots=True)
-class Observed:
+class Observed(msgspec.Struct):
     """What observations alone lead to in one facet, by base. Filled as bases are asked for."""
 
     machine: FacetMachine
     rows: frozenset[Row]
-    once: dict[State, frozenset[State]] = field(default_factory=dict)
-    ever: dict[State, frozenset[State]] = field(default_factory=dict)
+    once: dict[State, frozenset[State]] = msgspec.field(default_factory=dict)
+    ever: dict[State, frozenset[State]] = msgspec.field(default_factory=dict)
 
     def by_one(self, base: State) -> frozenset[State]:
         """The bases, conditions sorted, that one observation row leads to, guards and data aside."""

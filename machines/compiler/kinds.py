@@ -15,7 +15,7 @@ from phaseline.machines.compiler.completion import completed, implied_cascades
 from phaseline.machines.compiler.conditions import phases_of, returns
 from phaseline.machines.compiler.judging import Judge
 from phaseline.machines.compiler.machine import INTERRUPTED, FacetMachine, Step
-from phaseline.machines.compiler.relations import counted_by, inherited_from, places_of, viewers_of
+from phaseline.machines.compiler.relations import counted_by, inherited_from, places_of, viewers_of, what_fires
 from phaseline.machines.compiler.reports import PHASE, SEEN_FIELD, SNAPSHOT, UNREQUESTED
 from phaseline.machines.compiler.short_ways import (
     MovePlan,
@@ -32,7 +32,6 @@ from phaseline.machines.language.table import (
     ABSENT,
     DELETED,
     FROM_DATA,
-    OWNER_GONE,
     REPORTED,
     Facet,
     Field,
@@ -41,6 +40,9 @@ from phaseline.machines.language.table import (
 )
 from phaseline.schemas.records import CONTACT, Entity, FacetState, State, state
 from phaseline.schemas.subjects import ancestor_id
+
+FOR_READING = frozenset(("contact", "counted", "names", "places", "reported_below", "table"))
+"""The attributes by which states are read, and trees of them kept. They need no machines, and are set before others."""
 
 
 class SelectedSteps(NamedTuple):
@@ -55,9 +57,9 @@ class SelectedSteps(NamedTuple):
 
 
 class Kind:
-    """A table, compiled when somebody first asks for more than its name, id, parent, version and what was written.
+    """A table, compiled when somebody first asks for more than readers need (`FOR_READING`).
 
-    Many commands need one kind of many, and compiling all takes longer than most commands.
+    Many commands only read states, or need one kind of many, and compiling all takes longer than most commands.
 
     name, written: the kind's name, and the table as it was written, which can be compiled again.
     arity: how many parts an id has. parent, parent_arity: the kind above, and how many parts its ids have.
@@ -113,12 +115,14 @@ class Kind:
                 raise AttributeError(f"a Kind has no {name!r}", name=name, obj=self)
             if name == "version":
                 self.version = fingerprint.version_of(with_contact(self.written))
+            elif name in FOR_READING:
+                self._complete()
             else:
                 self.compile()
             return getattr(self, name)
 
-    def compile(self) -> None:
-        """Set all attributes that are not set yet."""
+    def _complete(self) -> None:
+        """Set the attributes `FOR_READING`."""
         tables = self._tables
         if tables is None:
             return
@@ -126,6 +130,16 @@ class Kind:
         self.reported_below = reports.reported_below(completed_table, tables)
         self.table = table = reports.with_reports(completed_table, self.reported_below)
         self.names = tuple(facet.name for facet in table.facets)
+        self.contact = self.names.index(CONTACT) if table.place else None
+        self.places = tuple(places_of(table, tables))
+        self.counted = tuple(counted_by(table, tables))
+
+    def compile(self) -> None:
+        """Set all attributes that are not set yet."""
+        tables = self._tables
+        if tables is None:
+            return
+        completed_table, table = tables[self.name], self.table
         self.machines = tuple(FacetMachine(facet) for facet in table.facets)
         self.roles: dict[str, Role] = {trigger: table.role(trigger) for trigger in table.triggers}
         self.event_types = {
@@ -142,8 +156,6 @@ class Kind:
         self.fields: dict[str, tuple[Field, ...]] = {trigger: fields_of(table, trigger) for trigger in table.triggers}
         self.attributes = {field.name: field.default for field in table.attributes if field.default is not None}
         self.unborn = tuple(FacetState(state(facet.begins), state(facet.begins), 0) for facet in table.facets)
-        self.contact = self.names.index(CONTACT) if table.place else None
-        self.places = tuple(places_of(table, tables))
         self.adopted = tuple(state(*facet.adopted) for facet in table.facets)
         self.may_stay_unknown = may_stay_unknown(table)
         self.starts = {trigger: starts_of_trigger(table, trigger) for trigger in table.triggers}
@@ -163,7 +175,6 @@ class Kind:
         self.may_grow = any(field.many or field.type is dict for field in table.attributes) or any(
             row.computes is not None for facet in own for row in facet.rows
         )
-        self.counted = tuple(counted_by(table, tables))
         self.viewers = tuple(viewers_of(table, tables))
         self.inherited = tuple(inherited_from(table, tables))
         self.hears_alone = table.place and hears_alone(table) and HEARD_AT not in dict(self.inherited)
@@ -372,24 +383,6 @@ def starts_of_trigger(table: Table, trigger: str) -> str:
     """The states from which a trigger has rows: `Running, Failed or Stopped`."""
     sources = [s for facet in table.facets for row in facet.rows if row.trigger == trigger for s in row.source]
     return or_list(tuple(dict.fromkeys(map(source_text, sources))))
-
-
-def what_fires(table: Table, trigger: str, tables: Mapping[str, Table]) -> str:
-    """What makes the engine fire a derived trigger: `delete of cluster`, `120 s in Creating`."""
-    if trigger == OWNER_GONE:
-        return "the end of an entity above it"
-    above = [
-        (other, on)
-        for other in tables.values()
-        for fired, kind, ons in check_kinds.downward(other)
-        if (fired, kind) == (trigger, table.kind)
-        for on in ons
-    ]
-    sent = [(other, on) for other, on in above if other.role(on) != "derived"]
-    found = [f"{on} of {other.kind}" for other, on in sent or above]
-    found += [f"`{one.when.text()}`" for one in table.on_tally if one.trigger == trigger]
-    found += [f"time in {t.phase}" for facet in table.facets for t in facet.timeouts if t.trigger == trigger]
-    return or_list(tuple(dict.fromkeys(found)))
 
 
 def expiring_conditions(facet: Facet) -> Iterator[tuple[str, frozenset[str]]]:

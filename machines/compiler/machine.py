@@ -7,9 +7,9 @@ Does not: which step an event takes (`kinds`), the conditions after it (`conditi
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Any, cast
 
+import msgspec
 from transitions import EventData, Machine
 from transitions import Transition as _Arrow
 
@@ -30,8 +30,7 @@ INTERRUPTED = "interrupted"
 """The field of data that names the phase which causes interrupted, where data names the base."""
 
 
-@dataclass(slots=True, eq=False)
-class Step:
+class Step(msgspec.Struct, eq=False):
     """A row from one phase to one phase.
 
     row, facet: the row, and the facet that it belongs to. source, dest: the phases.
@@ -51,7 +50,7 @@ class Step:
     start: At
     last: bool | None = None
     over: str | None = None
-    results: dict[State, State] = field(default_factory=dict)
+    results: dict[State, State] = msgspec.field(default_factory=dict)
     plain: bool = False
     clears: frozenset[str] = frozenset()
     others: frozenset[str] = frozenset()
@@ -146,8 +145,7 @@ class _Machine(Machine):
     transition_cls = _Step
 
 
-@dataclass(slots=True)
-class Model:
+class Model(msgspec.Struct):
     """The object whose phase the machine changes when an event is given to it."""
 
     state: str

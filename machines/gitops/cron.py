@@ -8,11 +8,12 @@ whatever the schedule. General libraries step through each day; their search of 
 import re
 from bisect import bisect_left, bisect_right
 from calendar import isleap
-from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 from functools import lru_cache
 from typing import NamedTuple
 from zoneinfo import ZoneInfo
+
+import msgspec
 
 DAYS = ("sun", "mon", "tue", "wed", "thu", "fri", "sat")
 MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
@@ -44,8 +45,7 @@ class BadSchedule(ValueError):
     """A schedule is wrong. The message says what is wrong."""
 
 
-@dataclass(frozen=True, slots=True)
-class CronSchedule:
+class CronSchedule(msgspec.Struct, frozen=True):
     """A schedule. times: minutes of the day, ascending. zone: the one in the schedule's own prefix; None is UTC.
 
     months: those in which some day may fit, ascending. days: days of the month, as bits (bit 1 is the first).

@@ -5,12 +5,14 @@ Belongs here: which windows apply, whether they are open, when that changes. Doe
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from heapq import heappop, heappush
 from typing import Any, NamedTuple
 from zoneinfo import ZoneInfo
+
+import msgspec
+from msgspec.structs import force_setattr
 
 from phaseline.machines.gitops.cron import DAY, BadSchedule, CronSchedule, daily, parse
 from phaseline.machines.kubernetes.durations import NoDuration, seconds
@@ -72,11 +74,11 @@ class App(NamedTuple):
     cluster: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Window:
+class Window(msgspec.Struct, frozen=True):
     """One window of Argo CD. schedule: five-field cron, or `10:00-18:00`, which sets the duration too.
 
-    length: its duration in microseconds. clock: its zone; None for UTC, and for an unknown zone.
+    What follows from these: cron; length, the duration in microseconds; clock, the zone, which is None for UTC and for
+    an unknown zone; problem, what is wrong.
     """
 
     kind: str
@@ -90,23 +92,23 @@ class Window:
     all_lists: bool = False
     overruns: bool = False
     description: str = ""
-    cron: CronSchedule | None = field(init=False, default=None)
-    length: int = field(init=False, default=0)
-    clock: ZoneInfo | None = field(init=False, default=None)
-    problem: str = field(init=False, default="")
+    cron: CronSchedule | None = None
+    length: int = 0
+    clock: ZoneInfo | None = None
+    problem: str = ""
 
     def __post_init__(self) -> None:
         try:
             short = daily(self.schedule)
             cron, length = short or (parse(self.schedule), timedelta(seconds=float(seconds(self.duration))))
-            object.__setattr__(self, "cron", cron)
-            object.__setattr__(self, "length", length // MICRO)
-            object.__setattr__(self, "clock", _clock(self.zone))
+            force_setattr(self, "cron", cron)
+            force_setattr(self, "length", length // MICRO)
+            force_setattr(self, "clock", _clock(self.zone))
         except (BadSchedule, NoDuration, OverflowError) as error:
-            object.__setattr__(self, "problem", str(error))
+            force_setattr(self, "problem", str(error))
         globs = (*self.applications, *self.namespaces, *self.clusters)
         if wrong := next(filter(None, map(glob_problem, globs)), ""):
-            object.__setattr__(self, "problem", wrong)
+            force_setattr(self, "problem", wrong)
 
     def problems(self) -> Iterator[str]:
         """The problems of the window, in sentences."""

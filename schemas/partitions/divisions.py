@@ -8,8 +8,9 @@ stored about the tree, and never changes. A later division changes who decides a
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from math import gcd
+
+import msgspec
 
 from phaseline.schemas.subjects import partition_of
 
@@ -17,8 +18,7 @@ STRIDE = 1_000
 """The distance between the numbers of two divisions: the partitions of the second one are 1000, 1001 and so on."""
 
 
-@dataclass(frozen=True, slots=True)
-class Division:
+class Division(msgspec.Struct, frozen=True):
     """A division of the trees. generation: how many came before it. count: how many partitions it has."""
 
     generation: int

@@ -67,7 +67,7 @@ if TYPE_CHECKING:
     from phaseline.engine.publish.outcomes import Outcome
     from phaseline.engine.publish.pipeline import PublishResult
     from phaseline.engine.publish.single import Receipt
-    from phaseline.engine.replay.dry_run import DryRun
+    from phaseline.engine.replay.dry_run_result import DryRun
     from phaseline.engine.settings import ConnectionSettings, Settings
     from phaseline.machines.broken_kinds import BrokenKind
     from phaseline.machines.compiler.kinds import Kinds
@@ -238,7 +238,7 @@ _HOMES = {
     "phaseline.engine.publish.outcomes": ("Outcome",),
     "phaseline.engine.publish.pipeline": ("PublishResult",),
     "phaseline.engine.publish.single": ("Receipt",),
-    "phaseline.engine.replay.dry_run": ("DryRun",),
+    "phaseline.engine.replay.dry_run_result": ("DryRun",),
     "phaseline.engine.settings": ("ConnectionSettings", "Settings"),
     "phaseline.machines.broken_kinds": ("BrokenKind",),
     "phaseline.machines.compiler.kinds": ("Kinds",),

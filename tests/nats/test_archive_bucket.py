@@ -3,11 +3,11 @@
 import os
 import urllib.request
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import obstore
 import pytest
+from msgspec.structs import replace
 from obstore.store import MemoryStore
 
 from phaseline.engine.archive import bucket as bucket_module

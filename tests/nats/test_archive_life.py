@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec import structs
 
 from phaseline.engine.archive import check
 from phaseline.engine.archive.folder import Folder
@@ -218,7 +219,7 @@ async def test_two_archives_of_one_log(wire: Wire, settings: Settings, tmp_path:
         found = await note.last(live)
         assert found is not None
         assert (found.archive, found.position) == (second.archive, second.position)
-        other = replace(live, layout=replace(layout, prefix="other"))
+        other = structs.replace(live, layout=structs.replace(layout, prefix="other"))
         with pytest.raises(BadArchive, match="prefix"):
             await with_archive(other, tmp_path / "2")
         with Folder(tmp_path / "2").locked(), pytest.raises(BadArchive, match="at work"):

@@ -6,7 +6,7 @@ from itertools import groupby
 
 import pytest
 
-from phaseline.engine.core.process import BATCH_LIMIT
+from phaseline.engine.core.message import BATCH_LIMIT
 from phaseline.engine.jetstream.reader import BUFFER
 from phaseline.engine.jetstream.stream_reader import read_all
 from phaseline.engine.jetstream.streams import provision

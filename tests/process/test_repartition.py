@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec import structs
 from structlog.testing import capture_logs
 
 from phaseline.engine.client.client import Client
@@ -103,7 +104,7 @@ async def test_what_it_refuses(settings: Settings, wire: Wire, monkeypatch: pyte
         assert (same.code, same.json["partitions"], same.json["done"]) == (0, 3, True)
     now = await divided(wire, layout)
     await take_over(now, 1000, "w", BUILT_IN_KINDS.digest)  # the worker may have ended before
-    await take_over(replace(now, kinds=DEGRADED), 1001, "w", DEGRADED.digest)
+    await take_over(structs.replace(now, kinds=DEGRADED), 1001, "w", DEGRADED.digest)
     with pytest.raises(TablesUnsettled):
         await changing.examine(now, 4)
     await take_over(now, 1001, "w", BUILT_IN_KINDS.digest)

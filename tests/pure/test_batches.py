@@ -8,7 +8,8 @@ from collections.abc import Iterable
 import pytest
 
 from phaseline.engine.core import process
-from phaseline.engine.core.process import AHEAD, AHEAD_BYTES, BATCH_LIMIT, Batch, Processor, pieces
+from phaseline.engine.core.message import BATCH_LIMIT
+from phaseline.engine.core.process import AHEAD, AHEAD_BYTES, Batch, Processor, pieces
 from phaseline.engine.core.tree import Tree
 from phaseline.engine.replay.recorded_log import StoredEvent
 from phaseline.engine.testing.histories import stored

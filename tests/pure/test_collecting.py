@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from phaseline.engine.worker.collecting import COLLECT, collecting_rarely
+from phaseline.engine.worker.collecting import COLLECT, collecting_rarely, loading_modules
 
 
 @pytest.fixture
@@ -33,3 +33,19 @@ def test_what_a_program_froze_stays_frozen() -> None:
     with collecting_rarely():
         assert (gc.get_threshold(), gc.get_freeze_count()) == (COLLECT, frozen)
     assert gc.get_freeze_count() == frozen > 0
+
+
+@pytest.mark.usefixtures("unfrozen")
+def test_modules_are_loaded_without_collections() -> None:
+    frozen = gc.get_freeze_count()
+    with loading_modules():
+        assert not gc.isenabled()
+    assert gc.isenabled()
+    assert gc.get_freeze_count() > frozen
+    gc.disable()
+    try:
+        with loading_modules():
+            pass
+        assert not gc.isenabled()  # whoever collects nothing goes on so
+    finally:
+        gc.enable()

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from phaseline.engine import settings
-from phaseline.engine.core import fast_path, process, rejections, timers
+from phaseline.engine.core import fast_path, message, rejections, timers
 from phaseline.engine.jetstream import streams
 from phaseline.engine.publish import snapshots
 from phaseline.engine.replay import log_bytes
@@ -28,7 +28,7 @@ DOCS = Path(__file__).parents[2] / "docs"
 YEAR, MEGA = 365 * 86_400, 1 << 20
 LIMITS: dict[str, float | str] = {
     "partitions of an installation": settings.MAX_PARTITIONS,
-    "messages that one commit stores at once": process.BATCH_LIMIT,
+    "messages that one commit stores at once": message.BATCH_LIMIT,
     "bytes of an id": subjects.MAX_ID,
     "bytes of one part of an id": subjects.MAX_TOKEN,
     "characters of a text in an event's data": fields.MAX_TEXT,

@@ -235,9 +235,10 @@ def test_the_libraries_of_kubernetes_count_where_they_are_used(monkeypatch: pyte
     declared = vars(observe.read_observation)[DECLARATION]
     newer = declared._replace(uses=(HEALTH._replace(number=1_000), *declared.uses[1:]))
     assert declared.uses[0] == HEALTH
+    before = KINDS.versions
     monkeypatch.setitem(observe.read_observation.__dict__, DECLARATION, newer)
     versions = Kinds(BUILT_IN).versions
-    assert [kind for kind in versions if versions[kind] != KINDS.versions[kind]] == ["resource"]
+    assert [kind for kind in versions if versions[kind] != before[kind]] == ["resource"]
 
 
 class Unnamed:

@@ -1,10 +1,11 @@
-"""Kinds whose tables were checked before are compiled when somebody asks for more than their names and ids.
+"""Kinds whose tables were checked before are compiled when somebody asks for more than readers of states need.
 
 Belongs here: when tables are checked and compiled. Does not: what a check finds (`test_wrong_tables`).
 """
 
 import pytest
 
+from phaseline.engine.core.tree import Tree
 from phaseline.engine.log.watch import RecordFilter
 from phaseline.machines.built_in import BUILT_IN, SOUND
 from phaseline.machines.compiler import checks
@@ -14,6 +15,7 @@ from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.compiler.machine import FacetMachine
 from phaseline.machines.edge.cluster import CLUSTER
 from phaseline.machines.fleet.git_repo import GIT_REPO
+from phaseline.machines.language.scripts import NoScripts
 from phaseline.machines.language.table import DELETED, LIVE, Facet, Label, Row, Table
 from phaseline.schemas.state_choice import StateChoice
 from tests.support.built_in_kinds import BUILT_IN_KINDS
@@ -55,8 +57,20 @@ def test_only_kinds_that_are_needed_are_compiled(built: list[str]) -> None:
     ]
     assert (kinds.hidden, kinds.path("cluster", "node")) == (BUILT_IN_KINDS.hidden, ("node_pool", "node"))
     assert built == []
-    assert kinds["node_pool"].names == ("phase",)
+    assert kinds["node_pool"].machines
     assert built == ["phase"]
+
+
+def test_reading_states_compiles_nothing(built: list[str]) -> None:
+    kinds = Kinds(BUILT_IN, checked=BUILT_IN)
+    Tree(kinds, NoScripts())
+    before = {kind.name: {name: getattr(kind, name) for name in compiler.FOR_READING} for kind in kinds.values()}
+    assert built == []
+    kinds.prepare()
+    assert built
+    for kind in kinds.values():  # what was handed out stays: labels are kept by their facets
+        assert all(getattr(kind, name) is value for name, value in before[kind.name].items())
+        assert kind.table.facets == tuple(machine.facet for machine in kind.machines)
 
 
 @pytest.mark.parametrize(
@@ -65,7 +79,7 @@ def test_only_kinds_that_are_needed_are_compiled(built: list[str]) -> None:
         (RecordFilter(), 0),
         (RecordFilter(kind="node", below="c1", choice=StateChoice.read(None, ())), 0),
         (RecordFilter(kind="node", state="Failed"), 1),
-        (RecordFilter(kind="node", facet="phase", choice=StateChoice.read(None, ("Balance",))), 1),
+        (RecordFilter(kind="node", facet="phase", choice=StateChoice.read(None, ("Balance",))), 0),
     ],
 )
 def test_a_reader_compiles_only_the_kinds_whose_names_it_checks(

@@ -7,7 +7,7 @@ import pytest
 
 from phaseline.engine.core.process import Batch, Processor
 from phaseline.engine.core.tables_change import moving, stranded
-from phaseline.engine.core.tables_change.moving import TablesChange
+from phaseline.engine.core.tables_change.change import TablesChange
 from phaseline.engine.core.tree import Tree, restore
 from phaseline.engine.errors import StatesStranded
 from phaseline.engine.explain.causes import trace

@@ -3,8 +3,9 @@
 Belongs here: one run, an installation with its archive, the records and the states of it. Does not: the tests.
 """
 
-from dataclasses import replace
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from phaseline.engine.archive.archived_log import ArchivedLog
 from phaseline.engine.archive.folder import Folder

@@ -6,11 +6,12 @@ A piece of entities moves like by one event: what its records say depends on the
 after another one makes the same records, and so does an audit.
 """
 
-from collections.abc import Container, Mapping
+from collections.abc import Container
 from itertools import groupby
 from typing import NamedTuple
 
 from phaseline.engine.core.changeset import Changeset, Origin
+from phaseline.engine.core.tables_change.change import WORD, TablesChange
 from phaseline.engine.core.transitions import Decision, transitions
 from phaseline.engine.core.tree import Tree
 from phaseline.machines.compiler.retiring.state_map import TRIGGER, facet_states
@@ -20,21 +21,6 @@ from phaseline.schemas.subjects import ancestor_id
 AT_ONCE = 200
 """The most entities whose bases move in one piece. With their timers, and what they change above, they mostly fit one
 batch. It may never change: the records follow from it."""
-WORD = "tables"
-"""The first word of the `event` of such a cause, and of what follows the position in the ids of the records."""
-
-
-class TablesChange(NamedTuple):
-    """A change of the tables of a partition.
-
-    position: the last event that the former tables decided. time: when the change was noted, ns. digest: of the tables
-    after it. former: by kind that has changed, the version of its table before.
-    """
-
-    position: int
-    time: int
-    digest: str
-    former: Mapping[str, str]
 
 
 class MovingPiece(NamedTuple):

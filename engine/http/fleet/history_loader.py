@@ -8,7 +8,8 @@ import asyncio
 import sys
 import time
 from collections.abc import Sequence
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from phaseline.engine import logs
 from phaseline.engine.errors import PhaselineError

@@ -7,8 +7,9 @@ the settings leave open stays as it is.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, NamedTuple
+
+import msgspec
 
 from phaseline.engine.jetstream.stream_settings.fill import kept_bytes, size
 from phaseline.schemas.records import SECOND
@@ -37,8 +38,7 @@ class StreamSetting(NamedTuple):
     effect: str
 
 
-@dataclass(frozen=True, slots=True)
-class StreamDifference:
+class StreamDifference(msgspec.Struct, frozen=True):
     """A setting of a stream that is not as it is wanted.
 
     found, wanted: its values for people. effect: what a change does. way_out: what to do where no change is possible;

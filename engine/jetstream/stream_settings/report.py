@@ -5,8 +5,9 @@ done about it (`change`, `doctor`).
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
+
+import msgspec
 
 from phaseline.engine import logs
 from phaseline.engine.errors import ApiFailed, StreamsDiffer
@@ -20,8 +21,7 @@ APPLY = "`phaseline streams --apply` changes it"
 log = logs.get_logger(__name__)
 
 
-@dataclass(frozen=True, slots=True)
-class StreamReport:
+class StreamReport(msgspec.Struct, frozen=True):
     """A stream as it is. late: the servers whose copy is not up to date."""
 
     stream: str

@@ -6,9 +6,9 @@ partition (`ownership.claim`), the arithmetic of divisions (`schemas.partitions.
 
 import asyncio
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from itertools import chain
 
+import msgspec
 from msgspec.structs import replace
 
 from phaseline.engine.log import checkpoint
@@ -22,8 +22,7 @@ AT_ONCE = 32
 """Checkpoints that are asked for at the same time."""
 
 
-@dataclass(frozen=True, slots=True)
-class Beginning:
+class Beginning(msgspec.Struct, frozen=True):
     """Where a partition begins: what the partitions decided from which its trees come.
 
     ends: for each former division, oldest first, by the numbers of its partitions the last event that each decided.

@@ -6,10 +6,10 @@ stored only if it follows the note that its writer has read.
 """
 
 import time
-from dataclasses import replace
 from typing import Annotated
 
 import msgspec
+from msgspec.structs import replace
 
 from phaseline.engine.errors import NotPermitted
 from phaseline.engine.jetstream.api_reply import EXPECTED

@@ -1,0 +1,46 @@
+"""The result of a dry run. Pure.
+
+Belongs here: `DryRun`, which programs and the command get. Does not: deciding the event (`dry_run`).
+"""
+
+from typing import Literal, NamedTuple
+
+from phaseline.engine.core.message import Message
+from phaseline.schemas.records import Entity, Record, Rejection, Transition
+
+
+class DryRun(NamedTuple):
+    """The result of a dry run.
+
+    sequence: the position that the event would get if it were stored now. entity: the entity that the event is about,
+    before the event; None if unknown. records: the records that would be committed; messages: the same as log messages.
+    repeat: whether the event has no effect because its own `sequence` came before. behind: whether earlier events of
+    this tree are still undecided, so their effect is missing; None if this user has no permission to find out.
+    table_differences: how the tables here differ from those of the installation, as `changed: node; missing: release`;
+    empty if they are the same.
+    """
+
+    sequence: int
+    entity: Entity | None
+    records: tuple[Record, ...]
+    messages: tuple[Message, ...]
+    repeat: bool
+    behind: bool | None
+    table_differences: str
+
+    @property
+    def transitions(self) -> tuple[Transition, ...]:
+        """The transitions that the event would make."""
+        return tuple(record for record in self.records if isinstance(record, Transition))
+
+    @property
+    def rejection(self) -> Rejection | None:
+        """The rejection of the event, if it would be rejected."""
+        return next((record for record in self.records if isinstance(record, Rejection)), None)
+
+    @property
+    def effect(self) -> Literal["transitions", "rejection", "none"]:
+        """Which of the three effects the event would have, as in `Outcome.effect`."""
+        if self.rejection is not None:
+            return "rejection"
+        return "transitions" if self.transitions else "none"

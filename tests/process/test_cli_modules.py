@@ -1,0 +1,55 @@
+"""What commands load that end at once: it is nearly all of their time. So this guards their start without a clock."""
+
+import asyncio
+import sys
+from collections import Counter
+
+import pytest
+
+from phaseline.engine.client.client import Client
+from tests.support.command import ROOT, Shell
+
+PROGRAM = """
+import atexit, sys
+from phaseline.engine.console import main
+atexit.register(lambda: print("loaded:", *sys.modules, file=sys.stderr))
+main()
+"""
+NEEDED_BY_OTHERS = {
+    "aiohttp", "nats.js.api", "nats.micro.service", "structlog", "rich.console", "yaml", "lupa", "jq", "nkeys",
+    "cryptography", "phaseline.engine.core.decide", "phaseline.engine.replay.dry_run", "phaseline.engine.archive",
+    "phaseline.engine.ownership", "phaseline.engine.telemetry", "phaseline.engine.http", "phaseline.engine.observe",
+    "phaseline.engine.emco_status.server", "phaseline.engine.worker.worker",
+}  # fmt: skip
+MOST = {"phaseline": 275, "nats": 14}
+"""By package, how many modules such a command may load."""
+COMMANDS = (
+    "get cluster c1",
+    "list",
+    "tree c1",
+    "why cluster c1",
+    "history cluster c1",
+    "rejections",
+    "publish cluster created c1",
+    "publish cluster create c2 --wait",
+)
+
+
+async def loaded(shell: Shell, words: str) -> list[str]:
+    """The modules that a command has loaded when it ends."""
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, "-c", PROGRAM, *words.split(), cwd=ROOT, env=shell.environment,
+        stdout=asyncio.subprocess.DEVNULL, stderr=asyncio.subprocess.PIPE,
+    )  # fmt: skip
+    _, said = await process.communicate()
+    assert process.returncode == 0, said.decode()
+    return said.decode().partition("loaded: ")[2].split()
+
+
+@pytest.mark.parametrize("words", COMMANDS)
+async def test_a_command_loads_only_what_it_needs(client: Client, shell: Shell, words: str) -> None:
+    await client.publish_and_wait("cluster", "adopt", "c1", {"phase": "Running"})
+    found = await loaded(shell, words)
+    assert NEEDED_BY_OTHERS.intersection(found) == set()
+    counts = Counter(one.partition(".")[0] for one in found)
+    assert {package: counts[package] for package, most in MOST.items() if counts[package] > most} == {}
