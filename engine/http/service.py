@@ -33,7 +33,7 @@ from phaseline.engine.log.archived import note
 from phaseline.engine.log.as_of import AsOf
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.log_records import direct, message_in
-from phaseline.engine.log.when import NOW, Moment, Time, parse
+from phaseline.engine.log.when import NOW, START, Moment, Time, check_order, parse
 from phaseline.engine.publish.compose import default_source
 from phaseline.engine.request_errors import PlaceAhead, PlaceTrimmed, StillLoading
 from phaseline.engine.settings import DEFAULT_HISTORY, Settings
@@ -205,6 +205,14 @@ class Service:
             if named > (last := int(info["state"]["last_seq"])):
                 raise PlaceAhead(place=named, last=last)
         return await as_of.resolve(self.installation, when)
+
+    async def beginning(self, start: str | None, end: str | None, up_to: Moment) -> Moment:
+        """The moment at which a range up to another starts; raises `StartAfterEnd` and what `moment` raises."""
+        if start in (None, START):
+            return Moment(0, 0)
+        after = await self.moment(start)
+        check_order(start, end, after, up_to)
+        return min(after, up_to, key=lambda one: one.place)  # the log may be ahead of the fleet
 
     async def view(self, at: str | None = None, least: int | None = None) -> ViewAt:
         """The entities at a moment; raises `PlaceAhead`, `NameUnknown`.
