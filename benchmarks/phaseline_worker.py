@@ -30,7 +30,7 @@ async def prepare(url: str, prefix: str, count: int, _: int) -> Callable[[], Awa
         collecting.__enter__()
         running = asyncio.create_task(worker.run(stop))
         while await _decided(wire, prefix) < count:
-            await asyncio.sleep(0.02)
+            await _runs_on(running, 0.02)
         kept = (stop, running, opened, collecting)
         prepare.ending = kept  # type: ignore[attr-defined]  # until the process ends
 
@@ -57,10 +57,19 @@ async def prepare_share(url: str, prefix: str, partitions: int, lease: int) -> C
     collecting_rarely().__enter__()
     running = asyncio.create_task(worker.run(stop))
     while sum(partition.tree is not None for partition in worker.loaded.values()) != partitions:
-        await asyncio.sleep(0.05)
+        await _runs_on(running, 0.05)
 
     async def work() -> None:
         await asyncio.to_thread(sys.stdin.readline)
+        await _runs_on(running, 0.0)
         prepare_share.ending = (stop, running, opened)  # type: ignore[attr-defined]  # until the process ends
 
     return work
+
+
+async def _runs_on(running: asyncio.Task[None], seconds: float) -> None:
+    """Wait so long; raises the error that ended the worker."""
+    await asyncio.wait({running}, timeout=seconds)
+    if running.done():
+        running.result()
+        raise RuntimeError("the worker has ended by itself")

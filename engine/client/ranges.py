@@ -16,7 +16,8 @@ from phaseline.engine.log.event_clock.past import changes_by_event, timeline_by_
 from phaseline.engine.log.log_records import Logged
 from phaseline.engine.log.timeline import Timeline, timeline
 from phaseline.engine.log.watch import RecordFilter
-from phaseline.engine.log.when import NOW, START, Moment, When
+from phaseline.engine.log.when import NOW, START, Moment, When, check_order
+from phaseline.engine.range_errors import BadDepth
 from phaseline.schemas.records import Transition
 
 
@@ -24,7 +25,9 @@ async def timeline_between(
     session: Session, entity_id: str, kind: str | None, start: When | None, end: When | None, depth: int | None,
     clock: Clock,
 ) -> Timeline:  # fmt: skip
-    """The states of an entity and of those below it; raises `TreeUnknown`."""
+    """The states of an entity and of those below it; raises `TreeUnknown`, `BadDepth`, `StartAfterEnd`."""
+    if depth is not None and depth < 0:
+        raise BadDepth(depth=depth)
     RecordFilter(kind=kind, below=entity_id).check(session.kinds)
     installation = await session.installation()
     if clock == "event":
@@ -43,7 +46,7 @@ async def timeline_between(
 async def changes_between(
     session: Session, kind: str | None, tree: str | None, start: When, end: When | None, clock: Clock
 ) -> ChangeList:
-    """How entities differ between two moments, and what happened in between."""
+    """How entities differ between two moments, and what happened in between; raises `StartAfterEnd`."""
     RecordFilter(kind=kind, below=tree).check(session.kinds)
     if clock == "event":
         return await changes_by_event(await session.installation(), kind, tree, start, end)
@@ -58,7 +61,9 @@ async def changes_between(
 async def _range(session: Session, start: When | None, end: When | None) -> tuple[Moment, Moment]:
     """Both ends, each resolved once. The beginning of the log has no time: 0."""
     after = Moment(0, 0) if start in (None, START) else await session.moment(start)
-    return after, await session.moment(NOW if end is None else end)
+    up_to = await session.moment(NOW if end is None else end)
+    check_order(start, end, after, up_to)
+    return after, up_to
 
 
 async def _between(

@@ -330,7 +330,8 @@ class Client:
         """The states of an entity and of those below it from `start` to `end`, a lane for each facet.
 
         start: None for the first state. end: None for now. depth: how many levels below; None for all. clock: `event`
-        for the publishers' times; without `end` it ends with the last of them. Raises `TreeUnknown`, `WrongClock`.
+        for the publishers' times; without `end` it ends with the last of them. Raises `TreeUnknown`, `BadDepth`,
+        `StartAfterEnd`, `WrongClock`.
         """
         return self._portal.run(
             self._source.timeline(entity_id, kind=kind, start=start, end=end, depth=depth, clock=clock)
@@ -342,6 +343,7 @@ class Client:
     ) -> Sequence[Change]:  # fmt: skip
         """How entities differ between `start` and `end` (None: now), and how they changed; ids in natural order.
 
-        tree: this id and those below it. clock: `event` for the publishers' times. Raises `WrongClock`.
+        tree: this id and those below it. clock: `event` for the publishers' times.
+        Raises `StartAfterEnd`, `WrongClock`.
         """
         return self._portal.run(self._source.changes(start, end, tree=tree, kind=kind, clock=clock))

@@ -3,7 +3,8 @@
 Belongs here: changing the list, and the lock for it. Does not: what a source looks like (`edge_streams`), the other
 steps (`adding`).
 The server has no update that depends on what was read before. So whoever changes the list holds a lock: a consumer of
-EVENTS that nobody reads. Only one can be made, and the server deletes it if its owner is killed.
+EVENTS that nobody reads. Only one can be made, and the server deletes it if its owner is killed. In a cluster that
+server may be killed too; then whoever waits deletes it, once nobody can hold it any more.
 """
 
 import asyncio
@@ -21,7 +22,9 @@ from phaseline.schemas.records import SECOND
 LOCK = "phaseline-edges"
 CONSUMER_EXISTS = 10148
 LONGEST = 10
-"""Seconds after which the server deletes the lock of somebody who was killed."""
+"""Seconds after which the server deletes the lock of somebody who was killed. So nobody has it for longer."""
+DEAD = 1.5 * LONGEST
+"""Seconds after which a lock that is still the same is one that its server cannot delete."""
 PATIENCE = 3 * LONGEST
 """Seconds to wait for the lock."""
 PAUSE = 0.1
@@ -64,21 +67,41 @@ async def _locked(wire: Wire, stream: str) -> AsyncIterator[None]:
         "inactive_threshold": LONGEST * SECOND, "metadata": {"phaseline_by": secrets.token_hex(8)},
     }  # fmt: skip
     wanted = {"stream_name": stream, "config": config, "action": "create"}
-    limit = time.monotonic() + PATIENCE
-    while True:
-        try:
-            await wire.api(f"CONSUMER.CREATE.{stream}.{LOCK}", wanted)
-            break
-        except ApiFailed as error:
-            if error.err_code != CONSUMER_EXISTS:
-                raise
-            if time.monotonic() > limit:
-                problem = f"its consumer {LOCK} stays, with which another program adds or removes an edge"
-                way_out = "try again once that has ended"
-                raise StreamsDiffer(stream=stream, difference=problem, way_out=way_out) from None
+    began, first = time.monotonic(), ""
+    while not await _made(wire, stream, wanted):
+        waited = time.monotonic() - began
+        first = first or await _holder(wire, stream)
+        if waited > PATIENCE:
+            problem = f"its consumer {LOCK} stays, with which another program adds or removes an edge"
+            raise StreamsDiffer(stream=stream, difference=problem, way_out="try again once that has ended")
+        if waited > DEAD and await _holder(wire, stream) == first:
+            await _delete(wire, stream)
         await asyncio.sleep(PAUSE)
     try:
         yield
     finally:
-        with suppress(ApiFailed, NoAnswer):  # it would end by itself
-            await wire.api(f"CONSUMER.DELETE.{stream}.{LOCK}")
+        await _delete(wire, stream)  # it would end by itself
+
+
+async def _made(wire: Wire, stream: str, wanted: dict[str, Any]) -> bool:
+    """Make the lock; False if somebody else has it."""
+    try:
+        await wire.api(f"CONSUMER.CREATE.{stream}.{LOCK}", wanted)
+    except ApiFailed as error:
+        if error.err_code != CONSUMER_EXISTS:
+            raise
+        return False
+    return True
+
+
+async def _holder(wire: Wire, stream: str) -> str:
+    """Who has the lock: a word of their own; `unknown` if the server of the lock is away."""
+    try:
+        return str((await wire.api(f"CONSUMER.INFO.{stream}.{LOCK}"))["config"]["metadata"]["phaseline_by"])
+    except (ApiFailed, NoAnswer):
+        return "unknown"
+
+
+async def _delete(wire: Wire, stream: str) -> None:
+    with suppress(ApiFailed, NoAnswer):
+        await wire.api(f"CONSUMER.DELETE.{stream}.{LOCK}")

@@ -16,7 +16,7 @@ from phaseline.engine.client.client import Client
 from phaseline.engine.client.entity_view import EntityView
 from phaseline.engine.client.session import Session
 from phaseline.engine.errors import NoAnswer, NotProvisioned, PhaselineError
-from phaseline.engine.http.away import unless_away
+from phaseline.engine.http.away import Pulse, unless_away
 from phaseline.engine.http.fleet.columns import Shape
 from phaseline.engine.http.fleet.fleet import LiveFleet
 from phaseline.engine.http.fleet.fleet_moment import FleetMoment
@@ -33,7 +33,7 @@ from phaseline.engine.log.archived import note
 from phaseline.engine.log.as_of import AsOf
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.log_records import direct, message_in
-from phaseline.engine.log.when import NOW, Moment, Time, parse
+from phaseline.engine.log.when import NOW, START, Moment, Time, check_order, parse
 from phaseline.engine.publish.compose import default_source
 from phaseline.engine.request_errors import PlaceAhead, PlaceTrimmed, StillLoading
 from phaseline.engine.settings import DEFAULT_HISTORY, Settings
@@ -82,6 +82,7 @@ class _Connected:
     follower: Follower
     hub: Hub
     history: HistoryLoader
+    pulse: Pulse
 
 
 class Service:
@@ -143,9 +144,14 @@ class Service:
         """The transitions in memory."""
         return self._connected().history
 
+    @property
+    def pulse(self) -> Pulse:
+        """Whether the log can be read."""
+        return self._connected().pulse
+
     def reachable(self) -> AbstractAsyncContextManager[object]:
-        """Ends the block with `NatsUnreachable` if it waits for NATS, and that is away."""
-        return nullcontext() if self._parts is None else unless_away(self._parts.installation.wire)
+        """Ends the block with a `NoAnswer` if it waits for NATS, and that is away."""
+        return nullcontext() if self._parts is None else unless_away(self._parts.pulse)
 
     @property
     def is_found(self) -> bool:
@@ -154,8 +160,8 @@ class Service:
 
     @property
     def is_connected(self) -> bool:
-        """Whether NATS can be reached at this moment."""
-        return self._parts is not None and self._parts.installation.wire.connected
+        """Whether NATS can be reached at this moment, and the log there."""
+        return self._parts is not None and self._parts.pulse.is_there
 
     def _connected(self) -> _Connected:
         if self._failure is not None:
@@ -205,6 +211,14 @@ class Service:
             if named > (last := int(info["state"]["last_seq"])):
                 raise PlaceAhead(place=named, last=last)
         return await as_of.resolve(self.installation, when)
+
+    async def beginning(self, start: str | None, end: str | None, up_to: Moment) -> Moment:
+        """The moment at which a range up to another starts; raises `StartAfterEnd` and what `moment` raises."""
+        if start in (None, START):
+            return Moment(0, 0)
+        after = await self.moment(start)
+        check_order(start, end, after, up_to)
+        return min(after, up_to, key=lambda one: one.place)  # the log may be ahead of the fleet
 
     async def view(self, at: str | None = None, least: int | None = None) -> ViewAt:
         """The entities at a moment; raises `PlaceAhead`, `NameUnknown`.
@@ -274,8 +288,9 @@ class Service:
             follower = Follower(installation)
             hub, history = Hub(self.kinds, follower), HistoryLoader(follower, self._most)
             follower.takers += [history.take, hub.take]
-            self._parts = _Connected(installation, Client(session), follower, hub, history)
-            works = (_followed(follower), hub.run(), history.run(), self._let_go())
+            pulse = Pulse(wire, installation.layout.log)
+            self._parts = _Connected(installation, Client(session), follower, hub, history, pulse)
+            works = (_followed(follower), hub.run(), history.run(), pulse.run(), self._let_go())
             tasks = [asyncio.create_task(work) for work in works]
             try:
                 ended, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_EXCEPTION)

@@ -268,6 +268,10 @@ class Connection(Client):
         # then go on connecting for ever, and the process would not end.
         if self._leaving:
             raise asyncio.CancelledError
+        # The socket of a try that failed before the server had said who it is: nats-py forgets it.
+        former: asyncio.StreamWriter | None = getattr(self._transport, "_io_writer", None)
+        if former is not None:
+            former.close()
         await super()._connect_to_server(s)
 
     async def _attempt_reconnect(self) -> None:

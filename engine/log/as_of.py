@@ -63,7 +63,8 @@ async def resolve(installation: Installation, when: When) -> Moment:
     if isinstance(named, Time):
         return Moment(place - cut, named.ns)
     if named == END:
-        return Moment(place - cut, time.time_ns())
+        last = 0 if message is None else nanoseconds(message.headers[STORED])
+        return Moment(place - cut, max(last, time.time_ns()))  # the server's clock may be ahead of this one
     if message is not None and not cut:
         return Moment(place, nanoseconds(message.headers[STORED]))
     return Moment(place - cut, await _time_of(installation, place - cut))

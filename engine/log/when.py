@@ -1,14 +1,16 @@
 """Points in time: `When`, which callers pass, and `Moment`, which reads use.
 
-Belongs here: both types, and parsing. Does not: finding the place in the log (`as_of`).
+Belongs here: both types, parsing, the order of two of them. Does not: finding the place in the log (`as_of`).
 """
 
 import re
 from datetime import UTC, datetime, time, timedelta
+from time import time_ns
 from typing import NamedTuple
 
 from phaseline.engine.errors import NameUnknown
-from phaseline.schemas.records import nanoseconds, utc
+from phaseline.engine.range_errors import StartAfterEnd
+from phaseline.schemas.records import nanoseconds, timestamp, utc
 
 START, NOW = "start", "now"
 END = 2**63
@@ -78,6 +80,22 @@ def parse(when: When) -> int | Time:
     if when.isdecimal():
         return int(when)
     return _time(when)
+
+
+def check_order(start: When | None, end: When | None, after: Moment, up_to: Moment) -> None:
+    """Raise `StartAfterEnd` if a range ends before it starts. after, up_to: the moments that `start` and `end` name.
+
+    Two times are compared themselves, since there may be no record between them. Now is never before the last record.
+    """
+    first = parse(START if start is None else start)
+    last = parse(NOW if end is None else end)
+    if isinstance(first, Time) and last == END:
+        last = Time(max(up_to.time_ns, time_ns()))
+    if isinstance(first, Time) and isinstance(last, Time):
+        if first.ns >= last.ns + last.width:
+            raise StartAfterEnd(start=timestamp(first.ns), end=timestamp(last.ns))
+    elif last != END and after.place > up_to.place:
+        raise StartAfterEnd(start=f"place {after.place}", end=f"place {up_to.place}")
 
 
 def _time(text: str) -> int | Time:

@@ -97,12 +97,14 @@ from phaseline.engine.jetstream.stream_settings.stream_errors import (
     StreamUnchanged,
 )
 from phaseline.engine.log.archived.archive_errors import ArchivedMeanwhile, BadArchive, CopyBehind, NotInLog
+from phaseline.engine.range_errors import BadDepth, StartAfterEnd
 
 __all__ = [
     "AmbiguousId",
     "ApiFailed",
     "ArchivedMeanwhile",
     "BadArchive",
+    "BadDepth",
     "BadEventFile",
     "BadLogFile",
     "BadManifest",
@@ -177,6 +179,7 @@ __all__ = [
     "ServerTooOld",
     "ServiceRefused",
     "SetupError",
+    "StartAfterEnd",
     "StateUnknown",
     "StatesStranded",
     "StreamFixed",

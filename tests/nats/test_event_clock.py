@@ -12,6 +12,7 @@ import pytest
 from phaseline.engine.client.client import Client
 from phaseline.engine.errors import NameUnknown, TreeUnknown, WrongClock
 from phaseline.engine.log.event_clock.past import EventWatch
+from phaseline.engine.range_errors import StartAfterEnd
 
 DAY: tuple[tuple[str, str, str, str | None, dict[str, Any]], ...] = (
     ("node", "adopt", "c1/p/n", "2026-03-02T08:00:00Z", {"phase": "Running"}),
@@ -91,6 +92,8 @@ async def test_a_timeline_and_changes_between_two_times_of_the_events(day: Clien
     assert [str(one.state) for one in later.lanes[0].intervals] == ["Failed [NotReady]", "Running [Unschedulable]"]
     with pytest.raises(TreeUnknown):
         await day.timeline("c9", clock="event")
+    with pytest.raises(StartAfterEnd, match=r"from 2026-.*T11:00:00.* to .*T09:30"):
+        await day.changes(at(11), at(9, 30), clock="event")
     changes = await day.changes(at(8, 30), at(10), clock="event")
     assert [(one.id, one.what, one.transitions) for one in changes] == [("c1/p/n", "changed", 1)]
     assert getattr(changes, "without_time", 0) == 1

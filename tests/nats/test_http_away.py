@@ -11,9 +11,9 @@ import pytest
 import pytest_asyncio
 
 from phaseline.engine.client.client import Client
-from phaseline.engine.errors import NatsUnreachable
+from phaseline.engine.errors import ApiFailed, NatsUnreachable, NoResponders
 from phaseline.engine.http import away
-from phaseline.engine.http.away import AWAY, unless_away
+from phaseline.engine.http.away import AWAY, Pulse, unless_away
 from phaseline.engine.http.reading import transitions
 from phaseline.engine.settings import Settings
 from tests.support.http_server import LIMIT, Api, http_server
@@ -23,6 +23,7 @@ from tests.support.tcp_proxy import Proxy, proxy_to
 @pytest.fixture(autouse=True)
 def _impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(away, "PATIENCE", 0.2)
+    monkeypatch.setattr(away, "BEAT", 0.05)
     monkeypatch.setattr(transitions, "AGAIN", 0.05)
     monkeypatch.setattr(transitions, "BOOKMARK", 0.1)
 
@@ -148,13 +149,41 @@ async def test_a_stream_that_begins_while_nats_is_away(
 
 async def test_what_ends_in_time_is_left_alone(behind: tuple[Api, Proxy]) -> None:
     api, proxy = behind
-    wire = api.service.installation.wire
-    async with unless_away(wire):
+    pulse = api.service.pulse
+    async with unless_away(pulse):
         await asyncio.sleep(0.3)
     with pytest.raises(TimeoutError, match="own"):
-        async with unless_away(wire):
+        async with unless_away(pulse):
             raise TimeoutError("own")
     proxy.hang_up()
     with pytest.raises(NatsUnreachable, match="no connection for"):
-        async with unless_away(wire):
+        async with unless_away(pulse):
             await asyncio.Event().wait()
+
+
+async def test_a_log_without_a_leader_is_away_while_the_connection_stands(behind: tuple[Api, Proxy]) -> None:
+    """A server without a majority answers so. `test_cluster` has a real one, which takes long to notice."""
+    api, proxy = behind
+    async with asyncio.timeout(LIMIT), api.http.stream("GET", "/v1/transitions?from=now") as answer:
+        said = (line async for line in answer.aiter_lines() if "away" in line)
+        proxy.change = lambda data: data.replace(b'"leader":"', b'"nobody":"')
+        waiting = asyncio.create_task(_wait_for_ever(api.service.pulse))
+        assert [await anext(said), await anext(said)] == ["event: away", f'data: {{"away":"{AWAY}"}}']
+        with pytest.raises(NoResponders, match="leader is not available"):
+            await waiting
+        assert (await api.get("/readyz", verbose=1))["connected"] is False
+        proxy.change = lambda data: data
+        assert [await anext(said), await anext(said)] == ["event: away", 'data: {"away":null}']
+
+
+async def test_a_request_that_is_refused_without_a_leader(behind: tuple[Api, Proxy]) -> None:
+    pulse = behind[0].service.pulse
+    for code, error, becomes in ((503, 10008, NoResponders), (404, 10059, ApiFailed)):
+        with pytest.raises(becomes):
+            async with unless_away(pulse):
+                raise ApiFailed(subject="$JS.API.X", code=code, err_code=error, description="no")
+
+
+async def _wait_for_ever(pulse: Pulse) -> None:
+    async with unless_away(pulse):
+        await asyncio.Event().wait()

@@ -20,6 +20,7 @@ from tests.support.random_events import RandomEvents, publish
 KINDS = BUILT_IN_KINDS
 SHARED = pytest.mark.asyncio(loop_scope="module")
 GROUP = "p+app+v1+group"
+BEFORE = "urn:phaseline:problem:start-after-end"
 
 
 @pytest_asyncio.fixture
@@ -67,6 +68,17 @@ async def test_a_timeline_is_what_the_client_reads(api: Api) -> None:
         (lane.kind, lane.id, lane.depth) for lane in expected.lanes
     ]
     assert said["lanes"][0]["intervals"] == as_json(maps.lane_map(KINDS, expected.lanes[0])["intervals"])
+
+
+@SHARED
+@pytest.mark.parametrize("path", ["history/cluster/c1", "timeline/cluster/c1", "changes", "strip", "rejections"])
+async def test_a_range_that_ends_before_it_starts(api: Api, path: str) -> None:
+    end = await api.place()
+    for start, stop in ((end, 1), ("2026-03-02T09:00:00Z", "2026-03-02T08:00:00Z"), ("2999-01-01T00:00:00Z", "now")):
+        said = await api.get(f"/v1/{path}", 400, from_=start, to=stop)
+        assert (said["type"], said["detail"][:27]) == (BEFORE, f"nothing can be read from {said['start'][:2]}")
+    for start, stop in ((end, end), ("0s", "now"), ("0s", end)):
+        await api.get(f"/v1/{path}", from_=start, to=stop)
 
 
 @SHARED

@@ -1,9 +1,13 @@
 """The connection: requests, our own errors, reconnecting."""
 
 import asyncio
+import gc
 import re
+import warnings
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 
@@ -25,6 +29,7 @@ from phaseline.engine.jetstream import frames
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.settings import Settings
 from tests.support import free_ports
+from tests.support.tcp_proxy import proxy_to
 
 pytestmark = pytest.mark.asyncio
 
@@ -211,3 +216,28 @@ async def test_a_connection_that_wants_tls_never_goes_without(server: EmbeddedSe
     with pytest.raises(TlsFailed, match="refusing to talk in clear"):
         async with Wire.open(Settings(nats=(server.url.replace("nats://", "tls://"),))):
             pass
+
+
+async def test_a_try_that_fails_before_the_first_word_leaves_no_socket(settings: Settings) -> None:
+    """Whoever listens there hangs up at once, again and again, while the connection is tried anew."""
+    port, tries = urlsplit(settings.nats[0]).port or 0, list[asyncio.StreamWriter]()
+
+    async def hang_up(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        tries.append(writer)
+        writer.close()
+
+    async with (
+        proxy_to(port) as proxy,
+        Wire.open(replace(settings, nats=(f"nats://127.0.0.1:{proxy.port}",))) as wire,
+        asyncio.timeout(60),
+    ):
+        with warnings.catch_warnings(record=True) as warned:
+            warnings.simplefilter("always")
+            proxy.hang_up()
+            async with await asyncio.start_server(hang_up, "127.0.0.1", proxy.port):
+                while len(tries) < 3:
+                    await asyncio.sleep(0.02)
+            await proxy.listen()
+            await wire.until_connected()
+            gc.collect()
+        assert [one.message for one in warned if one.category is ResourceWarning] == []

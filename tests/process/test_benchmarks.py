@@ -30,6 +30,10 @@ from benchmarks import (
     throughput,
     workers,
 )
+from benchmarks.contender import CONTENDERS
+from phaseline.engine.errors import StreamsDiffer
+from phaseline.engine.jetstream.wire import Wire
+from phaseline.engine.settings import Settings
 from phaseline.machines.kubernetes.diff.compare import compare
 from tests.support import forked_process, large_deployment
 
@@ -74,6 +78,17 @@ def test_a_part_replaces_the_older_one_and_keeps_the_others() -> None:
     assert "long ago\n\n1\n" in page
     assert "\n2\n" not in page
     assert page.endswith(command.NOTES.read_text())
+
+
+@pytest.mark.parametrize("name", ["phaseline", "share"])
+async def test_a_worker_that_fails_ends_its_contender(wire: Wire, settings: Settings, name: str) -> None:
+    """LOG takes other subjects than a worker needs."""
+    await wire.api(
+        f"STREAM.CREATE.{settings.prefix}-LOG", {"name": f"{settings.prefix}-LOG", "subjects": ["elsewhere"]}
+    )
+    async with asyncio.timeout(60):
+        with pytest.raises(StreamsDiffer, match="-LOG"):
+            await (await CONTENDERS[name](settings.nats[0], settings.prefix, 1, 0))()
 
 
 @pytest.mark.parametrize("name", command.PAGES)

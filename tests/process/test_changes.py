@@ -12,6 +12,7 @@ from phaseline.engine.errors import EntityUnknown
 from phaseline.engine.jetstream.streams import Layout
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.log.changes import Change, Changes
+from phaseline.engine.range_errors import StartAfterEnd
 from phaseline.engine.settings import Settings
 from phaseline.schemas.records import Entity, State, Transition
 from tests.support.built_in_kinds import BUILT_IN_KINDS
@@ -81,7 +82,8 @@ async def test_only_a_tree_or_a_kind(reader: Client, layout: Layout) -> None:
     assert await reader.changes(0, tree="c2") == [c for c in everything if c.id.split("/")[0] == "c2"]
     assert await reader.changes(0, kind="node") == [c for c in everything if c.kind == "node"]
     assert await reader.changes(0, tree="c1/p", kind="node") == [c for c in everything if c.id.startswith("c1/p/")]
-    assert await reader.changes(datetime.now(UTC) + timedelta(days=1)) == []
+    with pytest.raises(StartAfterEnd):
+        await reader.changes(datetime.now(UTC) + timedelta(days=1))
 
 
 def test_words() -> None:

@@ -29,6 +29,8 @@ from phaseline.engine.errors import TreeUnknown
 from phaseline.engine.jetstream.streams import Layout
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.log.timeline import Lane, Timeline, ticks, timeline
+from phaseline.engine.log.when import Moment, When
+from phaseline.engine.range_errors import BadDepth, StartAfterEnd
 from phaseline.engine.replay.recorded_log import StoredEvent
 from phaseline.engine.settings import Settings
 from phaseline.machines.compiler.labels import facet_named
@@ -261,6 +263,7 @@ async def test_the_client_and_the_command(wire: Wire, settings: Settings, layout
             await client.timeline("nobody")
         with pytest.raises(TreeUnknown):
             await client.timeline("c2", end=datetime.now(UTC) - timedelta(days=1))
+        await ranges_that_cannot_be(client, moment)
     shell = Shell(PHASELINE_NATS=settings.nats[0], PHASELINE_PREFIX=settings.prefix)
     file = tmp_path / "c2.svg"
     answer = await shell("timeline", "c2", "--svg", str(file))
@@ -268,6 +271,25 @@ async def test_the_client_and_the_command(wire: Wire, settings: Settings, layout
     ET.parse(file)
     lanes = (await shell("timeline", "c2", "--json")).lines
     assert {(lane["kind"], lane["id"]) for lane in lanes} == {(lane.kind, lane.id) for lane in found.lanes}
+    reversed_ = await shell("timeline", "c2", "--from", "2026-03-02T09:00Z", "--to", "2026-03-02T08:00Z")
+    assert (reversed_.code, reversed_.out, "nothing can be read from 2026" in reversed_.err) == (2, "", True)
     single = await shell("timeline", found.lanes[-1].id)
     assert "FROM" in single.out
     assert "healthy" in single.out
+
+
+async def ranges_that_cannot_be(client: Client, moment: Moment) -> None:
+    with pytest.raises(BadDepth, match="depth -1 is no number of levels"):
+        await client.timeline("c2", depth=-1)
+    now = datetime.now(UTC)
+    wrong: list[tuple[When, When | None]] = [
+        (moment.place, 1), (moment, 1), (now, now - timedelta(days=1)), (now + timedelta(days=1), None), ("1m", "1h"),
+    ]  # fmt: skip
+    for start, end in wrong:
+        with pytest.raises(StartAfterEnd, match="that is earlier"):
+            await client.timeline("c2", start=start, end=end)
+        with pytest.raises(StartAfterEnd, match="that is earlier"):
+            await client.changes(start, end)
+    right: list[tuple[When, When | None]] = [(moment, moment), (moment.place, moment.place), ("0s", None)]
+    for start, end in right:
+        await client.changes(start, end)

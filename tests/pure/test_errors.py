@@ -9,7 +9,7 @@ from typing import assert_type
 
 import pytest
 
-from phaseline.engine import errors
+from phaseline.engine import errors, range_errors
 from phaseline.engine.errors import (
     ApiFailed,
     EntityNotYetKnown,
@@ -25,7 +25,7 @@ from phaseline.engine.errors import (
 from phaseline.engine.log.archived import archive_errors
 
 GROUPS = (NoAnswer, NotFound, InvalidInput, SetupError, ServerRefused, LogDamaged)
-MEMBERS = vars(errors) | vars(archive_errors)
+MEMBERS = vars(errors) | vars(archive_errors) | vars(range_errors)
 CLASSES = [found for found in MEMBERS.values() if inspect.isclass(found) and issubclass(found, PhaselineError)]
 SAMPLES = {str: "the problem", int: 3, float: 2.5, Path: Path("a/b"), Path | str: Path("a/b"), int | None: None}
 """For each type of an attribute, a value."""

@@ -20,6 +20,7 @@ import pytest
 
 import phaseline
 from phaseline.engine import errors as engine_errors
+from phaseline.engine import range_errors
 from phaseline.engine.client import generate_sync
 from phaseline.engine.jetstream.stream_settings import stream_errors
 from phaseline.engine.log.archived import archive_errors
@@ -150,7 +151,7 @@ def test_names_are_called_by_their_public_names() -> None:
 def test_phaseline_errors_has_all_errors() -> None:
     found = {
         name
-        for name, one in (vars(engine_errors) | vars(archive_errors) | vars(stream_errors)).items()
+        for name, one in (vars(engine_errors) | vars(archive_errors) | vars(range_errors) | vars(stream_errors)).items()
         if isinstance(one, type) and issubclass(one, engine_errors.PhaselineError)
     }
     assert sorted(found) == phaseline.errors.__all__

@@ -11,14 +11,19 @@ from phaseline.engine.jetstream.wire import Wire
 
 
 async def copied(wire: Wire, layout: Layout) -> None:
-    """Wait until STATE has copied the last message of LOG."""
+    """Wait until STATE has copied the last message of LOG that it copies: notes, for instance, it does not."""
+    [source] = (await wire.api(f"STREAM.INFO.{layout.state}"))["config"]["sources"]
+    [way] = source["subject_transforms"]
     async with asyncio.timeout(60):
-        while await _copied_up_to(wire, layout) < await _to_be_copied(wire, layout):
+        while await _copied_up_to(wire, layout) < await _to_be_copied(wire, layout, way["src"]):
             await asyncio.sleep(0.005)
 
 
-async def _to_be_copied(wire: Wire, layout: Layout) -> int:
-    return int((await wire.api(f"STREAM.INFO.{layout.log}"))["state"]["last_seq"])
+async def _to_be_copied(wire: Wire, layout: Layout, filter_: str) -> int:
+    try:
+        return int((await wire.api(f"STREAM.MSG.GET.{layout.log}", {"last_by_subj": filter_}))["message"]["seq"])
+    except ApiFailed:  # nothing yet
+        return 0
 
 
 async def _copied_up_to(wire: Wire, layout: Layout) -> int:

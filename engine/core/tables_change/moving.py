@@ -6,7 +6,7 @@ A piece of entities moves like by one event: what its records say depends on the
 after another one makes the same records, and so does an audit.
 """
 
-from collections.abc import Container
+from collections.abc import Callable, Container, Iterable
 from itertools import groupby
 from typing import NamedTuple
 
@@ -23,6 +23,10 @@ AT_ONCE = 200
 batch. It may never change: the records follow from it."""
 
 
+Reading = Callable[[Iterable[Entity]], Iterable[Entity]]
+"""Gives back the entities that it is given, one by one. It may raise to end a scan of many."""
+
+
 class MovingPiece(NamedTuple):
     """Entities of one tree that move together. members: kind and id of each, those above before those below."""
 
@@ -34,7 +38,9 @@ class MovingPiece(NamedTuple):
         return f"{WORD}-{change.digest}-{kind}/{entity_id}"
 
 
-def pieces(tree: Tree, change: TablesChange, roots: Container[str] | None = None) -> list[MovingPiece]:
+def pieces(
+    tree: Tree, change: TablesChange, roots: Container[str] | None = None, reading: Reading = iter
+) -> list[MovingPiece]:
     """The entities that have to move, in the order in which they do. roots: only those of these trees.
 
     In each tree those whose base moves come first: nothing else can move them. Then come those of which the views show
@@ -44,12 +50,12 @@ def pieces(tree: Tree, change: TablesChange, roots: Container[str] | None = None
     names = list(tree.kinds)
     found: list[tuple[str, bool, int, str]] = []
     for name in change.former:
-        for entity_id, entity in tree.entities.get(name, {}).items():
-            root = ancestor_id(entity_id, 1)
+        for entity in reading(tree.entities.get(name, {}).values()):
+            root = ancestor_id(entity.id, 1)
             changes = _changes(tree, entity, change) if roots is None or root in roots else []
             if changes:
                 is_shown = all(to is None for _, _, to in changes)
-                found.append((root, is_shown, names.index(name), entity_id))
+                found.append((root, is_shown, names.index(name), entity.id))
     made: list[MovingPiece] = []
     for (_, is_shown), group in groupby(sorted(found), key=lambda one: one[:2]):
         members = [(names[number], entity_id) for _, _, number, entity_id in group]

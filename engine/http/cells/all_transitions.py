@@ -82,7 +82,8 @@ async def _lines(call: CellsCall, topic: Topic, after: dict[str, int], ends: dic
     for name, first in after.items():
         head = b'{"cell":%s,' % codec.encode_json(name)
         try:
-            async for _, found in replay.pieces(call.service.cells[name].installation, topic, first, ends[name]):
+            service = call.service.cells[name]
+            async for _, found in replay.pieces(service.installation, service.pulse, topic, first, ends[name]):
                 yield b"".join(b"%s%s\n" % (head, one.data[1:]) for one in found)
         except NoAnswer as error:
             yield head + one_cell.problem_line(call, error)[1:]

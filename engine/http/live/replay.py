@@ -7,7 +7,7 @@ to come (`hub`).
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack
 
-from phaseline.engine.http.away import unless_away
+from phaseline.engine.http.away import Pulse, unless_away
 from phaseline.engine.http.fleet.cascades import Placed
 from phaseline.engine.http.live import frames
 from phaseline.engine.http.live.frames import Frame, Piece
@@ -21,11 +21,11 @@ CHUNK = 500
 
 
 async def pieces(
-    installation: Installation, topic: Topic, after: int, up_to: int
+    installation: Installation, pulse: Pulse, topic: Topic, after: int, up_to: int
 ) -> AsyncIterator[tuple[int, list[Piece]]]:
     """The records with after < place <= up_to, in chunks with the place up to which each is complete.
 
-    Raises `NatsUnreachable` if NATS is away for long meanwhile.
+    Raises `NoAnswer` if NATS is away for long meanwhile.
     """
     if up_to <= after:
         return
@@ -33,10 +33,10 @@ async def pieces(
     cause, last = 0, after
     reader = log_reader(installation, topic.wanted.filters(installation), after + 1)
     async with AsyncExitStack() as stack:
-        async with unless_away(installation.wire):
+        async with unless_away(pulse):
             await stack.enter_async_context(reader)
         while not reader.caught_up:
-            async with unless_away(installation.wire):
+            async with unless_away(pulse):
                 taken = await reader.take(CHUNK)
             for stored in taken:
                 if stored.sequence > up_to:
@@ -57,8 +57,10 @@ async def pieces(
     yield up_to, found
 
 
-async def replayed(installation: Installation, topic: Topic, after: int, up_to: int) -> AsyncIterator[Frame]:
+async def replayed(
+    installation: Installation, pulse: Pulse, topic: Topic, after: int, up_to: int
+) -> AsyncIterator[Frame]:
     """The same as frames."""
-    async for place, found in pieces(installation, topic, after, up_to):
+    async for place, found in pieces(installation, pulse, topic, after, up_to):
         if found:
             yield frames.frame(place, found, topic.form)

@@ -24,7 +24,7 @@ from phaseline.engine.http.fleet.history import PastFleet
 from phaseline.engine.http.service import ViewAt
 from phaseline.engine.log import latest
 from phaseline.engine.log.watch import RecordFilter, chosen
-from phaseline.engine.log.when import NOW, START, Moment
+from phaseline.engine.log.when import NOW, Moment
 from phaseline.engine.request_errors import BadParameter, OtherQuery, StillLoading
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.docs import wording
@@ -206,13 +206,13 @@ async def strip(call: Call) -> HttpAnswer:
     history = service.history.history
     if history is None:
         raise StillLoading(entities=len(fleet), place=fleet.place)
-    first = None if values["from"] in (None, START) else await service.moment(values["from"])
     last = await service.moment(values["to"] or NOW)
+    first = await service.beginning(values["from"], values["to"], last)
     if _trees(call) != (None,):
         numbers = columns.chosen(fleet, None, call.trees, deleted=True)
         history = await asyncio.to_thread(history.copy().of, numbers, len(fleet))
     oldest = history.times[0] if len(history) else last.time_ns
-    begins = oldest if first is None else max(first.time_ns, oldest)
+    begins = max(first.time_ns, oldest)
     counted = history.folded if values["fold"] else history.strip
     found = counted(min(begins, last.time_ns), last.time_ns, values["buckets"])
     body = {

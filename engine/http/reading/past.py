@@ -15,7 +15,6 @@ from phaseline.engine.http.call import Call, HttpAnswer
 from phaseline.engine.log import log_records
 from phaseline.engine.log.latest import check_name
 from phaseline.engine.log.log_records import Logged
-from phaseline.engine.log.when import START, Moment
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.schemas.records import Entity, Transition, timestamp
 from phaseline.schemas.subjects import ancestor_id, natural
@@ -39,7 +38,9 @@ async def history(call: Call) -> HttpAnswer:
     kind, entity_id, limit = values["kind"], values["id"], values["limit"]
     check_name(service.kinds, kind, entity_id)
     start = values["from"]
-    after = None if start is None else (await service.moment(start)).place - start.isdecimal()
+    after = None
+    if start is not None:
+        after = (await service.beginning(start, values["to"], view.moment)).place - start.isdecimal()
     installation = service.installation
     filter_ = installation.subjects.transition(installation.partition_of(entity_id), kind, "*", "*", entity_id)
     found, more = deque[Logged](maxlen=limit if after is None else None), None
@@ -58,7 +59,7 @@ async def timeline(call: Call) -> HttpAnswer:
     """The states of an entity, and of those below it, over time."""
     values, service = call.values, call.service
     view = await service.view(values["to"])
-    start = None if values["from"] in (None, START) else await service.moment(values["from"])
+    start = await service.beginning(values["from"], values["to"], view.moment)
     check_name(service.kinds, values["kind"], values["id"])
     await view.entities.get(values["kind"], values["id"])
     found = await service.client.timeline(values["id"], start=start, end=view.moment, depth=values["depth"])
@@ -129,7 +130,7 @@ async def changes(call: Call) -> HttpAnswer:
     """What differs between two moments."""
     values, service = call.values, call.service
     view = await service.view(values["to"])
-    start = Moment(0, 0) if values["from"] == START else await service.moment(values["from"])
+    start = await service.beginning(values["from"], values["to"], view.moment)
     lists = [
         await service.client.changes(start, view.moment, tree=tree, kind=values["kind"])
         for tree in call.trees or (None,)

@@ -14,7 +14,6 @@ from phaseline.engine.http.call import Call, HttpAnswer
 from phaseline.engine.log import log_records
 from phaseline.engine.log.log_records import Logged
 from phaseline.engine.log.watch import RecordFilter
-from phaseline.engine.log.when import START
 from phaseline.engine.request_errors import NothingToRead
 from phaseline.schemas import codec
 from phaseline.schemas.records import Rejection
@@ -29,7 +28,8 @@ async def rejections(call: Call) -> HttpAnswer:
         for tree in call.trees or (None,)
     ]
     start, source = values["from"], values["source"]
-    after = 0 if start in (None, START) else (await service.moment(start)).place - start.isdecimal()
+    after = (await service.beginning(start, values["to"], view.moment)).place
+    after -= start is not None and start.isdecimal()
     counts, last, total = RejectionCounts(), list[Logged](), 0
     for one in wanted:
         one.check(service.kinds)

@@ -117,7 +117,7 @@ async def _ends(call: Call, text: str) -> int:
 
 async def _lines(call: Call, topic: Topic, after: int, end: int) -> AsyncIterator[bytes]:
     try:
-        async for _, found in replay.pieces(call.service.installation, topic, after, end):
+        async for _, found in replay.pieces(call.service.installation, call.service.pulse, topic, after, end):
             yield b"".join(one.data + b"\n" for one in found)
     except NoAnswer as error:
         yield problem_line(call, error)
@@ -132,7 +132,7 @@ async def _range(call: Call, topic: Topic, after: int, end: int) -> tuple[int, l
     """The records of a range, at most `limit` and the rest of the last event; and how far they are complete."""
     found: list[frames.Piece] = []
     place = max(after, end)
-    async for reached, pieces in replay.pieces(call.service.installation, topic, after, end):
+    async for reached, pieces in replay.pieces(call.service.installation, call.service.pulse, topic, after, end):
         found += pieces
         if len(found) >= call.values["limit"]:
             place = reached
@@ -153,11 +153,12 @@ class Stream:
     async def run(self) -> AsyncIterator[bytes]:
         """The frames, until the reader or the server goes, or `up_to` is reached."""
         service = self.call.service
+        installation, pulse = service.installation, service.pulse
         yield b"retry: %d\n\n" % random.randint(*RETRY)  # noqa: S311  # no secret
         with service.hub.reading(self.topic) as channel:
             while not self._is_over and self.place < (begins := self._end_of(channel)):
                 try:
-                    async for one in replay.replayed(service.installation, self.topic, self.place, begins):
+                    async for one in replay.replayed(installation, pulse, self.topic, self.place, begins):
                         yield one.data
                         self.place = one.place
                     self.place = begins

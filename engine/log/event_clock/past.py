@@ -20,7 +20,8 @@ from phaseline.engine.log.state_view import Pattern
 from phaseline.engine.log.timeline import Timeline, timeline
 from phaseline.engine.log.watch import Watch
 from phaseline.engine.log.when import NOW, START, Moment, Time, When, parse
-from phaseline.schemas.records import Rejection, Transition
+from phaseline.engine.range_errors import StartAfterEnd
+from phaseline.schemas.records import Rejection, Transition, timestamp
 
 
 def time_named(when: When | None) -> int | None:
@@ -57,6 +58,8 @@ async def _span(
     installation: Installation, kind: str | None, below: str | None, start: When | None, end: When | None
 ) -> EventSpan:
     first, last = time_named(start), time_named(end)
+    if first is not None and last is not None and first > last:
+        raise StartAfterEnd(start=timestamp(first), end=timestamp(last))
     ordered = await read_in_order(installation, latest.patterns(installation, kind, below))
     before = {(r.entity.kind, r.entity.id): r for r in ordered.records if first is not None and r.time_ns <= first}
     after = [record for record in ordered.records if first is None or record.time_ns > first]

@@ -7,8 +7,11 @@ Belongs here: these steps. Does not: which records there are (`core.tables_chang
 """
 
 import asyncio
+import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
+from typing import TypeVar
 
 from msgspec.structs import replace
 
@@ -24,6 +27,9 @@ from phaseline.engine.ownership import oversized_commit
 from phaseline.engine.ownership.claim import Claim
 from phaseline.engine.ownership.load_states import PartitionStates
 from phaseline.engine.ownership.tables_change import survey
+from phaseline.schemas.records import Entity
+
+T = TypeVar("T")
 
 log = logs.get_logger(__name__)
 
@@ -63,10 +69,10 @@ async def _carry_out(
         return
     await oversized_commit.resume(installation, claim)
     if accepted != kinds.digest:
-        survey.refuse(kinds, await asyncio.to_thread(stranded.in_tree, claim.tree, changed))
+        survey.refuse(kinds, await _scanned(partial(stranded.in_tree, claim.tree, changed)))
     noted = replace(noted, position=claim.position)
     begun = replace(noted, former=changed, time_ns=time.time_ns())
-    if not await asyncio.to_thread(moving.pieces, claim.tree, begun.change()):
+    if not await _scanned(partial(moving.pieces, claim.tree, begun.change())):
         await _note(installation, claim, noted)
         return
     if claim.opening is not None:
@@ -84,7 +90,7 @@ async def _go_on(installation: Installation, claim: Claim, begun: Era) -> None:
         claim.tree, installation.subjects, claim.partition, as_json=layout.feed == "json", limit=claim.limit,
         buckets=layout.partitions if layout.divisions else None,
     )  # fmt: skip
-    pieces = await asyncio.to_thread(moving.pieces, claim.tree, change)
+    pieces = await _scanned(partial(moving.pieces, claim.tree, change))
     for batch in processor.move(change, pieces):
         if len(batch.messages) > claim.limit:
             await oversized_commit.commit(installation, claim, batch.messages, claim.position)
@@ -100,3 +106,23 @@ async def _note(installation: Installation, claim: Claim, era: Era) -> None:
     message = Message(installation.subjects.tables(claim.partition), era.encode(), NO_EVENT)
     await claim.append([message], claim.position, claim.checkpoint.plan)
     log.info("tables_noted", partition=claim.partition, tables=era.digest, position=era.position)
+
+
+class _Over(Exception):  # it ends a thread, and nobody sees it
+    """Nobody waits for a scan any more."""
+
+
+async def _scanned(scan: Callable[..., T]) -> T:
+    """What a scan of all entities finds, in a thread. If the wait is cancelled, the thread ends at the next entity."""
+    over = threading.Event()
+
+    def reading(entities: Iterable[Entity]) -> Iterator[Entity]:
+        for one in entities:
+            if over.is_set():
+                raise _Over
+            yield one
+
+    try:
+        return await asyncio.to_thread(scan, reading=reading)
+    finally:
+        over.set()
