@@ -115,8 +115,7 @@ class Kind:
             if name == "version":
                 self.version = fingerprint.version_of(with_contact(self.written))
             elif name == "bases":
-                intents = self.table.intents
-                self.bases = tuple(reachability.reachable(machine, intents) for machine in self.machines)
+                self.bases = tuple(reachability.reachable(one, self.table.intents) for one in self.machines)
             else:
                 self.compile()
             return getattr(self, name)

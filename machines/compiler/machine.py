@@ -138,7 +138,8 @@ class _Step(_Arrow):
     """An arrow of the machine that refers to its step."""
 
     def __init__(self, step: Step) -> None:
-        super().__init__(step.source, step.dest, conditions=[_condition(step)])
+        conditions: Any = [_condition(step)]
+        super().__init__(step.source, step.dest, conditions)
         self.step = step
 
 
