@@ -30,7 +30,7 @@ async def prepare(url: str, prefix: str, count: int, _: int) -> Callable[[], Awa
         collecting.__enter__()
         running = asyncio.create_task(worker.run(stop))
         while await _decided(wire, prefix) < count:
-            await _runs_on(running, 0.02)
+            await _runs_on(running, 0.005)
         kept = (stop, running, opened, collecting)
         prepare.ending = kept  # type: ignore[attr-defined]  # until the process ends
 

@@ -7,6 +7,8 @@ Belongs here: the notes, reading and comparing them. Does not: writing them (`ow
 A note is about the events after its position. Which tables decided before the first note is not known.
 """
 
+import asyncio
+
 import msgspec
 
 from phaseline.engine.core.tables_change.change import TablesChange
@@ -120,10 +122,10 @@ def how(kinds: Kinds, era: Era) -> str:
 
 async def check_all(installation: Installation, accepted: str) -> list[Era | None]:
     """`check` for every partition; returns the last note of each."""
-    notes = []
-    for partition in installation.layout.division.numbers:
-        notes.append(await latest(installation, partition))
-        check(installation.kinds, notes[-1], partition, accepted)
+    numbers = installation.layout.division.numbers
+    notes = await asyncio.gather(*(latest(installation, partition) for partition in numbers))
+    for partition, note in zip(numbers, notes, strict=True):
+        check(installation.kinds, note, partition, accepted)
     return notes
 
 

@@ -14,6 +14,7 @@ from typing import NamedTuple, Self
 from phaseline.engine import logs
 from phaseline.engine.core.process import InboxEvent
 from phaseline.engine.errors import PhaselineError
+from phaseline.engine.jetstream.direct_get import last_message_from_leader
 from phaseline.engine.jetstream.erase import copy_on, erase
 from phaseline.engine.jetstream.stream_reader import read_all
 from phaseline.engine.log.installation import Installation
@@ -120,6 +121,8 @@ class Erasure:
         # What a partition of a former division left is looked for by all partitions of the present one.
         is_first = installation.layout.division.generation == 0
         filter_ = installation.subjects.secrets(self._partition if is_first else "*")
+        if await last_message_from_leader(installation.wire, installation.layout.log, filter_) is None:
+            return  # most partitions have none, and this one request costs less than a consumer
         async for slice_ in read_all(installation.wire, installation.layout.log, [filter_]):
             for stored in slice_:
                 try:

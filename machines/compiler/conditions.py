@@ -72,11 +72,12 @@ def phases_of(facet: Facet) -> tuple[str, ...]:
     return tuple(dict.fromkeys([facet.begins, *named, *ends]))
 
 
-def starts_of(start: Source, phases: tuple[str, ...]) -> list[At]:
+@cache
+def starts_of(start: Source, phases: tuple[str, ...]) -> tuple[At, ...]:
     """One source of a row, as one `At` for each phase."""
     if isinstance(start, Live):
-        return [At(phase, has=start.has) for phase in phases if phase not in (*start.but, ABSENT, DELETED)]
-    return [start if isinstance(start, At) else At(start)]
+        return tuple(At(phase, has=start.has) for phase in phases if phase not in (*start.but, ABSENT, DELETED))
+    return (start if isinstance(start, At) else At(start),)
 
 
 @cache

@@ -122,17 +122,17 @@ def canonical(value: Any) -> Any:
     """`value` as JSON can hold it, the same for equal values. Raises `Undeclared` if a part has no stable name."""
     if isinstance(value, PLAIN):
         return value
+    if type(value) in WORDS:
+        word = WORDS[type(value)]
+        return [word.name, {word.fields[name]: canonical(found) for name, found in _set(value) if word.fields[name]}]
+    if isinstance(value, tuple | list):
+        return [canonical(found) for found in value]
     if isinstance(value, Mapping):
         return {str(name): canonical(found) for name, found in value.items()}
     if isinstance(value, AbstractSet):
         return sorted((canonical(found) for found in value), key=repr)
     if isinstance(value, type) and value in TYPES:
         return TYPES[value]
-    if type(value) in WORDS:
-        word = WORDS[type(value)]
-        return [word.name, {word.fields[name]: canonical(found) for name, found in _set(value) if word.fields[name]}]
-    if isinstance(value, tuple | list):
-        return [canonical(found) for found in value]
     return _declared(value)
 
 

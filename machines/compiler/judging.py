@@ -85,9 +85,9 @@ def _taken(step: Step, base: State) -> State | None:
 class Judge:
     """Judges the reports on the entities of one kind. A report speaks of the kind's first facet."""
 
-    def __init__(self, table: Table, machines: Sequence[FacetMachine], bases: Sequence[frozenset[State]]) -> None:
-        """table: the completed table. machines, bases: its facets, compiled, and the bases that can arise in them."""
-        self.machine, self.bases = machines[0], bases[0]
+    def __init__(self, table: Table, machines: Sequence[FacetMachine], bases: Callable[[], Collection[State]]) -> None:
+        """table: the completed table. machines: its facets, compiled. bases: those that can arise in the first one."""
+        self.machine, self._bases = machines[0], bases
         facet = table.facets[0]
         self.attributes = observed_attributes(table)
         self.needs_phase = any(row.to == FROM_DATA for row in facet.rows)
@@ -144,7 +144,7 @@ class Judge:
 
     def pending_phases(self) -> Iterator[PendingPhase]:
         """What becomes of reports in each pending phase, in the order of the table."""
-        live = [base for base in self.bases if base.phase not in (ABSENT, DELETED)]
+        live = [base for base in self._bases() if base.phase not in (ABSENT, DELETED)]
         for phase in self.machine.facet.pending:
             reached = {found for base in live if base.phase == phase for found in self.observed[0].by_any(base)}
             taken, held = list[str](), list[str]()
@@ -169,12 +169,12 @@ class Judge:
         A state that only a view shows means the base under it: without what the view adds.
         """
         for wanted in self._named(base, phase, named):
-            if in_order(wanted) in self.bases:
+            if in_order(wanted) in self._bases():
                 return wanted
         if all(view.to != phase for view in self.machine.facet.views):
             return None
         healthy = self.machine.facet.healthy
-        live = (found for found in self.bases if found.phase not in (ABSENT, DELETED))
+        live = (found for found in self._bases() if found.phase not in (ABSENT, DELETED))
         under = [found for found in live if _is(shown(found), phase, named)]
         return min(under, key=lambda found: (found.phase != healthy, found), default=None)
 

@@ -99,6 +99,7 @@ class Kind:
     )  # fmt: skip
 
     version: str
+    bases: tuple[frozenset[State], ...]
 
     def __init__(self, written: Table, tables: Mapping[str, Table]) -> None:
         """The kind of the table that is written so; `tables` are all of the installation, completed."""
@@ -117,6 +118,8 @@ class Kind:
                 self.version = fingerprint.version_of(with_contact(self.written))
             elif name in FOR_READING:
                 self._complete()
+            elif name == "bases":
+                self.bases = tuple(reachability.reachable(one, self.table.intents) for one in self.machines)
             else:
                 self.compile()
             return getattr(self, name)
@@ -135,7 +138,7 @@ class Kind:
         self.counted = tuple(counted_by(table, tables))
 
     def compile(self) -> None:
-        """Set all attributes that are not set yet."""
+        """Set all attributes that are not set yet, but for `bases`, which most processes need of few kinds."""
         tables = self._tables
         if tables is None:
             return
@@ -180,13 +183,11 @@ class Kind:
         self.hears_alone = table.place and hears_alone(table) and HEARD_AT not in dict(self.inherited)
         self.below = tuple(name for name in tables if any(check_kinds.path(tables, table.kind, name)))
         self.implied = implied_cascades(self.below)
-        self.bases: tuple[frozenset[State], ...] = tuple(
-            reachability.reachable(machine, table.intents) for machine in self.machines
-        )
         self.reports = frozenset(
             name for name in (REPORTED, UNREQUESTED, SNAPSHOT) if SEEN_FIELD in table.fields.get(name, ())
         )
-        self.judge = Judge(completed_table, self.machines, self.bases) if REPORTED in self.reports else None
+        judges = REPORTED in self.reports
+        self.judge = Judge(completed_table, self.machines, lambda: self.bases[0]) if judges else None
         self._tables = None
 
     def is_named(self, facet: str) -> bool:

@@ -136,13 +136,19 @@ class Step(msgspec.Struct, eq=False):
 class _Step(_Arrow):
     """An arrow of the machine that refers to its step."""
 
-    def __init__(self, *arrow: Any, step: Step, **rest: Any) -> None:
-        super().__init__(*arrow, **rest)
+    def __init__(self, step: Step) -> None:
+        conditions: Any = [_condition(step)]
+        super().__init__(step.source, step.dest, conditions)
         self.step = step
 
 
 class _Machine(Machine):
-    transition_cls = _Step
+    def add_step(self, step: Step) -> None:
+        """As `add_transition`, without what that looks for first: wildcards, lists of states, callbacks."""
+        trigger = step.row.trigger
+        if trigger not in self.events:
+            self.events[trigger] = self._create_event(trigger, self)
+        self.events[trigger].add_transition(_Step(step))
 
 
 class Model(msgspec.Struct):
@@ -169,9 +175,7 @@ class FacetMachine:
         )
         for row in facet.rows:
             for step in steps_of(facet, row, self.phases):
-                self.machine.add_transition(
-                    row.trigger, step.source, step.dest, conditions=[_condition(step)], step=step
-                )
+                self.machine.add_step(step)
         self.steps: dict[str, dict[str, tuple[Step, ...]]] = {
             trigger: {
                 source: tuple(cast("_Step", arrow).step for arrow in arrows)

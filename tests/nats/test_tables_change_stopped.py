@@ -10,6 +10,7 @@ import pytest
 
 from phaseline.engine.client.client import Client
 from phaseline.engine.core.tables_change import moving
+from phaseline.engine.core.tables_change.change import TablesChange
 from phaseline.engine.core.tree import Tree
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.settings import Settings
@@ -28,7 +29,7 @@ async def test_the_scan_ends(wire: Wire, settings: Settings, monkeypatch: pytest
     looked, begun, ended, stop = list[str](), threading.Event(), threading.Event(), asyncio.Event()
     changes, pieces = moving._changes, moving.pieces
 
-    def slow(tree: Tree, entity: Entity, change: moving.TablesChange) -> Any:
+    def slow(tree: Tree, entity: Entity, change: TablesChange) -> Any:
         looked.append(entity.id)
         begun.set()
         while not stop.is_set():

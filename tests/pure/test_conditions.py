@@ -138,10 +138,10 @@ def test_the_phases_stand_in_the_order_of_the_labels() -> None:
 
 def test_the_phases_from_which_a_source_starts() -> None:
     phases = (ABSENT, "On", "Off", "Broken", DELETED)
-    assert starts_of("On", phases) == [At("On")]
-    assert starts_of(At("On", has="Dust"), phases) == [At("On", has="Dust")]
-    assert starts_of(LIVE, phases) == [At("On"), At("Off"), At("Broken")]
-    assert starts_of(Live(but=("Off",), has="Dust"), phases) == [At("On", has="Dust"), At("Broken", has="Dust")]
+    assert starts_of("On", phases) == (At("On"),)
+    assert starts_of(At("On", has="Dust"), phases) == (At("On", has="Dust"),)
+    assert starts_of(LIVE, phases) == (At("On"), At("Off"), At("Broken"))
+    assert starts_of(Live(but=("Off",), has="Dust"), phases) == (At("On", has="Dust"), At("Broken", has="Dust"))
 
 
 BREAKS = Row((LIVE,), "heat", "Broken", condition="Heat")

@@ -3,12 +3,14 @@
 Belongs here: when tables are checked and compiled. Does not: what a check finds (`test_wrong_tables`).
 """
 
+from types import SimpleNamespace
+
 import pytest
 
 from phaseline.engine.core.tree import Tree
 from phaseline.engine.log.watch import RecordFilter
 from phaseline.machines.built_in import BUILT_IN, SOUND
-from phaseline.machines.compiler import checks
+from phaseline.machines.compiler import checks, reachability
 from phaseline.machines.compiler import kinds as compiler
 from phaseline.machines.compiler.checks import WrongTable
 from phaseline.machines.compiler.kinds import Kinds
@@ -17,6 +19,7 @@ from phaseline.machines.edge.cluster import CLUSTER
 from phaseline.machines.fleet.git_repo import GIT_REPO
 from phaseline.machines.language.scripts import NoScripts
 from phaseline.machines.language.table import DELETED, LIVE, Facet, Label, Row, Table
+from phaseline.schemas.records import State
 from phaseline.schemas.state_choice import StateChoice
 from tests.support.built_in_kinds import BUILT_IN_KINDS
 
@@ -88,6 +91,22 @@ def test_a_reader_compiles_only_the_kinds_whose_names_it_checks(
     """To compile all kinds takes a third of the time in which a command starts."""
     wanted.check(Kinds(BUILT_IN, checked=BUILT_IN))
     assert len(built) == compiled
+
+
+def test_bases_are_followed_only_for_those_who_ask(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A process that decides events compiles all kinds at its start, and needs the bases of few."""
+    followed: list[FacetMachine] = []
+
+    def follow(machine: FacetMachine, intents: tuple[str, ...]) -> frozenset[State]:
+        followed.append(machine)
+        return reachability.reachable(machine, intents)
+
+    monkeypatch.setattr(f"{compiler.__name__}.reachability", SimpleNamespace(reachable=follow))
+    kinds = Kinds(BUILT_IN, checked=BUILT_IN, sound=SOUND)
+    kinds.prepare()
+    assert followed == []
+    assert all(len(bases) > 1 for bases in kinds["node"].bases)
+    assert followed == list(kinds["node"].machines)
 
 
 def test_a_kind_compiled_late_is_the_same(built: list[str]) -> None:
