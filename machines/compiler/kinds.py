@@ -15,7 +15,7 @@ from phaseline.machines.compiler.completion import completed, implied_cascades
 from phaseline.machines.compiler.conditions import phases_of, returns
 from phaseline.machines.compiler.judging import Judge
 from phaseline.machines.compiler.machine import INTERRUPTED, FacetMachine, Step
-from phaseline.machines.compiler.relations import counted_by, inherited_from, places_of, viewers_of
+from phaseline.machines.compiler.relations import counted_by, inherited_from, places_of, viewers_of, what_fires
 from phaseline.machines.compiler.reports import PHASE, SEEN_FIELD, SNAPSHOT, UNREQUESTED
 from phaseline.machines.compiler.short_ways import (
     MovePlan,
@@ -32,7 +32,6 @@ from phaseline.machines.language.table import (
     ABSENT,
     DELETED,
     FROM_DATA,
-    OWNER_GONE,
     REPORTED,
     Facet,
     Field,
@@ -62,7 +61,7 @@ class Kind:
     name, written: the kind's name, and the table as it was written, which can be compiled again.
     arity: how many parts an id has. parent, parent_arity: the kind above, and how many parts its ids have.
     table: the table, with what the language gives to it (`completion`, `reports`).
-    version: the version of the table, which records contain. names: the names of the facets.
+    names: the names of the facets.
     machines: the facets, compiled.
     event_types: by trigger that a publisher may send, the type of the event.
     base_from_data: the triggers whose data names the base.
@@ -89,33 +88,26 @@ class Kind:
     """
 
     __slots__ = (
-        "_judged_by_state", "_steps", "_tables", "adopted", "arity", "attributes", "base_from_data", "bases", "below",
+        "_judged_by_state", "_steps", "_tables", "_version", "adopted", "arity", "attributes", "base_from_data", "bases", "below",
         "births", "contact", "counted", "event_types", "expiring", "fan_out_triggers", "fast_path_ok", "fields",
         "fired_by", "hears_alone", "implied", "inherited", "interprets", "judge", "machines", "may_grow", "may_stay_unknown",
         "name", "names", "parent", "parent_arity", "places", "plans", "reported_below", "reports", "roles", "starts",
-        "table", "timed", "timeouts", "unborn", "unguarded", "version", "viewers", "written",
+        "table", "timed", "timeouts", "unborn", "unguarded", "viewers", "written",
     )  # fmt: skip
-
-    version: str
 
     def __init__(self, written: Table, tables: Mapping[str, Table]) -> None:
         """The kind of the table that is written so; `tables` are all of the installation, completed."""
         self.written = written
+        self._version = ""
         self._tables: Mapping[str, Table] | None = tables
         self.name, self.arity, self.parent = written.kind, len(written.id), written.parent
         self.parent_arity = len(tables[written.parent].id) if written.parent else 0
 
-    if not TYPE_CHECKING:  # a type checker would take every name for an attribute
-
-        def __getattr__(self, name: str) -> Any:
-            """Compile the kind: Python asks here for an attribute only as long as it is not set."""
-            if name == "_tables" or name not in self.__slots__:
-                raise AttributeError(f"a Kind has no {name!r}", name=name, obj=self)
-            if name == "version":
-                self.version = fingerprint.version_of(with_contact(self.written))
-            else:
-                self.compile()
-            return getattr(self, name)
+    @property
+    def version(self) -> str:
+        """The version of the table, which records contain."""
+        self._version = self._version or fingerprint.version_of(with_contact(self.written))
+        return self._version
 
     def compile(self) -> None:
         """Set all attributes that are not set yet."""
@@ -247,6 +239,26 @@ class Kind:
         return self.judge is not None and self.judge.is_unasked(facet, trigger, before, after)
 
 
+class _LazyKind(Kind):
+    """A kind that is a plain `Kind` once it is compiled: a `__getattr__` slows down every access to an attribute."""
+
+    __slots__ = ()
+
+    def compile(self) -> None:
+        """Set all attributes, and be a plain `Kind` from now on."""
+        super().compile()
+        self.__class__ = Kind  # type: ignore[assignment]  # a plain one has the same slots
+
+    if not TYPE_CHECKING:  # a type checker would take every name for an attribute
+
+        def __getattr__(self, name: str) -> Any:
+            """Compile the kind: Python asks here for an attribute only as long as it is not set."""
+            if name == "_tables" or name not in Kind.__slots__:
+                raise AttributeError(f"a Kind has no {name!r}", name=name, obj=self)
+            self.compile()
+            return getattr(self, name)
+
+
 class Kinds(dict[str, Kind]):
     """The kinds of an installation, by name.
 
@@ -262,7 +274,7 @@ class Kinds(dict[str, Kind]):
         new = _others(tables, checked)
         self._checked, self._sound = [table.kind for table in tables if table not in new], sound
         named = _completed(tables, new)
-        super().__init__({table.kind: Kind(table, named) for table in tables})
+        super().__init__({table.kind: _LazyKind(table, named) for table in tables})
         self._paths = {
             (above, below): tuple(check_kinds.path(named, above, below)) for above in named for below in named
         }
@@ -372,24 +384,6 @@ def starts_of_trigger(table: Table, trigger: str) -> str:
     """The states from which a trigger has rows: `Running, Failed or Stopped`."""
     sources = [s for facet in table.facets for row in facet.rows if row.trigger == trigger for s in row.source]
     return or_list(tuple(dict.fromkeys(map(source_text, sources))))
-
-
-def what_fires(table: Table, trigger: str, tables: Mapping[str, Table]) -> str:
-    """What makes the engine fire a derived trigger: `delete of cluster`, `120 s in Creating`."""
-    if trigger == OWNER_GONE:
-        return "the end of an entity above it"
-    above = [
-        (other, on)
-        for other in tables.values()
-        for fired, kind, ons in check_kinds.downward(other)
-        if (fired, kind) == (trigger, table.kind)
-        for on in ons
-    ]
-    sent = [(other, on) for other, on in above if other.role(on) != "derived"]
-    found = [f"{on} of {other.kind}" for other, on in sent or above]
-    found += [f"`{one.when.text()}`" for one in table.on_tally if one.trigger == trigger]
-    found += [f"time in {t.phase}" for facet in table.facets for t in facet.timeouts if t.trigger == trigger]
-    return or_list(tuple(dict.fromkeys(found)))
 
 
 def expiring_conditions(facet: Facet) -> Iterator[tuple[str, frozenset[str]]]:

@@ -1,4 +1,4 @@
-"""How the kinds of an installation depend on each other: tallies, views, inherited attributes, places above.
+"""How the kinds of an installation depend on each other: tallies, views, inherited attributes, places, fired triggers.
 
 Belongs here: what a kind's compiled form keeps of other kinds, read from all tables. Does not: the compiled kind
 (`kinds`), mistakes between kinds (`check_kinds`).
@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 from phaseline.machines.compiler import check_kinds
 from phaseline.machines.compiler.conditions import phases_of
-from phaseline.machines.language.predicates import Above, AllBelow, AnyBelow, AttributeIs
-from phaseline.machines.language.table import ABSENT, Table
+from phaseline.machines.language.predicates import Above, AllBelow, AnyBelow, AttributeIs, or_list
+from phaseline.machines.language.table import ABSENT, OWNER_GONE, Table
 from phaseline.schemas.records import State
 
 
@@ -97,3 +97,21 @@ def inherited_from(table: Table, tables: Mapping[str, Table]) -> Iterator[tuple[
             if isinstance(seen, AttributeIs) and seen.or_of == table.kind:
                 found[seen.name, other.kind] = None
     yield from found
+
+
+def what_fires(table: Table, trigger: str, tables: Mapping[str, Table]) -> str:
+    """What makes the engine fire a derived trigger: `delete of cluster`, `120 s in Creating`."""
+    if trigger == OWNER_GONE:
+        return "the end of an entity above it"
+    above = [
+        (other, on)
+        for other in tables.values()
+        for fired, kind, ons in check_kinds.downward(other)
+        if (fired, kind) == (trigger, table.kind)
+        for on in ons
+    ]
+    sent = [(other, on) for other, on in above if other.role(on) != "derived"]
+    found = [f"{on} of {other.kind}" for other, on in sent or above]
+    found += [f"`{one.when.text()}`" for one in table.on_tally if one.trigger == trigger]
+    found += [f"time in {t.phase}" for facet in table.facets for t in facet.timeouts if t.trigger == trigger]
+    return or_list(tuple(dict.fromkeys(found)))
