@@ -64,7 +64,7 @@ class Kind:
     name, written: the kind's name, and the table as it was written, which can be compiled again.
     arity: how many parts an id has. parent, parent_arity: the kind above, and how many parts its ids have.
     table: the table, with what the language gives to it (`completion`, `reports`).
-    version: the version of the table, which records contain. names: the names of the facets.
+    names: the names of the facets.
     machines: the facets, compiled.
     event_types: by trigger that a publisher may send, the type of the event.
     base_from_data: the triggers whose data names the base.
@@ -83,7 +83,6 @@ class Kind:
     inherited: attributes that views of kinds below look at where their own is not set, each with that kind.
     below: the kinds below this one, in the order of the installation.
     implied: what the engine fires without a cascade of the table, as pages show it.
-    bases: for each facet, every base that rows can lead to, its conditions sorted.
     may_grow: whether an entity may have any size: an attribute is a list or a map, or a rule computes attributes.
     reports: the triggers whose data may hold `seen`: `reported`, `snapshot`, and `deleted` where it needs no request.
     reported_below: the kinds below that have the observation `reported`. With any, this kind takes snapshots.
@@ -91,38 +90,34 @@ class Kind:
     """
 
     __slots__ = (
-        "_judged_by_state", "_steps", "_tables", "adopted", "arity", "attributes", "base_from_data", "bases", "below",
+        "_bases", "_judged_by_state", "_steps", "_tables", "_version", "adopted", "arity", "attributes", "base_from_data", "below",
         "births", "contact", "counted", "event_types", "expiring", "fan_out_triggers", "fast_path_ok", "fields",
         "fired_by", "hears_alone", "implied", "inherited", "interprets", "judge", "machines", "may_grow", "may_stay_unknown",
         "name", "names", "parent", "parent_arity", "places", "plans", "reported_below", "reports", "roles", "starts",
-        "table", "timed", "timeouts", "unborn", "unguarded", "version", "viewers", "written",
+        "table", "timed", "timeouts", "unborn", "unguarded", "viewers", "written",
     )  # fmt: skip
-
-    version: str
-    bases: tuple[frozenset[State], ...]
 
     def __init__(self, written: Table, tables: Mapping[str, Table]) -> None:
         """The kind of the table that is written so; `tables` are all of the installation, completed."""
         self.written = written
+        self._version = ""
+        self._bases: tuple[frozenset[State], ...] = ()
         self._tables: Mapping[str, Table] | None = tables
         self.name, self.arity, self.parent = written.kind, len(written.id), written.parent
         self.parent_arity = len(tables[written.parent].id) if written.parent else 0
 
-    if not TYPE_CHECKING:  # a type checker would take every name for an attribute
+    @property
+    def version(self) -> str:
+        """The version of the table, which records contain."""
+        self._version = self._version or fingerprint.version_of(with_contact(self.written))
+        return self._version
 
-        def __getattr__(self, name: str) -> Any:
-            """Compile the kind: Python asks here for an attribute only as long as it is not set."""
-            if name == "_tables" or name not in self.__slots__:
-                raise AttributeError(f"a Kind has no {name!r}", name=name, obj=self)
-            if name == "version":
-                self.version = fingerprint.version_of(with_contact(self.written))
-            elif name in FOR_READING:
-                self._complete()
-            elif name == "bases":
-                self.bases = tuple(reachability.reachable(one, self.table.intents) for one in self.machines)
-            else:
-                self.compile()
-            return getattr(self, name)
+    @property
+    def bases(self) -> tuple[frozenset[State], ...]:
+        """For each facet, every base that rows can lead to, its conditions sorted. Most processes need few kinds'."""
+        if not self._bases:
+            self._bases = tuple(reachability.reachable(one, self.table.intents) for one in self.machines)
+        return self._bases
 
     def _complete(self) -> None:
         """Set the attributes `FOR_READING`."""
@@ -138,7 +133,7 @@ class Kind:
         self.counted = tuple(counted_by(table, tables))
 
     def compile(self) -> None:
-        """Set all attributes that are not set yet, but for `bases`, which most processes need of few kinds."""
+        """Set all attributes that are not set yet."""
         tables = self._tables
         if tables is None:
             return
@@ -259,6 +254,29 @@ class Kind:
         return self.judge is not None and self.judge.is_unasked(facet, trigger, before, after)
 
 
+class _LazyKind(Kind):
+    """A kind that is a plain `Kind` once it is compiled: a `__getattr__` slows down every access to an attribute."""
+
+    __slots__ = ()
+
+    def compile(self) -> None:
+        """Set all attributes, and be a plain `Kind` from now on."""
+        super().compile()
+        self.__class__ = Kind  # type: ignore[assignment]  # a plain one has the same slots
+
+    if not TYPE_CHECKING:  # a type checker would take every name for an attribute
+
+        def __getattr__(self, name: str) -> Any:
+            """Compile the kind: Python asks here for an attribute only as long as it is not set."""
+            if name == "_tables" or name not in Kind.__slots__:
+                raise AttributeError(f"a Kind has no {name!r}", name=name, obj=self)
+            if name in FOR_READING:
+                self._complete()
+            else:
+                self.compile()
+            return getattr(self, name)
+
+
 class Kinds(dict[str, Kind]):
     """The kinds of an installation, by name.
 
@@ -274,7 +292,7 @@ class Kinds(dict[str, Kind]):
         new = _others(tables, checked)
         self._checked, self._sound = [table.kind for table in tables if table not in new], sound
         named = _completed(tables, new)
-        super().__init__({table.kind: Kind(table, named) for table in tables})
+        super().__init__({table.kind: _LazyKind(table, named) for table in tables})
         self._paths = {
             (above, below): tuple(check_kinds.path(named, above, below)) for above in named for below in named
         }

@@ -76,6 +76,18 @@ def test_reading_states_compiles_nothing(built: list[str]) -> None:
         assert kind.table.facets == tuple(machine.facet for machine in kind.machines)
 
 
+def test_a_compiled_kind_has_no_attribute_that_python_looks_for_in_vain() -> None:
+    """With `__getattr__`, every access to an attribute takes the slow way, whether it calls that or not."""
+    kinds = Kinds(BUILT_IN, checked=BUILT_IN)
+    late = kinds["node"]
+    with pytest.raises(AttributeError, match="a Kind has no 'odd'"):
+        late.odd  # type: ignore[attr-defined]  # noqa: B018
+    kinds.prepare()
+    assert late is kinds["node"]
+    assert all(type(kind) is compiler.Kind for kind in kinds.values())
+    assert not hasattr(compiler.Kind, "__getattr__")
+
+
 @pytest.mark.parametrize(
     ("wanted", "compiled"),
     [
