@@ -129,6 +129,11 @@ def _kind_of(record: Record) -> str:
     return record.kind if isinstance(record, Rejection) else record.entity.kind
 
 
+def has_json(messages: Iterable[Message]) -> bool:
+    """Whether one of these messages is JSON."""
+    return b"{" in [message.body[:1] for message in messages]
+
+
 def pieces(events: Iterable[InboxEvent]) -> Iterator[list[InboxEvent]]:
     """The events in order, some at a time: at most `AHEAD`, and none that follows on `AHEAD_BYTES`."""
     piece: list[InboxEvent] = []
@@ -239,8 +244,8 @@ class Processor:
             yield batch
 
     def moved_messages(self, records: Sequence[Record], like: Sequence[Message] = ()) -> list[Message]:
-        """The records of one piece as log messages. `like`: as for `messages`."""
-        as_json = any(one.body[:1] == b"{" for one in like) if like else self.as_json
+        """The records of one piece as log messages. `like`: the messages in the log whose format they get, if given."""
+        as_json = has_json(like) if like else self.as_json
         wires = [
             wire_codec.to_wire(
                 record, f"{record.cause.event}-{index}", len(records), self.installation,
@@ -287,10 +292,22 @@ class Processor:
         except Exception as error:  # noqa: BLE001  # whatever a rule raises must not stop the partition
             return self._fault(event, error)
 
-    def messages(self, records: list[Record], like: Sequence[Message] = ()) -> list[Message]:
-        """The records of one event as log messages. `like`: the messages in the log whose format they get, if given."""
-        as_json = any(one.body[:1] == b"{" for one in like) if like else self.as_json
-        return self.written([records], as_json=as_json)
+    def messages(self, records: list[Record]) -> list[Message]:
+        """The records of one event as log messages."""
+        return self.written([records], as_json=self.as_json)
+
+    def is_written(self, records: Sequence[Record], messages: Sequence[Message]) -> bool:
+        """Whether these messages are exactly those of the records of one event, in the format that they have."""
+        count = len(records)
+        if count != len(messages):
+            return False
+        as_json = has_json(messages)
+        for index, (record, message) in enumerate(zip(records, messages, strict=True)):
+            if self._body(record, index, count, as_json=as_json) != message.body:
+                return False
+            if self._subject(record) != message.subject:
+                return False
+        return True
 
     def written(self, answers: Sequence[list[Record]], *, as_json: bool) -> list[Message]:
         """The records of some events as log messages, each step for all of them."""
