@@ -17,6 +17,7 @@ from phaseline.engine.log.table_eras import Era, in_force
 from phaseline.engine.replay.log_file import LogFile
 from phaseline.engine.replay.log_format import EventItem, ExpectedItem, Item, RecordItem, StateItem
 from phaseline.engine.replay.recorded_log import (
+    FAULT,
     RecordedStep,
     Span,
     StoredEvent,
@@ -66,9 +67,14 @@ class FileLog:
     undecided = 0
     foreign = losses = emptied = ()
 
-    def __init__(self, path: Path, span: Span | None = None, most: int | None = None) -> None:
-        """Open the file. Reads the part of `span` that the file holds. most: as for `LogFile`."""
-        self.file = LogFile(path, most)
+    def __init__(
+        self, path: Path, span: Span | None = None, most: int | None = None, *, with_records: bool = True
+    ) -> None:
+        """Open the file. Reads the part of `span` that the file holds. most: as for `LogFile`.
+
+        with_records: if not, steps with an event lack messages, but for those that tell whether it was parked.
+        """
+        self.file, self._with_records = LogFile(path, most), with_records
         header, self.span = self.file.header, span or Span()
         self.prefix, self.partitions, self.has_records = header.prefix, header.partitions, header.records
         self.begins = max(header.first, self.span.first)
@@ -178,7 +184,8 @@ class FileLog:
             if self.purged_positions:
                 self.purged -= event.sequence in self.purged_positions
             era = None if place.eras is None else in_force(place.eras, event.sequence)
-            steps.append(RecordedStep(partition, place.stored(event), place.messages(items) if items else [], era))
+            needed = items and (self._with_records or FAULT in items[0].subject)
+            steps.append(RecordedStep(partition, place.stored(event), place.messages(items) if needed else [], era))
         if gone:
             self._add_gone(steps, gone)
 
