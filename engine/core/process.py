@@ -129,11 +129,6 @@ def _kind_of(record: Record) -> str:
     return record.kind if isinstance(record, Rejection) else record.entity.kind
 
 
-def has_json(messages: Iterable[Message]) -> bool:
-    """Whether one of these messages is JSON."""
-    return b"{" in [message.body[:1] for message in messages]
-
-
 def pieces(events: Iterable[InboxEvent]) -> Iterator[list[InboxEvent]]:
     """The events in order, some at a time: at most `AHEAD`, and none that follows on `AHEAD_BYTES`."""
     piece: list[InboxEvent] = []
@@ -245,7 +240,7 @@ class Processor:
 
     def moved_messages(self, records: Sequence[Record], like: Sequence[Message] = ()) -> list[Message]:
         """The records of one piece as log messages. `like`: the messages in the log whose format they get, if given."""
-        as_json = has_json(like) if like else self.as_json
+        as_json = any(one.body[:1] == b"{" for one in like) if like else self.as_json
         wires = [
             wire_codec.to_wire(
                 record, f"{record.cause.event}-{index}", len(records), self.installation,
@@ -297,15 +292,12 @@ class Processor:
         return self.written([records], as_json=self.as_json)
 
     def is_written(self, records: Sequence[Record], messages: Sequence[Message]) -> bool:
-        """Whether these messages are exactly those of the records of one event, in the format that they have."""
+        """Whether these messages are exactly those of the records of one event. Each may be msgpack or JSON."""
         count = len(records)
         if count != len(messages):
             return False
-        as_json = has_json(messages)
-        for index, (record, message) in enumerate(zip(records, messages, strict=True)):
-            if self._body(record, index, count, as_json=as_json) != message.body:
-                return False
-            if self._subject(record) != message.subject:
+        for index, (record, (subject, body, _)) in enumerate(zip(records, messages, strict=True)):
+            if self._body(record, index, count, as_json=body[:1] == b"{") != body or self._subject(record) != subject:
                 return False
         return True
 

@@ -248,8 +248,9 @@ class Audit:
         """The records that the event of a step makes. The tree takes them in."""
         if step.event is None:
             return []
-        records = self.processors.answer(step, step.event, self.root)
-        self._apply(self.processors[step.partition], records)
+        records, tree = self.processors.answer(step, step.event, self.root), self.processors[step.partition].tree
+        for record in records:
+            evolve(tree, record)
         return records
 
     def _compare_moved(self, step: RecordedStep) -> None:
