@@ -225,8 +225,9 @@ class Values:
         try:
             self._unpacker.feed(piece)
             self._fed += len(piece)
+            tell = self._unpacker.tell
             for value in self._unpacker:
-                self.begin, self.end = self.end, self._unpacker.tell()
+                self.begin, self.end = self.end, tell()
                 yield value
         except msgpack.BufferFull as error:
             raise Undecodable(f"msgpack: a value of more than {self._largest:,} bytes after byte {self.end}") from error

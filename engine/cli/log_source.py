@@ -110,14 +110,19 @@ async def _first_from(installation: Installation, archive: Archive | None, momen
     return await first_event_from(installation, archive, moment)
 
 
-def of_file(path: Path, part: Part, most: int | None = None, partitions: range | None = None) -> FileLog:
-    """Open a part of a file. most: how many bytes it may unfold to. partitions: only these, if given."""
+def of_file(
+    path: Path, part: Part, most: int | None = None, partitions: range | None = None, *, with_records: bool = True
+) -> FileLog:
+    """Open a part of a file. most: how many bytes it may unfold to. partitions: only these, if given.
+
+    with_records: as for `FileLog`.
+    """
     first, last = part.start or 1, part.end
     if isinstance(first, datetime):
         first = _first_after(path, first, most)
     if isinstance(last, datetime):
         last = _first_after(path, last, most) - 1
-    return FileLog(path, Span(part.root, first, last, partitions), most)
+    return FileLog(path, Span(part.root, first, last, partitions), most, with_records=with_records)
 
 
 def _first_after(path: Path, moment: datetime, most: int | None) -> int:

@@ -62,7 +62,8 @@ class Task:
             async with log_source.of_server(self.settings, self.part, kinds, partitions=self.partitions) as log:
                 yield log
         else:
-            yield log_source.of_file(self.file, self.part, self.most, self.partitions)
+            with_records = self.audits or bool(self.changed)
+            yield log_source.of_file(self.file, self.part, self.most, self.partitions, with_records=with_records)
 
     async def fold(self, source: Source, kinds: Kinds, show: Show) -> Found:
         """Decide the events of the log again. show: called with the number of events since the last call."""

@@ -232,7 +232,7 @@ class Processor:
             yield batch
 
     def moved_messages(self, records: Sequence[Record], like: Sequence[Message] = ()) -> list[Message]:
-        """The records of one piece as log messages. `like`: as for `messages`."""
+        """The records of one piece as log messages. `like`: the messages in the log whose format they get, if given."""
         as_json = any(one.body[:1] == b"{" for one in like) if like else self.as_json
         wires = [
             wire_codec.to_wire(
@@ -280,10 +280,19 @@ class Processor:
         except Exception as error:  # noqa: BLE001  # whatever a rule raises must not stop the partition
             return self._fault(event, error)
 
-    def messages(self, records: list[Record], like: Sequence[Message] = ()) -> list[Message]:
-        """The records of one event as log messages. `like`: the messages in the log whose format they get, if given."""
-        as_json = any(one.body[:1] == b"{" for one in like) if like else self.as_json
-        return self.written([records], as_json=as_json)
+    def messages(self, records: list[Record]) -> list[Message]:
+        """The records of one event as log messages."""
+        return self.written([records], as_json=self.as_json)
+
+    def is_written(self, records: Sequence[Record], messages: Sequence[Message]) -> bool:
+        """Whether these messages are exactly those of the records of one event. Each may be msgpack or JSON."""
+        count = len(records)
+        if count != len(messages):
+            return False
+        for index, (record, (subject, body, _)) in enumerate(zip(records, messages, strict=True)):
+            if self._body(record, index, count, as_json=body[:1] == b"{") != body or self._subject(record) != subject:
+                return False
+        return True
 
     def written(self, answers: Sequence[list[Record]], *, as_json: bool) -> list[Message]:
         """The records of some events as log messages, each step for all of them."""

@@ -131,4 +131,7 @@ async def check_all(installation: Installation, accepted: str) -> list[Era | Non
 
 def in_force(notes: list[Era], sequence: int) -> Era | None:
     """The note about the event at the position `sequence`; None if there is none."""
-    return next((era for era in reversed(notes) if era.position < sequence), None)
+    for era in reversed(notes):
+        if era.position < sequence:
+            return era
+    return None

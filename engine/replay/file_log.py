@@ -16,6 +16,7 @@ from phaseline.engine.log.table_eras import Era, in_force
 from phaseline.engine.replay.log_file import LogFile
 from phaseline.engine.replay.log_format import EventItem, ExpectedItem, Item, RecordItem, StateItem
 from phaseline.engine.replay.recorded_log import (
+    FAULT,
     RecordedStep,
     Span,
     StoredEvent,
@@ -28,6 +29,33 @@ from phaseline.engine.replay.recorded_log import (
 from phaseline.schemas.records import Record
 from phaseline.schemas.subjects import partition_of, partition_of_id, quote
 
+MARK = "transition.mark."
+"""The beginning of the subjects of marks in a file."""
+
+
+class _Place:
+    """A partition, as the subjects of its messages name it. `eras`: the notes about its tables, if there are any."""
+
+    __slots__ = ("_due", "_inbox", "_log", "_mark", "eras")
+
+    def __init__(self, prefix: str, partition: int, eras: list[Era] | None) -> None:
+        branches = (f"{prefix}.{branch}.{partition}." for branch in ("inbox", "due", "log", "mark"))
+        self._inbox, self._due, self._log, self._mark = branches
+        self.eras = eras
+
+    def stored(self, event: EventItem) -> StoredEvent:
+        """An event as the partition stores it."""
+        subject = (self._due if event.timer else self._inbox) + event.address
+        block = COPY if event.copied else event.headers.encode("latin-1") if event.headers else None
+        return StoredEvent(subject, event.data, event.sequence, event.time_ns, block)
+
+    def messages(self, items: Sequence[RecordItem]) -> list[Message]:
+        """Records as the partition stores them."""
+        return [
+            Message((self._mark if item.subject.startswith(MARK) else self._log) + item.subject, item.body)
+            for item in items
+        ]
+
 
 class FileLog:
     """A `RecordedLog` from a file. Raises what `LogFile` raises.
@@ -38,9 +66,14 @@ class FileLog:
     undecided = 0
     foreign = losses = emptied = ()
 
-    def __init__(self, path: Path, span: Span | None = None, most: int | None = None) -> None:
-        """Open the file. Reads the part of `span` that the file holds. most: as for `LogFile`."""
-        self.file = LogFile(path, most)
+    def __init__(
+        self, path: Path, span: Span | None = None, most: int | None = None, *, with_records: bool = True
+    ) -> None:
+        """Open the file. Reads the part of `span` that the file holds. most: as for `LogFile`.
+
+        with_records: if not, steps with an event lack messages, but for those that tell whether it was parked.
+        """
+        self.file, self._with_records = LogFile(path, most), with_records
         header, self.span = self.file.header, span or Span()
         self.prefix, self.partitions, self.has_records = header.prefix, header.partitions, header.records
         self.begins = max(header.first, self.span.first)
@@ -56,6 +89,7 @@ class FileLog:
         self._rest: Sequence[Item] = ()
         """The items that were read with the last ones of `initial`."""
         self._root = "" if self.span.root is None else f"{quote(self.span.root)}."
+        self._places = [self._place(one) if self.span.has(one) else None for one in range(self.partitions)]
         if self.begins > header.first and not self.has_records:
             raise NoRecords(name=path, problem=f"a replay cannot begin at event {self.begins}")
 
@@ -109,7 +143,7 @@ class FileLog:
     def read_steps(self) -> Iterator[Sequence[RecordedStep]]:
         """The events, each with its records. From a damaged file it yields all complete steps before it raises."""
         event: EventItem | None = None
-        messages: list[RecordItem] = []
+        records: list[RecordItem] = []
         damage: LogFileDamaged | None = None
         steps: list[RecordedStep] = []
         try:
@@ -117,38 +151,46 @@ class FileLog:
                 steps = []
                 for item in items:
                     if type(item) is RecordItem:
-                        messages.append(item)
+                        records.append(item)
                         continue
                     if event is not None:
-                        self._add(steps, event, messages)
-                    event, messages = self._next(item), []
+                        self._add(steps, event, records)
+                    event, records = item if type(item) is EventItem else self._expect(item), []
                 yield steps
         except LogFileDamaged as error:
             damage = error
         # The last event before the damage may lack records.
         if event is not None and not (damage and self.has_records):
             steps = []
-            self._add(steps, event, messages)
+            self._add(steps, event, records)
             yield steps
         if damage is not None:
             raise damage
 
-    def _next(self, item: Item) -> EventItem | None:
+    def _expect(self, item: Item) -> None:
+        """Note the state that a test expects, if the item holds one."""
         if isinstance(item, ExpectedItem):
             self.expected.append(item.body)
-        return item if isinstance(item, EventItem) else None
 
     def _add(self, steps: list[RecordedStep], event: EventItem, items: list[RecordItem]) -> None:
         """Add an event with its records, then those of erased events and of changes of tables behind them."""
         if event.sequence > self.ends:
             return
-        gone = self._take_gone(event, items) if items and self._may_be_gone(items[-1]) else ()
+        gone = self._take_gone(event, items) if items and self._may_be_gone(items[-1]) else None
         partition = partition_of(event.address.partition(".")[0], self.partitions)
-        if self.span.has(partition) and event.address.startswith(self._root):
-            self.purged -= event.sequence in self.purged_positions
-            messages = [Message(self._subject(item, partition), item.body) for item in items]
-            steps.append(RecordedStep(partition, self._stored(event, partition), messages, self._era(partition, event)))
-        for change, group in groupby(gone, key=lambda item: change_of(item.body)):
+        place = self._places[partition]
+        if place is not None and event.address.startswith(self._root):
+            if self.purged_positions:
+                self.purged -= event.sequence in self.purged_positions
+            era = None if place.eras is None else in_force(place.eras, event.sequence)
+            needed = items and (self._with_records or FAULT in items[0].subject)
+            steps.append(RecordedStep(partition, place.stored(event), place.messages(items) if needed else [], era))
+        if gone:
+            self._add_gone(steps, gone)
+
+    def _add_gone(self, steps: list[RecordedStep], items: list[RecordItem]) -> None:
+        """Add the records of erased events and of changes of tables."""
+        for change, group in groupby(items, key=lambda item: change_of(item.body)):
             if change is not None:
                 steps += self._moved(change, [*group])
                 continue
@@ -170,18 +212,8 @@ class FileLog:
         """Whether a record without its event belongs to the part that is read."""
         return is_under(record, self.span.root) and self.span.has(self._partition_of(record))
 
-    def _subject(self, item: RecordItem, partition: int) -> str:
-        branch = "mark" if item.subject.startswith("transition.mark.") else "log"
-        return f"{self.prefix}.{branch}.{partition}.{item.subject}"
-
-    def _stored(self, event: EventItem, partition: int) -> StoredEvent:
-        subject = f"{self.prefix}.{'due' if event.timer else 'inbox'}.{partition}.{event.address}"
-        block = COPY if event.copied else event.headers.encode("latin-1") or None
-        return StoredEvent(subject, event.data, event.sequence, event.time_ns, block)
-
-    def _era(self, partition: int, event: EventItem) -> Era | None:
-        notes = self._eras.get(partition)
-        return None if notes is None else in_force(notes, event.sequence)
+    def _place(self, partition: int) -> "_Place":
+        return _Place(self.prefix, partition, self._eras.get(partition))
 
     def _may_be_gone(self, item: RecordItem) -> bool:
         """Whether it may be worth a look what made a record: an event that was erased, or a change of tables."""
@@ -208,7 +240,7 @@ class FileLog:
             record = read(Message(item.subject, item.body))
             if self._has_state_of(record):
                 bucket = self._partition_of(record)
-                found.setdefault(bucket, []).append(Message(self._subject(item, bucket), item.body))
+                found.setdefault(bucket, []).extend(self._place(bucket).messages([item]))
         for bucket, messages in found.items():
             notes = (one for one in self._eras.get(bucket, ()) if one.former and (one.position, one.digest) == change)
             yield RecordedStep(bucket, None, messages, change=next(notes))

@@ -28,6 +28,8 @@ from phaseline.schemas.records import Entity, Loss, Mark, Record, Rejection, Sta
 from phaseline.schemas.subjects import Subjects, partition_of_id
 
 PARKED = process.PARKED.encode()
+FAULT = ".fault."
+"""What the subject of the rejection of a parked event holds."""
 
 
 class Span(NamedTuple):
@@ -75,7 +77,7 @@ class RecordedStep(msgspec.Struct, frozen=True, gc=False):
     @property
     def is_parked(self) -> bool:
         """Whether workers ended while they decided the event. It must not be decided again; it changed nothing."""
-        return len(self.messages) == 1 and ".fault." in self.messages[0].subject and PARKED in self.messages[0].body
+        return len(self.messages) == 1 and FAULT in self.messages[0].subject and PARKED in self.messages[0].body
 
 
 class LogSource(Protocol):

@@ -6,6 +6,7 @@ Belongs here: `TransitionWriter`. Does not: which field stands where (`wire_code
 """
 
 from collections.abc import Iterator, Mapping
+from operator import attrgetter
 from typing import Any
 
 from msgspec import Raw
@@ -24,6 +25,10 @@ Key = tuple[object, ...]
 """All that a body depends on beside the values that are filled in."""
 
 
+_shown, _since = attrgetter("base", "state", "interrupted"), attrgetter("since_ns")
+"""What a template depends on of a facet, and what is filled in."""
+
+
 class TransitionWriter:
     """Writes the transitions of one installation as msgpack."""
 
@@ -38,7 +43,7 @@ class TransitionWriter:
         facets, sequences, timers, asked = written_facets(entity), entity.sequences, entity.timers_ns, entity.asked
         key = (
             entity.kind, entity.names, record.facet, record.before, record.after, record.trigger, record.unasked, of.by,
-            not sequences, not timers, not asked, *[(each.base, each.state, each.interrupted) for each in facets],
+            not sequences, not timers, not asked, *map(_shown, facets),
         )  # fmt: skip
         template = self._templates.get(key)
         if template is None or of.extensions:
@@ -46,7 +51,7 @@ class TransitionWriter:
         values = [
             f"{of.sequence}-{index}", f"{entity.kind}/{entity.id}", timestamp(record.time_ns), entity.id,
             entity.version, record.reason, record.message, of.sequence, of.event, of.source, of.origin, of.time_text,
-            records, *[timestamp(each.since_ns) for each in facets], entity.attributes,
+            records, *map(timestamp, map(_since, facets)), entity.attributes,
         ]  # fmt: skip
         if sequences:
             values.append(sequences)

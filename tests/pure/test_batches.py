@@ -199,3 +199,21 @@ def test_each_timer_that_a_batch_changes_is_set_or_cancelled_once() -> None:
     assert schedules(working.process([same], 8)) == {}
     ends = [event("flag", "mended", "m/c", {"sewn": 1}), event("mast", "struck", "m")]
     assert schedules(working.process(numbered(ends, 10), 9)) == {"b": None, "c": None}
+
+
+@pytest.mark.parametrize("as_json", [False, True])
+def test_what_the_log_holds_is_compared_to_the_last_byte(*, as_json: bool) -> None:
+    writing = Processor(with_flags(2).tree, SUBJECTS, 0, as_json=as_json)
+    records = writing.answer(numbered([event("mast", "lit", "m")], 4)[0]).records
+    messages, reading = writing.messages(records), Processor(writing.tree, SUBJECTS, 0)
+    assert len(messages) == 3
+    assert reading.is_written(records, messages)
+    assert reading.is_written([], [])
+    for number, message in enumerate(messages):
+        before, after = messages[:number], messages[number + 1 :]
+        other_body, elsewhere = (
+            message._replace(body=message.body[:-1]),
+            message._replace(subject=f"{message.subject}x"),
+        )
+        for wrong in ([], [message, message], [other_body], [elsewhere]):
+            assert not reading.is_written(records, [*before, *wrong, *after])

@@ -9,8 +9,10 @@ import zstandard
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from phaseline.engine.core import process
 from phaseline.engine.errors import BadLogFile, LogFileDamaged, NoLogFile
 from phaseline.engine.replay import log_format
+from phaseline.engine.replay.file_log import FileLog
 from phaseline.engine.replay.log_file import LogFile
 from phaseline.engine.replay.log_format import EventItem, ExpectedItem, Header, Item, Malformed, RecordItem, StateItem
 from phaseline.engine.replay.log_writer import LogWriter
@@ -169,3 +171,16 @@ def test_an_export_that_breaks_off_leaves_no_file(tmp_path: Path) -> None:
 def test_items_that_are_none(value: object) -> None:
     with pytest.raises(Malformed, match="not an item"):
         log_format.unpack(value)
+
+
+def test_a_replay_takes_no_records_of_events_but_of_those_that_were_parked(tmp_path: Path) -> None:
+    body, parked = codec.encode({}), codec.encode({"message": f"3 {process.PARKED}"})
+    first, second = (EventItem(number, number, "c1.cluster.create", body) for number in (3, 4))
+    made, fault = RecordItem("transition.cluster.phase.Creating.c1", body), RecordItem("rejection.x.fault.c1", parked)
+    path = written(tmp_path / "log.plog", [first, made, second, fault])
+    steps = [step for slice_ in FileLog(path, with_records=False).read_steps() for step in slice_]
+    whole = [step for slice_ in FileLog(path).read_steps() for step in slice_]
+    assert [len(step.messages) for step in steps] == [0, 1]
+    assert [len(step.messages) for step in whole] == [1, 1]
+    assert [step.is_parked for step in steps] == [step.is_parked for step in whole] == [False, True]
+    assert [step.event for step in steps] == [step.event for step in whole]
