@@ -1,6 +1,6 @@
 """The errors about what a read covers.
 
-Belongs here: ranges and depths that cannot be. Does not: what is not there (`engine.errors`).
+Belongs here: times, ranges and depths that cannot be. Does not: what is not there (`engine.errors`).
 """
 
 from phaseline.engine.errors import InvalidInput
@@ -11,6 +11,12 @@ class StartAfterEnd(InvalidInput):
 
     start: str
     end: str
+
+
+class NoSuchTime(InvalidInput):
+    """the time {when!r} is outside of the years 1678 to 2261: no log can hold it"""
+
+    when: str
 
 
 class BadDepth(InvalidInput):

@@ -32,6 +32,7 @@ from phaseline.engine.error_help.exit_codes import Exit, code_of
 from phaseline.engine.errors import BadSetting, NameUnknown, NotInCells, PhaselineError, TreeUnknown
 from phaseline.engine.log.watch import Watch
 from phaseline.engine.log.when import When
+from phaseline.engine.range_errors import NoSuchTime
 from phaseline.engine.settings import Settings
 from phaseline.machines.built_in import installed
 from phaseline.machines.compiler.kinds import Kinds
@@ -218,7 +219,7 @@ class Installations:
             raise click.BadParameter("it names places of cells, and there is no --cell", param_hint="--from")
         try:
             return places.for_each(self.cells, start) if self.cells else start
-        except (BadSetting, NameUnknown) as error:
+        except (BadSetting, NameUnknown, NoSuchTime) as error:
             problem = error.problem if isinstance(error, BadSetting) else str(error)
             raise click.BadParameter(problem, param_hint="--from") from None
 

@@ -62,6 +62,8 @@ def part(function: Callable[..., Any]) -> Callable[..., Any]:
     def call(*, tree: str | None, start: Bound, end: Bound, **rest: Any) -> Any:
         if start == NOW or end == START:
             raise click.UsageError(f"no event lies {'after --from now' if start == NOW else 'before --to start'}")
+        if start is not None and type(start) is type(end) and start > end:
+            raise click.UsageError(f"no event lies between: --from {start} is after --to {end}")
         part = Part(tree, None if start == START else start, None if end == NOW else end)
         return function(part=part, **rest)
 

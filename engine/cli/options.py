@@ -21,6 +21,7 @@ from phaseline.engine.cli.output import JSON, MEANINGS, PEOPLE, Output
 from phaseline.engine.embedded.server_key import with_key
 from phaseline.engine.errors import BadSetting, NameUnknown
 from phaseline.engine.log.when import A_MOMENT, NOW, START, Time, parse, seconds_of
+from phaseline.engine.range_errors import NoSuchTime
 from phaseline.engine.settings import DEFAULT_TIMEOUT, Settings, from_options
 from phaseline.schemas import envelope
 from phaseline.schemas.cloudevents import extensions
@@ -327,6 +328,8 @@ class WhenType(click.ParamType):  # type: ignore[type-arg]  # as above
             moment = parse(value)
         except NameUnknown as error:
             self.fail(f"{value!r} is none of: {error.known}", param, ctx)
+        except NoSuchTime as error:
+            self.fail(str(error), param, ctx)
         if isinstance(moment, Time) and moment.width == 1 and _NANOSECONDS.search(value):
             return timestamp(moment.ns)
         return moment.as_datetime() if isinstance(moment, Time) else moment

@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 from phaseline.engine.errors import NameUnknown
 from phaseline.engine.log.when import KNOWN, parse
+from phaseline.engine.range_errors import NoSuchTime
 from phaseline.engine.request_errors import BadParameter
 from phaseline.schemas.similar import did_you_mean
 
@@ -69,8 +70,8 @@ class Parameter:
             parse(text)
         except NameUnknown:
             raise BadParameter(name=self.name, problem=f"{text[:64]!r} is none of: {KNOWN}") from None
-        except (OverflowError, ValueError):
-            raise BadParameter(name=self.name, problem=f"{text[:64]!r} is outside of the years 1 to 9999") from None
+        except NoSuchTime as error:
+            raise BadParameter(name=self.name, problem=str(error)) from None
         return text
 
 

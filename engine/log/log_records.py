@@ -62,7 +62,8 @@ class FetchedEvent(NamedTuple):
 async def record_at(installation: Installation, sequence: int) -> Logged:
     """The record at the place `sequence`, in the log or in its archive; raises `RecordNotFound` if there is none."""
     log = installation.layout.log
-    reply = await direct(installation.wire, log, json.dumps({"seq": sequence}).encode())
+    asked = json.dumps({"seq": sequence}).encode()
+    reply = await direct(installation.wire, log, asked) if 0 < sequence < END else None
     message = None if reply is None else message_in(reply)
     is_record = message is not None and message.subject.startswith(f"{installation.prefix}.log.")
     found = logged(log, message) if message is not None and is_record else None

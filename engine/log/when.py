@@ -9,7 +9,7 @@ from time import time_ns
 from typing import NamedTuple
 
 from phaseline.engine.errors import NameUnknown
-from phaseline.engine.range_errors import StartAfterEnd
+from phaseline.engine.range_errors import NoSuchTime, StartAfterEnd
 from phaseline.schemas.records import nanoseconds, timestamp, utc
 
 START, NOW = "start", "now"
@@ -17,6 +17,8 @@ END = 2**63
 """A place after the end of every log."""
 A_MOMENT = "a place in the log, a time, or how long ago (15m)"
 """What the help of options says of a moment."""
+LARGEST = 2**63
+"""A number of ns since 1970 that the server cannot hold, nor its negative."""
 KNOWN = "now, start, a place in the log (4711), a time (2026-03-02T08:00 or 03:12), how long ago (15m)"
 """What the error about another text says."""
 _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
@@ -68,7 +70,19 @@ def seconds_of(text: str) -> float | None:
 
 
 def parse(when: When) -> int | Time:
-    """The place or the time that `when` names; raises `NameUnknown`."""
+    """The place or the time that `when` names; raises `NameUnknown`, `NoSuchTime`. A place is at most `END`."""
+    try:
+        found = _named(when)
+    except (OverflowError, ValueError):
+        raise NoSuchTime(when=str(when)[:64]) from None
+    if isinstance(found, int):
+        return min(found, END)
+    if not -LARGEST <= found.ns < LARGEST:
+        raise NoSuchTime(when=str(when)[:64])
+    return found
+
+
+def _named(when: When) -> int | Time:
     if isinstance(when, Moment):
         return when.place
     if isinstance(when, int):
@@ -78,7 +92,7 @@ def parse(when: When) -> int | Time:
     if when in (START, NOW):
         return 0 if when == START else END
     if when.isdecimal():
-        return int(when)
+        return int(when) if len(when) < 20 else END
     return _time(when)
 
 

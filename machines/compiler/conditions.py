@@ -4,7 +4,7 @@ The rules are in docs/spec/reading-the-tables.md, section Conditions.
 Belongs here: the conditions of one facet. Does not: which row or view applies (`machine`, `kinds`).
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import cache
 
 from phaseline.machines.language.table import ABSENT, DELETED, FROM_DATA, OK, SAME, At, Facet, Live, Row, Source, View
@@ -105,3 +105,10 @@ def _settled(facet: Facet, phase: str, leads_to: list[str]) -> str:
         return phase
     ends = set(leads_to).difference(facet.pending, (SAME, FROM_DATA, ABSENT, DELETED), [facet.accumulates_in])
     return ends.pop() if len(ends) == 1 else facet.healthy
+
+
+def expiring_conditions(facet: Facet) -> Iterator[tuple[str, frozenset[str]]]:
+    """For each phase with a timeout, the conditions that the timeout's rows set: they go when the stay in it ends."""
+    for timeout in facet.timeouts:
+        sets = {row.sets for row in facet.rows if row.trigger == timeout.trigger and row.sets is not None}
+        yield timeout.phase, frozenset(sets.difference(facet.sticky))

@@ -10,12 +10,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from msgspec.structs import replace
 
-from phaseline.machines.compiler import check_kinds, checks, fingerprint, reachability, reports
+from phaseline.machines.compiler import check_kinds, checks, fingerprint, reachability, relations, reports
 from phaseline.machines.compiler.completion import completed, implied_cascades
-from phaseline.machines.compiler.conditions import phases_of, returns
+from phaseline.machines.compiler.conditions import expiring_conditions, phases_of, returns
 from phaseline.machines.compiler.judging import Judge
 from phaseline.machines.compiler.machine import INTERRUPTED, FacetMachine, Step
-from phaseline.machines.compiler.relations import counted_by, inherited_from, places_of, viewers_of, what_fires
 from phaseline.machines.compiler.reports import PHASE, SEEN_FIELD, SNAPSHOT, UNREQUESTED
 from phaseline.machines.compiler.short_ways import (
     MovePlan,
@@ -33,7 +32,6 @@ from phaseline.machines.language.table import (
     DELETED,
     FROM_DATA,
     REPORTED,
-    Facet,
     Field,
     Role,
     Table,
@@ -129,8 +127,8 @@ class Kind:
         self.table = table = reports.with_reports(completed_table, self.reported_below)
         self.names = tuple(facet.name for facet in table.facets)
         self.contact = self.names.index(CONTACT) if table.place else None
-        self.places = tuple(places_of(table, tables))
-        self.counted = tuple(counted_by(table, tables))
+        self.places = tuple(relations.places_of(table, tables))
+        self.counted = tuple(relations.counted_by(table, tables))
 
     def compile(self) -> None:
         """Set all attributes that are not set yet."""
@@ -155,10 +153,10 @@ class Kind:
         self.attributes = {field.name: field.default for field in table.attributes if field.default is not None}
         self.unborn = tuple(FacetState(state(facet.begins), state(facet.begins), 0) for facet in table.facets)
         self.adopted = tuple(state(*facet.adopted) for facet in table.facets)
-        self.may_stay_unknown = may_stay_unknown(table)
+        self.may_stay_unknown = relations.may_stay_unknown(table)
         self.starts = {trigger: starts_of_trigger(table, trigger) for trigger in table.triggers}
         self.births = tuple(filter(self._begins, table.triggers))
-        self.fired_by = {trigger: what_fires(table, trigger, tables) for trigger in table.derived}
+        self.fired_by = {trigger: relations.what_fires(table, trigger, tables) for trigger in table.derived}
         self.timeouts = tuple({timeout.phase: timeout for timeout in facet.timeouts} for facet in table.facets)
         self.expiring = tuple(dict(expiring_conditions(facet)) for facet in table.facets)
         self.timed = frozenset(timeout.trigger for facet in table.facets for timeout in facet.timeouts)
@@ -173,8 +171,8 @@ class Kind:
         self.may_grow = any(field.many or field.type is dict for field in table.attributes) or any(
             row.computes is not None for facet in own for row in facet.rows
         )
-        self.viewers = tuple(viewers_of(table, tables))
-        self.inherited = tuple(inherited_from(table, tables))
+        self.viewers = tuple(relations.viewers_of(table, tables))
+        self.inherited = tuple(relations.inherited_from(table, tables))
         self.hears_alone = table.place and hears_alone(table) and HEARD_AT not in dict(self.inherited)
         self.below = tuple(name for name in tables if any(check_kinds.path(tables, table.kind, name)))
         self.implied = implied_cascades(self.below)
@@ -297,7 +295,9 @@ class Kinds(dict[str, Kind]):
             (above, below): tuple(check_kinds.path(named, above, below)) for above in named for below in named
         }
         self.hidden = frozenset(
-            pair for pair, found in self._paths.items() if any(may_stay_unknown(named[one]) for one in found[:-1])
+            pair
+            for pair, found in self._paths.items()
+            if any(relations.may_stay_unknown(named[one]) for one in found[:-1])
         )
         for table in new:
             self[table.kind].compile()
@@ -366,11 +366,6 @@ def _completed(tables: Sequence[Table], new: Sequence[Table]) -> dict[str, Table
     return named
 
 
-def may_stay_unknown(table: Table) -> bool:
-    """Whether entities may live below an unknown one of this kind, because adopting it leaves it Absent."""
-    return table.known_by != "itself" and all(facet.adopted.phase == ABSENT for facet in table.facets)
-
-
 def fields_of(table: Table, trigger: str) -> tuple[Field, ...]:
     """The fields that the data of an event may have beside `reason` and `message`."""
     rows = [(facet, row) for facet in table.facets for row in facet.rows if row.trigger == trigger]
@@ -402,10 +397,3 @@ def starts_of_trigger(table: Table, trigger: str) -> str:
     """The states from which a trigger has rows: `Running, Failed or Stopped`."""
     sources = [s for facet in table.facets for row in facet.rows if row.trigger == trigger for s in row.source]
     return or_list(tuple(dict.fromkeys(map(source_text, sources))))
-
-
-def expiring_conditions(facet: Facet) -> Iterator[tuple[str, frozenset[str]]]:
-    """For each phase with a timeout, the conditions that the timeout's rows set: they go when the stay in it ends."""
-    for timeout in facet.timeouts:
-        sets = {row.sets for row in facet.rows if row.trigger == timeout.trigger and row.sets is not None}
-        yield timeout.phase, frozenset(sets.difference(facet.sticky))

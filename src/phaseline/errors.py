@@ -97,7 +97,7 @@ from phaseline.engine.jetstream.stream_settings.stream_errors import (
     StreamUnchanged,
 )
 from phaseline.engine.log.archived.archive_errors import ArchivedMeanwhile, BadArchive, CopyBehind, NotInLog
-from phaseline.engine.range_errors import BadDepth, StartAfterEnd
+from phaseline.engine.range_errors import BadDepth, NoSuchTime, StartAfterEnd
 
 __all__ = [
     "AmbiguousId",
@@ -154,6 +154,7 @@ __all__ = [
     "NoServerBinary",
     "NoState",
     "NoSuchStream",
+    "NoSuchTime",
     "NotDecidedYet",
     "NotFound",
     "NotInCells",

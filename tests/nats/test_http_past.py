@@ -74,7 +74,7 @@ async def test_a_timeline_is_what_the_client_reads(api: Api) -> None:
 @pytest.mark.parametrize("path", ["history/cluster/c1", "timeline/cluster/c1", "changes", "strip", "rejections"])
 async def test_a_range_that_ends_before_it_starts(api: Api, path: str) -> None:
     end = await api.place()
-    for start, stop in ((end, 1), ("2026-03-02T09:00:00Z", "2026-03-02T08:00:00Z"), ("2999-01-01T00:00:00Z", "now")):
+    for start, stop in ((end, 1), ("2026-03-02T09:00:00Z", "2026-03-02T08:00:00Z"), ("2099-01-01T00:00:00Z", "now")):
         said = await api.get(f"/v1/{path}", 400, from_=start, to=stop)
         assert (said["type"], said["detail"][:27]) == (BEFORE, f"nothing can be read from {said['start'][:2]}")
     for start, stop in ((end, end), ("0s", "now"), ("0s", end)):

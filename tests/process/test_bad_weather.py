@@ -211,7 +211,7 @@ async def test_a_worker_that_never_reached_nats_says_so_and_obeys(how: signal.Si
 async def test_a_worker_obeys_while_nothing_answers(own_server: EmbeddedServer) -> None:
     async with proxy_to(own_server.port) as proxy:
         url = f"nats://127.0.0.1:{proxy.port}"
-        async with process("worker", "--nats", url, "--lease", "1") as started:
+        async with process("worker", "--nats", url, "--lease", "1", "--timeout", "1") as started:
             await line_with(started.stderr, "partition_taken")
             await own_server.kill()
             await line_with(started.stderr, "lease_wait")

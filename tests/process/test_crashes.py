@@ -97,7 +97,7 @@ async def test_of_two_owners_the_earlier_logs_it_and_stops(settings: Settings, w
     await until_decided(wire, layout)
     second = await WorkerProcess.start(settings, "0")
     await line_with(second.process.stderr, "partition_taken")
-    publishing = asyncio.create_task(publish_slowly(wire, list(fleet.life(400, 2, 3)), 10))
+    publishing = asyncio.create_task(publish_slowly(wire, list(fleet.life(400, 2, 3)), 4))
     await asyncio.wait_for(first.process.wait(), LIMIT)
     await publishing
     await until_decided(wire, layout)

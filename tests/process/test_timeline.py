@@ -273,6 +273,16 @@ async def test_the_client_and_the_command(wire: Wire, settings: Settings, layout
     assert {(lane["kind"], lane["id"]) for lane in lanes} == {(lane.kind, lane.id) for lane in found.lanes}
     reversed_ = await shell("timeline", "c2", "--from", "2026-03-02T09:00Z", "--to", "2026-03-02T08:00Z")
     assert (reversed_.code, reversed_.out, "nothing can be read from 2026" in reversed_.err) == (2, "", True)
+    for words in (
+        ("replay", "--from", "10", "--to", "5"),
+        ("watch", "--from", "2999-01-01"),
+        ("get", "c2", "--at", "9999999d"),
+    ):
+        assert (await shell(*words)).code == 2, words
+    missing = await shell("rejections", "show", "9" * 25)
+    assert (missing.code, "which holds the places" in missing.err) == (4, True)
+    later = await shell("watch", "--from", "9" * 25, "--no-follow")
+    assert (later.code, later.out) == (0, "")
     single = await shell("timeline", found.lanes[-1].id)
     assert "FROM" in single.out
     assert "healthy" in single.out

@@ -76,7 +76,7 @@ def test_the_router_finds_ids_with_slashes() -> None:
         (Parameter("n", "", options=("all", "some")), "al", "must be one of all, some, found 'al' (did you mean all?)"),
         (Parameter("n", "", "moment"), "9" * 19, "must be a place below 10^18"),
         (Parameter("n", "", "moment"), "0000-01-01T00:00:00", "is none of: now, start"),
-        (Parameter("n", "", "moment"), "99999999999d", "is outside of the years 1 to 9999"),
+        (Parameter("n", "", "moment"), "99999999999d", "is outside of the years 1678 to 2261"),
     ],
 )  # fmt: skip
 def test_wrong_values_are_refused(one: Parameter, text: str, problem: str) -> None:

@@ -10,6 +10,7 @@ from phaseline.engine.errors import NameUnknown
 from phaseline.engine.log import when as moments
 from phaseline.engine.log.watch import first
 from phaseline.engine.log.when import END, Moment, Time, When, parse
+from phaseline.engine.range_errors import NoSuchTime
 
 EIGHT = datetime(2026, 3, 2, 8, tzinfo=UTC)
 EIGHT_NS = 1_772_438_400_000_000_000
@@ -22,6 +23,9 @@ EIGHT_NS = 1_772_438_400_000_000_000
         ("now", END),
         (4711, 4711),
         ("4711", 4711),
+        ("9" * 30, END),
+        (10**30, END),
+        ("2261-12-31T23:59:59Z", Time(9_214_646_399_000_000_000)),
         (Moment(17, EIGHT_NS), 17),
         (EIGHT, Time(EIGHT_NS, 1000)),
         (EIGHT.replace(microsecond=123_456), Time(EIGHT_NS + 123_456_000, 1000)),
@@ -89,6 +93,19 @@ def test_a_time_of_day_is_the_last_one_when_clocks_change(
     found = parse(clock)
     assert isinstance(found, Time)
     assert found.as_datetime() == datetime.fromisoformat(last)
+
+
+@pytest.mark.parametrize(
+    "when",
+    [
+        "99999999999d", "2999-01-01", "1500-01-01T00:00Z", "0001-01-01T00:00:00+14:00", "9999-12-31T23:59:59-14:00",
+        datetime(9999, 1, 1, tzinfo=UTC), datetime(1, 1, 1, tzinfo=UTC),
+    ],
+)  # fmt: skip
+def test_a_time_that_the_server_cannot_hold_is_refused(when: When) -> None:
+    """The server would take it for another one: it counts ns in 64 bits."""
+    with pytest.raises(NoSuchTime, match="outside of the years 1678 to 2261"):
+        parse(when)
 
 
 @pytest.mark.parametrize("text", ["soon", "", "15 m", "25:00", "2026-13-01", "-1"])

@@ -23,6 +23,7 @@ from phaseline.engine.http.reading import transitions as one_cell
 from phaseline.engine.http.reading.transitions import EVENTS, LINES, PLACE, STREAM_HEADERS, Stream
 from phaseline.engine.http.service import Service
 from phaseline.engine.log.when import NOW, parse
+from phaseline.engine.range_errors import NoSuchTime
 from phaseline.engine.request_errors import BadParameter
 from phaseline.schemas import codec
 
@@ -64,7 +65,7 @@ def _starts(call: CellsCall) -> dict[str, str]:
             found = places.for_each(names, places.read(start or "") or start or NOW)
             for when in found.values():
                 parse(when)
-    except (BadSetting, NameUnknown, ValueError) as error:
+    except (BadSetting, NameUnknown, NoSuchTime, ValueError) as error:
         problem = error.problem if isinstance(error, BadSetting) else str(error)
         raise BadParameter(name="from" if resumed is None else "Last-Event-ID", problem=problem) from None
     late = {name for name, one in call.service.cells.items() if one.problem is not None}
