@@ -12,7 +12,7 @@ from typing import Annotated, Any, ClassVar
 from urllib import parse
 
 import msgspec
-from msgspec import Meta
+from msgspec import UNSET, Meta, UnsetType
 
 from phaseline.schemas import bounds, codec
 from phaseline.schemas.cloudevents import content_types, extensions
@@ -106,18 +106,24 @@ class _ScalarEvent(PlainEvent, frozen=True, gc=False):
 _decode_scalars = msgspec.msgpack.Decoder(_ScalarEvent).decode
 
 
-class _RawEvent(PlainEvent, frozen=True, gc=False):
-    """The same with values of `data` that are not decoded yet."""
+class _RawManifests(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True):
+    """Two manifests, of which neither the members of `live` nor `desired` are decoded yet."""
 
-    data: dict[str, msgspec.Raw] | None = None
+    live: dict[str, msgspec.Raw] | UnsetType | None = UNSET
+    desired: msgspec.Raw | UnsetType = UNSET
+
+
+class _RawEvent(PlainEvent, frozen=True, gc=False):
+    """The same with manifests, and nothing else, in `data`."""
+
+    data: _RawManifests | None = None  # type: ignore[assignment]  # `_decode_manifests` makes a map of it
 
 
 _decode_raw = msgspec.msgpack.Decoder(_RawEvent).decode
-_decode_members = msgspec.msgpack.Decoder(dict[str, msgspec.Raw]).decode
 LARGE = 1_024
 """The bytes from which on a body is likely to hold manifests."""
-OBSERVED, LIVE, DESIRED = ".observed", "live", "desired"
-"""The end of the type of an event that holds manifests, and the fields of these."""
+OBSERVED = ".observed"
+"""The end of the type of an event that holds manifests."""
 PART_LEVELS = bounds.LEVELS - 3
 """How deep a member of `live` may be nested, with the three maps around it."""
 CHANGING = ("metadata", "status")
@@ -152,10 +158,10 @@ def _decode_manifests(body: bytes) -> Event | None:
     None for all other bodies, and for each that is wrong in some way.
     """
     try:
-        event: Any = _decode_raw(body)
+        event = _decode_raw(body)
         if event.data is None or event.data_base64 is not None or not event.type.endswith(OBSERVED):
             return None
-        data = {name: _manifest(name, bytes(raw)) for name, raw in event.data.items()}
+        data = _manifests(event.data)
     except (ValueError, RecursionError):
         return None
     return PlainEvent(
@@ -164,22 +170,19 @@ def _decode_manifests(body: bytes) -> Event | None:
     )  # fmt: skip
 
 
-def _manifest(name: str, raw: bytes) -> Any:
-    if name == DESIRED:
-        return SHARED.value(raw, _decode_part)
-    if name != LIVE or not raw or not _begins_map(raw[0]):
-        return _decode_part(raw)
-    return {name: _member(name, bytes(part)) for name, part in _decode_members(raw).items()}
+def _manifests(found: _RawManifests) -> dict[str, Any]:
+    data: dict[str, Any] = {}
+    if found.live is not UNSET:
+        data["live"] = None if found.live is None else {n: _member(n, bytes(raw)) for n, raw in found.live.items()}
+    if found.desired is not UNSET:
+        data["desired"] = SHARED.value(bytes(found.desired), _decode_part)
+    return data
 
 
 def _member(name: str, raw: bytes) -> Any:
     if name in CHANGING:
         return _decode_part(raw)
     return _decode_small(raw) if len(raw) < LEAST else SHARED.value(raw, _decode_part)
-
-
-def _begins_map(byte: int) -> bool:
-    return 0x80 <= byte <= 0x8F or byte in (0xDE, 0xDF)
 
 
 def _decode_part(raw: bytes) -> Any:
