@@ -10,12 +10,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from msgspec.structs import replace
 
-from phaseline.machines.compiler import check_kinds, checks, fingerprint, reachability, reports
+from phaseline.machines.compiler import check_kinds, checks, fingerprint, reachability, relations, reports
 from phaseline.machines.compiler.completion import completed, implied_cascades
 from phaseline.machines.compiler.conditions import phases_of, returns
 from phaseline.machines.compiler.judging import Judge
 from phaseline.machines.compiler.machine import INTERRUPTED, FacetMachine, Step
-from phaseline.machines.compiler.relations import counted_by, inherited_from, places_of, viewers_of, what_fires
 from phaseline.machines.compiler.reports import PHASE, SEEN_FIELD, SNAPSHOT, UNREQUESTED
 from phaseline.machines.compiler.short_ways import (
     MovePlan,
@@ -63,8 +62,7 @@ class Kind:
 
     name, written: the kind's name, and the table as it was written, which can be compiled again.
     arity: how many parts an id has. parent, parent_arity: the kind above, and how many parts its ids have.
-    table: the table, with what the language gives to it (`completion`, `reports`).
-    version: the version of the table, which records contain. names: the names of the facets.
+    table: the table, with what the language gives to it (`completion`, `reports`). names: those of its facets.
     machines: the facets, compiled.
     event_types: by trigger that a publisher may send, the type of the event.
     base_from_data: the triggers whose data names the base.
@@ -91,35 +89,25 @@ class Kind:
     """
 
     __slots__ = (
-        "_judged_by_state", "_steps", "_tables", "adopted", "arity", "attributes", "base_from_data", "bases", "below",
+        "_judged_by_state", "_steps", "_tables", "_version", "adopted", "arity", "attributes", "base_from_data", "bases", "below",
         "births", "contact", "counted", "event_types", "expiring", "fan_out_triggers", "fast_path_ok", "fields",
         "fired_by", "hears_alone", "implied", "inherited", "interprets", "judge", "machines", "may_grow", "may_stay_unknown",
         "name", "names", "parent", "parent_arity", "places", "plans", "reported_below", "reports", "roles", "starts",
-        "table", "timed", "timeouts", "unborn", "unguarded", "version", "viewers", "written",
+        "table", "timed", "timeouts", "unborn", "unguarded", "viewers", "written",
     )  # fmt: skip
-
-    version: str
 
     def __init__(self, written: Table, tables: Mapping[str, Table]) -> None:
         """The kind of the table that is written so; `tables` are all of the installation, completed."""
-        self.written = written
+        self.written, self._version = written, ""
         self._tables: Mapping[str, Table] | None = tables
         self.name, self.arity, self.parent = written.kind, len(written.id), written.parent
         self.parent_arity = len(tables[written.parent].id) if written.parent else 0
 
-    if not TYPE_CHECKING:  # a type checker would take every name for an attribute
-
-        def __getattr__(self, name: str) -> Any:
-            """Compile the kind: Python asks here for an attribute only as long as it is not set."""
-            if name == "_tables" or name not in self.__slots__:
-                raise AttributeError(f"a Kind has no {name!r}", name=name, obj=self)
-            if name == "version":
-                self.version = fingerprint.version_of(with_contact(self.written))
-            elif name in FOR_READING:
-                self._complete()
-            else:
-                self.compile()
-            return getattr(self, name)
+    @property
+    def version(self) -> str:
+        """The version of the table, which records contain."""
+        self._version = self._version or fingerprint.version_of(with_contact(self.written))
+        return self._version
 
     def _complete(self) -> None:
         """Set the attributes `FOR_READING`."""
@@ -131,8 +119,8 @@ class Kind:
         self.table = table = reports.with_reports(completed_table, self.reported_below)
         self.names = tuple(facet.name for facet in table.facets)
         self.contact = self.names.index(CONTACT) if table.place else None
-        self.places = tuple(places_of(table, tables))
-        self.counted = tuple(counted_by(table, tables))
+        self.places = tuple(relations.places_of(table, tables))
+        self.counted = tuple(relations.counted_by(table, tables))
 
     def compile(self) -> None:
         """Set all attributes that are not set yet."""
@@ -157,10 +145,10 @@ class Kind:
         self.attributes = {field.name: field.default for field in table.attributes if field.default is not None}
         self.unborn = tuple(FacetState(state(facet.begins), state(facet.begins), 0) for facet in table.facets)
         self.adopted = tuple(state(*facet.adopted) for facet in table.facets)
-        self.may_stay_unknown = may_stay_unknown(table)
+        self.may_stay_unknown = relations.may_stay_unknown(table)
         self.starts = {trigger: starts_of_trigger(table, trigger) for trigger in table.triggers}
         self.births = tuple(filter(self._begins, table.triggers))
-        self.fired_by = {trigger: what_fires(table, trigger, tables) for trigger in table.derived}
+        self.fired_by = {trigger: relations.what_fires(table, trigger, tables) for trigger in table.derived}
         self.timeouts = tuple({timeout.phase: timeout for timeout in facet.timeouts} for facet in table.facets)
         self.expiring = tuple(dict(expiring_conditions(facet)) for facet in table.facets)
         self.timed = frozenset(timeout.trigger for facet in table.facets for timeout in facet.timeouts)
@@ -175,8 +163,8 @@ class Kind:
         self.may_grow = any(field.many or field.type is dict for field in table.attributes) or any(
             row.computes is not None for facet in own for row in facet.rows
         )
-        self.viewers = tuple(viewers_of(table, tables))
-        self.inherited = tuple(inherited_from(table, tables))
+        self.viewers = tuple(relations.viewers_of(table, tables))
+        self.inherited = tuple(relations.inherited_from(table, tables))
         self.hears_alone = table.place and hears_alone(table) and HEARD_AT not in dict(self.inherited)
         self.below = tuple(name for name in tables if any(check_kinds.path(tables, table.kind, name)))
         self.implied = implied_cascades(self.below)
@@ -258,6 +246,29 @@ class Kind:
         return self.judge is not None and self.judge.is_unasked(facet, trigger, before, after)
 
 
+class _LazyKind(Kind):
+    """A kind that is a plain `Kind` once it is compiled: a `__getattr__` slows down every access to an attribute."""
+
+    __slots__ = ()
+
+    def compile(self) -> None:
+        """Set all attributes that are not set yet, and be a plain `Kind` from now on."""
+        super().compile()
+        self.__class__ = Kind  # type: ignore[assignment]  # a plain one has the same slots
+
+    if not TYPE_CHECKING:  # a type checker would take every name for an attribute
+
+        def __getattr__(self, name: str) -> Any:
+            """Compile the kind: Python asks here for an attribute only as long as it is not set."""
+            if name == "_tables" or name not in Kind.__slots__:
+                raise AttributeError(f"a Kind has no {name!r}", name=name, obj=self)
+            if name in FOR_READING:
+                self._complete()
+            else:
+                self.compile()
+            return getattr(self, name)
+
+
 class Kinds(dict[str, Kind]):
     """The kinds of an installation, by name.
 
@@ -273,12 +284,14 @@ class Kinds(dict[str, Kind]):
         new = _others(tables, checked)
         self._checked, self._sound = [table.kind for table in tables if table not in new], sound
         named = _completed(tables, new)
-        super().__init__({table.kind: Kind(table, named) for table in tables})
+        super().__init__({table.kind: _LazyKind(table, named) for table in tables})
         self._paths = {
             (above, below): tuple(check_kinds.path(named, above, below)) for above in named for below in named
         }
         self.hidden = frozenset(
-            pair for pair, found in self._paths.items() if any(may_stay_unknown(named[one]) for one in found[:-1])
+            pair
+            for pair, found in self._paths.items()
+            if any(relations.may_stay_unknown(named[one]) for one in found[:-1])
         )
         for table in new:
             self[table.kind].compile()
@@ -345,11 +358,6 @@ def _completed(tables: Sequence[Table], new: Sequence[Table]) -> dict[str, Table
         for table in complete:
             reports.check_names(table, reports.reported_below(table, named))
     return named
-
-
-def may_stay_unknown(table: Table) -> bool:
-    """Whether entities may live below an unknown one of this kind, because adopting it leaves it Absent."""
-    return table.known_by != "itself" and all(facet.adopted.phase == ABSENT for facet in table.facets)
 
 
 def fields_of(table: Table, trigger: str) -> tuple[Field, ...]:

@@ -115,3 +115,8 @@ def what_fires(table: Table, trigger: str, tables: Mapping[str, Table]) -> str:
     found += [f"`{one.when.text()}`" for one in table.on_tally if one.trigger == trigger]
     found += [f"time in {t.phase}" for facet in table.facets for t in facet.timeouts if t.trigger == trigger]
     return or_list(tuple(dict.fromkeys(found)))
+
+
+def may_stay_unknown(table: Table) -> bool:
+    """Whether entities may live below an unknown one of this kind, because adopting it leaves it Absent."""
+    return table.known_by != "itself" and all(facet.adopted.phase == ABSENT for facet in table.facets)

@@ -61,6 +61,18 @@ def test_only_kinds_that_are_needed_are_compiled(built: list[str]) -> None:
     assert built == ["phase"]
 
 
+def test_python_finds_every_attribute_of_a_compiled_kind() -> None:
+    """With `__getattr__`, every access to an attribute takes the slow way, whether it calls that or not."""
+    kinds = Kinds(BUILT_IN, checked=BUILT_IN)
+    late = kinds["node"]
+    with pytest.raises(AttributeError, match="a Kind has no 'odd'"):
+        late.odd  # type: ignore[attr-defined]  # noqa: B018
+    kinds.prepare()
+    assert late is kinds["node"]
+    assert all(type(kind) is compiler.Kind for kind in kinds.values())
+    assert not hasattr(compiler.Kind, "__getattr__")
+
+
 def test_reading_states_compiles_nothing(built: list[str]) -> None:
     kinds = Kinds(BUILT_IN, checked=BUILT_IN)
     Tree(kinds, NoScripts())
