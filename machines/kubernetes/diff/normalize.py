@@ -13,10 +13,10 @@ from phaseline.machines.kubernetes.manifest_id import MAPS, group_kind
 from phaseline.schemas import codec
 
 LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
-SERVER_OWNED = (
+SERVER_OWNED = frozenset({
     "creationTimestamp", "uid", "resourceVersion", "generation", "selfLink", "managedFields", "deletionTimestamp",
     "deletionGracePeriodSeconds",
-)  # fmt: skip
+})  # fmt: skip
 AGGREGATED = "aggregationRule"
 
 Object = dict[str, Any]

@@ -19,10 +19,19 @@ class UnreadableManifest(ValueError):
 
 
 class ManifestPart(msgspec.Struct, frozen=True, eq=False, gc=False):
-    """The map `found` in a manifest, at `path`. An absent or null field reads as the empty value of its type."""
+    """The map `found` in a manifest, called `name` in the map `above`.
+
+    An absent or null field reads as the empty value of its type.
+    """
 
     found: Manifest
-    path: str = ""
+    name: str = ""
+    above: "ManifestPart | None" = None
+
+    @property
+    def path(self) -> str:
+        """Where it stands in the manifest. Only errors ask for it."""
+        return self.name if self.above is None else f"{self.above.path}.{self.name}"
 
     def _typed(self, name: str, type_: type | tuple[type, ...], called: str) -> Any:
         found = self.found.get(name)
@@ -35,14 +44,14 @@ class ManifestPart(msgspec.Struct, frozen=True, eq=False, gc=False):
         found = self.found.get(name)
         if type(found) is not dict:
             found = self._typed(name, MAPS, "a map") or {}
-        return ManifestPart(found, f"{self.path}.{name}")
+        return ManifestPart(found, name, self)
 
     def maps(self, name: str) -> "Iterator[ManifestPart]":
         """The maps in the list of that name."""
         for index, found in enumerate(self._typed(name, list, "a list") or ()):
             if not isinstance(found, MAPS):
                 raise UnreadableManifest(f"{self.path}.{name}[{index}] must be a map, found {found!r:.60}")
-            yield ManifestPart(found, f"{self.path}.{name}[{index}]")
+            yield ManifestPart(found, f"{name}[{index}]", self)
 
     def text(self, name: str) -> str:
         """The string of that name; empty if absent."""
