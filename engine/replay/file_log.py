@@ -155,7 +155,11 @@ class FileLog:
                         continue
                     if event is not None:
                         self._add(steps, event, records)
-                    event, records = item if type(item) is EventItem else self._expect(item), []
+                    event, records = None, []
+                    if type(item) is EventItem:
+                        event = item
+                    elif type(item) is ExpectedItem:
+                        self.expected.append(item.body)
                 yield steps
         except LogFileDamaged as error:
             damage = error
@@ -166,11 +170,6 @@ class FileLog:
             yield steps
         if damage is not None:
             raise damage
-
-    def _expect(self, item: Item) -> None:
-        """Note the state that a test expects, if the item holds one."""
-        if isinstance(item, ExpectedItem):
-            self.expected.append(item.body)
 
     def _add(self, steps: list[RecordedStep], event: EventItem, items: list[RecordItem]) -> None:
         """Add an event with its records, then those of erased events and of changes of tables behind them."""
