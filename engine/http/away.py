@@ -43,7 +43,10 @@ class Pulse:
             is_led = await self._ask() if self.wire.connected else self._is_led
             if is_led != self._is_led:
                 self._is_led = is_led
-                log.warning("log_has_leader" if is_led else "log_without_leader")
+                if is_led:
+                    log.info("log_has_leader")
+                else:
+                    log.warning("log_without_leader")
                 for hook in tuple(self._hooks):
                     hook()
 
