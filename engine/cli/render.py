@@ -163,7 +163,8 @@ def local_time(time_ns: int) -> str:
     """`2026-03-02 08:00:05.123`, in the local time zone."""
     minute, rest = divmod(time_ns, MINUTE * SECOND)
     if head := _local_minute(minute):
-        return f"{head}{rest // SECOND:02d}.{rest // 1_000_000 % 1_000:03d}"
+        digits = str(rest // 1_000_000 + 100_000)  # takes less time than formats with zeros in front
+        return f"{head}{digits[1:3]}.{digits[3:]}"
     text = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(time_ns // SECOND))
     return f"{text}.{rest // 1_000_000 % 1_000:03d}"
 
