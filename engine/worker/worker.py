@@ -69,7 +69,7 @@ PAUSE = 1.0
 """Seconds before a partition that failed is offered to the workers again, and between two tries to reach the server."""
 LONG_PAUSE = 10.0
 """The same, where only a person can remove the cause."""
-LOADS = 8
+LOADS = 4
 """Partitions that load their states at the same time. What the server sends for them comes before its other answers,
 such as those to renewals of leases; with 64 of them a second may pass before it has been read."""
 
