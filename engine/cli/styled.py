@@ -88,7 +88,7 @@ class Text(msgspec.Struct, eq=False, gc=False):
     def painted(self, codes: "Codes") -> str:
         """The text with escape codes. It is kept, because many lines share a text."""
         if self._codes is not codes:
-            self._codes = codes
+            self._codes, self._room = codes, -1
             if self.within:
                 pieces = [one if isinstance(one, str) else one.painted(codes) for one in self.within]
                 self._painted = "".join(pieces)
@@ -100,7 +100,8 @@ class Text(msgspec.Struct, eq=False, gc=False):
     def padded(self, room: int, codes: "Codes") -> str:
         """The text with escape codes, and blanks up to this width. It is kept, too."""
         if self._room != room or self._codes is not codes:
-            self._room, self._padded = room, self.painted(codes) + " " * (room - self.width)
+            self._padded = self.painted(codes) + " " * (room - self.width)
+            self._room = room
         return self._padded
 
     @property

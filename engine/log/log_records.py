@@ -123,7 +123,7 @@ async def records(installation: Installation, filter_: str, after: int, up_to: i
 
 
 def batches(installation: Installation, filter_: str, after: int, up_to: int) -> AsyncIterator[list[Logged]]:
-    """The same, as many at a time as are there, which takes less time for each."""
+    """The same, as many at a time as are there."""
     return _batches(installation, log_reader(installation, [filter_], after + 1), after, up_to)
 
 

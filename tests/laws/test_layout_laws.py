@@ -96,6 +96,15 @@ def test_a_line_of_a_table_is_painted_as_its_text(cells: list[tuple[str, str, in
     assert line.plain.rstrip() == line.painted(without).rstrip()
 
 
+def test_padding_is_kept_for_the_codes_that_it_was_made_with() -> None:
+    """Two screens of a process may share a text."""
+    text, bright, pale = Text("a", "red"), {"red": ("<", ">")}, {"red": ("(", ")")}
+    assert text.padded(3, bright) == "<a>  "
+    assert text.painted(pale) == "(a)"
+    assert text.padded(3, pale) == "(a)  "
+    assert text.padded(2, pale) == "(a) "
+
+
 @given(transitions() | rejections(), widths)
 def test_a_record_in_a_line(record: Transition | Rejection, width: int) -> None:
     line = render.line(KINDS, 4711, record, width)
