@@ -125,7 +125,9 @@ async def rate(wire: Wire, layout: Layout, after: int) -> float:
     async for stored in read_all(wire, layout.log, [f"{layout.prefix}.log.*.transition.>"]):
         times += [one.time_ns for one in stored if codec.decode(one.data)["data"]["cause"]["sequence"] > after]
         stored.clear()
-    begin = next(at for at in range(1, len(times)) if times[at] - times[at - 1] > BETWEEN)
+    begin = next((at for at in range(1, len(times)) if times[at] - times[at - 1] > BETWEEN), None)
+    if begin is None:
+        raise ValueError(f"{len(times)} records in a single batch give no rate: measure more events")
     return (len(times) - begin) / (times[-1] - times[begin - 1]) * 1e9
 
 

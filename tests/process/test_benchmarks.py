@@ -215,7 +215,7 @@ async def test_the_page_and_its_readers_are_measured() -> None:
 
 
 async def test_gitops_measures_its_three() -> None:
-    found = await gitops.run(size=300, rounds=1, seconds=0.001)
+    found = await gitops.run(size=1_300, rounds=1, seconds=0.001)
     assert set(found["events_per_second"]) == {"observed", "nodes"}
     assert all(count > 0 for part in ("health", "compare") for count in found[part].values())
     assert "Median of the ratios" in gitops.page(found)

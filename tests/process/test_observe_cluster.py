@@ -191,23 +191,20 @@ async def test_what_vanished_while_nobody_looked_is_gone(
     async def there() -> list[str]:
         return sorted([one.id[-1] async for one in client.list("resource")])
 
-    async def observed(name: str) -> None:
-        """Run the command until an object is there, and kill it."""
+    async def observed(names: str) -> None:
+        """Run the command until these objects are there and no others, and kill it."""
         process = await shell.start(*words)
         async with asyncio.timeout(60):
-            while name not in await there():
+            while await there() != list(names):
                 await asyncio.sleep(0.05)
         process.kill()
         await process.wait()
 
-    await observed("c")
+    await observed("abc")
     await server.delete("ConfigMap", "a")
     await server.put("ConfigMap", "d")
     server.forget()
-    await observed("d")
-    async with asyncio.timeout(60):
-        while await there() != ["b", "c", "d"]:
-            await asyncio.sleep(0.05)
+    await observed("bcd")
 
 
 async def test_words_that_go_together(shell: Shell) -> None:
