@@ -43,6 +43,9 @@ LEASE = 4.0
 signal.signal(signal.SIGINT, signal.default_int_handler)
 """A shell that starts the tests in the background lets them ignore Ctrl-C, and so the programs that they interrupt."""
 
+os.environ["GOMAXPROCS"] = "1"
+"""One thread of Go in each server: several servers share few processors, and threads that look for work take them."""
+
 gc.set_threshold(*COLLECT)  # collecting tests makes a million objects, and nearly all of them stay
 
 

@@ -104,27 +104,42 @@ def hints(cls: Any) -> tuple[tuple[str, Any], ...]:
     return tuple((name, named[name]) for name in named if cls is State or name in {each.name for each in fields(cls)})
 
 
+class _Sort(NamedTuple):
+    """One sort of values that a column takes. `origin` and `inner`: what `get_origin` and `get_args` say of it."""
+
+    hint: Any
+    origin: Any
+    inner: tuple[Any, ...]
+    fits: Callable[[Any], bool]
+
+
+@cache
+def _sorts(hint: Any) -> tuple[_Sort, ...]:
+    """The sorts of values that an annotation allows."""
+    each = get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,)
+    return tuple(_Sort(one, get_origin(one), get_args(one), _test(one)) for one in each)
+
+
 def _value(value: Any, hint: Any, column: TableColumn) -> Iterator[str]:
     """The problems of a value, and of what is inside it."""
     if isinstance(value, Misfit):
         yield f"{column.where}: {value.problem}" if column.where else value.problem
         return
-    sorts = get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,)
-    fitting = next((sort for sort in sorts if _test(sort)(value)), None)
+    fitting = next((sort for sort in _sorts(hint) if sort.fits(value)), None)
     if fitting is None:
-        yield _advice(value, sorts, column)
+        yield _advice(value, tuple(sort.hint for sort in _sorts(hint)), column)
     elif type(value) in KNOWN:
         yield from _object(value, column.where)
-    elif get_origin(fitting) is tuple:
-        inner = get_args(fitting)
+    elif fitting.origin is tuple:
+        inner = fitting.inner
         for index, item in enumerate(value):
             sort = inner[0] if inner[-1] is Ellipsis else inner[index]
             yield from _value(item, sort, TableColumn(_part(column, item, index), column.name))
-    elif get_origin(fitting) is not None and isinstance(value, Mapping):
+    elif fitting.origin is not None and isinstance(value, Mapping):
         for key, held in value.items():
             if not _test(str)(key):
                 yield column.says(f"the key {short(key)}, {_what(key)}", "a name in quotes")
-            yield from _value(held, get_args(fitting)[1], TableColumn(column.where, f"{column.name}[{key!r}]"))
+            yield from _value(held, fitting.inner[1], TableColumn(column.where, f"{column.name}[{key!r}]"))
 
 
 def _part(column: TableColumn, item: Any, index: int) -> str:

@@ -3,16 +3,30 @@
 import itertools
 from collections.abc import AsyncIterator
 
+import pytest
 import pytest_asyncio
 
+from phaseline.engine.archive import open_archive
 from phaseline.engine.embedded.server import EmbeddedServer
 from phaseline.engine.jetstream.wire import Wire
+from phaseline.engine.log import as_of
+from phaseline.engine.ownership import atomic_batches, json_copies, repair_timers
 from phaseline.engine.settings import Settings
 from tests.support.guarded_server import guarded_installation
 from tests.support.http_server import Api, http_server
 from tests.support.installation import installation_with_history
 
 _serial = itertools.count(1)
+
+
+@pytest.fixture
+def small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A commit holds at most 99 messages: few entities make a cascade that is larger than a batch.
+
+    `test_full_commits` and `test_crashes` have batches of the real size.
+    """
+    for module in (as_of, atomic_batches, json_copies, open_archive, repair_timers):
+        monkeypatch.setattr(module, "BATCH_LIMIT", 99)
 
 
 @pytest_asyncio.fixture

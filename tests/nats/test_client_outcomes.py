@@ -70,8 +70,9 @@ async def test_nonsense_is_followed_to_its_rejection(client: Client, event: tupl
     assert outcome.rejection.reason == reason
 
 
+@pytest.mark.usefixtures("small_batches")
 async def test_a_cascade_larger_than_a_batch_comes_whole(client: Client) -> None:
-    nodes = 1_100
+    nodes = 110
     await client.publish("cluster", "adopt", "c1", {"phase": "Running"})
     await client.publish_many(
         {

@@ -86,7 +86,7 @@ async def test_what_happens_from_now_on(client: Client) -> None:
 async def test_caught_up_then_live_without_a_gap(client: Client) -> None:
     """Readers that begin at any moment of a busy log see the same."""
     await client.publish_and_wait("node", "adopt", "c1/p/n1", {"phase": "Running"})
-    total = 3_000
+    total = 1_500
 
     async def read() -> list[int]:
         places = []

@@ -161,8 +161,9 @@ async def test_an_unsendable_event_has_no_dry_run(client: Client) -> None:
         await client.dry_run("cluster", "create", "c1//p")
 
 
+@pytest.mark.usefixtures("small_batches")
 async def test_a_cascade_larger_than_a_batch(client: Client, wire: Wire) -> None:
-    nodes = 1_100
+    nodes = 110
     await client.publish("cluster", "adopt", "c1", {"phase": "Running"})
     await client.publish_many(
         {

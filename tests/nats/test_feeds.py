@@ -140,24 +140,25 @@ async def test_all_feeds_lead_to_the_same_states(wire: Wire, settings: Settings)
     assert found[0] == found[1] == found[2] == found[3]
 
 
+@pytest.mark.usefixtures("small_batches")
 async def test_a_cascade_larger_than_a_batch_with_copies(wire: Wire, settings: Settings) -> None:
     fleet = RandomEvents(settings.prefix)
     async with at_work(wire, settings, "both") as layout:
-        await publish(wire, [*fleet.cluster("c1", 600)])
+        await publish(wire, [*fleet.cluster("c1", 60)])
         await until_decided(wire, layout)
         before = len(await committed(wire, layout, 0)) + len(await committed(wire, layout, 1))
         await publish(wire, [fleet.event("cluster", "delete", "c1")])
         await until_decided(wire, layout)
         log = [*await committed(wire, layout, 0), *await committed(wire, layout, 1)]
-        assert len(log) - before > 600
+        assert len(log) - before > 60
         copies = await stored(wire, layout.log, [f"{layout.prefix}.log.*.json.>"])
         assert len(copies) == len([one for one in log if ".mark." not in one.subject])
         await assert_log_is_the_fold(wire, layout, BUILT_IN_KINDS)
         async with Client.open(replace(settings, partitions=2), kinds=BUILT_IN_KINDS) as client:
             last = copies[-1].sequence
-            for place in (last, last - 1, last - 300, last - 700):
+            for place in (last, last - 1, last - 30, last - 70):
                 states = [one async for one in client.list("node", at=place)]
-                assert len(states) in (0, 600)
+                assert len(states) in (0, 60)
     assert (await audited(wire, layout)).holds
 
 

@@ -17,6 +17,7 @@ from tests.support.built_in_kinds import BUILT_IN_KINDS
 from tests.support.log_check import stored
 
 
+@pytest.mark.usefixtures("small_batches")
 async def test_a_late_purge_leaves_a_later_plan(
     wire: Wire, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -33,7 +34,7 @@ async def test_a_late_purge_leaves_a_later_plan(
     first = await take_over(installation, 0, "first")
     monkeypatch.setattr(wire, "api", hold_purges)
     subject = installation.subjects.transition(0, "node", "phase", "Running", "c1")
-    await oversized_commit.commit(installation, first, [Message(f"{subject}.{n}", b"") for n in range(1_100)], 1)
+    await oversized_commit.commit(installation, first, [Message(f"{subject}.{n}", b"") for n in range(110)], 1)
     assert len(await stored(wire, log, plans)) == 1
     second = await take_over(installation, 0, "second")
     await second.append([Message(installation.subjects.plan(0, 0), b"later")], 1, Plan(2, 1, 0))

@@ -284,8 +284,19 @@ async def test_a_cancelled_one_does_not(wire: Wire, layout: Layout) -> None:
     assert await stored(wire, layout.log, [f"{layout.prefix}.timer.>"]) == []
 
 
-@pytest.mark.parametrize("count", [1_100, pytest.param(2_000, marks=pytest.mark.slow)])
+@pytest.mark.usefixtures("small_batches")
+async def test_more_at_once_than_a_small_batch_holds(wire: Wire, layout: Layout) -> None:
+    await more_at_once(wire, layout, 110)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("count", [1_100, 2_000])
 async def test_more_at_once_than_a_batch_holds(wire: Wire, layout: Layout, count: int) -> None:
+    await more_at_once(wire, layout, count)
+
+
+async def more_at_once(wire: Wire, layout: Layout, count: int) -> None:
+    """So many jobs wait, and the clocks of all ring at once."""
     fleet = RandomEvents(layout.prefix)
     await publish(wire, jobs(fleet, count, patience=1.0))
     found = await until_logged(wire, layout, "Waiting", count)
@@ -331,19 +342,20 @@ async def test_they_survive_everything(own_server: EmbeddedServer, own_settings:
             await assert_log_is_the_fold(wire, layout, KINDS)
 
 
+@pytest.mark.usefixtures("small_batches")
 async def test_a_plan_carries_timers(wire: Wire, layout: Layout) -> None:
-    """A cascade larger than a batch: opening the depot starts 1,200 clocks, closing it stops them."""
+    """A cascade larger than a batch: opening the depot starts 120 clocks, closing it stops them."""
     fleet = RandomEvents(layout.prefix)
     story = [fleet.event("depot", "open", "d"), fleet.event("depot", "close", "d")]
-    for number in range(1200):
+    for number in range(120):
         story += [fleet.event("job", "order", f"d/{number}", patience=0.0), fleet.event("job", "begin", f"d/{number}")]
     await publish(wire, story)
     await until_decided(wire, layout)
     assert await stored(wire, layout.log, [f"{layout.prefix}.timer.>"]) == []
     await publish(wire, [fleet.event("depot", "open", "d")])
-    found = await until_logged(wire, layout, "Lost", 1200)
+    found = await until_logged(wire, layout, "Lost", 120)
     await until_decided(wire, layout)
-    assert len({record.entity.id for record in found}) == len(found) == 1200
+    assert len({record.entity.id for record in found}) == len(found) == 120
     await assert_log_is_the_fold(wire, layout, KINDS)
 
 

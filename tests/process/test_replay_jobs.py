@@ -28,7 +28,7 @@ from phaseline.machines.built_in import installed
 from tests.support.command import LIMIT, call
 from tests.support.replay_shares import in_shares, printed
 
-EVENTS = 800
+EVENTS = 300
 WHOLE = Part(None, None, None)
 CHANGED = "tests.support.changed_tables:DEGRADED"
 
