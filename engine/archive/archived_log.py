@@ -22,6 +22,7 @@ from phaseline.engine.replay.file_log import FileLog
 from phaseline.engine.replay.log_format import EventItem
 from phaseline.engine.replay.recorded_log import RecordedStep, Span
 from phaseline.engine.replay.server_log import ServerLog, first_event_after
+from phaseline.schemas.partitions.divisions import Deciders
 from phaseline.schemas.records import Loss, Record
 
 
@@ -102,9 +103,15 @@ class ArchivedLog:
         """See `ExportedLog.purged_positions`. It looks at the head of each part, one after the other."""
         return self._server.purged_positions.union(*(self._opened(part).purged_positions for part in self._parts))
 
-    def eras_of_buckets(self) -> Mapping[int, Sequence[Era]]:
-        """See `ExportedLog.eras_of_buckets`."""
-        return self._server.eras_of_buckets()
+    @property
+    def deciders(self) -> Deciders:
+        """See `ExportedLog.deciders`."""
+        return self._server.deciders
+
+    @property
+    def eras(self) -> Mapping[int, Sequence[Era]]:
+        """See `ExportedLog.eras`."""
+        return self._server.eras
 
     async def time_of(self, position: int) -> int:
         """See `ExportedLog.time_of`."""

@@ -16,7 +16,7 @@ from phaseline.engine.archive.log_slice import LogSlice
 from phaseline.engine.archive.manifest import PartEntry
 from phaseline.engine.archive.part_index import PartIndex
 from phaseline.engine.archive.store import ArchiveStore
-from phaseline.engine.replay.export_log import short_subject
+from phaseline.engine.replay.export_log import deciding_of, short_subject
 from phaseline.engine.replay.log_format import Header, Item, RecordItem, StateItem
 from phaseline.engine.replay.log_writer import LogWriter
 from phaseline.engine.replay.server_log import stored_time
@@ -96,7 +96,7 @@ class PartWriter:
             written_by=f"phaseline {__version__}", prefix=installation.prefix,
             partitions=installation.layout.partitions, first=first, last=last,
             since=await stored_time(installation, first), until=await stored_time(installation, last), records=True,
-            eras={str(number): msgspec.to_builtins(eras) for number, eras in found.eras.items()},
+            **deciding_of(found.deciders, found.eras),
             purged=sorted(one for one in found.purged if first <= one <= last),
         )  # fmt: skip
 

@@ -8,6 +8,7 @@ A note is about the events after its position. Which tables decided before the f
 """
 
 import asyncio
+from collections.abc import Sequence
 
 import msgspec
 
@@ -129,7 +130,7 @@ async def check_all(installation: Installation, accepted: str) -> list[Era | Non
     return notes
 
 
-def in_force(notes: list[Era], sequence: int) -> Era | None:
+def in_force(notes: Sequence[Era], sequence: int) -> Era | None:
     """The note about the event at the position `sequence`; None if there is none."""
     for era in reversed(notes):
         if era.position < sequence:

@@ -5,7 +5,7 @@ Belongs here: what goes into the file, in which order. Does not: the format (`lo
 
 from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 import msgspec
 
@@ -18,6 +18,7 @@ from phaseline.engine.replay.log_writer import LogWriter
 from phaseline.engine.replay.recorded_log import LogSource, RecordedStep, Span, read
 from phaseline.machines.kubernetes.secret_values import raw_secret
 from phaseline.schemas.cloudevents.binary_mode import structured
+from phaseline.schemas.partitions.divisions import Deciders
 from phaseline.schemas.records import Rejection, Transition
 from phaseline.schemas.version import __version__
 
@@ -33,8 +34,13 @@ class ExportedLog(LogSource, Protocol):
     def purged_positions(self) -> Collection[int]:
         """The positions of the events in it that were purged."""
 
-    def eras_of_buckets(self) -> Mapping[int, Sequence[Era]]:
-        """Which tables decided which events, by bucket."""
+    @property
+    def deciders(self) -> Deciders:
+        """Which partition decided which event."""
+
+    @property
+    def eras(self) -> Mapping[int, Sequence[Era]]:
+        """Which tables decided which events, by partition."""
 
     async def time_of(self, position: int) -> int:
         """When an event was stored, ns; 0 if it no longer exists."""
@@ -77,6 +83,15 @@ def event_item(prefix: str, event: InboxEvent) -> EventItem:
     return EventItem(event.sequence, event.time_ns, address, event.data, branch == "due", copied, headers)
 
 
+def deciding_of(deciders: Deciders, eras: Mapping[int, Sequence[Era]]) -> dict[str, Any]:
+    """The fields of a header that say which partitions, and which tables, decided which events."""
+    return {
+        "divisions": [division.count for division in deciders.divisions[1:]],
+        "closed": {str(partition): position for partition, position in deciders.closed.items()},
+        "eras": {str(partition): msgspec.to_builtins(notes) for partition, notes in eras.items()},
+    }
+
+
 def short_subject(prefix: str, subject: str) -> str:
     """The subject of a record without prefix, branch and partition: `transition. ...` or `rejection. ...`.
 
@@ -98,8 +113,7 @@ class _Export:
             tree=source.span.root, first=source.begins, last=source.ends,
             since=await source.time_of(source.begins), until=await source.time_of(source.ends),
             records=self.records,
-            eras={str(bucket): msgspec.to_builtins(eras) for bucket, eras in source.eras_of_buckets().items()},
-            purged=sorted(source.purged_positions),
+            **deciding_of(source.deciders, source.eras), purged=sorted(source.purged_positions),
         )  # fmt: skip
 
     async def begin(self, log: LogWriter) -> None:

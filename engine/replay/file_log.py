@@ -26,6 +26,7 @@ from phaseline.engine.replay.recorded_log import (
     part_erased,
     read,
 )
+from phaseline.schemas.partitions.divisions import Deciders, divisions_of
 from phaseline.schemas.records import Record
 from phaseline.schemas.subjects import partition_of, partition_of_id, quote
 
@@ -34,23 +35,22 @@ MARK = "transition.mark."
 
 
 class _Place:
-    """A partition, as the subjects of its messages name it. `eras`: the notes about its tables, if there are any."""
+    """A bucket, as the subjects of its messages name it."""
 
-    __slots__ = ("_due", "_inbox", "_log", "_mark", "eras")
+    __slots__ = ("_due", "_inbox", "_log", "_mark")
 
-    def __init__(self, prefix: str, partition: int, eras: list[Era] | None) -> None:
-        branches = (f"{prefix}.{branch}.{partition}." for branch in ("inbox", "due", "log", "mark"))
+    def __init__(self, prefix: str, bucket: int) -> None:
+        branches = (f"{prefix}.{branch}.{bucket}." for branch in ("inbox", "due", "log", "mark"))
         self._inbox, self._due, self._log, self._mark = branches
-        self.eras = eras
 
     def stored(self, event: EventItem) -> StoredEvent:
-        """An event as the partition stores it."""
+        """An event as the streams hold it."""
         subject = (self._due if event.timer else self._inbox) + event.address
         block = COPY if event.copied else event.headers.encode("latin-1") if event.headers else None
         return StoredEvent(subject, event.data, event.sequence, event.time_ns, block)
 
     def messages(self, items: Sequence[RecordItem]) -> list[Message]:
-        """Records as the partition stores them."""
+        """Records as the log holds them."""
         return [
             Message((self._mark if item.subject.startswith(MARK) else self._log) + item.subject, item.body)
             for item in items
@@ -81,6 +81,9 @@ class FileLog:
         self.expected: list[bytes] = []
         """The bodies of the records with the states that a test expects; complete once all steps are read."""
         self._eras = {int(partition): msgspec.convert(eras, list[Era]) for partition, eras in header.eras.items()}
+        closed = {int(partition): position for partition, position in header.closed.items()}
+        self._deciders = Deciders(divisions_of(self.partitions, header.divisions), closed)
+        self._is_divided = bool(header.divisions)
         self.purged_positions = frozenset(one for one in header.purged if self.span.first <= one <= self.ends)
         # Where several logs read a partition or more each of one file, the first one counts what is purged.
         self.erased, self.purged = 0, len(self.purged_positions) if self.span.has(0) else 0
@@ -89,7 +92,7 @@ class FileLog:
         self._rest: Sequence[Item] = ()
         """The items that were read with the last ones of `initial`."""
         self._root = "" if self.span.root is None else f"{quote(self.span.root)}."
-        self._places = [self._place(one) if self.span.has(one) else None for one in range(self.partitions)]
+        self._places = [_Place(self.prefix, one) if self.span.has(one) else None for one in range(self.partitions)]
         if self.begins > header.first and not self.has_records:
             raise NoRecords(name=path, problem=f"a replay cannot begin at event {self.begins}")
 
@@ -176,12 +179,14 @@ class FileLog:
         if event.sequence > self.ends:
             return
         gone = self._take_gone(event, items) if items and self._may_be_gone(items[-1]) else None
-        partition = partition_of(event.address.partition(".")[0], self.partitions)
+        root = event.address.partition(".")[0]
+        partition = partition_of(root, self.partitions)
         place = self._places[partition]
         if place is not None and event.address.startswith(self._root):
             if self.purged_positions:
                 self.purged -= event.sequence in self.purged_positions
-            era = None if place.eras is None else in_force(place.eras, event.sequence)
+            decider = self._deciders.of(root, event.sequence) if self._is_divided else partition
+            era = in_force(self._eras.get(decider, ()), event.sequence)
             needed = items and (self._with_records or FAULT in items[0].subject)
             steps.append(RecordedStep(partition, place.stored(event), place.messages(items) if needed else [], era))
         if gone:
@@ -211,9 +216,6 @@ class FileLog:
         """Whether a record without its event belongs to the part that is read."""
         return is_under(record, self.span.root) and self.span.has(self._partition_of(record))
 
-    def _place(self, partition: int) -> "_Place":
-        return _Place(self.prefix, partition, self._eras.get(partition))
-
     def _may_be_gone(self, item: RecordItem) -> bool:
         """Whether it may be worth a look what made a record: an event that was erased, or a change of tables."""
         return bool(self.purged_positions) or self._has_changes or ".secret." in item.subject
@@ -233,13 +235,23 @@ class FileLog:
         return gone[::-1]
 
     def _moved(self, change: tuple[int, str], items: list[RecordItem]) -> Iterator[RecordedStep]:
-        """The steps of a change of tables, one for each bucket, as far as they belong to the part that is read."""
-        found: dict[int, list[Message]] = {}
+        """The steps of a change of tables, one for each partition and bucket that the part that is read holds."""
+        found: dict[tuple[int, int], list[Message]] = {}
         for item in items:
             record = read(Message(item.subject, item.body))
             if self._has_state_of(record):
-                bucket = self._partition_of(record)
-                found.setdefault(bucket, []).extend(self._place(bucket).messages([item]))
-        for bucket, messages in found.items():
-            notes = (one for one in self._eras.get(bucket, ()) if one.former and (one.position, one.digest) == change)
-            yield RecordedStep(bucket, None, messages, change=next(notes))
+                bucket, decider = self._partition_of(record), self._changed_by(record, change)
+                found.setdefault((bucket, decider), []).extend(_Place(self.prefix, bucket).messages([item]))
+        for (bucket, decider), messages in found.items():
+            yield RecordedStep(bucket, None, messages, change=self._note(decider, change))
+
+    def _changed_by(self, record: Record, change: tuple[int, str]) -> int:
+        """The partition whose change of tables made a record; -1 if the file has no note of the change."""
+        root = quote(entity_of(record)[1].partition("/")[0])
+        numbers = (division.number_of(root) for division in self._deciders.divisions)
+        return next((number for number in numbers if self._note(number, change) is not None), -1)
+
+    def _note(self, partition: int, change: tuple[int, str]) -> Era | None:
+        """The note of a change of tables of a partition; None if it has none."""
+        notes = self._eras.get(partition, ())
+        return next((one for one in notes if one.former and (one.position, one.digest) == change), None)

@@ -19,14 +19,14 @@ NAME = "phaseline"
 """The key that marks a header."""
 Position = Annotated[int, Meta(ge=0)]
 TimeNs = Annotated[int, Meta(ge=0, le=2**63 - 1)]
-PartitionNumber = Annotated[str, Meta(pattern="^[0-9]{1,3}$")]
+PartitionNumber = Annotated[str, Meta(pattern="^[0-9]{1,9}$")]
 PartitionCount = Annotated[int, Meta(ge=1, le=256)]
 
 
 class Header(msgspec.Struct, frozen=True, kw_only=True):
     """The first part of a log file. `first`, `last`: positions; `since`, `until`: the times of those events, ns.
 
-    eras: for each partition, which tables decided from which position on (`engine.log.table_eras`).
+    eras: for each partition of each division, which tables decided from which position on (`engine.log.table_eras`).
     """
 
     format: int = FORMAT
@@ -40,6 +40,10 @@ class Header(msgspec.Struct, frozen=True, kw_only=True):
     until: TimeNs = 0
     records: bool = False
     """Whether the file also holds the records that the events made."""
+    divisions: list[PartitionCount] = []
+    """The numbers of partitions of the later divisions, oldest first; `partitions` is that of the first one."""
+    closed: dict[PartitionNumber, Position] = {}
+    """By partition of a former division, the last position that it decided."""
     eras: dict[PartitionNumber, list[dict[str, Any]]] = {}
     purged: list[Position] = []
     """The positions of events that were purged: the file holds their records, and not the events."""

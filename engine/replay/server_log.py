@@ -305,16 +305,6 @@ class ServerLog:
         """The bucket in the subject of a message. A rejection has the number of a partition there, and no tree."""
         return int(message.subject[len(self.prefix) + 1 :].split(".", 2)[1]) % STRIDE % self.partitions
 
-    def eras_of_buckets(self) -> dict[int, list[Era]]:
-        """Which tables decided which events, by bucket. Partitions of a later division share the notes of a bucket."""
-        found: dict[int, list[Era]] = {bucket: [] for bucket in self._buckets()}
-        for number, eras in self.eras.items():
-            division = next(one for one in self.deciders.divisions if number in one.numbers)
-            reach = division.reach(number, self.partitions)
-            for bucket in found if reach is None else {reach} & found.keys():
-                found[bucket] += eras
-        return {bucket: sorted(eras, key=lambda era: era.position) for bucket, eras in found.items()}
-
     def _buckets(self) -> Sequence[int]:
         """The buckets that are read."""
         root = self.span.root

@@ -28,7 +28,7 @@ from phaseline.machines.compiler.kinds import Kinds
 from phaseline.schemas.subjects import partition_of_id
 from tests.support import dying_worker, timed_kinds
 from tests.support.built_in_kinds import BUILT_IN_KINDS
-from tests.support.divided import assert_each_decided_once, repartition, until_all_decided
+from tests.support.divided import assert_each_decided_once, decide_all, repartition, until_all_decided
 from tests.support.installation import LIMIT, at_work
 from tests.support.killable_worker import WorkerProcess
 from tests.support.log_check import stored
@@ -140,16 +140,6 @@ async def test_partitions_that_were_closed_far_apart(
     for former in (0, 1):
         with pytest.raises(PartitionClosed):
             await take_over(before, former, "w1")
-
-
-async def decide_all(installation: Installation, number: int, worker: str, event: Sent) -> None:
-    """Own a partition, publish an event, and decide all that there is."""
-    stop = asyncio.Event()
-    running = asyncio.create_task(Partition(installation, number, worker).run(stop))
-    await publish(installation.wire, [event])
-    await until_all_decided(installation.wire, installation.layout)
-    stop.set()
-    await running
 
 
 async def test_partitions_that_were_closed_before_they_passed_their_beginning(settings: Settings, wire: Wire) -> None:

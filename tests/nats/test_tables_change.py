@@ -2,9 +2,7 @@
 
 import asyncio
 import json
-import secrets
-from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,22 +12,19 @@ import pytest
 from phaseline.engine.core.message import Message
 from phaseline.engine.core.tables_change import moving
 from phaseline.engine.errors import MovedWhileDivided, StatesStranded, StateUnknown
-from phaseline.engine.jetstream.streams import Layout, inspect
 from phaseline.engine.jetstream.wire import Wire
-from phaseline.engine.log import table_eras
 from phaseline.engine.log.as_of import AsOf
 from phaseline.engine.log.division import notes
-from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.latest import Latest
 from phaseline.engine.ownership import json_copies
 from phaseline.engine.ownership.claim import Claim
 from phaseline.engine.ownership.load_states import PartitionStates
 from phaseline.engine.ownership.tables_change.tables_report import tables_report
 from phaseline.engine.ownership.takeover import take_over
-from phaseline.engine.replay.audit import Audit, AuditReport, compare_states
+from phaseline.engine.replay.audit import Audit
 from phaseline.engine.replay.export_log import export
 from phaseline.engine.replay.file_log import FileLog
-from phaseline.engine.replay.recorded_log import Processors, RecordedLog, Span, rebuild
+from phaseline.engine.replay.recorded_log import Processors, Span, rebuild
 from phaseline.engine.replay.server_log import ServerLog
 from phaseline.engine.replay.whatif import WhatIf
 from phaseline.engine.settings import Settings
@@ -41,86 +36,14 @@ from tests.support.archives import audit_of_both, run_archive, with_archive
 from tests.support.changed_jobs import FIRST, SECOND, SECOND_LABELS, SECOND_MAP, SECOND_ROWS, THIRD, UNMAPPED, job
 from tests.support.command import ROOT, call
 from tests.support.divided import until_all_decided
-from tests.support.installation import LIMIT, ready, until_decided
+from tests.support.installation import LIMIT
+from tests.support.jobs_at_work import AFTER, BEGIN, audit, audited, decide, replace_kinds, sent, states, worker
 from tests.support.log_check import stored
-from tests.support.random_events import Sent, publish
+from tests.support.random_events import publish
 
-BEGIN = [
-    ("policy", "create", "p"), ("policy", "create", "q"), *(("job", "create", f"p/{name}") for name in "abcd"),
-    ("job", "create", "q/e"), ("job", "started", "p/a"), ("job", "lost", "p/a"), ("job", "pause", "p/b"),
-    ("job", "cancel", "p/c"), ("job", "started", "q/e"), ("job", "lost", "q/e"),
-]  # fmt: skip
 LATER = [("job", "started", "p/a"), ("job", "succeeded", "p/a"), ("job", "create", "q/f")]
 HASTY = Timeout("Pending", "expire", seconds=0.3)
 TABLES = str(ROOT / "tests" / "support" / "changed_jobs.py")
-AFTER = {"p/a": "Pending", "p/b": "Held", "p/c": "Failed", "p/d": "Pending", "q/e": "Pending"}
-
-
-def sent(prefix: str, told: Sequence[tuple[str, str, str]]) -> list[Sent]:
-    """These events, as they are published."""
-    found = []
-    for kind, trigger, entity_id in told:
-        name = secrets.token_hex(8)
-        body = {"specversion": "1.0", "id": name, "source": "/t", "type": f"{kind}.{trigger}"}
-        root, *rest = entity_id.split("/")
-        subject = ".".join((prefix, "events", root, kind, trigger, *rest))
-        found.append(Sent(subject, codec.encode({**body, "data": {}}), name))
-    return found
-
-
-@asynccontextmanager
-async def worker(wire: Wire, settings: Settings, kinds: Kinds, **accepted: Any) -> AsyncIterator[Layout]:
-    made, stop = Worker(wire, replace(settings, partitions=2, **accepted), kinds), asyncio.Event()
-    running = asyncio.create_task(made.run(stop))
-    try:
-        async with asyncio.timeout(LIMIT):
-            await ready(made, running)
-        yield await inspect(wire, settings)
-    finally:
-        stop.set()
-        await asyncio.wait({running})
-    running.result()
-
-
-async def decide(
-    wire: Wire, settings: Settings, kinds: Kinds, told: Sequence[tuple[str, str, str]], **accepted: Any
-) -> Installation:
-    """Run a worker with these tables until it has decided these events."""
-    async with worker(wire, settings, kinds, **accepted) as layout:
-        await publish(wire, sent(settings.prefix, told))
-        await until_decided(wire, layout)
-        installation = Installation(wire, layout, kinds)
-        async with asyncio.timeout(LIMIT):
-            for partition in layout.division.numbers:
-                while (last := await table_eras.latest(installation, partition)) is None or last.digest != kinds.digest:
-                    await asyncio.sleep(0.02)
-                while last.former:
-                    await asyncio.sleep(0.02)
-                    last = await table_eras.latest(installation, partition) or last
-    return installation
-
-
-async def states(installation: Installation) -> dict[str, str]:
-    async with asyncio.timeout(LIMIT):
-        return {one.entity.id: one.entity.facets[0].state.phase for one in await Latest(installation).states("job")}
-
-
-async def audited(installation: Installation, log: RecordedLog) -> AuditReport:
-    audit = Audit(log, installation.kinds, None, None)
-    report = await audit.run()
-    if isinstance(log, ServerLog):
-        await compare_states(installation, audit)
-    return report
-
-
-async def audit(installation: Installation, tmp_path: Path) -> list[AuditReport]:
-    """The audits of the log on the server, and of its export."""
-    async with ServerLog.open(installation, Span()) as log:
-        reports = [await audited(installation, log)]
-    path = tmp_path / "log.plog"
-    async with ServerLog.open(installation, Span()) as log:
-        await export(log, path, records=True, expect=False)
-    return [*reports, await audited(installation, FileLog(path))]
 
 
 async def refused(wire: Wire, settings: Settings, kinds: Kinds) -> str:
@@ -213,10 +136,6 @@ async def test_a_partition_may_sleep_through_a_change(wire: Wire, settings: Sett
     assert await states(installation) == {"p/a": "Running", "p/c": "Failed", "p/d": "Pending", "q/e": "Pending"}
     for report in await audit(installation, tmp_path):
         assert (report.holds, report.divergences) == (True, {})
-
-
-def replace_kinds(installation: Installation, kinds: Kinds) -> Installation:
-    return Installation(installation.wire, installation.layout, kinds)
 
 
 class Killed(Exception):

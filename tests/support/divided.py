@@ -3,6 +3,7 @@
 Belongs here: changing it as the command does, and what must hold of the log afterwards. Does not: the tests.
 """
 
+import asyncio
 from collections import Counter
 from collections.abc import Iterator
 from functools import partial
@@ -12,12 +13,14 @@ from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.log.division import closings, notes
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.repartition import change as changing
+from phaseline.engine.worker.partition import Partition
 from phaseline.schemas import wire_codec
 from phaseline.schemas.records import Mark, Rejection, Transition
 from tests.support.built_in_kinds import BUILT_IN_KINDS
 from tests.support.installation import LIMIT
 from tests.support.log_check import audited, stored
 from tests.support.patience import wait_for
+from tests.support.random_events import Sent, publish
 
 
 async def divided(wire: Wire, layout: Layout) -> Installation:
@@ -48,6 +51,16 @@ async def _all_decided(wire: Wire, layout: Layout) -> bool:
         last[installation.layout.division.number_of(root)] = event.sequence
     found = await closings.checkpoints(installation, last)
     return all((mark := found[number]) is not None and mark.position >= last[number] for number in last)
+
+
+async def decide_all(installation: Installation, number: int, worker: str, event: Sent) -> None:
+    """Own a partition, publish an event, and decide all that there is."""
+    stop = asyncio.Event()
+    running = asyncio.create_task(Partition(installation, number, worker).run(stop))
+    await publish(installation.wire, [event])
+    await until_all_decided(installation.wire, installation.layout)
+    stop.set()
+    await running
 
 
 async def assert_each_decided_once(wire: Wire, layout: Layout) -> int:
