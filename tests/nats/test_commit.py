@@ -18,6 +18,7 @@ from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.log.checkpoint import Checkpoint
 from phaseline.engine.ownership.fenced_commit import Fence
 from phaseline.engine.settings import Settings
+from tests.support.installation import LIMIT
 from tests.support.log_check import stored
 from tests.support.tcp_proxy import Proxy, proxy_to
 
@@ -152,4 +153,5 @@ async def test_the_server_restarts_during_a_commit(own_server: EmbeddedServer, o
             await own_server.kill()
             await own_server.start()
             await appending
+        await wire.until_connected(LIMIT)
         assert await records(wire, layout) == [b"0", b"1", b"2"]
