@@ -7,6 +7,7 @@ from phaseline.engine.log.division import notes
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.ownership.takeover import take_over
 from phaseline.engine.settings import Settings
+from tests.support.archives import audit_of_both, run_archive
 from tests.support.changed_jobs import FIRST, SECOND
 from tests.support.divided import decide_all, until_all_decided
 from tests.support.jobs_at_work import BEGIN, audit, decide, replace_kinds, sent, worker
@@ -38,5 +39,6 @@ async def test_partitions_that_change_tables_at_different_places(
     for number in changed.layout.division.numbers:
         await take_over(changed, number, "new", SECOND.digest)
     reports = await audit(changed, tmp_path)
-    for report in reports:
+    await run_archive(changed, tmp_path / "archive")
+    for report in [*reports, await audit_of_both(changed, tmp_path / "archive")]:
         assert (report.holds, report.by_others, report.divergences) == (True, len(BEGIN) + 4, {})
