@@ -18,7 +18,7 @@ from phaseline.machines.docs import asyncapi
 from phaseline.schemas.records import Transition
 from tests.support.built_in_kinds import BUILT_IN_KINDS
 from tests.support.http_server import Api, as_json, http_server
-from tests.support.installation import at_work
+from tests.support.installation import at_work, until_decided
 from tests.support.random_events import RandomEvents, publish
 
 KINDS = BUILT_IN_KINDS
@@ -64,6 +64,7 @@ async def test_pages_of_a_list_are_of_one_place(api: Api) -> None:
     later = RandomEvents(api.service.installation.prefix)
     later.number = 10_000
     await publish(api.service.installation.wire, list(later.cluster("c9", 2)))
+    await until_decided(api.service.installation.wire, api.service.installation.layout)
     await api.service.follower.reach(place + 8, 60)
     while page["continue"]:
         page = await api.get("/v1/entities", deleted=1, limit=4, continue_=page["continue"])

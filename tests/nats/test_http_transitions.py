@@ -157,6 +157,7 @@ async def test_a_stream_from_now_begins_with_its_place(api: Api) -> None:
         later.number = 10_000
         await publish(api.service.installation.wire, list(later.cluster("c9", 2)))
         found = await reader.until(lambda _: len(places(reader.events)) == 4)
+    await until_decided(api.service.installation.wire, api.service.installation.layout)
     subjects = [record["subject"] for event in found if event.name == "batch" for record in event.data["records"]]
     assert subjects == ["node/c9/p/n0"] * 2 + ["node/c9/p/n1"] * 2
 
@@ -251,12 +252,15 @@ async def test_columns_of_a_stream_and_of_a_range(api: Api) -> None:
 @SHARED
 async def test_a_range_as_lines_and_as_a_batch(api: Api) -> None:
     end = await api.place()
-    lines = await api.http.get("/v1/transitions?from=1&rejections=1", headers={"Accept": "application/x-ndjson"})
+    lines = await api.http.get(
+        f"/v1/transitions?from=1&to={end}&rejections=1", headers={"Accept": "application/x-ndjson"}
+    )
     found = [json.loads(line) for line in lines.text.splitlines()]
     assert {record["type"].partition(".")[2] for record in found} == {"transitioned", "rejected"}
     assert int(lines.headers["phaseline-place"]) == end
     batch = await api.http.get(
-        "/v1/transitions?from=1&rejections=1&limit=10000", headers={"Accept": "application/cloudevents-batch+json"}
+        f"/v1/transitions?from=1&to={end}&rejections=1&limit=10000",
+        headers={"Accept": "application/cloudevents-batch+json"},
     )
     assert batch.headers["content-type"] == "application/cloudevents-batch+json"
     assert batch.json() == found
