@@ -62,9 +62,10 @@ def has(wanted: list[dict[str, Any]], found: list[dict[str, Any]] | None) -> boo
 @asynccontextmanager
 async def _locked(wire: Wire, stream: str) -> AsyncIterator[None]:
     """Nobody else adds or removes an edge meanwhile."""
+    own = secrets.token_hex(8)
     config = {
         "name": LOCK, "ack_policy": "none", "deliver_policy": "new", "mem_storage": True, "num_replicas": 1,
-        "inactive_threshold": LONGEST * SECOND, "metadata": {"phaseline_by": secrets.token_hex(8)},
+        "inactive_threshold": LONGEST * SECOND, "metadata": {"phaseline_by": own},
     }  # fmt: skip
     wanted = {"stream_name": stream, "config": config, "action": "create"}
     began, first = time.monotonic(), ""
@@ -80,7 +81,8 @@ async def _locked(wire: Wire, stream: str) -> AsyncIterator[None]:
     try:
         yield
     finally:
-        await _delete(wire, stream)  # it would end by itself
+        if await _holder(wire, stream) == own:  # after LONGEST it may be another's
+            await _delete(wire, stream)  # it would end by itself
 
 
 async def _made(wire: Wire, stream: str, wanted: dict[str, Any]) -> bool:
