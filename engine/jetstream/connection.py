@@ -198,6 +198,13 @@ class Connection(Client):
         except nats_errors.Error as error:
             raise self.unreachable() from error
 
+    async def _send_ping(self, future: asyncio.Future[None] | None = None) -> None:
+        """Send a ping behind the bytes that wait to be written. nats-py alone would send it before them."""
+        if self.is_connected and self._pending and self._transport is not None:
+            self._transport.writelines(self._pending)
+            self._pending, self._pending_data_size = [], 0
+        await super()._send_ping(future)
+
     async def subscribe_with(self, subject: str, callback: Callback, queue: str = "") -> int:
         """Call `callback` for each message, in the read loop. Returns the id for `unsubscribe_from`.
 

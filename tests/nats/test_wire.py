@@ -115,6 +115,23 @@ async def test_frames_arrive_in_the_order_in_which_they_were_sent(wire: Wire, se
     assert found == list(range(len(sizes)))
 
 
+async def test_a_flush_ends_after_all_frames_that_were_sent_before(wire: Wire, settings: Settings) -> None:
+    heard, body = 0, bytes(100_000)
+
+    def hear(*_: object) -> None:
+        nonlocal heard
+        heard += 1
+
+    await wire.subscribe(f"{settings.prefix}.x", hear)
+    await wire.flush()
+    async with Wire.open(settings) as other:
+        for _ in range(200):
+            other.publish(f"{settings.prefix}.x", body)
+        await other.flush(30)
+        await wire.flush(30)
+        assert heard == 200
+
+
 async def test_a_failing_subscriber_does_not_affect_others(wire: Wire, settings: Settings) -> None:
     got: asyncio.Queue[bytes] = asyncio.Queue()
 
