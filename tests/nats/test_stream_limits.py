@@ -85,7 +85,7 @@ async def test_timers_wait_while_events_is_full(wire: Wire, settings: Settings) 
     settings, kinds = replace(settings, partitions=1), Kinds(timed_kinds.KINDS)
     layout = await provision(wire, replace(settings, events_max_bytes=MB))
     async with at_work(settings, wire, kinds), Client.open(settings, kinds=kinds) as client:
-        await client.publish_and_wait("probe", "start", "p1", {"first": 1.0, "again": 9_000.0})
+        await client.publish_and_wait("probe", "start", "p1", {"first": 4.0, "again": 9_000.0})  # full before that
         for events in (updates(400), updates(400, padding="")):
             with pytest.raises(NoRoom):
                 await client.publish_many(events, patience=0.2, check=False)
