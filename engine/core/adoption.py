@@ -11,7 +11,7 @@ from phaseline.engine.core.tree import Tree
 from phaseline.machines.compiler.kinds import Kind
 from phaseline.machines.language.predicates import SceneEntity
 from phaseline.machines.language.table import ABSENT, DELETED
-from phaseline.schemas.subjects import ancestor_id
+from phaseline.schemas.subjects import ancestor_id, id_above
 
 PHASE_TEXTS = {ABSENT: "unknown", DELETED: "deleted"}
 
@@ -35,8 +35,8 @@ def has_parent(tree: Tree, kind: Kind, entity_id: str) -> bool:
     """Whether no parent is missing: the next one above is known and not deleted, or there is none."""
     if kind.parent is None:
         return True
-    parent = tree.entities[kind.parent].get(ancestor_id(entity_id, kind.parent_arity))
-    return parent is not None and not _is_deleted(parent)
+    parent = tree.entities[kind.parent].get(id_above(entity_id, kind.levels))
+    return parent is not None and parent.facets[0].base.phase != DELETED
 
 
 def missing_parent(tree: Tree, kind: Kind, entity_id: str, *, is_intent: bool) -> MissingParent | None:

@@ -18,7 +18,7 @@ from phaseline.machines.language.contact import UNHEARD, UNWATCHED
 from phaseline.machines.language.scripts import ScriptRunner
 from phaseline.machines.language.table import DELETED, OWNER_GONE, Cascade, FanOut, Refusal, RuleEvent
 from phaseline.schemas.records import NONE, By, Entity, FacetState, State
-from phaseline.schemas.subjects import ancestor_id
+from phaseline.schemas.subjects import ancestor_id, id_above
 
 
 class Origin(NamedTuple):
@@ -139,7 +139,7 @@ class Changeset:
         above = None if parent is None else self.above(entity_id, parent)
         if above is not None and above.facets[0].base.phase == DELETED:
             # The owner ended while no row of this entity could follow.
-            owner = ancestor_id(entity_id, self.kinds[kind].parent_arity)
+            owner = id_above(entity_id, self.kinds[kind].levels)
             self.cascades.append((kind, entity_id, Origin(OWNER_GONE, "cascade", f"{parent}/{owner}")))
 
     def take(self, kind: str, entity_id: str, steps: list[tuple[int, Step]], origin: Origin) -> None:
@@ -275,7 +275,7 @@ class Changeset:
             old, new = counted.phase(before), counted.phase(after)
             if old == new:
                 continue
-            above = ancestor_id(entity_id, counted.arity)
+            above = id_above(entity_id, counted.levels)
             key = (above, counted.kind, kind, facet, counted.has)
             if key not in self.tallies:
                 self.tallies[key] = dict(self.tree.tally(*key))

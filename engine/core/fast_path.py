@@ -18,7 +18,7 @@ from phaseline.machines.compiler.machine import INTERRUPTED, Step
 from phaseline.machines.compiler.short_ways import Crossing, MovePlan
 from phaseline.machines.language.table import ABSENT, DELETED, Cascade
 from phaseline.schemas.records import Entity, FacetState, State, Transition
-from phaseline.schemas.subjects import ancestor_id
+from phaseline.schemas.subjects import id_above
 
 MAX_SOURCES = 64
 """The most sources whose `sequence` an entity remembers. It forgets the oldest one, so that records stay small."""
@@ -149,7 +149,7 @@ def _follow(tree: Tree, kind: Kind, entity: Entity, arrival: Arrival, plan: Move
     if crossings is None:
         return None
     for counted, leaves, enters in crossings:
-        tally = tree.tally(ancestor_id(arrival.id, counted.arity), counted.kind, kind.name, index, counted.has)
+        tally = tree.tally(id_above(arrival.id, counted.levels), counted.kind, kind.name, index, counted.has)
         if (leaves and tally[leaves] == 1) or (enters and not tally.get(enters)):
             return None
     facet = FacetState(base, state, old.since_ns if state == old.state else arrival.time, plan.interrupted)

@@ -12,7 +12,7 @@ from phaseline.machines.language.scripts import ScriptRunner
 from phaseline.machines.language.table import ABSENT
 from phaseline.schemas import wire_codec
 from phaseline.schemas.records import Entity, EntityAfter, Record, Rejection
-from phaseline.schemas.subjects import ancestor_id
+from phaseline.schemas.subjects import ancestor_id, id_above
 
 NO_TALLY: Mapping[str, int] = {}
 
@@ -88,7 +88,7 @@ class Tree:
                 continue
             new_phase, old_phase = counted.phase(state), counted.phase(before)
             if new_phase != old_phase:
-                recount(tallies.setdefault(ancestor_id(entity_id, counted.arity), {}), old_phase, new_phase)
+                recount(tallies.setdefault(id_above(entity_id, counted.levels), {}), old_phase, new_phase)
 
     def put_all(self, entities: Iterable[Entity]) -> None:
         """As `put` for each of them. New ones are counted together: that takes half the time."""
@@ -107,22 +107,22 @@ class Tree:
 
     def _count_in(self, kind: Kind, entity: Entity) -> None:
         """Bring tallies and indexes up to date with a new entity."""
-        entity_id, arity = entity.id, kind.parent_arity
-        parent = ancestor_id(entity_id, arity) if arity else ""
-        if arity:
+        entity_id, levels = entity.id, kind.levels
+        parent = id_above(entity_id, levels) if levels else ""
+        if levels:
             self.below[kind.name].setdefault(parent, []).append(entity_id)
         for counted, tallies in self._counted[kind.name]:
             phase = counted.phase(entity.facets[counted.facet].state)
             if phase != ABSENT:
-                above = parent if counted.arity == arity else ancestor_id(entity_id, counted.arity)
+                above = parent if counted.levels == levels else id_above(entity_id, counted.levels)
                 tally = tallies.setdefault(above, {})
                 tally[phase] = tally.get(phase, 0) + 1
 
     def _count_all(self, kind: Kind, new: Mapping[str, Entity]) -> None:
         """As `_count_in` for new entities, by id: they are counted by parent and phase first."""
-        arity, below = kind.parent_arity, self.below[kind.name]
-        parents = [ancestor_id(entity_id, arity) if arity else "" for entity_id in new]
-        if arity:
+        levels, below = kind.levels, self.below[kind.name]
+        parents = [id_above(entity_id, levels) if levels else "" for entity_id in new]
+        if levels:
             for parent, entity_id in zip(parents, new, strict=True):
                 if parent in below:
                     below[parent].append(entity_id)
@@ -135,7 +135,7 @@ class Tree:
                 numbers[group] = numbers.get(group, 0) + 1
             for (parent, phase), number in numbers.items():
                 if phase != ABSENT:
-                    tally = tallies.setdefault(ancestor_id(parent, counted.arity), {})
+                    tally = tallies.setdefault(id_above(parent, counted.levels - levels), {})
                     tally[phase] = tally.get(phase, 0) + number
 
 
@@ -143,13 +143,15 @@ def recount(tally: dict[str, int], old: str, new: str) -> tuple[str, ...]:
     """Move one descendant from phase `old` to phase `new`; returns the phases whose count left zero or came to it."""
     crossed: tuple[str, ...] = ()
     if old != ABSENT:
-        tally[old] -= 1
-        if not tally[old]:
+        left = tally[old] - 1
+        if left:
+            tally[old] = left
+        else:
             del tally[old]
             crossed = (old,)
     if new != ABSENT:
-        tally[new] = tally.get(new, 0) + 1
-        if tally[new] == 1:
+        count = tally[new] = tally.get(new, 0) + 1
+        if count == 1:
             crossed = (*crossed, new)
     return crossed
 

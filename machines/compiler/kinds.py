@@ -60,7 +60,7 @@ class Kind:
     Many commands only read states, or need one kind of many, and compiling all takes longer than most commands.
 
     name, written: the kind's name, and the table as it was written, which can be compiled again.
-    arity: how many parts an id has. parent, parent_arity: the kind above, and how many parts its ids have.
+    arity: how many parts an id has. parent: the kind above. Its ids have `parent_arity` parts, which is `levels` fewer.
     table: the table, with what the language gives to it (`completion`, `reports`).
     names: the names of the facets.
     machines: the facets, compiled.
@@ -90,7 +90,7 @@ class Kind:
     __slots__ = (
         "_bases", "_judged_by_state", "_steps", "_tables", "_version", "adopted", "arity", "attributes", "base_from_data", "below",
         "births", "contact", "counted", "event_types", "expiring", "fan_out_triggers", "fast_path_ok", "fields",
-        "fired_by", "hears_alone", "implied", "inherited", "interprets", "judge", "machines", "may_grow", "may_stay_unknown",
+        "fired_by", "hears_alone", "implied", "inherited", "interprets", "judge", "levels", "machines", "may_grow", "may_stay_unknown",
         "name", "names", "parent", "parent_arity", "places", "plans", "reported_below", "reports", "roles", "starts",
         "table", "timed", "timeouts", "unborn", "unguarded", "viewers", "written",
     )  # fmt: skip
@@ -103,6 +103,7 @@ class Kind:
         self._tables: Mapping[str, Table] | None = tables
         self.name, self.arity, self.parent = written.kind, len(written.id), written.parent
         self.parent_arity = len(tables[written.parent].id) if written.parent else 0
+        self.levels = self.arity - self.parent_arity if written.parent else 0
 
     @property
     def version(self) -> str:

@@ -7,6 +7,8 @@ Belongs here: what a kind's compiled form keeps of other kinds, read from all ta
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
+import msgspec
+
 from phaseline.machines.compiler import check_kinds
 from phaseline.machines.compiler.conditions import phases_of
 from phaseline.machines.language.predicates import Above, AllBelow, AnyBelow, AttributeIs, or_list
@@ -14,18 +16,18 @@ from phaseline.machines.language.table import ABSENT, OWNER_GONE, Table
 from phaseline.schemas.records import State
 
 
-class Counted(NamedTuple):
+class Counted(msgspec.Struct, frozen=True):
     """A tally that an ancestor kind keeps of one facet of this kind.
 
     facet: the index of the facet that is counted.
-    kind: the ancestor kind. arity: how many parts its ids have.
+    kind: the ancestor kind. levels: how many parts more the ids of this kind have.
     phases: the phases whose count matters to the ancestor when it becomes zero or leaves zero.
     has: the condition that an entity must have to be counted; None for every entity.
     """
 
     facet: int
     kind: str
-    arity: int
+    levels: int
     phases: frozenset[str]
     has: str | None
 
@@ -76,7 +78,7 @@ def counted_by(table: Table, tables: Mapping[str, Table]) -> Iterator[Counted]:
                 )
                 phases[predicate.facet, other.kind, predicate.has or ""].update(every)
     for (facet, kind, has), found in sorted(phases.items()):
-        yield Counted(facet, kind, len(tables[kind].id), frozenset(found), has or None)
+        yield Counted(facet, kind, len(table.id) - len(tables[kind].id), frozenset(found), has or None)
 
 
 def viewers_of(table: Table, tables: Mapping[str, Table]) -> Iterator[Viewer]:

@@ -7,6 +7,8 @@ Does not: the short ways themselves (`engine.core.fast_path`, `engine.core.heari
 from collections.abc import Iterator
 from typing import NamedTuple
 
+import msgspec
+
 from phaseline.machines.compiler.relations import Counted
 from phaseline.machines.compiler.reports import SNAPSHOT, UNREQUESTED
 from phaseline.machines.language.contact import FACET, HEARD, HEARD_AT, HEARTBEAT
@@ -26,7 +28,7 @@ class Crossing(NamedTuple):
     enters: str
 
 
-class MovePlan(NamedTuple):
+class MovePlan(msgspec.Struct, frozen=True):
     """What a step does to one facet in one state, as far as it follows from the table alone.
 
     facet: its index. base, interrupted: the facet's after the step. asks: whether the event counts as a request.

@@ -142,6 +142,13 @@ def test_a_rejection_of_anything_has_a_subject_that_can_be_published(kind: str, 
     assert len(subject.encode()) < 4096
 
 
+@given(st.lists(st.text(st.characters(exclude_characters="/"), min_size=1), min_size=1, max_size=6), st.data())
+def test_an_id_above_is_known_by_its_arity_and_by_its_levels(parts: list[str], data: st.DataObject) -> None:
+    arity = data.draw(st.integers(1, len(parts)))
+    found = subjects.id_above("/".join(parts), len(parts) - arity)
+    assert found == subjects.ancestor_id("/".join(parts), arity) == "/".join(parts[:arity])
+
+
 @pytest.mark.parametrize(("root", "digest"), [("", 0x811C9DC5), ("a", 0xE40C292C), ("foobar", 0xBF9CF968)])
 def test_partitions_are_the_servers(root: str, digest: int) -> None:
     """FNV-1a 32, by the test vectors of its authors."""

@@ -176,19 +176,19 @@ def test_the_tallies_that_kinds_above_keep() -> None:
     )
     kinds = tree(facet=facet, tallies=(("bulb", 1), ("other", 2)), on_tally=(OnTally(AnyBelow("lamp", "bulb", ("On",), has="Heat"), "x"),))  # fmt: skip
     assert [*counted_by(kinds["bulb"], kinds)] == [
-        Counted(0, "lamp", 2, frozenset({"On", "Off"}), None),
-        Counted(0, "lamp", 2, frozenset({"On"}), "Heat"),
-        Counted(0, "lamp", 2, frozenset(), "Rust"),
-        Counted(1, "lamp", 2, frozenset(), None),
+        Counted(0, "lamp", 1, frozenset({"On", "Off"}), None),
+        Counted(0, "lamp", 1, frozenset({"On"}), "Heat"),
+        Counted(0, "lamp", 1, frozenset(), "Rust"),
+        Counted(1, "lamp", 1, frozenset(), None),
     ]
     every = tree(facet=replace(FACET, views=(View("Off", (ALL_BELOW,)),)))
     live = frozenset({"On", "Off", "Broken", DELETED})
-    assert [*counted_by(every["bulb"], every)] == [Counted(0, "lamp", 2, live, None)]
+    assert [*counted_by(every["bulb"], every)] == [Counted(0, "lamp", 1, live, None)]
     assert [*counted_by(every["lamp"], every)] == []
 
 
 def test_a_tally_counts_those_that_have_its_condition() -> None:
-    every, some = Counted(0, "lamp", 2, frozenset(), None), Counted(0, "lamp", 2, frozenset(), "Heat")
+    every, some = Counted(0, "lamp", 1, frozenset(), None), Counted(0, "lamp", 1, frozenset(), "Heat")
     assert every.phase(state("Broken", ("Rust",))) == some.phase(state("Broken", ("Rust", "Heat"))) == "Broken"
     assert some.phase(state("Broken", ("Rust",))) == ABSENT
 
