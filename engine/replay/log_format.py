@@ -5,7 +5,7 @@ Belongs here: the items and their bytes. Does not: files, compression, checksums
 
 import base64
 from collections.abc import Mapping
-from typing import Annotated, Any, cast
+from typing import Annotated, Any
 
 import msgspec
 from msgspec import Meta
@@ -96,6 +96,15 @@ class ExpectedItem(_Fields, frozen=True, gc=False, tag="expected"):
     body: bytes
 
 
+Item = StateItem | EventItem | RecordItem | ExpectedItem
+
+
+class _Items(msgspec.Struct, gc=False, array_like=True):
+    """Items to convert: msgspec works out the types of a struct once, and those of a union at each conversion."""
+
+    items: list[Item]
+
+
 class End(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The last part of a log file: how many items it holds. `sha256`: of all bytes before the end, uncompressed."""
 
@@ -106,7 +115,6 @@ class End(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     sha256: str = ""
 
 
-Item = StateItem | EventItem | RecordItem | ExpectedItem
 ITEM_NAMES: dict[type[Item], str] = {
     StateItem: "state", EventItem: "event", RecordItem: "record", ExpectedItem: "expected",
 }  # fmt: skip
@@ -151,7 +159,7 @@ def unpack(value: Any) -> Part:
     try:
         if value[0] == "end":
             return msgspec.convert(value[1], End)
-        return cast("Item", msgspec.convert(value, Item))
+        return msgspec.convert([[value]], _Items).items[0]
     except (TypeError, ValueError, LookupError) as error:
         raise Malformed(f"not an item of a log: {value!r:.80}") from error
 
@@ -159,7 +167,7 @@ def unpack(value: Any) -> Part:
 def unpack_items(values: list[Any]) -> list[Item] | None:
     """The items that decoded msgpack values hold, all at once; None if one of the values is no item."""
     try:
-        return msgspec.convert(values, list[Item])
+        return msgspec.convert([values], _Items).items
     except msgspec.ValidationError:
         return None
 
