@@ -25,7 +25,7 @@ from phaseline.schemas import wire_codec
 from phaseline.schemas.libraries import NotInstalled
 from phaseline.schemas.records import Record, Rejection, Transition
 from phaseline.schemas.subjects import Subjects, partition_of_id
-from phaseline.schemas.templates.transition import TransitionWriter
+from phaseline.schemas.templates.transition import shared_writer
 
 AHEAD = 64
 """The most events that are read before the first of them is decided."""
@@ -160,7 +160,7 @@ class Processor:
         self.as_json, self.limit, self._traces = as_json, limit, traces
         self.installation = f"phaseline/{subjects.prefix}"
         self.outcomes = Outcomes()
-        self._transitions = TransitionWriter(self.installation, tree.kinds.versions)
+        self._transitions = shared_writer(self.installation, tuple(tree.kinds.versions.items()))
 
     @property
     def counts(self) -> EventCounts:

@@ -2,10 +2,11 @@
 
 A template is the body of a record as `wire_codec` writes it, cut at the values that differ from event to event. So both
 ways make the same bytes; a property test compares them.
-Belongs here: `TransitionWriter`. Does not: which field stands where (`wire_codec`), JSON, any other record.
+Belongs here: `TransitionWriter`, shared by partitions. Does not: which field stands where (`wire_codec`), JSON, marks.
 """
 
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 from operator import attrgetter
 from typing import Any
 
@@ -72,6 +73,12 @@ class TransitionWriter:
                 self._templates.clear()
             self._templates[key] = [*_cut(wire)]
         return codec.encode_struct(wire)
+
+
+@lru_cache(maxsize=4)
+def shared_writer(installation: str, versions: tuple[tuple[str, str], ...]) -> TransitionWriter:
+    """The writer that all partitions share, so that each template is made once. versions: pairs, as for the class."""
+    return TransitionWriter(installation, dict(versions))
 
 
 def _cut(wire: RecordMap[TransitionData]) -> Iterator[Any]:

@@ -31,7 +31,7 @@ from phaseline.schemas.records import (
     timestamp,
 )
 from phaseline.schemas.templates import transition
-from phaseline.schemas.templates.transition import TransitionWriter
+from phaseline.schemas.templates.transition import TransitionWriter, shared_writer
 from tests.support.built_in_kinds import BUILT_IN_KINDS
 from tests.support.strategies import MAPS, VALUES
 
@@ -192,6 +192,13 @@ def test_a_template_makes_the_same_bytes(first: Transition, other: Transition, s
     writer = TransitionWriter("phaseline/pl", {"node": "f00"})
     for index, record in enumerate((first, second, other)):
         assert writer.body(record, index, 3) == wire_codec.write(record, index, 3, "phaseline/pl", "f00")
+
+
+def test_partitions_share_templates_unless_installation_or_tables_differ() -> None:
+    known = (("node", "f00"),)
+    assert shared_writer("phaseline/pl", known) is shared_writer("phaseline/pl", known)
+    assert shared_writer("phaseline/pl", known) is not shared_writer("phaseline/pl", (("node", "f01"),))
+    assert shared_writer("phaseline/pl", known) is not shared_writer("phaseline/other", known)
 
 
 def test_templates_are_forgotten_before_they_are_too_many(monkeypatch: pytest.MonkeyPatch) -> None:
