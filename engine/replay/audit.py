@@ -237,21 +237,13 @@ class Audit:
 
     def _compare(self, steps: Sequence[RecordedStep]) -> None:
         """Decide the events of these steps again, and compare what they make with what the log holds."""
-        answers = list(map(self._answer, steps))
-        self.report.events += len(steps)
-        for step, records in zip(steps, answers, strict=True):
+        take, root = self.processors.take, self.root
+        answers = [(step, event, take(step, event, root)) for step in steps if (event := step.event) is not None]
+        self.report.events += len(answers)
+        for step, event, records in answers:
             self.report.records += len(records)
-            if step.event is not None and not self.processors[step.partition].is_written(records, step.messages):
-                self._report_differences(step.event.sequence, records, step.messages)
-
-    def _answer(self, step: RecordedStep) -> list[Record]:
-        """The records that the event of a step makes. The tree takes them in."""
-        if step.event is None:
-            return []
-        records, tree = self.processors.answer(step, step.event, self.root), self.processors[step.partition].tree
-        for record in records:
-            evolve(tree, record)
-        return records
+            if not self.processors[step.partition].is_written(records, step.messages):
+                self._report_differences(event.sequence, records, step.messages)
 
     def _compare_moved(self, step: RecordedStep) -> None:
         """Compare the records of a change of tables. A worker may have made only the first of them yet."""

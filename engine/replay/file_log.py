@@ -88,6 +88,8 @@ class FileLog:
         # Where several logs read a partition or more each of one file, the first one counts what is purged.
         self.erased, self.purged = 0, len(self.purged_positions) if self.span.has(0) else 0
         self._has_changes = any(era.former for notes in self._eras.values() for era in notes)
+        self._explains_gone = self._has_changes or bool(self.purged_positions)
+        """Whether any record may be that of an event that was purged, or of a change of tables."""
         self._slices = self.file.slices()
         self._rest: Sequence[Item] = ()
         """The items that were read with the last ones of `initial`."""
@@ -178,7 +180,8 @@ class FileLog:
         """Add an event with its records, then those of erased events and of changes of tables behind them."""
         if event.sequence > self.ends:
             return
-        gone = self._take_gone(event, items) if items and self._may_be_gone(items[-1]) else None
+        may_be_gone = items and (self._explains_gone or ".secret." in items[-1].subject)
+        gone = self._take_gone(event, items) if may_be_gone else None
         root = event.address.partition(".")[0]
         partition = partition_of(root, self.partitions)
         place = self._places[partition]
@@ -215,10 +218,6 @@ class FileLog:
     def _has_state_of(self, record: Record) -> bool:
         """Whether a record without its event belongs to the part that is read."""
         return is_under(record, self.span.root) and self.span.has(self._partition_of(record))
-
-    def _may_be_gone(self, item: RecordItem) -> bool:
-        """Whether it may be worth a look what made a record: an event that was erased, or a change of tables."""
-        return bool(self.purged_positions) or self._has_changes or ".secret." in item.subject
 
     def _take_gone(self, event: EventItem, items: list[RecordItem]) -> list[RecordItem]:
         """Take the last of the items, those of erased events and of changes of tables."""

@@ -148,19 +148,23 @@ class Processors(dict[int, Processor]):
         """The processor of the partition that an entity is in."""
         return self[partition_of_id(entity_id, self._partitions)]
 
-    def answer(self, step: RecordedStep, event: InboxEvent, root: str | None) -> list[Record]:
+    def take(self, step: RecordedStep, event: InboxEvent, root: str | None) -> list[Record]:
         """The records that the event of a step makes in its partition, of this tree if `root` is given.
 
-        Does not change the tree; logs a fault.
+        The partition's tree takes them in. Logs a fault.
         """
         processor = self[step.partition]
-        processor.tree.silence_after = 0.0 if step.era is None else step.era.silence_after
+        tree = processor.tree
+        tree.silence_after = 0.0 if step.era is None else step.era.silence_after
         decision = processor.answer(event)
         if decision.fault is not None:
             log_fault(event, decision.fault)
+        records = decision.records
         if root is not None:
-            return [record for record in decision.records if is_under(record, root)]
-        return decision.records
+            records = [record for record in records if is_under(record, root)]
+        for record in records:
+            evolve(tree, record)
+        return records
 
     def moved(self, step: RecordedStep) -> Iterator[list[Record]]:
         """The records of each piece of entities that a change of tables moves in the trees of a step; changes the tree.
@@ -247,15 +251,13 @@ async def rebuild(
     async for steps in source.steps():
         before = processors.event_count
         for step in steps:
-            tree = processors[step.partition].tree
             if step.event is None:
                 for gone in erased(step):
-                    tree.put(gone.entity)
+                    processors[step.partition].tree.put(gone.entity)
                 for _ in processors.moved(step):
                     pass
             elif not step.is_parked:
-                for record in processors.answer(step, step.event, root):
-                    evolve(tree, record)
+                processors.take(step, step.event, root)
                 processors.event_count += 1
         progress(processors.event_count - before)
 

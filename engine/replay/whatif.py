@@ -193,9 +193,7 @@ class WhatIf:
     def _compare(self, step: RecordedStep) -> None:
         assert step.event is not None
         was = self._records_made(step)
-        would = self.would.answer(step, step.event, self.root)
-        for record in would:
-            evolve(self.would[step.partition].tree, record)
+        would = self.would.take(step, step.event, self.root)
         for record in was:
             if not isinstance(record, Rejection):
                 self.was[record.entity.kind, record.entity.id] = record.entity
@@ -224,10 +222,7 @@ class WhatIf:
         assert step.event is not None
         if self.did is None:
             return [read(message) for message in step.messages]
-        records = self.did.answer(step, step.event, self.root)
-        for record in records:
-            evolve(self.did[step.partition].tree, record)
-        return records
+        return self.did.take(step, step.event, self.root)
 
     def _compare_ends(self) -> None:
         would = {

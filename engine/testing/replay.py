@@ -42,8 +42,7 @@ class Replayed:
                 self.transitions += sum(map(len, processors.moved(step)))
                 continue
             self.events += 1
-            for record in processors.answer(step, step.event, None):
-                evolve(processors[step.partition].tree, record)
+            for record in processors.take(step, step.event, None):
                 self.transitions += isinstance(record, Transition)
                 self.rejections += isinstance(record, Rejection)
         self.path = path
