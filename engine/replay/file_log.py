@@ -189,7 +189,8 @@ class FileLog:
             if self.purged_positions:
                 self.purged -= event.sequence in self.purged_positions
             decider = self._deciders.of(root, event.sequence) if self._is_divided else partition
-            era = in_force(self._eras.get(decider, ()), event.sequence)
+            notes = self._eras.get(decider)
+            era = None if notes is None else in_force(notes, event.sequence)
             needed = items and (self._with_records or FAULT in items[0].subject)
             steps.append(RecordedStep(partition, place.stored(event), place.messages(items) if needed else [], era))
         if gone:
