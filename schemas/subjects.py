@@ -5,9 +5,11 @@ uses them.
 """
 
 import re
-from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import NamedTuple
+
+import msgspec
+from msgspec.structs import force_setattr
 
 MAX_TOKEN = 253
 """The most bytes of an encoded token."""
@@ -195,17 +197,16 @@ def _shared(word: str) -> str:
     return word
 
 
-@dataclass(frozen=True, slots=True)
-class Subjects:
+class Subjects(msgspec.Struct, frozen=True):
     """The subjects of one installation, which begin with its prefix. A part may be a wildcard or a `{placeholder}`."""
 
     prefix: str = "pl"
-    _skip: int = field(init=False, repr=False, default=0)
-    _due: str = field(init=False, repr=False, default="")
+    _skip: int = 0
+    _due: str = ""
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "_skip", self.prefix.count(".") + 3)
-        object.__setattr__(self, "_due", f"{self.prefix}.due.")
+        force_setattr(self, "_skip", self.prefix.count(".") + 3)
+        force_setattr(self, "_due", f"{self.prefix}.due.")
 
     def event(self, kind: str, trigger: str, entity_id: str) -> str:
         """The subject to which a publisher sends an event."""

@@ -5,8 +5,9 @@ exists (`select`).
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
 from typing import Any, Literal, Required, TypedDict
+
+import msgspec
 
 SHAPES = ("source", "emco")
 OUTPUTS = ("summary", "all", "detail", "rsync")
@@ -77,8 +78,7 @@ class BadQuery(ValueError):
     """A query with a wrong parameter. The message says which one, and what is allowed."""
 
 
-@dataclass(frozen=True, slots=True)
-class Query:
+class Query(msgspec.Struct, frozen=True):
     """A checked query. `instance`: the name of an app context; None for the current one.
 
     type: whose status is wanted, `rsync` or `cluster`; both if empty. app, cluster, resource: only those of these
@@ -103,7 +103,7 @@ class Query:
         return next((name for name in LISTS if getattr(self, name)), None)
 
 
-NAMES = tuple(field.name for field in fields(Query))
+NAMES = Query.__struct_fields__
 
 
 def read(parameters: Mapping[str, Any]) -> Query:

@@ -3,12 +3,11 @@
 Belongs here: the shapes as types, from which the schemas are made. Does not: making answers.
 """
 
-from dataclasses import fields
 from typing import Any, NotRequired, TypedDict
 
 import msgspec
 
-from phaseline.engine.emco_status.query import CHOICES, FILTERS, LISTS, TYPES, Query
+from phaseline.engine.emco_status.query import CHOICES, FILTERS, LISTS, NAMES, TYPES
 
 Schema = dict[str, Any]
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
@@ -187,7 +186,7 @@ def request() -> Schema:
         "$schema": DIALECT,
         "title": "A status query",
         "type": "object",
-        "properties": {field.name: {"description": DOCS[field.name], **_type(field.name)} for field in fields(Query)},
+        "properties": {name: {"description": DOCS[name], **_type(name)} for name in NAMES},
         "additionalProperties": False,
     }
 

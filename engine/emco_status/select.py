@@ -6,9 +6,10 @@ Belongs here: selecting by instance and filters, counting. Does not: the shapes 
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
 from datetime import datetime
 from typing import NamedTuple
+
+import msgspec
 
 from phaseline.engine.core.tree import Tree
 from phaseline.engine.emco_status.query import BadQuery, Query
@@ -44,8 +45,7 @@ class StatusItem(NamedTuple):
         return f"{self.name}+{self.kind}"
 
 
-@dataclass(slots=True)
-class AppCluster:
+class AppCluster(msgspec.Struct):
     """One app on one cluster. `report`: the position of the event that holds the last ResourceBundleState."""
 
     app: str
@@ -56,7 +56,7 @@ class AppCluster:
     """How many rsync resources are in which state."""
     presence: Mapping[str, int]
     """How many cluster resources are present, with or without an rsync resource."""
-    items: list[StatusItem] = field(default_factory=list)
+    items: list[StatusItem] = msgspec.field(default_factory=list)
     stale_since_ns: int | None = None
     """When the cluster was heard last, in ns, if it is silent."""
 
@@ -66,8 +66,7 @@ class AppCluster:
         return None if self.stale_since_ns is None else utc(self.stale_since_ns)
 
 
-@dataclass(slots=True)
-class StatusSelection:
+class StatusSelection(msgspec.Struct):
     """What an answer shows. `context`, and its `name`, are None before the resource has its first context."""
 
     resource: Entity

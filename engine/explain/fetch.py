@@ -5,7 +5,6 @@ Belongs here: which states and histories to read. Does not: the explanation itse
 
 import asyncio
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import NamedTuple
 
 from msgspec import structs
@@ -85,7 +84,7 @@ async def explain(view: StateView, kind: str, entity_id: str) -> Explanation:
         # STATE is a copy, and may hold only some records of an event. The log holds all records of an event or none.
         view = await AsOf.at(view.installation, NOW)
         explanation = await _Fetch(view).explain(kind, entity_id)
-    return replace(explanation, place=None if view.moment is None else view.moment.place)
+    return structs.replace(explanation, place=None if view.moment is None else view.moment.place)
 
 
 def _is_unaccounted(facet: FacetExplanation) -> bool:

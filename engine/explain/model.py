@@ -4,9 +4,10 @@ Belongs here: these classes, and their form in JSON. Does not: finding an explan
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Literal
+
+import msgspec
 
 from phaseline.schemas.records import Entity, State, Transition, timestamp, utc
 from phaseline.schemas.wire_codec import moved_map, state_map
@@ -15,8 +16,7 @@ Role = Literal["condition", "phase", "cleared", "state", "attribute"]
 """What a cause explains: standing conditions, the phase, cleared conditions, the state of a view, or an attribute."""
 
 
-@dataclass(frozen=True, slots=True)
-class CauseChain:
+class CauseChain(msgspec.Struct, frozen=True):
     """The records that made something so, from the entity's own record back to the outside event's."""
 
     role: Role
@@ -35,8 +35,7 @@ class CauseChain:
     """The activity that the event reports the end of: for `cleanup_failed`, the phase Deleting and what led to it."""
 
 
-@dataclass(frozen=True, slots=True)
-class PredicateExplanation:
+class PredicateExplanation(msgspec.Struct, frozen=True):
     """Why one predicate of a view holds."""
 
     text: str
@@ -53,8 +52,7 @@ class PredicateExplanation:
     """For an attribute, the records that set it."""
 
 
-@dataclass(frozen=True, slots=True)
-class ViewExplanation:
+class ViewExplanation(msgspec.Struct, frozen=True):
     """Why a view shows another state than the base."""
 
     predicates: tuple[PredicateExplanation, ...] = ()
@@ -63,8 +61,7 @@ class ViewExplanation:
     """The records that brought the state, if no view of today's tables accounts for it."""
 
 
-@dataclass(frozen=True, slots=True)
-class FacetExplanation:
+class FacetExplanation(msgspec.Struct, frozen=True):
     """Why one facet of an entity is in its state."""
 
     kind: str
@@ -95,8 +92,7 @@ class FacetExplanation:
         return utc(self.since_ns)
 
 
-@dataclass(frozen=True, slots=True)
-class Explanation:
+class Explanation(msgspec.Struct, frozen=True):
     """Why an entity is in its state."""
 
     entity: Entity

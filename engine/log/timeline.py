@@ -5,9 +5,10 @@ Belongs here: intervals made of records, ticks for a time axis. Does not: readin
 """
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
 from datetime import datetime
 from typing import NamedTuple
+
+import msgspec
 
 from phaseline.machines.language.table import ABSENT, DELETED
 from phaseline.schemas.records import SECOND, State, Transition, facets_of, utc
@@ -49,8 +50,7 @@ class Interval(NamedTuple):
         return self.state != self.base
 
 
-@dataclass(slots=True)
-class Lane:
+class Lane(msgspec.Struct):
     """One facet of one entity over time. It has no gap after the first record, except while the entity is Deleted.
 
     depth: how many levels the entity is below the topmost entity of the timeline.
@@ -62,7 +62,7 @@ class Lane:
     depth: int = 0
     several: bool = False
     """Whether the entity has further facets."""
-    intervals: list[Interval] = field(default_factory=list)
+    intervals: list[Interval] = msgspec.field(default_factory=list)
 
 
 class Timeline(NamedTuple):
