@@ -7,63 +7,37 @@ a command takes to start. nats-py's JetStream client, which we do not use, takes
 loaded when somebody uses it.
 """
 
-import importlib
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from importlib.abc import MetaPathFinder
-from importlib.machinery import ModuleSpec, PathFinder
-from importlib.util import LazyLoader
+from importlib import import_module
 from types import ModuleType
+
+JETSTREAM = "nats.js"
 
 
 @contextmanager
-def _hidden(name: str) -> Iterator[None]:
-    """A block in which a library cannot be imported, unless it is loaded already."""
+def _standing_in(name: str, module: ModuleType | None) -> Iterator[None]:
+    """A block in which a library is that module, unless it is loaded already. None: it cannot be imported."""
     if name in sys.modules:
         yield
         return
-    sys.modules[name] = None  # type: ignore[assignment]  # so Python says that it is not there
+    sys.modules[name] = module  # type: ignore[assignment]  # for None Python says that it is not there
     try:
         yield
     finally:
         del sys.modules[name]
 
 
-class _Later(MetaPathFinder):
-    """Finds one module, which is then executed when an attribute of it is first used."""
-
-    def __init__(self, name: str) -> None:
-        self._name = name
-
-    def find_spec(
-        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
-    ) -> ModuleSpec | None:
-        found = PathFinder.find_spec(fullname, path, target) if fullname == self._name else None
-        if found is not None and found.loader is not None:
-            found.loader = LazyLoader(found.loader)
-        return found
-
-
-@contextmanager
-def _later(name: str) -> Iterator[None]:
-    """A block in which a module is imported, but not executed before it is used."""
-    finder = _Later(name)
-    sys.meta_path.insert(0, finder)
-    try:
-        yield
-    finally:
-        sys.meta_path.remove(finder)
-
-
 @contextmanager
 def sparing() -> Iterator[None]:
     """A block that imports from nats-py."""
-    with _hidden("aiohttp"), _later("nats.js"):
+    with _standing_in("aiohttp", None), _standing_in(JETSTREAM, ModuleType(JETSTREAM)):
         yield
 
 
 with sparing():
+    import nats
     from nats import errors
     from nats.aio import transport
     from nats.aio.client import Client
@@ -72,7 +46,17 @@ with sparing():
 __all__ = ["Client", "Msg", "errors", "load_websockets", "sparing"]
 
 
+def _part_of_nats(name: str) -> ModuleType:
+    """What nats-py gets for `nats.js` when it first uses it. Threads wait for each other, as for any import."""
+    if name != "js":
+        raise AttributeError(f"module 'nats' has no attribute {name!r}")
+    return import_module(JETSTREAM)
+
+
+vars(nats)["__getattr__"] = _part_of_nats
+
+
 def load_websockets() -> None:
     """Let nats-py use WebSockets, if aiohttp is installed. Otherwise nats-py says that it needs it."""
     with suppress(ImportError):
-        vars(transport)["aiohttp"] = importlib.import_module("aiohttp")
+        vars(transport)["aiohttp"] = import_module("aiohttp")
