@@ -6,10 +6,10 @@ Does not: the effect of an override (`assess`, `diff`).
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
 from phaseline.machines.kubernetes.diff.ignore import IgnoreRule
 from phaseline.machines.kubernetes.diff.known_types import KnownType
@@ -51,8 +51,7 @@ SELECTORS = IgnoreEntry.__struct_encode_fields__[4:]
 """The fields of an ignore rule that say what to ignore; each is a list of strings."""
 
 
-@dataclass(frozen=True, slots=True)
-class Overrides:
+class Overrides(msgspec.Struct, frozen=True):
     """All overrides that apply.
 
     scripts, known_types: by `group/Kind`, globs allowed; for scripts an exact key comes first. aggregates: leave out
@@ -60,9 +59,9 @@ class Overrides:
     """
 
     profile: Profile = ALAUDA
-    scripts: Mapping[str, str] = field(default_factory=dict)
+    scripts: Mapping[str, str] = msgspec.field(default_factory=dict)
     rules: tuple[IgnoreRule, ...] = ()
-    known_types: Mapping[str, tuple[KnownType, ...]] = field(default_factory=dict)
+    known_types: Mapping[str, tuple[KnownType, ...]] = msgspec.field(default_factory=dict)
     aggregates: bool = True
     notes: tuple[str, ...] = ()
 

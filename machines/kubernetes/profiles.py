@@ -5,8 +5,9 @@ Belongs here: the names of the healths, and the differences. Does not: the rules
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Literal
+
+import msgspec
 
 UNKNOWN, MISSING, DEGRADED, PAUSED = "Unknown", "Missing", "Degraded", "Paused"
 PROGRESSING, HEALTHY = "Progressing", "Healthy"
@@ -19,8 +20,7 @@ ALIASES = {SUSPENDED: PAUSED, "Processing": PROGRESSING}
 """Other names of a health. All inputs accept them."""
 
 
-@dataclass(frozen=True, slots=True)
-class Profile:
+class Profile(msgspec.Struct, frozen=True):
     """One system's health rules, where systems differ.
 
     order: healths, the worst first. missing: which missing resources make their application Missing: each, each whose

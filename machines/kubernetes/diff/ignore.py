@@ -6,8 +6,9 @@ Belongs here: `IgnoreRule`, which objects a rule applies to, removing its fields
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
+
+import msgspec
 
 from phaseline.machines.kubernetes.diff import managed_fields
 from phaseline.machines.kubernetes.diff.differences import differences, pointer
@@ -28,8 +29,7 @@ RunJq = Callable[[Sequence[str], Sequence[Any]], Sequence[Sequence[JqResult]]]
 """Deletes the paths that jq programs select from objects: for each program one result for each object."""
 
 
-@dataclass(frozen=True, slots=True)
-class IgnoreRule:
+class IgnoreRule(msgspec.Struct, frozen=True):
     """One ignore rule. Group and kind are globs, an empty group is core; name and namespace are exact, empty means any.
 
     pointers: JSON pointers. programs: jq path expressions. managers: managers whose fields are ignored. exact: managers

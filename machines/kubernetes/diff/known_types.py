@@ -5,14 +5,14 @@ which fields of which kinds users name (`kubernetes.overrides`), the types (`typ
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from functools import lru_cache
+
+import msgspec
 
 from phaseline.machines.kubernetes.diff.types import ANY, FieldType, type_called
 
 
-@dataclass(frozen=True, slots=True)
-class KnownType:
+class KnownType(msgspec.Struct, frozen=True):
     """A field by its path (`spec.template.spec`, also through lists), and its type (`core/v1/PodSpec`)."""
 
     field: str
