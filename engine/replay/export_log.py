@@ -7,8 +7,6 @@ from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequen
 from pathlib import Path
 from typing import Any, Protocol
 
-import msgspec
-
 from phaseline.engine.core.message import COPY, Message
 from phaseline.engine.core.process import InboxEvent
 from phaseline.engine.log.table_eras import Era
@@ -88,7 +86,7 @@ def deciding_of(deciders: Deciders, eras: Mapping[int, Sequence[Era]]) -> dict[s
     return {
         "divisions": [division.count for division in deciders.divisions[1:]],
         "closed": {str(partition): position for partition, position in deciders.closed.items()},
-        "eras": {str(partition): msgspec.to_builtins(notes) for partition, notes in eras.items()},
+        "eras": {str(partition): [*notes] for partition, notes in eras.items()},
     }
 
 

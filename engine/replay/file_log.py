@@ -7,8 +7,6 @@ from collections.abc import AsyncIterator, Iterator, Sequence
 from itertools import chain, groupby
 from pathlib import Path
 
-import msgspec
-
 from phaseline.engine.core.message import COPY, Message
 from phaseline.engine.errors import LogFileDamaged, NoRecords
 from phaseline.engine.log.log_records import cause_of, change_of
@@ -80,7 +78,7 @@ class FileLog:
         self.ends = header.last if self.span.last is None else min(header.last, self.span.last)
         self.expected: list[bytes] = []
         """The bodies of the records with the states that a test expects; complete once all steps are read."""
-        self._eras = {int(partition): msgspec.convert(eras, list[Era]) for partition, eras in header.eras.items()}
+        self._eras = {int(partition): eras for partition, eras in header.eras.items()}
         closed = {int(partition): position for partition, position in header.closed.items()}
         self._deciders = Deciders(divisions_of(self.partitions, header.divisions), closed)
         self._is_divided = bool(header.divisions)

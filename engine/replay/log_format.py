@@ -10,6 +10,7 @@ from typing import Annotated, Any
 import msgspec
 from msgspec import Meta
 
+from phaseline.engine.log.table_eras import Era
 from phaseline.schemas import codec
 from phaseline.schemas.cloudevents import binary_mode
 from phaseline.schemas.records import nanoseconds, timestamp
@@ -44,7 +45,7 @@ class Header(msgspec.Struct, frozen=True, kw_only=True):
     """The numbers of partitions of the later divisions, oldest first; `partitions` is that of the first one."""
     closed: dict[PartitionNumber, Position] = {}
     """By partition of a former division, the last position that it decided."""
-    eras: dict[PartitionNumber, list[dict[str, Any]]] = {}
+    eras: dict[PartitionNumber, list[Era]] = {}
     purged: list[Position] = []
     """The positions of events that were purged: the file holds their records, and not the events."""
 

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 import zstandard
 
-from phaseline.engine.errors import LogFileDamaged, PhaselineError
+from phaseline.engine.errors import LogFileDamaged, NoLogFile, PhaselineError
 from phaseline.engine.replay import log_bytes, log_format
 from phaseline.engine.replay.audit import Audit
 from phaseline.engine.replay.file_log import FileLog
@@ -63,6 +63,21 @@ def test_a_small_file_that_unfolds_to_much(tmp_path: Path, number: int) -> None:
     assert done.returncode == 2, done.stderr
     assert says in done.stderr
     assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("notes", "says"),
+    [
+        ({"0": [{"digest": "a", "tables": {}}]}, "missing required field `position`"),
+        ({"0": [{"position": -1.5, "digest": "a", "tables": {}}]}, "Expected `int`"),
+        ({"p": []}, "matching regex"),
+    ],
+)
+def test_notes_about_tables_that_nobody_wrote(tmp_path: Path, notes: Any, says: str) -> None:
+    header = {"phaseline": "log", "prefix": "pl", "partitions": 1, "eras": notes}
+    (tmp_path / "log").write_bytes(codec.encode_json(header) + b"\n")
+    with pytest.raises(NoLogFile, match=says):
+        FileLog(tmp_path / "log")
 
 
 @pytest.mark.parametrize("pack", [lambda data: zstandard.ZstdCompressor().compress(data), gzip.compress])
