@@ -6,7 +6,9 @@ whether an event is legal (`decide`), the records of the changes (`core.transiti
 """
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any
+
+import msgspec
 
 from phaseline.engine.core.judgement import attributes_after
 from phaseline.engine.core.timers import silence_of
@@ -21,7 +23,7 @@ from phaseline.schemas.records import NONE, By, Entity, FacetState, State
 from phaseline.schemas.subjects import ancestor_id, id_above
 
 
-class Origin(NamedTuple):
+class Origin(msgspec.Struct, frozen=True, gc=False):
     """What moved a facet within a changeset: a trigger, and how it came about.
 
     entity: `<kind>/<id>` of the entity from which a cascade, view or tally came. data: what the trigger brought.

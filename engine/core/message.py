@@ -4,7 +4,7 @@ Belongs here: the shape of a message, what its headers say, how many are stored 
 (`core.process`, `core.timers`), sending it (`ownership.fenced_commit`).
 """
 
-from typing import NamedTuple
+import msgspec
 
 from phaseline.schemas.cloudevents import content_types
 
@@ -17,7 +17,7 @@ BATCH_LIMIT = 999
 """The most log messages of one atomic batch beside its checkpoint (the server's limit is 1,000)."""
 
 
-class Message(NamedTuple):
+class Message(msgspec.Struct, frozen=True, gc=False):
     """One message for the log. `headers`: which schedule the server sets or cancels when it stores the message.
 
     The body is an event or a record, unless `headers` has the `content-type` of something else.

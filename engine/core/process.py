@@ -289,8 +289,11 @@ class Processor:
         count = len(records)
         if count != len(messages):
             return False
-        for index, (record, (subject, body, _)) in enumerate(zip(records, messages, strict=True)):
-            if self._body(record, index, count, as_json=body[:1] == b"{") != body or self._subject(record) != subject:
+        for index, (record, message) in enumerate(zip(records, messages, strict=True)):
+            body = message.body
+            if self._body(record, index, count, as_json=body[:1] == b"{") != body:
+                return False
+            if self._subject(record) != message.subject:
                 return False
         return True
 

@@ -8,6 +8,8 @@ Does not: what happens when a timer fires (`decide`).
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from msgspec.structs import replace
+
 from phaseline.engine.core.message import Message
 from phaseline.machines.compiler.kinds import Kind
 from phaseline.machines.language.contact import SILENCE_AFTER
@@ -121,7 +123,7 @@ def attach(messages: list[Message], by_subject: Mapping[str, Schedule], installa
         if schedule.due is None:
             record = messages[schedule.message]
             headers = (("Nats-Schedule-Next", "purge"), ("Nats-Scheduler", subject))
-            messages[schedule.message] = record._replace(headers=headers)
+            messages[schedule.message] = replace(record, headers=headers)
         else:
             headers = (("Nats-Schedule", f"@at {timestamp(schedule.due)}"), ("Nats-Schedule-Target", schedule.target))
             messages.append(Message(subject, fired_event(schedule, installation), headers))

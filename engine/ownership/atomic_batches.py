@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from phaseline.engine.core.message import BATCH_LIMIT
+from phaseline.engine.core.message import BATCH_LIMIT, Headers, Message
 from phaseline.engine.errors import ApiFailed, Fenced, PayloadTooLarge
 from phaseline.engine.jetstream.api_reply import EXPECTED, read_ack
 from phaseline.engine.jetstream.wire import Wire
@@ -26,17 +26,13 @@ FAILURES = UNANSWERED, FULL, REFUSED = "unanswered", "full", "refused"
 SMALL = 200
 """Messages of a commit below which it shares a batch. A larger one is sent while the server stores another."""
 
-HeaderPairs = Sequence[tuple[str, str]]
-BatchMessage = tuple[str, bytes] | tuple[str, bytes, HeaderPairs]
-"""Subject and body; and headers, if any."""
-
 
 class Commit(NamedTuple):
     """Messages and the checkpoint that follows them. subject, expected: the checkpoint's, and the place of its last."""
 
     subject: str
     expected: int
-    messages: Sequence[BatchMessage]
+    messages: Sequence[Message]
     checkpoint: bytes
 
     @property
@@ -129,9 +125,9 @@ class AtomicBatches:
     async def _send(self, commits: Sequence[Commit]) -> list[int]:
         """Store commits in one batch; the places of their checkpoints."""
         *others, last = commits
-        messages: list[BatchMessage] = []
+        messages: list[Message] = []
         for other in others:
-            messages += [*other.messages, (other.subject, other.checkpoint, tuple(other.headers.items()))]
+            messages += [*other.messages, Message(other.subject, other.checkpoint, tuple(other.headers.items()))]
         messages += last.messages
         batch = secrets.token_hex(6)
         headers = {
@@ -150,7 +146,7 @@ class AtomicBatches:
         return places
 
 
-def batch_frames(batch: str, messages: Sequence[BatchMessage], limit: int) -> bytes:
+def batch_frames(batch: str, messages: Sequence[Message], limit: int) -> bytes:
     """All frames of an atomic batch except the last one, as one buffer.
 
     Each body is an event or a record, unless the headers of its message say another type.
@@ -158,10 +154,11 @@ def batch_frames(batch: str, messages: Sequence[BatchMessage], limit: int) -> by
     this process share.
     """
     parts: list[bytes] = []
-    for number, (subject, body, *own) in enumerate(messages, 1):
+    for number, message in enumerate(messages, 1):
+        subject, body = message.subject, message.body
         lines = JSON_LINE if body[:1] == b"{" else MSGPACK_LINE
-        if own and own[0]:
-            lines = _lines(own[0], lines)
+        if message.headers:
+            lines = _lines(message.headers, lines)
         block = f"NATS/1.0\r\nNats-Batch-Id: {batch}\r\nNats-Batch-Sequence: {number}\r\n{lines}\r\n"
         size = len(block) + len(body)
         if size > limit:
@@ -170,7 +167,7 @@ def batch_frames(batch: str, messages: Sequence[BatchMessage], limit: int) -> by
     return b"".join(parts)
 
 
-def _lines(pairs: HeaderPairs, type_line: str) -> str:
+def _lines(headers: Headers, type_line: str) -> str:
     """The lines of a message's headers; with that of its type, unless they say another one."""
-    lines = "".join([f"{name}: {value}\r\n" for name, value in pairs])
+    lines = "".join([f"{name}: {value}\r\n" for name, value in headers])
     return lines if content_types.HEADER in lines else lines + type_line

@@ -65,7 +65,7 @@ class Claim:
         self._advance(position)
         self.checkpoint = replace(self.checkpoint, attempts=0, trying=0, triers=())
         for message in messages:
-            await self.fence.append_one(*message)
+            await self.fence.append_one(message)
 
     async def move(self, position: int) -> None:
         """Commit the checkpoint of `position` alone."""

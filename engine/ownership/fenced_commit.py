@@ -11,20 +11,13 @@ import time
 from collections.abc import Awaitable, Callable, Collection, Sequence
 
 from phaseline.engine import logs
+from phaseline.engine.core.message import Message
 from phaseline.engine.errors import ApiFailed, Fenced, NatsUnreachable, NoAnswer, NoRoom, PhaselineError
 from phaseline.engine.jetstream.api_reply import EXPECTED, can_pass
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.log import checkpoint, foreign
 from phaseline.engine.log.foreign import Standing
-from phaseline.engine.ownership.atomic_batches import (
-    FULL,
-    REFUSED,
-    UNANSWERED,
-    AtomicBatches,
-    BatchMessage,
-    Commit,
-    HeaderPairs,
-)
+from phaseline.engine.ownership.atomic_batches import FULL, REFUSED, UNANSWERED, AtomicBatches, Commit
 from phaseline.schemas.cloudevents import content_types
 
 TIME_LIMIT = 30.0
@@ -74,7 +67,7 @@ class Fence:
         """Whether a commit waits for room on the server."""
         return self._full_since is not None
 
-    async def append(self, messages: Sequence[BatchMessage], write: WriteCheckpoint, *, shared: bool = False) -> None:
+    async def append(self, messages: Sequence[Message], write: WriteCheckpoint, *, shared: bool = False) -> None:
         """Store at most 999 messages and the checkpoint, all or nothing. shared: maybe in one batch with others."""
         store = self._batches.share if shared else self._batches.store
         await self._retry(lambda commit: store(Commit(self.subject, self._end, messages, write(commit))))
@@ -85,29 +78,29 @@ class Fence:
         await self._retry(lambda commit: self._send_checkpoint(write(commit)))
         self._write_last = write
 
-    async def append_one(self, subject: str, body: bytes, pairs: HeaderPairs = ()) -> None:
-        """Store one message, without moving the checkpoint. `pairs`: its headers."""
+    async def append_one(self, message: Message) -> None:
+        """Store one message, without moving the checkpoint."""
         started = time.monotonic()
         while True:
             try:
                 headers = {
-                    content_types.HEADER: content_types.of_event(body), **dict(pairs),
+                    content_types.HEADER: content_types.of_event(message.body), **dict(message.headers),
                     EXPECTED: str(self._end), f"{EXPECTED}-Subject": self.subject,
                 }  # fmt: skip
-                await self._wire.publish_acked(subject, body, headers)
+                await self._wire.publish_acked(message.subject, message.body, headers)
             except Fenced:
                 await self._moved_by_us(())
                 await self.move(self._last_checkpoint())  # which also removes the foreign messages
                 self._check_time(started)
             except (NoAnswer, NatsUnreachable, ApiFailed) as error:
                 await self._pause_after(error, started)
-                if await self._is_stored(subject, body):
+                if await self._is_stored(message):
                     return
             else:
                 self._stored()
                 return
 
-    async def _is_stored(self, subject: str, body: bytes) -> bool:
+    async def _is_stored(self, message: Message) -> bool:
         """Whether the message without an answer is in the log.
 
         First moves the fence, so that the server refuses the message if it arrives later.
@@ -115,10 +108,10 @@ class Fence:
         await self.move(self._last_checkpoint())
         found = await self._ask_until_answered(
             lambda: foreign.standing(
-                self._wire, self._stream, subject, lambda message: foreign.is_by_worker(message.block)
+                self._wire, self._stream, message.subject, lambda found: foreign.is_by_worker(found.block)
             )
         )
-        return found.ours is not None and found.ours.data == body
+        return found.ours is not None and found.ours.data == message.body
 
     def _last_checkpoint(self) -> WriteCheckpoint:
         if self._write_last is None:

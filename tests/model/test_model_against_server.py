@@ -12,6 +12,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from phaseline.engine.core.message import Message
 from phaseline.engine.embedded.server import EmbeddedServer
 from phaseline.engine.errors import Fenced
 from phaseline.engine.jetstream.api_reply import EXPECTED, read_ack
@@ -98,7 +99,9 @@ class Both:
                 await self.wire.publish_acked(self.subject(entity), body(FOREIGN))
                 self.copy = copy_one(self.copy, Record(entity, FOREIGN))
             case ("abandoned batch", int() as entity):
-                self.wire.send(batch_frames(f"lost{next(self.ranks)}", [(self.subject(entity), b"lost")], 10_000))
+                self.wire.send(
+                    batch_frames(f"lost{next(self.ranks)}", [Message(self.subject(entity), b"lost")], 10_000)
+                )
             case ("purge", bool() as bounded):
                 await self.send(Request(1, "purge", 0, 0, bound=self.model.expected if bounded else 0))
 
@@ -123,15 +126,15 @@ class Both:
             return 0
         fence, bodies = (
             self.subjects.checkpoint(0),
-            [(self.subject(one.entity), body(one.rank)) for one in request.records],
+            [Message(self.subject(one.entity), body(one.rank)) for one in request.records],
         )
         headers = {EXPECTED: str(request.expected)}
         if request.checkpoint is None:
             headers[f"{EXPECTED}-Subject"] = fence
-            return (await self.wire.publish_acked(*bodies[0], headers)).seq
+            return (await self.wire.publish_acked(bodies[0].subject, bodies[0].body, headers)).seq
         headers["Nats-Rollup"] = "sub"
         if request.plan:
-            bodies.append((self.subjects.plan(0, 0), b"plan %d" % request.plan))
+            bodies.append(Message(self.subjects.plan(0, 0), b"plan %d" % request.plan))
         text = str(request.checkpoint.name).encode()
         if not bodies:
             return (await self.wire.publish_acked(fence, text, headers)).seq

@@ -10,6 +10,7 @@ from dataclasses import replace
 import pytest
 import pytest_asyncio
 
+from phaseline.engine.core.message import Message
 from phaseline.engine.embedded.server import EmbeddedServer
 from phaseline.engine.errors import ApiFailed, Fenced, PayloadTooLarge
 from phaseline.engine.jetstream.direct_get import last_message_from_leader
@@ -46,14 +47,14 @@ async def records(wire: Wire, layout: Layout) -> list[bytes]:
     return [message.data for message in await stored(wire, layout.log, [f"{layout.prefix}.log.*.transition.>"])]
 
 
-def messages(layout: Layout, count: int, size: int = 10) -> list[tuple[str, bytes]]:
-    return [(f"{layout.prefix}.{RECORD}.{n}", b"%06d" % n + b"x" * size) for n in range(count)]
+def messages(layout: Layout, count: int, size: int = 10) -> list[Message]:
+    return [Message(f"{layout.prefix}.{RECORD}.{n}", b"%06d" % n + b"x" * size) for n in range(count)]
 
 
 Form = Callable[[Fence, Layout], Awaitable[None]]
 FORMS: dict[str, Form] = {
     "append": lambda fence, layout: fence.append(messages(layout, 5), write(9)),
-    "append_one": lambda fence, layout: fence.append_one(*messages(layout, 1)[0]),
+    "append_one": lambda fence, layout: fence.append_one(messages(layout, 1)[0]),
     "move": lambda fence, _: fence.move(write(9)),
 }
 
@@ -61,8 +62,8 @@ FORMS: dict[str, Form] = {
 async def test_a_full_batch_is_stored_whole(wire: Wire, layout: Layout) -> None:
     fence = await fence_of(wire, layout)
     await fence.append(messages(layout, 999), write(1))
-    await fence.append_one(f"{layout.prefix}.{RECORD}", b"lone")
-    assert await records(wire, layout) == [*(body for _, body in messages(layout, 999)), b"lone"]
+    await fence.append_one(Message(f"{layout.prefix}.{RECORD}", b"lone"))
+    assert await records(wire, layout) == [*(one.body for one in messages(layout, 999)), b"lone"]
 
 
 async def test_a_batch_that_is_too_large_stores_nothing(wire: Wire, layout: Layout) -> None:
@@ -86,7 +87,7 @@ async def test_a_record_larger_than_a_message_does_not_break_the_connection(wire
     with pytest.raises(PayloadTooLarge, match="at most 1048576"):
         await fence.append(too_large, write(1))
     with pytest.raises(PayloadTooLarge, match="at most 1048576"):
-        await fence.append_one(*too_large[-1])
+        await fence.append_one(too_large[-1])
     await fence.append(messages(layout, 2), write(1))
     assert len(await records(wire, layout)) == 2
     assert broken == []
@@ -138,9 +139,9 @@ async def test_after_a_lost_reply_each_record_is_stored_once(
         await FORMS[form](fence, layout)
         await troubling
         assert not line.swallow_next
-        await fence.append([(f"{layout.prefix}.{RECORD}.after", b"after")], write(10))
+        await fence.append([Message(f"{layout.prefix}.{RECORD}.after", b"after")], write(10))
     landed = {"append": 5, "append_one": 1, "move": 0}[form]
-    assert await records(wire, layout) == [*(body for _, body in messages(layout, landed)), b"after"]
+    assert await records(wire, layout) == [*(one.body for one in messages(layout, landed)), b"after"]
 
 
 async def test_the_server_restarts_during_a_commit(own_server: EmbeddedServer, own_settings: Settings) -> None:
@@ -148,7 +149,9 @@ async def test_the_server_restarts_during_a_commit(own_server: EmbeddedServer, o
         layout = await provision(wire, own_settings)
         fence = await fence_of(wire, layout)
         for number in range(3):
-            appending = asyncio.create_task(fence.append([(f"pl.{RECORD}.{number}", b"%d" % number)], write(number)))
+            appending = asyncio.create_task(
+                fence.append([Message(f"pl.{RECORD}.{number}", b"%d" % number)], write(number))
+            )
             await asyncio.sleep(0.001 * number)
             await own_server.kill()
             await own_server.start()

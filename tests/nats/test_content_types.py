@@ -77,6 +77,6 @@ async def test_a_service_says_the_type_of_its_replies(working: Settings, wire: W
 
 def test_a_batch_gives_each_body_its_type() -> None:
     message = Message("a", b"\x80", (("Nats-Schedule", "@at x"),))
-    frames = batch_frames("b", [message, ("c", b"{}"), Message("d", b"\x80", NO_EVENT)], 1_000)
+    frames = batch_frames("b", [message, Message("c", b"{}"), Message("d", b"\x80", NO_EVENT)], 1_000)
     types = [line.decode().partition(": ")[2] for line in frames.split(b"\r\n") if line.startswith(b"content-type")]
     assert types == [EVENT, "application/cloudevents+json", "application/msgpack"]

@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 import pytest_asyncio
 
+from phaseline.engine.core.message import Message
 from phaseline.engine.embedded.server import EmbeddedServer
 from phaseline.engine.errors import Fenced, PayloadTooLarge
 from phaseline.engine.jetstream.reader import Stored
@@ -35,9 +36,11 @@ class Owner:
         self.layout, self.number = layout, number
         self.fence = Fence(wire, layout.log, f"{layout.prefix}.log.{number}.checkpoint", 0, None, batches)
 
-    def records(self, position: int, count: int, size: int = 10) -> list[tuple[str, bytes]]:
+    def records(self, position: int, count: int, size: int = 10) -> list[Message]:
         subject = f"{self.layout.prefix}.log.{self.number}.transition.node.phase.Running"
-        return [(f"{subject}.c{n}", b"%d-%d-%d." % (self.number, position, n) + b"x" * size) for n in range(count)]
+        return [
+            Message(f"{subject}.c{n}", b"%d-%d-%d." % (self.number, position, n) + b"x" * size) for n in range(count)
+        ]
 
     async def commit(self, position: int, count: int = 2, size: int = 10) -> None:
         write = Checkpoint(epoch=1, worker="w", position=position).encode_as
@@ -60,7 +63,7 @@ async def test_commits_that_come_while_one_is_under_way_share_the_next_batch(
     for position in (1, 2, 3):
         await asyncio.gather(*(owner.commit(position) for owner in owners))
     found = await records(wire, layout)
-    wanted = [body for at in (1, 2, 3) for owner in owners for _, body in owner.records(at, 2)]
+    wanted = [one.body for at in (1, 2, 3) for owner in owners for one in owner.records(at, 2)]
     assert [message.data for message in found] == wanted
     assert len({message.headers["Nats-Batch-Id"] for message in found}) == 2 * 3
     for owner in owners:
@@ -76,7 +79,7 @@ async def test_who_lost_its_partition_does_not_stop_the_others(wire: Wire, layou
     await successor.move(Checkpoint(epoch=2, worker="other", position=1).encode_as)
     outcomes = await asyncio.gather(*(owner.commit(2) for owner in owners), return_exceptions=True)
     assert [type(outcome) for outcome in outcomes] == [type(None), type(None), Fenced, type(None)]
-    kept = {body for o in owners for at in (1, 2) for _, body in o.records(at, 2) if (o, at) != (lost, 2)}
+    kept = {one.body for o in owners for at in (1, 2) for one in o.records(at, 2) if (o, at) != (lost, 2)}
     assert {message.data for message in await records(wire, layout)} == kept
     await asyncio.gather(*(owner.commit(3) for owner in owners if owner is not lost))
 
@@ -132,4 +135,4 @@ async def test_after_a_lost_reply_each_commit_is_stored_once(
             assert not line.swallow_next
             await asyncio.gather(*(owner.commit(2) for owner in owners))
     found = sorted(message.data for message in await records(wire, layout))
-    assert found == sorted(body for at in (1, 2) for owner in owners for _, body in owner.records(at, 2))
+    assert found == sorted(one.body for at in (1, 2) for owner in owners for one in owner.records(at, 2))

@@ -6,6 +6,7 @@ Belongs here: `Processor` on invented kinds. Does not: committing a batch (`test
 from collections.abc import Iterable
 
 import pytest
+from msgspec.structs import replace
 
 from phaseline.engine.core import process
 from phaseline.engine.core.message import BATCH_LIMIT
@@ -212,8 +213,8 @@ def test_what_the_log_holds_is_compared_to_the_last_byte(*, as_json: bool) -> No
     for number, message in enumerate(messages):
         before, after = messages[:number], messages[number + 1 :]
         other_body, elsewhere = (
-            message._replace(body=message.body[:-1]),
-            message._replace(subject=f"{message.subject}x"),
+            replace(message, body=message.body[:-1]),
+            replace(message, subject=f"{message.subject}x"),
         )
         for wrong in ([], [message, message], [other_body], [elsewhere]):
             assert not reading.is_written(records, [*before, *wrong, *after])
