@@ -146,26 +146,29 @@ class Changeset:
 
     def take(self, kind: str, entity_id: str, steps: list[tuple[int, Step]], origin: Origin) -> None:
         """Take these steps, one per facet, and queue the triggers that they fire downward. Attributes stay."""
+        if not steps:
+            return
+        compiled, change = self.kinds[kind], self.change(kind, entity_id)
         moves, ends = [], False
         for facet, step in steps:
-            base = self.change(kind, entity_id).facets[facet].base
+            base = change.facets[facet].base
             result = step.result(base, origin.data)
             self.move(kind, entity_id, facet, result, origin)
             moves.append((base, result))
             ends = ends or ends_life(facet, base, result)
             if (self.asks and origin.by in ("event", "cascade")) or result.phase == DELETED != base.phase:
-                self.change(kind, entity_id).asked = self.sequence
-        if moves and self.kinds[kind].contact is not None:
+                change.asked = self.sequence
+        if compiled.contact is not None:
             self._end_contact(kind, entity_id)
-        for cascade in self.kinds[kind].table.cascades:
+        for cascade in compiled.table.cascades:
             if is_fired(cascade, origin.trigger, moves, origin.data):
                 self._queue_cascade(cascade, kind, entity_id, origin)
-        for fan_out in self.kinds[kind].table.fan_outs if moves else ():
+        for fan_out in compiled.table.fan_outs:
             if origin.trigger in fan_out.on:
                 self._queue_fan_out(fan_out, kind, entity_id, origin.data)
-        if self.kinds[kind].inherited and moves:
+        if compiled.inherited:
             self._mark_heirs(kind, entity_id)
-        if ends and self.kinds[kind].below:
+        if ends and compiled.below:
             self._queue_owner_gone(kind, entity_id)
 
     def _end_contact(self, kind: str, entity_id: str) -> None:
@@ -243,7 +246,7 @@ class Changeset:
         compiled = self.kinds[kind]
         if compiled.roles[origin.trigger] == "intent" and (kind, entity_id) in self.dirty:
             self._apply_views(kind, entity_id, self.dirty.pop((kind, entity_id)))
-        entity = self.changes.get((kind, entity_id)) or self.tree.entities[kind][entity_id]
+        entity = self.entity(kind, entity_id)
         steps = compiled.select(origin.trigger, entity.facets, self, entity_id, origin.data).steps
         if steps and origin.by == "tally":
             self.on_tally_fired.add((kind, entity_id, origin.trigger))
@@ -252,14 +255,13 @@ class Changeset:
 
     def _apply_views(self, kind: str, entity_id: str, origin: Origin) -> None:
         """Compute the states of an entity again."""
-        machines = self.kinds[kind].machines
-        entity: EntityChange | Entity = self.changes.get((kind, entity_id)) or self.tree.entities[kind][entity_id]
-        for index, machine in enumerate(machines):
+        compiled, entity = self.kinds[kind], self.entity(kind, entity_id)
+        for index, machine in enumerate(compiled.machines):
             old = entity.facets[index]
             base, state = old.base, machine.shown(old.base, self, entity_id)
             if state == old.state:
                 continue
-            expiring = self.kinds[kind].expiring[index].get(old.state.phase)
+            expiring = compiled.expiring[index].get(old.state.phase)
             if expiring and state.phase != old.state.phase and not expiring.isdisjoint(base.conditions):
                 base = without_expired(machine.facet, base, expiring)
                 state = machine.shown(base, self, entity_id)

@@ -118,7 +118,7 @@ class Worker:
         self._stop = stop
         if self.kinds is built_in.installed() and (broken := built_in.broken()):
             raise KindsBroken(problem="; ".join(map(str, broken)))
-        self.kinds.prepare()
+        self.kinds.check()
         libraries.check(self.kinds)
         self.wire.require(*MINIMUM_SERVER)
         table_eras.check_accepted(self.settings, self.kinds)

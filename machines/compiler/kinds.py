@@ -14,7 +14,7 @@ from phaseline.machines.compiler import check_kinds, checks, fingerprint, reacha
 from phaseline.machines.compiler.completion import completed, implied_cascades
 from phaseline.machines.compiler.conditions import expiring_conditions, phases_of, returns
 from phaseline.machines.compiler.judging import Judge
-from phaseline.machines.compiler.machine import INTERRUPTED, FacetMachine, Step
+from phaseline.machines.compiler.machine import INTERRUPTED, FacetMachine, Step, starts_of_trigger
 from phaseline.machines.compiler.reports import PHASE, SEEN_FIELD, SNAPSHOT, UNREQUESTED
 from phaseline.machines.compiler.short_ways import (
     MovePlan,
@@ -25,8 +25,7 @@ from phaseline.machines.compiler.short_ways import (
     unguarded,
 )
 from phaseline.machines.language.contact import FACET, HEARD_AT, with_contact
-from phaseline.machines.language.predicates import Predicate, Scene, or_list
-from phaseline.machines.language.sources import source_text
+from phaseline.machines.language.predicates import Predicate, Scene
 from phaseline.machines.language.table import (
     ABSENT,
     DELETED,
@@ -57,7 +56,8 @@ class SelectedSteps(NamedTuple):
 class Kind:
     """A table, compiled when somebody first asks for more than readers need (`FOR_READING`).
 
-    Many commands only read states, or need one kind of many, and compiling all takes longer than most commands.
+    Many processes only read states, or need few kinds of many, and compiling one takes some ms. Two threads that need
+    one at once both compile it, and either form does.
 
     name, written: the kind's name, and the table as it was written, which can be compiled again.
     arity: how many parts an id has. parent: the kind above. Its ids have `parent_arity` parts, which is `levels` fewer.
@@ -302,21 +302,16 @@ class Kinds(dict[str, Kind]):
         )
         for table in new:
             self[table.kind].compile()
-        self._is_ready = len(new) == len(self)
+        self._is_checked = len(new) == len(self)
 
-    def prepare(self) -> None:
-        """Compile all kinds, and check all tables unless they are known to be sound. Raises `WrongTable`.
-
-        A process that decides events must not stop for it later.
-        """
-        if self._is_ready:
+    def check(self) -> None:
+        """Check all tables unless they are known to be sound; raises `WrongTable`. A process that decides calls it."""
+        if self._is_checked:
             return
         if not self._are_sound():
             tables = [kind.written for kind in self.values()]
             _completed(tables, tables)
-        for kind in self.values():
-            kind.compile()
-        self._is_ready = True
+        self._is_checked = True
 
     def _are_sound(self) -> bool:
         """Whether the tables that were checked before are what they were then."""
@@ -392,9 +387,3 @@ def fields_of(table: Table, trigger: str) -> tuple[Field, ...]:
             doc = f"the phase that the causes of {facet.accumulates_in} interrupted; it comes back after the last"
             named += (Field(INTERRUPTED, str, doc, back),)
     return (*named, *table.fields.get(trigger, ()), *attributes)
-
-
-def starts_of_trigger(table: Table, trigger: str) -> str:
-    """The states from which a trigger has rows: `Running, Failed or Stopped`."""
-    sources = [s for facet in table.facets for row in facet.rows if row.trigger == trigger for s in row.source]
-    return or_list(tuple(dict.fromkeys(map(source_text, sources))))

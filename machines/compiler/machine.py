@@ -22,8 +22,9 @@ from phaseline.machines.compiler.conditions import (
     starts_of,
     state_shown,
 )
-from phaseline.machines.language.predicates import Predicate, Scene
-from phaseline.machines.language.table import ABSENT, DELETED, FROM_DATA, SAME, At, Facet, Row, View
+from phaseline.machines.language.predicates import Predicate, Scene, or_list
+from phaseline.machines.language.sources import source_text
+from phaseline.machines.language.table import ABSENT, DELETED, FROM_DATA, SAME, At, Facet, Row, Table, View
 from phaseline.schemas.records import NONE, FacetState, State, state
 
 INTERRUPTED = "interrupted"
@@ -231,6 +232,12 @@ def _condition(step: Step) -> Any:
         return step.fits(given["judged"], given["base"], given["data"], given["interrupted"])
 
     return fits
+
+
+def starts_of_trigger(table: Table, trigger: str) -> str:
+    """The states from which a trigger has rows: `Running, Failed or Stopped`."""
+    sources = [s for facet in table.facets for row in facet.rows if row.trigger == trigger for s in row.source]
+    return or_list(tuple(dict.fromkeys(map(source_text, sources))))
 
 
 def steps_of(facet: Facet, row: Row, phases: tuple[str, ...]) -> list[Step]:

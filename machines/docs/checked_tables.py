@@ -1,7 +1,7 @@
 """`python -m phaseline.machines.docs.checked_tables` checks the built-in tables and notes their digest.
 
 Belongs here: writing the digest into `built_in`. Does not: the checks (`compiler.checks`), what a worker does with
-the digest (`Kinds.prepare`).
+the digest (`Kinds.check`).
 """
 
 import re

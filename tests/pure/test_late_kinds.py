@@ -3,6 +3,8 @@
 Belongs here: when tables are checked and compiled. Does not: what a check finds (`test_wrong_tables`).
 """
 
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from types import SimpleNamespace
 
 import pytest
@@ -68,9 +70,8 @@ def test_reading_states_compiles_nothing(built: list[str]) -> None:
     kinds = Kinds(BUILT_IN, checked=BUILT_IN)
     Tree(kinds, NoScripts())
     before = {kind.name: {name: getattr(kind, name) for name in compiler.FOR_READING} for kind in kinds.values()}
+    kinds.check()
     assert built == []
-    kinds.prepare()
-    assert built
     for kind in kinds.values():  # what was handed out stays: labels are kept by their facets
         assert all(getattr(kind, name) is value for name, value in before[kind.name].items())
         assert kind.table.facets == tuple(machine.facet for machine in kind.machines)
@@ -82,9 +83,9 @@ def test_a_compiled_kind_has_no_attribute_that_python_looks_for_in_vain() -> Non
     late = kinds["node"]
     with pytest.raises(AttributeError, match="a Kind has no 'odd'"):
         late.odd  # type: ignore[attr-defined]  # noqa: B018
-    kinds.prepare()
+    assert late.machines
     assert late is kinds["node"]
-    assert all(type(kind) is compiler.Kind for kind in kinds.values())
+    assert type(late) is compiler.Kind
     assert not hasattr(compiler.Kind, "__getattr__")
 
 
@@ -106,7 +107,7 @@ def test_a_reader_compiles_only_the_kinds_whose_names_it_checks(
 
 
 def test_bases_are_followed_only_for_those_who_ask(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A process that decides events compiles all kinds at its start, and needs the bases of few."""
+    """A process that decides events needs the bases of few kinds."""
     followed: list[FacetMachine] = []
 
     def follow(machine: FacetMachine, intents: tuple[str, ...]) -> frozenset[State]:
@@ -115,7 +116,7 @@ def test_bases_are_followed_only_for_those_who_ask(monkeypatch: pytest.MonkeyPat
 
     monkeypatch.setattr(f"{compiler.__name__}.reachability", SimpleNamespace(reachable=follow))
     kinds = Kinds(BUILT_IN, checked=BUILT_IN, sound=SOUND)
-    kinds.prepare()
+    kinds["node"].compile()
     assert followed == []
     assert all(len(bases) > 1 for bases in kinds["node"].bases)
     assert followed == list(kinds["node"].machines)
@@ -129,7 +130,8 @@ def test_a_kind_compiled_late_is_the_same(built: list[str]) -> None:
     assert [kind.bases for kind in kinds.values()] == [kind.bases for kind in at_once.values()]
     count = len(built)
     assert count == sum(len(kind.names) for kind in kinds.values())
-    kinds.prepare()
+    for kind in kinds.values():
+        kind.compile()
     assert len(built) == count
 
 
@@ -148,10 +150,10 @@ def test_a_process_that_decides_checks_all_tables() -> None:
     wrong = lamp(begins="Of")
     kinds = Kinds((wrong,), checked=(wrong,))
     with pytest.raises(WrongTable, match="it starts from Of, which is unknown"):
-        kinds.prepare()
+        kinds.check()
     kinds = Kinds((*BUILT_IN, lamp()), checked=BUILT_IN)
-    kinds.prepare()
-    kinds.prepare()
+    kinds.check()
+    kinds.check()
 
 
 def test_tables_that_are_known_to_be_sound_are_not_checked_again(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -162,10 +164,30 @@ def test_tables_that_are_known_to_be_sound_are_not_checked_again(monkeypatch: py
         raise AssertionError("a table is checked")
 
     monkeypatch.setattr(checks, "check_table", never)
-    known.prepare()
+    known.check()
     assert known.versions == BUILT_IN_KINDS.versions | {"lamp": known["lamp"].version}
     with pytest.raises(AssertionError, match="a table is checked"):
-        changed.prepare()
+        changed.check()
+
+
+def test_two_threads_may_need_a_kind_at_once(built: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """A worker may decide in a thread while its event loop reads states."""
+    kinds, both = Kinds(BUILT_IN, checked=BUILT_IN), threading.Barrier(2, timeout=60)
+
+    def together(facet: Facet) -> FacetMachine:
+        built.append(facet.name)
+        both.wait()
+        return FacetMachine(facet)
+
+    def created(_: int) -> list[State]:
+        cluster = kinds["cluster"]
+        steps = cluster.select("create", cluster.unborn, Tree(kinds, NoScripts()), "c", {}).steps
+        return [step.result(cluster.unborn[index].base, {}) for index, step in steps]
+
+    monkeypatch.setattr(compiler, "FacetMachine", together)
+    with ThreadPoolExecutor(2) as threads:
+        assert list(threads.map(created, range(2))) == [[State("Creating", ("Progressing",))]] * 2
+    assert sorted(built) == ["contact", "contact", "phase", "phase"]
 
 
 def test_a_version_is_known_before_the_kind_is_compiled(built: list[str]) -> None:

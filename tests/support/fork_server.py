@@ -66,7 +66,8 @@ def _prepare() -> None:
             importlib.import_module(module.name)
     for name in ALSO_NEEDED:
         importlib.import_module(name)
-    importlib.import_module("phaseline.machines.built_in").installed().prepare()  # compiles the tables
+    for kind in importlib.import_module("phaseline.machines.built_in").installed().values():
+        kind.compile()
     gc.collect()
     gc.freeze()  # so that no forked process copies all objects when it collects garbage
 
