@@ -6,8 +6,9 @@ Does not: what happens when a timer fires (`decide`).
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
+import msgspec
 from msgspec.structs import replace
 
 from phaseline.engine.core.message import Message
@@ -21,7 +22,7 @@ LONGEST = 100 * 365 * 86_400
 """The seconds of the longest timer: a hundred years. An attribute may hold more, which no date can say."""
 
 
-class TimerChange(NamedTuple):
+class TimerChange(msgspec.Struct, frozen=True, gc=False):
     """The change of a facet's timer that comes with a record. `record`: its index among the records of its event.
 
     trigger: what the timer fires; empty if it is cancelled. due: when it fires, ns; None cancels it.
@@ -33,7 +34,7 @@ class TimerChange(NamedTuple):
     due: int | None
 
 
-class Schedule(NamedTuple):
+class Schedule(msgspec.Struct, frozen=True, gc=False):
     """A schedule of the server that a batch sets or cancels. `message`: the index of its record in the batch.
 
     target: the subject on which the timer fires. due: as in `TimerChange`.
