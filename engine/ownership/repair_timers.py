@@ -66,7 +66,7 @@ async def _schedules(installation: Installation, tree: Tree) -> AsyncIterator[Sc
     """The schedules that the timers of all entities need. Others have their turns meanwhile, such as leases."""
     for name, entities in tree.entities.items():
         kind = tree.kinds[name]
-        if not any(kind.timeouts):
+        if not entities or not any(kind.timeouts):
             continue
         for number, entity in enumerate(entities.values()):
             if number % AT_ONCE == 0:
