@@ -5,9 +5,9 @@ One batch stores the whole plan with a checkpoint that names it, before any of i
 the middle commits these records. It must not decide the event again, because half of the event is in the tree.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
-from phaseline.engine.core.message import NO_EVENT, Message
+from phaseline.engine.core.message import NO_EVENT, Headers, Message
 from phaseline.engine.core.tree import restore
 from phaseline.engine.errors import PlanLost
 from phaseline.engine.jetstream.direct_get import LastMessage
@@ -81,12 +81,12 @@ def _message(subject: str, body: bytes, headers: list[list[str]]) -> Message:
     return Message(subject, body, tuple((name, value) for name, value in headers))
 
 
-def chunks(messages: list[Message]) -> Iterator[bytes]:
+def chunks(messages: Sequence[Message]) -> Iterator[bytes]:
     """The messages as bodies of about `CHUNK` bytes."""
-    piece: list[Message] = []
+    piece: list[tuple[str, bytes, Headers]] = []
     size = 0
     for message in messages:
-        piece.append(message)
+        piece.append((message.subject, message.body, message.headers))
         size += len(message.body)
         if size >= CHUNK:
             yield codec.encode({"messages": piece})
