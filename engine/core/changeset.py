@@ -285,8 +285,10 @@ class Changeset:
                 self.tallies[key] = dict(self.tree.tally(*key))
             crossed = recount(self.tallies[key], old, new)
             self.tally_changed_by[key] = entity_id
-            if not counted.phases.isdisjoint(crossed) and self.above(above, counted.kind):
-                self.dirty.setdefault((counted.kind, above), Origin(self.trigger, "tally", f"{kind}/{entity_id}"))
+            counting = (counted.kind, above)
+            is_known = counting in self.changes or above in self.tree.entities[counted.kind]
+            if is_known and counting not in self.dirty and not counted.phases.isdisjoint(crossed):
+                self.dirty[counting] = Origin(self.trigger, "tally", f"{kind}/{entity_id}")
 
     def _mark_viewers(self, kind: str, entity_id: str, facet: int, old: str, new: str, *, of_base: bool) -> None:
         """Mark the entities below whose views look at a phase of this one, if the change of phase matters to them."""
