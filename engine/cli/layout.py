@@ -4,18 +4,15 @@ Belongs here: which columns are shown and how wide they are, guides of trees. Do
 cutting and wrapping one text (`styled`), printing (`render`).
 """
 
+import sys
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import zip_longest
-from operator import gt
 from typing import NamedTuple
 
 import msgspec
 
-from phaseline.engine.cli.styled import TableLine, Text, width_of
+from phaseline.engine.cli.styled import GAP, TableLine, Text, width_of
 
-GAP = "  "
-"""What stands between two columns."""
-APART = len(GAP)
 FIRST_ROWS = 500
 """The rows that choose the columns and their widths. They are held back until they are complete; later rows are not."""
 MOST = 90
@@ -78,75 +75,73 @@ class Lines:
 
     def __init__(self, columns: Sequence[Column], width: int | None) -> None:
         """No line is wider than `width`."""
-        self._columns, self._width = columns, width
+        self._columns, self._width = columns, sys.maxsize if width is None else width
         self._shown = [*range(len(columns))]
         self._held: list[Row] = []
-        self._widths: list[int] | None = None
-        self._rooms: Sequence[int] = ()
-        """The widths with the gap behind each column."""
-        self._is_full = False
-        """Whether the columns take the whole width, so that no column can become wider."""
+        self._widths: list[int] = []
+        """Of the columns that are shown; empty until they are chosen."""
+        self._spare = 0
+        """How much of the width they leave; below 0 if they do not fit."""
+        self._growing: Sequence[int] = ()
+        """Which of them become wider for a wider text: without spare width, those whose texts may not be cut."""
 
     def add(self, row: Row) -> Iterable[Text]:
         """The lines that are ready: none for the first rows, which choose the widths."""
-        if self._widths is not None:
-            return (self._line(row, self._widths),)
+        if self._widths:
+            return (self._line(row),)
         self._held.append(row)
         return self.settle() if len(self._held) == FIRST_ROWS else ()
 
     def settle(self) -> Iterable[Text]:
         """Choose the columns and their widths, if that is still to be done: the titles, and the rows so far."""
-        if self._widths is not None:
+        if self._widths:
             return ()
         held, self._held = self._held, []
         needed = [
             max(width_of(column.title), _usual(column, column.known or [row[at].width for row in held], self._width))
             for at, column in enumerate(self._columns)
         ]
-        columns = [self._columns[at] for at in self._shown]
-        fitted = fitting(columns, [needed[at] for at in self._shown], self._width)
-        self._shown = [at for at, room in zip(self._shown, fitted, strict=True) if room is not None]
-        self._widths = [room for room in fitted if room is not None]
-        self._rooms = _rooms(self._widths)
+        fitted = fitting(self._columns, needed, self._width)
+        self._shown = [at for at, room in enumerate(fitted) if room is not None]
+        self._set_widths(room for room in fitted if room is not None)
         titles = [Text(column.title, "bold") for column in self._columns]
-        return [self._line(titles, self._widths), *(self._line(row, self._widths) for row in held)]
+        return [self._line(titles), *map(self._line, held)]
 
-    def _line(self, row: Row, widths: list[int]) -> Text:
+    def _set_widths(self, widths: Iterable[int]) -> None:
+        self._widths = [*widths]
+        self._spare = self._width - _total(self._widths)
+        self._growing = [
+            number for number, at in enumerate(self._shown) if self._spare > 0 or not self._columns[at].may_cut
+        ]
+
+    def _line(self, row: Row) -> Text:
         """The line of a row."""
         cells = row if len(self._shown) == len(row) else [row[at] for at in self._shown]
-        if any(map(gt, [cell.width for cell in cells], widths)):
-            return self._fitted(cells, widths)
-        return _side_by_side(cells, self._rooms, self._width)
+        for number in self._growing:
+            if cells[number].width > self._widths[number] and not self._grow(number, cells[number].width):
+                return self._alone(cells)
+        line = TableLine(cells=cells, widths=self._widths)
+        return line if self._spare >= 0 else line.clipped(self._width)
 
-    def _fitted(self, cells: Row, widths: list[int]) -> Text:
-        """The line of a row with wider cells. A name widens its column, if that costs no other one."""
-        columns, width = self._columns, self._width
-        for number, (cell, room) in enumerate(zip(cells, widths, strict=True)):
-            if (found := cell.width) > room:
-                if width is not None and columns[self._shown[number]].may_cut:
-                    if not self._is_full:
-                        spare = width - sum(widths) - len(GAP) * (len(widths) - 1)
-                        widths[number] += max(0, min(spare, found - room))
-                        self._is_full = spare <= found - room
-                        self._rooms = _rooms(widths)
-                    continue
-                wider = [*widths[:number], found, *widths[number + 1 :]]
-                fitted = fitting([columns[one] for one in self._shown], wider, width)
-                if None in fitted:
-                    return self._alone(cells, widths)
-                widths[:] = [room for room in fitted if room is not None]
-                self._rooms, self._is_full = _rooms(widths), False
-        return _side_by_side(_cut(cells, widths), self._rooms, width)
+    def _grow(self, number: int, needed: int) -> bool:
+        """Make a column wider, for a name at the cost of texts that may be cut; False if it would cost a column."""
+        columns, widths = [self._columns[at] for at in self._shown], self._widths
+        if columns[number].may_cut:
+            needed = min(needed, widths[number] + max(0, self._spare))
+        fitted = fitting(columns, [*widths[:number], needed, *widths[number + 1 :]], self._width)
+        if None in fitted:
+            return False
+        self._set_widths(room for room in fitted if room is not None)
+        return True
 
-    def _alone(self, cells: Row, widths: Sequence[int]) -> Text:
+    def _alone(self, cells: Row) -> Text:
         """The line of a row with a name that is too wide for the columns: they are chosen for this row alone."""
         columns = [self._columns[at] for at in self._shown]
         needed = [max(room, cell.width) if not column.may_cut else min(room, cell.width)
-                  for column, cell, room in zip(columns, cells, widths, strict=True)]  # fmt: skip
+                  for column, cell, room in zip(columns, cells, self._widths, strict=True)]  # fmt: skip
         fitted = fitting(columns, needed, self._width)
         shown = [(cell, room) for cell, room in zip(cells, fitted, strict=True) if room is not None]
-        rooms = [room for _, room in shown]
-        return _side_by_side(_cut([cell for cell, _ in shown], rooms), _rooms(rooms), self._width)
+        return _side_by_side([cell for cell, _ in shown], [room for _, room in shown], self._width)
 
 
 def _usual(column: Column, widths: Sequence[int], width: int | None) -> int:
@@ -157,20 +152,15 @@ def _usual(column: Column, widths: Sequence[int], width: int | None) -> int:
     return sorted(widths)[len(widths) * MOST // 100]
 
 
-def _rooms(widths: Iterable[int]) -> list[int]:
-    """The widths of columns with the gap behind each."""
-    return [width + APART for width in widths]
+def _side_by_side(cells: Row, widths: Sequence[int], width: int | None) -> Text:
+    """The texts in columns of these widths; the whole is no wider than `width`."""
+    line = TableLine(cells=cells, widths=widths)
+    return line if width is None or _total(widths) <= width else line.clipped(width)
 
 
-def _cut(cells: Row, widths: Sequence[int]) -> Row:
-    """The cells, cut where they are wider."""
-    return [cell if cell.width <= room else cell.cut(room) for cell, room in zip(cells, widths, strict=True)]
-
-
-def _side_by_side(cells: Row, rooms: Sequence[int], width: int | None) -> Text:
-    """TableLine in columns that take `rooms`, with their gaps; the whole is no wider than `width`."""
-    line = TableLine.placed(cells, rooms)
-    return line if width is None or sum(rooms) <= width + APART else line.clipped(width)
+def _total(widths: Sequence[int]) -> int:
+    """The width of columns with the gaps between them."""
+    return sum(widths) + len(GAP) * (len(widths) - 1)
 
 
 def fitting(columns: Sequence[Column], needed: Sequence[int], width: int | None) -> list[int | None]:
@@ -189,24 +179,20 @@ def _shared(
     columns: Sequence[Column], needed: Sequence[int], least: Sequence[int], width: int | None, order: Sequence[int]
 ) -> list[int | None]:
     """The widths of the columns. order: which ones get first what they need."""
-    if width is None or sum(needed) + len(GAP) * (len(needed) - 1) <= width:
+    if width is None or _total(needed) <= width:
         return list(needed)
     shown = set(range(len(columns)))
     for at in sorted(shown, key=lambda at: (columns[at].worth, -at)):
-        if _total(least, shown) <= width or columns[at].worth >= ALWAYS:
+        if _total([least[one] for one in shown]) <= width or columns[at].worth >= ALWAYS:
             break
         shown.discard(at)
     widths = [least[at] if at in shown else None for at in range(len(columns))]
-    left = width - _total(least, shown)
+    left = width - _total([least[at] for at in shown])
     for at in order:
         if at in shown and left > 0:
             more = min(left, needed[at] - least[at])
             widths[at], left = least[at] + more, left - more
     return widths
-
-
-def _total(widths: Sequence[int], shown: set[int]) -> int:
-    return sum(widths[at] for at in shown) + len(GAP) * (len(shown) - 1)
 
 
 def _wrapped(columns: Sequence[Column], rows: Sequence[Row], width: int | None) -> Iterator[Text]:
@@ -216,11 +202,11 @@ def _wrapped(columns: Sequence[Column], rows: Sequence[Row], width: int | None) 
     least = [max([row[at].longest_word for row in whole]) for at in range(len(columns))]
     fitted = _shared(columns, needed, least, width, sorted(range(len(columns)), key=lambda at: needed[at]))
     shown = [(at, room) for at, room in enumerate(fitted) if room is not None]
-    rooms = _rooms(room for _, room in shown)
+    widths = [room for _, room in shown]
     for row in whole:
         pieces = ([*row[at].wrapped(room)] for at, room in shown)
         for line in zip_longest(*pieces, fillvalue=Text()):
-            yield _side_by_side(line, rooms, width)
+            yield _side_by_side(line, widths, width)
 
 
 class Branch(msgspec.Struct):

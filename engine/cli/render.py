@@ -13,8 +13,8 @@ from typing import Any
 
 from phaseline.engine.cli import layout, screen
 from phaseline.engine.cli.controls import plain, plain_json
-from phaseline.engine.cli.layout import GAP, Branch, Grid
-from phaseline.engine.cli.styled import Text
+from phaseline.engine.cli.layout import Branch, Grid
+from phaseline.engine.cli.styled import GAP, Text
 from phaseline.engine.explain.causes import is_of_snapshot
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.compiler.labels import Language, facet_named, label_of

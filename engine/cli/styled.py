@@ -14,6 +14,8 @@ import msgspec
 from rich.cells import cell_len
 
 ELLIPSIS: Final = "…"
+GAP: Final = "  "
+"""What stands between two columns."""
 Piece = tuple[str, str]
 """A text and its style: the name of a colour, `bold`, `italic`, or words of these; empty for none."""
 Codes = Mapping[str, tuple[str, str]]
@@ -39,11 +41,12 @@ class Text(msgspec.Struct, eq=False, gc=False):
     within: "tuple[Text | str, ...]" = ()
     _plain: str | None = None
     _width: int | None = None
-    _cuts: "dict[int, Text] | None" = None
+    _cut: "Text | None" = None
+    _cut_to: int = -1
     _codes: Codes | None = None
     _painted: str = ""
-    _room: int = -1
-    _padded: str = ""
+    _placed: str = ""
+    _placed_in: int = -1
 
     @classmethod
     def of(cls, parts: Iterable[Piece]) -> "Text":
@@ -88,7 +91,7 @@ class Text(msgspec.Struct, eq=False, gc=False):
     def painted(self, codes: "Codes") -> str:
         """The text with escape codes. It is kept, because many lines share a text."""
         if self._codes is not codes:
-            self._codes, self._room = codes, -1
+            self._codes, self._placed_in = codes, -1
             if self.within:
                 pieces = [one if isinstance(one, str) else one.painted(codes) for one in self.within]
                 self._painted = "".join(pieces)
@@ -97,12 +100,15 @@ class Text(msgspec.Struct, eq=False, gc=False):
                 self._painted = f"{before}{self.text}{after}"
         return self._painted
 
-    def padded(self, room: int, codes: "Codes") -> str:
-        """The text with escape codes, and blanks up to this width. It is kept, too."""
-        if self._room != room or self._codes is not codes:
-            self._padded = self.painted(codes) + " " * (room - self.width)
-            self._room = room
-        return self._padded
+    def placed(self, width: int, codes: "Codes") -> str:
+        """The text with escape codes in a column of this width: cut, or with blanks behind it. It is kept, too."""
+        if self._placed_in != width or self._codes is not codes:
+            shown = self.cut(width)
+            if shown is not self:
+                return shown.placed(width, codes)
+            self._placed = self.painted(codes) + " " * (width - self.width)
+            self._placed_in = width
+        return self._placed
 
     @property
     def longest_word(self) -> int:
@@ -124,8 +130,12 @@ class Text(msgspec.Struct, eq=False, gc=False):
     def __getitem__(self, span: slice) -> "Text":
         """The characters of a span, with their styles."""
         start, stop, _ = span.indices(len(self.plain))
+        return Text.assemble(*self._within(start, stop))
+
+    def _within(self, start: int, stop: int) -> "list[Text | str]":
+        """The texts of which its characters from `start` to `stop` are made."""
         if not self.within:
-            return Text(self.text[start:stop], self.style)
+            return [Text(self.text[start:stop], self.style)]
         found: list[Text | str] = []
         at = 0
         for one in self.within:
@@ -133,23 +143,25 @@ class Text(msgspec.Struct, eq=False, gc=False):
             if start <= at and end <= stop:
                 found.append(one)
             elif at < stop and start < end:
-                found.append(one[max(0, start - at) : stop - at])
+                first, last = max(0, start - at), stop - at
+                found += (one[first:last],) if isinstance(one, str) else one._within(first, last)
             at = end
-        return Text.assemble(*found)
+            if at >= stop:
+                break
+        return found
 
     def cut(self, width: int) -> "Text":
         """The text if it fits into the width; else the words of its beginning that do, and an ellipsis."""
         if self.width <= width:
             return self
-        if self._cuts is None:
-            self._cuts = {}
-        if width not in self._cuts:  # many rows share the text of a state
+        if self._cut is None or self._cut_to != width:  # many rows share the text of a state
             end = _last_end(self.plain, width)
             if end:
-                self._cuts[width] = Text.assemble(self[:end], _ellipsis(self.plain, end))
+                self._cut = Text.assemble(*self._within(0, end), _ellipsis(self.plain, end))
             else:
-                self._cuts[width] = Text(ELLIPSIS if width > 0 else "")
-        return self._cuts[width]
+                self._cut = Text(ELLIPSIS if width > 0 else "")
+            self._cut_to = width
+        return self._cut
 
     def clipped(self, width: int) -> "Text":
         """The text if it fits; else its first characters and an ellipsis. For a line whose first word is too wide."""
@@ -183,29 +195,26 @@ class Text(msgspec.Struct, eq=False, gc=False):
 
 
 class TableLine(Text):
-    """A line of texts in columns, each of which takes so many columns of a terminal. It has no blanks at its end.
+    """A line of texts in columns of a terminal, with gaps between them. It has no blanks at its end.
 
-    Most are painted once and thrown away, so it is joined into a `Text` only if somebody asks for a part of it.
+    Texts that are wider than their column are cut. Most lines are painted once and thrown away, so it is joined into a
+    `Text` only if somebody asks for a part of it.
     """
 
     cells: "Sequence[Text]" = ()
-    rooms: Sequence[int] = ()
-
-    @classmethod
-    def placed(cls, cells: "Sequence[Text]", rooms: Sequence[int]) -> "TableLine":
-        """The texts in columns of these widths; none is wider."""
-        return cls(cells=cells, rooms=rooms)
+    widths: Sequence[int] = ()
 
     @property
     def joined(self) -> Text:
         """The same as a text of pieces."""
         found: list[Text | str] = []
         missing = 0
-        for cell, room in zip(self.cells, self.rooms, strict=True):
-            if cell:
-                found += (" " * missing, cell) if missing else (cell,)
+        for cell, width in zip(self.cells, self.widths, strict=True):
+            shown = cell.cut(width)
+            if shown:
+                found += (" " * missing, shown) if missing else (shown,)
                 missing = 0
-            missing += room - cell.width
+            missing += width - shown.width + len(GAP)
         return Text.assemble(*found)
 
     @property
@@ -222,13 +231,11 @@ class TableLine(Text):
 
     def painted(self, codes: "Codes") -> str:
         """The line with escape codes."""
-        return "".join([cell.padded(room, codes) for cell, room in zip(self.cells, self.rooms, strict=True)]).rstrip(
-            " "
-        )
+        placed = [cell.placed(width, codes) for cell, width in zip(self.cells, self.widths, strict=True)]
+        return GAP.join(placed).rstrip(" ")
 
-    def __getitem__(self, span: slice) -> Text:
-        """The characters of a span, with their styles."""
-        return self.joined[span]
+    def _within(self, start: int, stop: int) -> "list[Text | str]":
+        return self.joined._within(start, stop)  # noqa: SLF001  # of another text
 
 
 def _pieces(text: Text | str) -> tuple[Piece, ...]:

@@ -88,21 +88,21 @@ def test_changes(found: list[Transition], width: int) -> None:
 @given(st.lists(st.tuples(texts, st.sampled_from(["", "red"]), st.integers(0, 4)), min_size=1, max_size=6))
 def test_a_line_of_a_table_is_painted_as_its_text(cells: list[tuple[str, str, int]]) -> None:
     codes = {"": ("", ""), "red": ("<", ">")}
-    row, rooms = [Text(text, style) for text, style, _ in cells], [width_of(text) + more for text, _, more in cells]
-    line = TableLine.placed(row, rooms)
+    row, widths = [Text(text, style) for text, style, _ in cells], [width_of(text) + more for text, _, more in cells]
+    line = TableLine(cells=row, widths=widths)
     for _ in range(2):
         assert line.painted(codes) == line.joined.painted(codes).rstrip(" ")
     without = dict.fromkeys(codes, ("", ""))
     assert line.plain.rstrip() == line.painted(without).rstrip()
 
 
-def test_padding_is_kept_for_the_codes_that_it_was_made_with() -> None:
+def test_a_placed_text_is_kept_for_the_codes_that_it_was_made_with() -> None:
     """Two screens of a process may share a text."""
     text, bright, pale = Text("a", "red"), {"red": ("<", ">")}, {"red": ("(", ")")}
-    assert text.padded(3, bright) == "<a>  "
+    assert text.placed(3, bright) == "<a>  "
     assert text.painted(pale) == "(a)"
-    assert text.padded(3, pale) == "(a)  "
-    assert text.padded(2, pale) == "(a) "
+    assert text.placed(3, pale) == "(a)  "
+    assert text.placed(2, pale) == "(a) "
 
 
 @given(transitions() | rejections(), widths)
@@ -168,7 +168,7 @@ def test_of_two_columns_the_one_of_less_worth_is_left_out(found: list[tuple[int,
     shown = [at for at, one in enumerate(chosen) if one is not None]
     left_out = [at for at, one in enumerate(chosen) if one is None]
     assert all(columns[a].worth >= columns[b].worth for a in shown for b in left_out)
-    total = sum(chosen[at] or 0 for at in shown) + len(layout.GAP) * (len(shown) - 1)
+    total = sum(chosen[at] or 0 for at in shown) + len(styled.GAP) * (len(shown) - 1)
     assert total <= width or shown == [0]
     for at in shown:
         assert chosen[at] == needed[at] or (columns[at].may_cut and (chosen[at] or 0) >= min(needed[at], layout.LEAST))
