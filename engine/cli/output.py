@@ -52,7 +52,7 @@ class Output:
     @property
     def width(self) -> int | None:
         """The most characters in a line; None for any number."""
-        return None if self.is_wide else self._screen.width
+        return None if self.form == WIDE else self._screen.width
 
     def show(self, value: Any, name: str = "") -> None:
         """Print an object. name: its `kind/id`. Bytes become base64, and what steers a terminal is escaped."""

@@ -32,14 +32,13 @@ def width_of(text: str) -> int:
 class Text(msgspec.Struct, eq=False, gc=False):
     """A line of pieces. It is never changed.
 
-    text, style: of a single piece; the text must not steer a terminal (`controls`).
-    within: the texts that it is made of; empty for a single piece. They are joined when somebody asks.
+    text: all its characters; they must not steer a terminal (`controls`). style: of a single piece.
+    within: the texts that it is made of, none of them a `TableLine`; empty for a single piece.
     """
 
     text: str = ""
     style: str = ""
     within: "tuple[Text | str, ...]" = ()
-    _plain: str | None = None
     _width: int | None = None
     _cut: "Text | None" = None
     _cut_to: int = -1
@@ -56,7 +55,7 @@ class Text(msgspec.Struct, eq=False, gc=False):
     @classmethod
     def assemble(cls, *parts: "Text | str") -> "Text":
         """The texts, one after the other."""
-        return cls("", "", parts)
+        return cls("".join([one if isinstance(one, str) else one.text for one in parts]), "", parts)
 
     def join(self, parts: "Iterable[Text]") -> "Text":
         """The texts, with this one between them."""
@@ -75,11 +74,7 @@ class Text(msgspec.Struct, eq=False, gc=False):
     @property
     def plain(self) -> str:
         """The text without styles."""
-        if not self.within:
-            return self.text
-        if self._plain is None:
-            self._plain = "".join([one if isinstance(one, str) else one.plain for one in self.within])
-        return self._plain
+        return self.text
 
     @property
     def width(self) -> int:
@@ -139,7 +134,7 @@ class Text(msgspec.Struct, eq=False, gc=False):
         found: list[Text | str] = []
         at = 0
         for one in self.within:
-            end = at + (len(one) if isinstance(one, str) else len(one.plain))
+            end = at + len(one if isinstance(one, str) else one.text)
             if start <= at and end <= stop:
                 found.append(one)
             elif at < stop and start < end:
@@ -155,9 +150,10 @@ class Text(msgspec.Struct, eq=False, gc=False):
         if self.width <= width:
             return self
         if self._cut is None or self._cut_to != width:  # many rows share the text of a state
-            end = _last_end(self.plain, width)
+            plain = self.plain
+            end = _last_end(plain, width)
             if end:
-                self._cut = Text.assemble(*self._within(0, end), _ellipsis(self.plain, end))
+                self._cut = Text.assemble(*self._within(0, end), _ellipsis(plain, end))
             else:
                 self._cut = Text(ELLIPSIS if width > 0 else "")
             self._cut_to = width
@@ -225,9 +221,7 @@ class TableLine(Text):
     @property
     def plain(self) -> str:
         """The text without styles."""
-        if self._plain is None:
-            self._plain = self.joined.plain
-        return self._plain
+        return self.joined.text
 
     def painted(self, codes: "Codes") -> str:
         """The line with escape codes."""
@@ -275,4 +269,4 @@ def _is_wide(character: str) -> bool:
 
 def _ellipsis(text: str, end: int) -> str:
     """What stands for the rest after `end`: apart from a word, so that it does not look like a part of it."""
-    return ELLIPSIS if _is_wide(text[end - 1 : end]) else f" {ELLIPSIS}"
+    return ELLIPSIS if not text.isascii() and _is_wide(text[end - 1 : end]) else f" {ELLIPSIS}"
