@@ -4,7 +4,7 @@ Belongs here: its options and layout. Does not: reading the log (`phaseline.engi
 """
 
 from collections import deque
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Collection
 from dataclasses import dataclass
 
 import click
@@ -79,11 +79,12 @@ async def _show(
     several = len(entity.names) > 1
     rows = output.rows(COLUMNS if several else [column for column in COLUMNS if column.title != "FACET"])
     begins = 1
-    async for one in lasting(records):
-        if one.previous is None:
-            begins = one.record.entity.version
-        cells = row(client.kinds, one, language, stale, output.width)
-        rows.add(cells if several else (*cells[:2], *cells[3:]))
+    async for some in lasting(records):
+        if some[0].previous is None:
+            begins = some[0].record.entity.version
+        for one in some:
+            cells = row(client.kinds, one, language, stale, output.width, rows.hidden)
+            rows.add(cells if several else (*cells[:2], *cells[3:]))
     rows.settle()
     if begins > 1:
         terminal.say(f"version 1 to {begins - 1} are no longer in the log: an archive has them (--archive DIR)")
@@ -98,8 +99,8 @@ class Lasting:
     until: int | None = None
 
 
-async def lasting(records: Watch[Transition]) -> AsyncIterator[Lasting]:
-    """The transitions in order, each once it is known how long its state lasted."""
+async def lasting(records: Watch[Transition]) -> AsyncIterator[list[Lasting]]:
+    """The transitions in order, each once it is known how long its state lasted; as many at a time as are there."""
     waiting, last = deque[Lasting](), dict[str, Lasting]()
     previous: Transition | None = None
     while batch := await records.batch():
@@ -109,14 +110,19 @@ async def lasting(records: Watch[Transition]) -> AsyncIterator[Lasting]:
             last[record.facet] = Lasting(record, previous)
             waiting.append(last[record.facet])
             previous = record
+        known = []
         while waiting[0].until is not None:
-            yield waiting.popleft()
-    for one in waiting:
-        yield one
+            known.append(waiting.popleft())
+        if known:
+            yield known
+    if waiting:
+        yield [*waiting]
 
 
-def row(kinds: Kinds, one: Lasting, language: Language, stale: int | None, width: int | None = None) -> Row:
-    """A transition in cells."""
+def row(
+    kinds: Kinds, one: Lasting, language: Language, stale: int | None, width: int | None, hidden: Collection[str]
+) -> Row:
+    """A transition in cells. hidden: titles of columns that nobody sees."""
     record = one.record
     kind = record.entity.kind
     before = Text() if record.before is None else render.state(kinds, kind, record.facet, record.before)
@@ -126,10 +132,10 @@ def row(kinds: Kinds, one: Lasting, language: Language, stale: int | None, width
         render.word(record.facet),
         before,
         render.state(kinds, kind, record.facet, record.after),
-        render.label(kinds, kind, record.facet, record.after, language),
+        render.NOTHING if "LABEL" in hidden else render.label(kinds, kind, record.facet, record.after, language),
         _how_long(one, stale),
         render.cause(record),
-        render.text_of(f"{record.cause.sequence} {record.cause.event}"),
+        render.NOTHING if "EVENT" in hidden else render.text_of(f"{record.cause.sequence} {record.cause.event}"),
         render.reason_and_message(record.reason, record.message or _attributes_changed(one.previous, record)),
     )
 

@@ -77,6 +77,8 @@ class Lines:
         """No line is wider than `width`."""
         self._columns, self._width = columns, sys.maxsize if width is None else width
         self._shown = [*range(len(columns))]
+        self.hidden: frozenset[str] = frozenset()
+        """The titles of columns that no further line shows: their cells may be empty."""
         self._held: list[Row] = []
         self._widths: list[int] = []
         """Of the columns that are shown; empty until they are chosen."""
@@ -103,6 +105,9 @@ class Lines:
         ]
         fitted = fitting(self._columns, needed, self._width)
         self._shown = [at for at, room in enumerate(fitted) if room is not None]
+        self.hidden = frozenset(
+            column.title for column, room in zip(self._columns, fitted, strict=True) if room is None
+        )
         self._set_widths(room for room in fitted if room is not None)
         titles = [Text(column.title, "bold") for column in self._columns]
         return [self._line(titles), *map(self._line, held)]

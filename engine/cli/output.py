@@ -121,6 +121,11 @@ class Rows:
         """Print on this screen."""
         self._lines, self._screen = lines, screen
 
+    @property
+    def hidden(self) -> frozenset[str]:
+        """The titles of columns that no further row shows: their cells may be empty."""
+        return self._lines.hidden
+
     def add(self, row: Row) -> None:
         """Print a row; the first ones are held back, because they choose the widths."""
         for line in self._lines.add(row):
