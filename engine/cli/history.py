@@ -127,7 +127,7 @@ def row(
     kind = record.entity.kind
     before = Text() if record.before is None else render.state(kinds, kind, record.facet, record.before)
     return (
-        Text(str(record.entity.version)),
+        render.NOTHING if "VERSION" in hidden else Text(str(record.entity.version)),
         Text(render.time_within(record.time_ns, width)),
         render.word(record.facet),
         before,
