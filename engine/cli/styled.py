@@ -125,9 +125,9 @@ class Text(msgspec.Struct, eq=False, gc=False):
     def __getitem__(self, span: slice) -> "Text":
         """The characters of a span, with their styles."""
         start, stop, _ = span.indices(len(self.plain))
-        return Text.assemble(*self._within(start, stop))
+        return Text.assemble(*self.pieces_in(start, stop))
 
-    def _within(self, start: int, stop: int) -> "list[Text | str]":
+    def pieces_in(self, start: int, stop: int) -> "list[Text | str]":
         """The texts of which its characters from `start` to `stop` are made."""
         if not self.within:
             return [Text(self.text[start:stop], self.style)]
@@ -139,7 +139,7 @@ class Text(msgspec.Struct, eq=False, gc=False):
                 found.append(one)
             elif at < stop and start < end:
                 first, last = max(0, start - at), stop - at
-                found += (one[first:last],) if isinstance(one, str) else one._within(first, last)
+                found += (one[first:last],) if isinstance(one, str) else one.pieces_in(first, last)
             at = end
             if at >= stop:
                 break
@@ -153,7 +153,7 @@ class Text(msgspec.Struct, eq=False, gc=False):
             plain = self.plain
             end = _last_end(plain, width)
             if end:
-                self._cut = Text.assemble(*self._within(0, end), _ellipsis(plain, end))
+                self._cut = Text.assemble(*self.pieces_in(0, end), _ellipsis(plain, end))
             else:
                 self._cut = Text(ELLIPSIS if width > 0 else "")
             self._cut_to = width
@@ -228,8 +228,9 @@ class TableLine(Text):
         placed = [cell.placed(width, codes) for cell, width in zip(self.cells, self.widths, strict=True)]
         return GAP.join(placed).rstrip(" ")
 
-    def _within(self, start: int, stop: int) -> "list[Text | str]":
-        return self.joined._within(start, stop)  # noqa: SLF001  # of another text
+    def pieces_in(self, start: int, stop: int) -> "list[Text | str]":
+        """The texts of which its characters from `start` to `stop` are made."""
+        return self.joined.pieces_in(start, stop)
 
 
 def _pieces(text: Text | str) -> tuple[Piece, ...]:

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from phaseline.engine.cells.one_cell import InCell
 from phaseline.engine.cli import changes, layout, list_, render, styled
-from phaseline.engine.cli.layout import ALWAYS, Branch, Column, Grid
+from phaseline.engine.cli.layout import ALWAYS, Branch, Column, Grid, Lines
 from phaseline.engine.cli.list_ import Shown
 from phaseline.engine.cli.styled import ELLIPSIS, TableLine, Text, width_of
 from phaseline.engine.log.changes import Change
@@ -85,15 +85,34 @@ def test_changes(found: list[Transition], width: int) -> None:
         assert change.id in line.split() or width_of(change.id) > width
 
 
-@given(st.lists(st.tuples(texts, st.sampled_from(["", "red"]), st.integers(0, 4)), min_size=1, max_size=6))
+@given(st.lists(st.tuples(texts, st.sampled_from(["", "red"]), st.integers(-4, 4)), min_size=1, max_size=6))
 def test_a_line_of_a_table_is_painted_as_its_text(cells: list[tuple[str, str, int]]) -> None:
     codes = {"": ("", ""), "red": ("<", ">")}
-    row, widths = [Text(text, style) for text, style, _ in cells], [width_of(text) + more for text, _, more in cells]
+    row, widths = (
+        [Text(text, style) for text, style, _ in cells],
+        [max(1, width_of(text) + more) for text, _, more in cells],
+    )
     line = TableLine(cells=row, widths=widths)
     for _ in range(2):
         assert line.painted(codes) == line.joined.painted(codes).rstrip(" ")
+    for cell, width in zip(row, widths, strict=True):
+        assert width_of(cell.placed(width, dict.fromkeys(codes, ("", "")))) == width
     without = dict.fromkeys(codes, ("", ""))
     assert line.plain.rstrip() == line.painted(without).rstrip()
+
+
+@given(st.lists(st.tuples(texts, words, texts, words), min_size=2, max_size=6), widths)
+def test_cells_that_no_line_shows_may_be_empty(rows: list[tuple[str, str, str, str]], width: int) -> None:
+    columns = [Column("A", 30, may_cut=True), Column("B", 20), Column("C", 90, may_cut=True), Column("D")]
+    lines, others = Lines(columns, width), Lines(columns, width)
+    first, *rest = ([*map(Text, row)] for row in rows)
+    for one in (lines, others):
+        assert not one.hidden
+        one.add(first)
+        one.settle()
+    for row in rest:
+        seen = [Text() if column.title in lines.hidden else cell for column, cell in zip(columns, row, strict=True)]
+        assert [line.plain for line in others.add(seen)] == [line.plain for line in lines.add(row)]
 
 
 def test_a_placed_text_is_kept_for_the_codes_that_it_was_made_with() -> None:
