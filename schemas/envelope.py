@@ -5,7 +5,7 @@ exist (the tables define them).
 """
 
 import base64
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from datetime import datetime
 from functools import lru_cache
 from typing import Annotated, Any, ClassVar
@@ -18,7 +18,7 @@ from phaseline.schemas import bounds, codec
 from phaseline.schemas.cloudevents import content_types, extensions
 from phaseline.schemas.cloudevents.extensions import Extension
 from phaseline.schemas.records import NONE
-from phaseline.schemas.shared_values import LEAST, SHARED
+from phaseline.schemas.shared_values import LEAST, SHARED, Abridged
 
 SCHEMA_VERSION = 1
 """The version of the data schemas that this package writes and reads."""
@@ -122,6 +122,8 @@ class _RawEvent(PlainEvent, frozen=True, gc=False):
 _decode_raw = msgspec.msgpack.Decoder(_RawEvent).decode
 LARGE = 1_024
 """The bytes from which on a body is likely to hold manifests."""
+LARGE_PART = 256
+"""The bytes from which on a part of a manifest is worth to be left out of a body."""
 OBSERVED = ".observed"
 """The end of the type of an event that holds manifests."""
 PART_LEVELS = bounds.LEVELS - 3
@@ -132,10 +134,22 @@ MOST_SMALL = 4_096
 """The most values of less than `LEAST` bytes that are kept, such as the kinds of objects."""
 
 
-def decode(body: bytes) -> Event:
-    """The event in a body; raises `Undecodable`, or `Invalid`, which names the attribute that is wrong."""
-    event = (_decode_manifests(body) if len(body) >= LARGE else None) or _decode_plain(body)
+def decode(body: bytes, subject: str = "") -> Event:
+    """The event in a body; raises `Undecodable`, or `Invalid`, which names the attribute that is wrong.
+
+    subject: its NATS subject, if the next body there may be abridged.
+    """
+    event = (_decode_manifests(body, subject) if len(body) >= LARGE else None) or _decode_plain(body)
     return read(codec.decode(body, bounds.LEVELS)) if event is None else _checked(event)
+
+
+def decode_abridged(found: Abridged) -> Event | None:
+    """The event in a body that was abridged; None if `decode` has to look at the whole body."""
+    event = _decode_manifests(found.body, "", found.left_out)
+    try:
+        return None if event is None else _checked(event)
+    except Invalid:
+        return None
 
 
 def _decode_plain(body: bytes) -> Event | None:
@@ -151,38 +165,55 @@ def _decode_plain(body: bytes) -> Event | None:
     return event if event.data_base64 is None else None
 
 
-def _decode_manifests(body: bytes) -> Event | None:
+def _decode_manifests(body: bytes, subject: str, left_out: Mapping[bytes, Any] | None = None) -> Event | None:
     """The event in a body with manifests, of which the parts that were there before are not decoded again.
 
     `desired` is kept as a whole. Of `live` each member is kept for itself, but for those that change all the time.
     None for all other bodies, and for each that is wrong in some way.
+    subject: for which its large parts are noted. left_out: by mark, the values that were; each must have its place.
     """
+    left = dict(left_out or {})
     try:
         event = _decode_raw(body)
         if event.data is None or event.data_base64 is not None or not event.type.endswith(OBSERVED):
             return None
-        data = _manifests(event.data)
+        data = _manifests(event.data, left)
     except (ValueError, RecursionError):
         return None
+    if left:
+        return None
+    if subject:
+        SHARED.note(subject, _large_parts(event.data))
     return PlainEvent(
         event.id, event.source, event.type, event.specversion, event.subject, event.time, event.sequence,
         event.schemaversion, event.datacontenttype, data,
     )  # fmt: skip
 
 
-def _manifests(found: _RawManifests) -> dict[str, Any]:
+def _manifests(found: _RawManifests, left: dict[bytes, Any]) -> dict[str, Any]:
+    """The manifests. left: values by the marks in their places; those that are found are taken out."""
     data: dict[str, Any] = {}
-    if found.live is not UNSET:
-        data["live"] = None if found.live is None else {n: _member(n, bytes(raw)) for n, raw in found.live.items()}
-    if found.desired is not UNSET:
-        data["desired"] = SHARED.value(bytes(found.desired), _decode_part)
+    live, desired = found.live, found.desired
+    if live is not UNSET:
+        data["live"] = None if live is None else {n: _member(n, bytes(raw), left) for n, raw in live.items()}
+    if desired is not UNSET:
+        raw = bytes(desired)
+        data["desired"] = left.pop(raw) if raw in left else SHARED.value(raw, _decode_part)
     return data
 
 
-def _member(name: str, raw: bytes) -> Any:
+def _member(name: str, raw: bytes, left: dict[bytes, Any]) -> Any:
     if name in CHANGING:
         return _decode_part(raw)
-    return _decode_small(raw) if len(raw) < LEAST else SHARED.value(raw, _decode_part)
+    if len(raw) < LEAST:
+        return left.pop(raw) if raw in left else _decode_small(raw)
+    return SHARED.value(raw, _decode_part)
+
+
+def _large_parts(found: _RawManifests) -> Iterator[tuple[str, bytes]]:
+    """The names and bytes of the parts that the next body may have too."""
+    named = [*(found.live or {}).items(), ("desired", found.desired)]
+    return ((name, bytes(raw)) for name, raw in named if raw is not UNSET and len(raw) >= LARGE_PART)
 
 
 def _decode_part(raw: bytes) -> Any:

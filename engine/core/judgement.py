@@ -55,10 +55,10 @@ def attributes_after(
 def _after_row(
     kind: Kind, row: Row, attributes: Mapping[str, Any], rule_event: RuleEvent
 ) -> Mapping[str, Any] | Refusal:
-    data = rule_event.data
-    given = {name: data[name] for name in kind.table.assigned(row) if data.get(name) is not None}
-    if given:
-        attributes = {**attributes, **given}
+    if row.assigns:
+        data = rule_event.data
+        given = {name: data[name] for name in kind.table.assigned(row) if data.get(name) is not None}
+        attributes = {**attributes, **given} if given else attributes
     return attributes if row.computes is None else row.computes(attributes, rule_event)
 
 

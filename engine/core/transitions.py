@@ -161,9 +161,10 @@ def _facets_after(
     """All facets after the change of facet `index`; None if neither the facet nor an attribute changed."""
     before, time = kind.unborn if entity is None else entity.facets, changeset.time
     old, new = before[index], change.facets[index]
-    assigned = index in change.origins and index != kind.contact and _is_assigned(kind, entity, change.attributes)
-    if new.base == old.base and new.state == old.state and not assigned:
-        return None
+    if new.base == old.base and new.state == old.state:
+        may_assign = index in change.origins and index != kind.contact
+        if not (may_assign and _is_assigned(kind, entity, change.attributes)):
+            return None
     facet = FacetState(new.base, new.state, old.since_ns if new.state == old.state else time, new.interrupted)
     if kind.contact is not None and silence_of(change.attributes, changeset.tree.silence_after) > 0:
         before = (*before[:-1], _begun(before[-1], time))
@@ -178,8 +179,10 @@ def _begun(contact: FacetState, time: int) -> FacetState:
 def _is_assigned(kind: Kind, entity: Entity | None, attributes: Mapping[str, Any]) -> bool:
     """Whether a row changed an attribute. A hearing is no change of the entity."""
     before = NONE if entity is None else entity.attributes
-    if kind.contact is None or attributes == before:
-        return attributes != before
+    if attributes is before or attributes == before:
+        return False
+    if kind.contact is None:
+        return True
     return {**attributes, HEARD_AT: None} != {**before, HEARD_AT: None}
 
 

@@ -14,7 +14,7 @@ from phaseline.machines.compiler import check_kinds, checks, fingerprint, reacha
 from phaseline.machines.compiler.completion import completed, implied_cascades
 from phaseline.machines.compiler.conditions import expiring_conditions, phases_of, returns
 from phaseline.machines.compiler.judging import Judge
-from phaseline.machines.compiler.machine import INTERRUPTED, FacetMachine, Step, starts_of_trigger
+from phaseline.machines.compiler.machine import INTERRUPTED, FacetMachine, Step, candidates_of, starts_of_trigger
 from phaseline.machines.compiler.reports import PHASE, SEEN_FIELD, SNAPSHOT, UNREQUESTED
 from phaseline.machines.compiler.short_ways import (
     MovePlan,
@@ -88,7 +88,8 @@ class Kind:
     """
 
     __slots__ = (
-        "_bases", "_judged_by_state", "_steps", "_tables", "_version", "adopted", "arity", "attributes", "base_from_data", "below",
+        "_bases", "_candidates", "_judged_by_state", "_steps", "_tables", "_version", "adopted", "arity", "attributes",
+        "base_from_data", "below",
         "births", "contact", "counted", "event_types", "expiring", "fan_out_triggers", "fast_path_ok", "fields",
         "fired_by", "hears_alone", "implied", "inherited", "interprets", "judge", "levels", "machines", "may_grow", "may_stay_unknown",
         "name", "names", "parent", "parent_arity", "places", "plans", "reported_below", "reports", "roles", "starts",
@@ -146,6 +147,10 @@ class Kind:
         self._steps: dict[str, tuple[tuple[int, Mapping[str, tuple[Step, ...]]], ...]] = {
             trigger: tuple((i, m.steps[trigger]) for i, m in enumerate(self.machines) if trigger in m.steps)
             for trigger in table.triggers
+        }
+        self._candidates = {
+            trigger: tuple((i, candidates_of(by_phase)) for i, by_phase in by_facet)
+            for trigger, by_facet in self._steps.items()
         }
         self.base_from_data = frozenset(
             row.trigger for facet in table.facets for row in facet.rows if row.to == FROM_DATA
@@ -214,10 +219,13 @@ class Kind:
         taken: list[tuple[int, Step]] = []
         refused: Predicate | None = None
         by_state = trigger in self._judged_by_state
-        for index, by_phase in self._steps[trigger]:
+        for index, by_phase in self._candidates[trigger]:
             facet = facets[index]
             judged = facet.state if by_state else facet.base
-            for step in by_phase.get(judged.phase, ()):
+            candidates = by_phase.get(judged.phase)
+            if candidates is None:
+                continue
+            for step in candidates.for_data(data) if candidates.field else candidates.steps:
                 if step.plain or step.fits(judged, facet.base, data, facet.interrupted):
                     failed = step.failed_guard(scene, entity_id) if step.row.when else None
                     if failed is None:

@@ -2,12 +2,13 @@
 
 `FacetMachine` builds a machine of the library transitions from the facet, and reads it back as a lookup. A test takes
 the machine through every state and trigger, and compares the results with the lookup.
-Belongs here: `Step` (a row from one phase to one phase), `FacetMachine`, everything that uses the library transitions.
-Does not: which step an event takes (`kinds`), the conditions after it (`conditions`).
+Belongs here: `Step` (a row from one phase to one phase), `Candidates`, `FacetMachine`, everything that uses the library
+transitions. Does not: which step an event takes (`kinds`), the conditions after it (`conditions`).
 """
 
-from collections.abc import Mapping
-from typing import Any, cast
+from collections import Counter
+from collections.abc import Hashable, Mapping, Sequence
+from typing import Any, NamedTuple, cast
 
 import msgspec
 from transitions import EventData, Machine
@@ -41,6 +42,7 @@ class Step(msgspec.Struct, eq=False):
     over: a phase to whose interruption the step that clears the last condition puts an end; None for the healthy one.
     results: the base after the step, by the base before it. Filled as bases are asked for.
     plain: whether the step fits in its phase always, whatever the conditions and the data are.
+    asks_data: whether it fits in its phase if the data has what the row asks for, whatever the conditions are.
     clears: the conditions that the row clears. others: the other accumulated conditions.
     """
 
@@ -53,13 +55,14 @@ class Step(msgspec.Struct, eq=False):
     over: str | None = None
     results: dict[State, State] = msgspec.field(default_factory=dict)
     plain: bool = False
+    asks_data: bool = False
     clears: frozenset[str] = frozenset()
     others: frozenset[str] = frozenset()
 
     def __post_init__(self) -> None:
         start, row = self.start, self.row
-        narrow = start.has or start.base or start.lacks or row.given or row.to == FROM_DATA
-        self.plain = not narrow and self.last is None
+        narrow = start.has or start.base or start.lacks or row.to == FROM_DATA or self.last is not None
+        self.plain, self.asks_data = not narrow and not row.given, not narrow and bool(row.given)
         self.clears = frozenset(row.clears)
         self.others = accumulated_conditions(self.facet) - self.clears
 
@@ -70,6 +73,8 @@ class Step(msgspec.Struct, eq=False):
         """
         if self.plain:
             return True
+        if self.asks_data:
+            return self.has_given(data)
         start, row = self.start, self.row
         if row.given and not self.has_given(data):  # first, because it tells most rows of a trigger apart
             return False
@@ -132,6 +137,48 @@ class Step(msgspec.Struct, eq=False):
             stays = self.row.to == SAME and not self.last
             after = self.results[base] = base_after(self.facet, self.row, base, base.phase if stays else self.dest)
         return after
+
+
+class Candidates(NamedTuple):
+    """The steps to try, in the order of the table.
+
+    field: what the first row asks of the data, and most of the others; empty if the first row asks for nothing.
+    by_value: by the value of that field, the steps that can fit. others: those that can for any other value.
+    """
+
+    steps: tuple[Step, ...]
+    field: str
+    by_value: Mapping[Any, tuple[Step, ...]]
+    others: tuple[Step, ...]
+
+    @classmethod
+    def of(cls, steps: tuple[Step, ...]) -> "Candidates":
+        """The lookup for these steps."""
+        field = _most_asked(steps) if len(steps) > 1 and steps[0].row.given else ""
+        if not field:
+            return cls(steps, "", {}, steps)
+        values = {step.row.given[field] for step in steps if field in step.row.given}
+        by_value = {value: tuple(one for one in steps if one.row.given.get(field, value) == value) for value in values}
+        return cls(steps, field, by_value, tuple(one for one in steps if field not in one.row.given))
+
+    def for_data(self, data: Mapping[str, Any]) -> tuple[Step, ...]:
+        """The steps that can fit if the event has this data."""
+        value = data.get(self.field)
+        try:
+            return self.by_value.get(value, self.others)
+        except TypeError:  # a list or a map, which no row asks for
+            return self.others
+
+
+def candidates_of(by_phase: Mapping[str, tuple[Step, ...]]) -> Mapping[str, Candidates]:
+    """The lookups for the steps of a trigger, by phase."""
+    return {phase: Candidates.of(steps) for phase, steps in by_phase.items()}
+
+
+def _most_asked(steps: Sequence[Step]) -> str:
+    """The field that the most rows ask for; empty if one of them asks for a list or a map there."""
+    [(field, _)] = Counter(name for step in steps for name in step.row.given).most_common(1)
+    return field if all(isinstance(step.row.given.get(field), Hashable) for step in steps) else ""
 
 
 class _Step(_Arrow):

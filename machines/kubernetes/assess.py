@@ -7,20 +7,22 @@ Belongs here: `assess`, which combines health and comparison and honours Argo CD
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
+import msgspec
+
 from phaseline.machines.kubernetes.diff.compare import compare
 from phaseline.machines.kubernetes.diff.differences import Difference
 from phaseline.machines.kubernetes.diff.ignore import IgnoreEffect, apply_ignores, problems
 from phaseline.machines.kubernetes.diff.normalize import last_applied
 from phaseline.machines.kubernetes.diff.versions import another_version
 from phaseline.machines.kubernetes.health.hooks import HOOK, is_hook
-from phaseline.machines.kubernetes.health.plugins import plugin_rules, run_plugin
+from phaseline.machines.kubernetes.health.plugins import Plugin, plugin_rules, run_plugin
 from phaseline.machines.kubernetes.health.reader import ManifestPart, UnreadableManifest
-from phaseline.machines.kubernetes.health.registry import RULES, assess_health
+from phaseline.machines.kubernetes.health.registry import RULES, HealthRule, judge
 from phaseline.machines.kubernetes.health.result import HealthResult, unknown
 from phaseline.machines.kubernetes.manifest_id import group_kind
 from phaseline.machines.kubernetes.masking import is_secret, masked, masked_differences, masked_effects
 from phaseline.machines.kubernetes.overrides import Overrides
-from phaseline.machines.kubernetes.profiles import MISSING
+from phaseline.machines.kubernetes.profiles import MISSING, Profile
 from phaseline.machines.language.scripts import ScriptRunner
 from phaseline.schemas.shared_values import SHARED
 
@@ -77,33 +79,52 @@ def assess(
     since 1970. dry_run: the API server's answer to a dry-run apply of `desired`. explains: also find which rule hides
     which difference.
     """
+    part = None if live is None else ManifestPart(masked(live))
     try:
-        if _is_hook(live, desired):
+        if _is_hook(part, desired):
             return Assessment(None, None, "a hook takes no part", is_hook=True)
     except UnreadableManifest as error:
         return Assessment(unknown(str(error)), None, str(error))
-    health = _health(live, desired, overrides, scripts, now)
-    has_rule = _has_rule(live or desired, overrides)
+    rules = KindRules.of(live if live is not None else desired or {}, overrides)
+    health = _health(part, desired, rules, overrides.profile, scripts, now)
+    has_rule = rules != NO_RULES
     if not is_known:
         return Assessment(health, None, UNKNOWN_DESIRED, has_rule=has_rule)
     sync = _sync(live, desired, overrides, scripts, dry_run, explains=explains)
     return sync._replace(health=health, has_rule=has_rule)
 
 
-def assess_live(live: Manifest, overrides: Overrides, scripts: ScriptRunner, now: int) -> HealthResult | None:
-    """The health of a live object, by a script, a plugin's rule or the built-in rule: the first that exists."""
-    live = masked(live)
+class KindRules(msgspec.Struct, frozen=True):
+    """The health rules for a kind: of the user, of an installed package, and the built-in one; the first counts."""
+
+    script: str | None
+    plugin: Plugin | None
+    built_in: HealthRule | None
+
+    @classmethod
+    def of(cls, found: Manifest, overrides: Overrides) -> "KindRules":
+        """The rules for the kind of an object."""
+        group, kind = group_kind(found)
+        return cls(overrides.script_of(group, kind), plugin_rules().get(f"{group}/{kind}"), RULES.get((group, kind)))
+
+
+NO_RULES = KindRules(None, None, None)
+
+
+def _assess_live(
+    live: ManifestPart, rules: KindRules, profile: Profile, scripts: ScriptRunner, now: int
+) -> HealthResult | None:
+    """The health of a live object by the rules of its kind."""
+    script, plugin = rules.script, rules.plugin
     try:
-        if _annotation(live, IGNORE_HEALTH) == "true":
+        if live.map("metadata").map("annotations").text(IGNORE_HEALTH) == "true":
             return None
     except UnreadableManifest as error:
         return unknown(str(error))
-    group, kind = group_kind(live)
-    script, rule = overrides.script_of(group, kind), plugin_rules().get(f"{group}/{kind}")
     if script is not None:
-        found = assess_health(live, overrides.profile, lambda it: HealthResult(*scripts.lua(script, it, now)))
+        found = judge(live, rules.built_in, profile, lambda it: HealthResult(*scripts.lua(script, it, now)))
         return found if found is None or found.status else None
-    return assess_health(live, overrides.profile, None if rule is None else lambda it: run_plugin(rule, it))
+    return judge(live, rules.built_in, profile, None if plugin is None else lambda it: run_plugin(plugin, it))
 
 
 def compare_sides(
@@ -156,26 +177,20 @@ def _sync(
     return Assessment(None, sync, why, True, tuple(found), tuple(hidden), tuple(wrong))
 
 
-def _has_rule(subject: Manifest | None, overrides: Overrides) -> bool:
-    if subject is None:
-        return False
-    group, kind = group_kind(subject)
-    return (group, kind) in RULES or f"{group}/{kind}" in plugin_rules() or overrides.script_of(group, kind) is not None
-
-
 def _health(
-    live: Manifest | None, desired: Manifest | None, overrides: Overrides, scripts: ScriptRunner, now: int
-) -> HealthResult | None:
+    live: ManifestPart | None, desired: Manifest | None, rules: KindRules, profile: Profile, scripts: ScriptRunner,
+    now: int,
+) -> HealthResult | None:  # fmt: skip
     if live is not None:
-        return assess_live(live, overrides, scripts, now)
+        return _assess_live(live, rules, profile, scripts, now)
     return None if desired is None else HealthResult(MISSING, "it is in Git, and not in the cluster")
 
 
-def _is_hook(live: Manifest | None, desired: Manifest | None) -> bool:
+def _is_hook(live: ManifestPart | None, desired: Manifest | None) -> bool:
     """Whether either side is a hook, or the desired side is marked to be skipped."""
     if desired is not None and SHARED.once(desired, "skipped", _is_skipped):
         return True
-    if live is not None and _calls_itself_hook(live):
+    if live is not None and is_hook(live.map("metadata")):
         return True
     return desired is not None and SHARED.once(desired, "hook", _calls_itself_hook)
 

@@ -6,6 +6,8 @@ Belongs here: reading the identity, which types are maps. Does not: anything els
 from collections.abc import Mapping
 from typing import Any
 
+import msgspec
+
 MAPS = (dict, Mapping)
 """For `isinstance`: a map of any type. The usual one stands first, because to ask for the other takes long."""
 
@@ -17,16 +19,28 @@ def group_kind(found: Mapping[str, Any]) -> tuple[str, str]:
     return (group if slash else ""), kind if isinstance(kind, str) else ""
 
 
-def mismatch(found: Mapping[str, Any], entity_id: str) -> str:
-    """Why a manifest is not the object of an id that ends in `<group:Kind>/<namespace>/<name>`; empty if it is."""
-    kind, namespace, name = entity_id.rsplit("/", 3)[-3:]
-    group, own = group_kind(found)
-    metadata = found.get("metadata")
-    named = metadata if isinstance(metadata, MAPS) else {}
-    if f"{group or 'core'}:{own}" != kind:
-        return f"is of {group or 'core'}:{own}, the id is of {kind}"
-    if named.get("name") not in (None, name):
-        return f"is called {named['name']!r:.60}, the id says {name!r}"
-    if named.get("namespace") not in (None, "", namespace):
-        return f"is in namespace {named['namespace']!r:.60}, the id says {namespace!r}"
-    return ""
+class ManifestId(msgspec.Struct, frozen=True, gc=False):
+    """The object that a manifest is of. name, namespace: as the manifest says, which may hold anything there."""
+
+    kind: str
+    """`<group>:<Kind>`, `core:<Kind>` for the core group."""
+    name: Any
+    namespace: Any
+
+    @classmethod
+    def of(cls, found: Mapping[str, Any]) -> "ManifestId":
+        """The identity of a manifest."""
+        group, kind = group_kind(found)
+        metadata = found.get("metadata")
+        named = metadata if isinstance(metadata, MAPS) else {}
+        return cls(f"{group or 'core'}:{kind}", named.get("name"), named.get("namespace"))
+
+    def mismatch(self, kind: str, namespace: str, name: str) -> str:
+        """Why it is not the object of an id that ends in these three parts; empty if it is."""
+        if self.kind != kind:
+            return f"is of {self.kind}, the id is of {kind}"
+        if self.name not in (None, name):
+            return f"is called {self.name!r:.60}, the id says {name!r}"
+        if self.namespace not in (None, "", namespace):
+            return f"is in namespace {self.namespace!r:.60}, the id says {namespace!r}"
+        return ""

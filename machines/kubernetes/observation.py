@@ -8,11 +8,12 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from phaseline.machines.kubernetes.assess import Assessment, Manifest, assess
-from phaseline.machines.kubernetes.manifest_id import mismatch
+from phaseline.machines.kubernetes.manifest_id import ManifestId
 from phaseline.machines.kubernetes.overrides import Overrides
 from phaseline.machines.language.fields import Field, Refusal
 from phaseline.machines.language.scripts import ScriptRunner
 from phaseline.schemas.records import SECOND
+from phaseline.schemas.shared_values import SHARED
 
 OBSERVER = (
     Field("observer",    str, "the `phaseline observe --cluster` that watches its object: its source, the cluster, the "
@@ -37,9 +38,13 @@ class ObservedPair(NamedTuple):
 
     def mismatch(self, entity_id: str) -> Refusal | None:
         """Why the event cannot be taken: a manifest is not that of the entity."""
-        for name, one in (("live", self.live), ("desired", self.desired)):
-            if one is not None and (wrong := mismatch(one, entity_id)):
-                return Refusal(f"data.{name} {wrong}", invalid=True)
+        end = entity_id.rsplit("/", 3)[-3:]
+        live = None if self.live is None else ManifestId.of(self.live)
+        if live is not None and (wrong := live.mismatch(*end)):
+            return Refusal(f"data.live {wrong}", invalid=True)
+        desired = None if self.desired is None else SHARED.once(self.desired, "id", ManifestId.of)
+        if desired is not None and desired != live and (wrong := desired.mismatch(*end)):
+            return Refusal(f"data.desired {wrong}", invalid=True)
         return None
 
     def assess(

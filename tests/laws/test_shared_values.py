@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.msgpack import Ext
 
 from phaseline.schemas import bounds, codec, envelope, shared_values
 from phaseline.schemas.shared_values import SharedValues
@@ -164,3 +165,92 @@ def test_work_is_done_once_for_a_value_that_is_kept() -> None:
         assert kept.once(one, "size", size) == 1
     assert len(calls) == 2
     assert shared_values.digest({"a": 1}) == shared_values.digest({"a": 1})
+
+
+LARGE_MANIFEST = st.builds(lambda inner: {"a": "x" * envelope.LARGE_PART, "b": inner}, JSON)
+PARTS = st.fixed_dictionaries(
+    {"live": st.fixed_dictionaries({"spec": LARGE_MANIFEST}, optional={"status": JSON, "data": LARGE_MANIFEST})},
+    optional={"desired": LARGE_MANIFEST},
+)
+
+
+def read_again(first: bytes, second: bytes) -> Any:
+    """The event in the second body if it is read as one that repeats parts of the first; None if it is not."""
+    envelope.decode(first, "subject")
+    short = shared_values.SHARED.abridge("subject", second)
+    return None if short is None else envelope.decode_abridged(short)
+
+
+def assert_is_read_again_or_not_at_all(first: bytes, second: bytes) -> bool:
+    event = read_again(first, second)
+    if event is not None:
+        assert envelope.write(event) == envelope.write(envelope.read(codec.decode(second, bounds.LEVELS)))
+    return event is not None
+
+
+@examples(300)
+@given(PARTS, JSON)
+def test_a_body_with_the_same_parts_is_read_as_if_it_were_whole(data: Any, status: Any) -> None:
+    changed = {**data, "live": {**data["live"], "status": status, "metadata": {"name": status}}}
+    assert assert_is_read_again_or_not_at_all(
+        body("resource.observed", data), body("resource.observed", changed, sequence=3)
+    )
+
+
+@examples(300)
+@given(PARTS, MANIFESTS, TYPES, st.sampled_from([{}, {"time": "x"}, {"odd": 1}]))
+def test_a_body_with_other_parts_too(data: Any, other: Any, type_: str, rest: dict[str, Any]) -> None:
+    assert_is_read_again_or_not_at_all(body("resource.observed", data), body(type_, {**data, **other}, **rest))
+
+
+@examples(300)
+@given(PARTS, st.integers(0, 1 << 20), st.binary(min_size=1, max_size=3))
+def test_a_spoiled_body_with_the_same_parts_too(data: Any, at: int, spoilt: bytes) -> None:
+    first = body("resource.observed", data)
+    place = len(PADDING) + at % (len(first) - len(PADDING))
+    second = first[:place] + spoilt + first[place + 1 :]
+    event = read_again(first, second)
+    if event is not None:
+        assert envelope.write(event) == envelope.write(envelope.read(codec.decode(second, bounds.LEVELS)))
+
+
+SPEC = {"a": "x" * 300}
+RAW_SPEC = codec.encode("spec") + codec.encode(SPEC)
+MARK = Ext(0x7F, shared_values.MARKS[0][3:])
+"""It is written with one byte less than `MARKS` are."""
+
+
+@pytest.mark.parametrize(
+    "live",
+    {
+        "in bytes": {"metadata": {"a": RAW_SPEC}, "spec": SPEC},
+        "below another name": {"metadata": {"spec": SPEC}, "status": {}},
+        "where it is and below another name": {"metadata": {"spec": SPEC}, "spec": SPEC},
+        "a mark that is sent": {"metadata": {}, "spec": MARK},
+        "a mark beside it": {"metadata": {"a": MARK}, "spec": SPEC},
+        "the bytes of a mark beside it": {"metadata": {"a": shared_values.MARKS[0]}, "spec": SPEC},
+    }.items(),
+    ids=lambda one: one[0],
+)
+def test_bytes_of_a_part_that_stand_elsewhere_are_no_part(live: tuple[str, dict[str, Any]]) -> None:
+    first = body("resource.observed", {"live": {"spec": SPEC}})
+    second = body("resource.observed", {"live": live[1]}).replace(codec.encode(MARK), shared_values.MARKS[0])
+    assert not assert_is_read_again_or_not_at_all(first, second)
+    assert_is_the_same(second)
+
+
+def test_what_is_noted_of_a_body_is_forgotten_with_its_values() -> None:
+    kept = SharedValues(most=1_000)
+    raws = [codec.encode({"k": f"{number:0300}"}) for number in range(4)]
+    for number, raw in enumerate(raws):
+        kept.value(raw, lambda raw: codec.decode_part(raw, 9))
+        kept.note(f"subject {number}", [("spec", raw), ("other", b"never kept")])
+    assert list(kept._noted) == ["subject 1", "subject 2", "subject 3"]
+    for number, raw in enumerate(raws):
+        found = kept.abridge(f"subject {number}", codec.encode({"n": 1, "spec": codec.decode_part(raw, 9)}))
+        assert (found is None) == (number == 0)
+    assert kept.abridge("subject 2", codec.encode({"spec": codec.decode_part(raws[3], 9)})) is None
+    kept.note("subject 9", [("spec", raws[3])])
+    assert list(kept._noted) == ["subject 1", "subject 2", "subject 9"]
+    kept.note("subject 9", [("spec", b"never kept")])
+    assert list(kept._noted) == ["subject 1", "subject 2"]

@@ -11,9 +11,10 @@ import pytest
 
 from phaseline.machines.compiler.conditions import state_shown
 from phaseline.machines.compiler.kinds import Kind
-from phaseline.machines.compiler.machine import FacetMachine, Model
+from phaseline.machines.compiler.machine import Candidates, FacetMachine, Model
 from phaseline.schemas.records import State
 from tests.support import sample_kinds
+from tests.support.built_in_kinds import BUILT_IN_KINDS
 from tests.support.edge_worlds import KINDS, variants
 
 ALL = {**KINDS, **sample_kinds.KINDS}
@@ -81,3 +82,25 @@ def test_a_step_leads_its_base_to_the_phase_it_names(kind: Kind) -> None:
                     data = {**step.row.given, "phase": step.dest}
                     if step.fits(base, base, data, step.over):
                         assert step.result(base, data).phase == step.dest
+
+
+def test_data_leaves_out_no_step_that_fits() -> None:
+    odd: list[Any] = [None, True, 1, "", "x", [], {}, ["x"]]
+    for kind in BUILT_IN_KINDS.values():
+        for machine in kind.machines:
+            for by_phase in machine.steps.values():
+                for steps in by_phase.values():
+                    found = Candidates.of(steps)
+                    asked = [*(step.row.given for step in steps), *({found.field: value} for value in odd)]
+                    for data in asked:
+                        left = found.for_data(data) if found.field else steps
+                        assert [one for one in left if one.has_given(data)] == [
+                            one for one in steps if one.has_given(data)
+                        ]
+
+
+def test_the_rows_of_an_observation_are_found_by_its_health() -> None:
+    steps = BUILT_IN_KINDS["resource"].machines[0].steps["observed"]["Healthy"]
+    found = Candidates.of(steps)
+    assert found.field == "health"
+    assert len(found.for_data({"health": "Degraded"})) == 2 < len(steps)

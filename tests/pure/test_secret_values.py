@@ -12,12 +12,16 @@ from phaseline.engine.errors import EventRefused
 from phaseline.engine.publish import compose
 from phaseline.machines.kubernetes.secret_values import COPIES, raw_secret, raw_secret_in
 from phaseline.schemas import codec, wire_codec
+from phaseline.schemas import envelope as schemas_envelope
 from phaseline.schemas.records import Rejection
+from phaseline.schemas.shared_values import SharedValues
 from phaseline.schemas.subjects import Subjects
 from tests.support.built_in_kinds import BUILT_IN_KINDS
 
 VALUE = "hunter2-of-the-shop"
 CODED = base64.b64encode(VALUE.encode()).decode()
+PLAIN = {f"key-{number}": CODED for number in range(40)}
+CONFIG = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "mail", "namespace": "shop"}, "data": PLAIN}
 MASKED = "masked:0123456789abcdef0123456789abcdef"
 ID = "shop/shop/core:Secret/shop/mail"
 
@@ -130,6 +134,36 @@ def test_the_answer_holds_nothing_of_it(what: str, subject: str) -> None:
     wire = wire_codec.write(answer, 0, 1, "phaseline/pl", "")
     assert VALUE.encode() not in wire
     assert CODED.encode() not in wire
+
+
+@pytest.mark.parametrize(
+    "live",
+    {
+        "becomes a Secret": {"apiVersion": "v1", "kind": "Secret", "data": PLAIN},
+        "gets one in an annotation": {**CONFIG, "metadata": {"annotations": {COPIES[0]: json.dumps(RAW)}}},
+        "gets one beside its data": {**CONFIG, "status": {"secretStatuses": [{"data": {"a": CODED}}]}},
+        "becomes a list of Secrets": {"kind": "SecretList", "items": [{"data": PLAIN}], "data": PLAIN},
+    }.items(),
+    ids=lambda one: one[0],
+)
+def test_it_is_found_in_an_event_that_repeats_most_of_the_last_one(live: tuple[str, dict[str, Any]]) -> None:
+    subject = "pl.inbox.0.shop.resource.observed.shop.core:ConfigMap.shop.mail"
+    for found, reason in ((CONFIG, None), (CONFIG, None), (live[1], "secret"), (CONFIG, None)):
+        body = codec.encode(envelope({"live": found, "desired": CONFIG}))
+        answer = intake.read(BUILT_IN_KINDS, Subjects("pl"), subject, body, 7, 1)
+        assert (answer.reason if isinstance(answer, Rejection) else None) == reason
+
+
+def test_nothing_of_it_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    kept = SharedValues()
+    monkeypatch.setattr(schemas_envelope, "SHARED", kept)
+    monkeypatch.setattr(intake, "SHARED", kept)
+    whole = secret(data={f"key-{number}": CODED for number in range(99)})
+    subject = "pl.inbox.0.shop.resource.observed.shop.core:Secret.shop.mail"
+    body = codec.encode(envelope({"live": whole, "desired": whole}))
+    assert isinstance(intake.read(BUILT_IN_KINDS, Subjects("pl"), subject, body, 7, 1), Rejection)
+    assert not kept._by_bytes
+    assert not kept._noted
 
 
 def test_it_is_not_even_sent() -> None:

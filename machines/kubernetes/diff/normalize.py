@@ -27,8 +27,10 @@ def last_applied(live: Mapping[str, Any]) -> Mapping[str, Any] | None:
     metadata = live.get("metadata")
     annotations = metadata.get("annotations") if isinstance(metadata, MAPS) else None
     text = annotations.get(LAST_APPLIED) if isinstance(annotations, MAPS) else None
+    if not isinstance(text, str):
+        return None
     try:
-        found = codec.decode_text(text) if isinstance(text, str) else None
+        found = codec.decode_text(text)
     except codec.Undecodable:
         return None
     return found if isinstance(found, Mapping) else None
@@ -40,7 +42,8 @@ def normalize(found: Mapping[str, Any], *, in_namespace: bool, aggregates: bool)
     in_namespace: keep the namespace; it is dropped if one of the sides has none. aggregates: leave out the rules of an
     aggregated ClusterRole, which a controller writes.
     """
-    made = {name: value for name, value in found.items() if name != "status"}
+    made = dict(found)
+    made.pop("status", None)
     metadata = made.get("metadata")
     if isinstance(metadata, MAPS):
         made["metadata"] = _metadata(metadata, in_namespace=in_namespace)
@@ -51,11 +54,13 @@ def normalize(found: Mapping[str, Any], *, in_namespace: bool, aggregates: bool)
 
 
 def _metadata(metadata: Mapping[str, Any], *, in_namespace: bool) -> Object:
-    made = {name: value for name, value in metadata.items() if name not in SERVER_OWNED}
+    made = dict(metadata)
+    for name in SERVER_OWNED.intersection(made):
+        del made[name]
     if not in_namespace:
         made.pop("namespace", None)
     annotations = made.get("annotations")
-    if isinstance(annotations, MAPS):
+    if isinstance(annotations, MAPS) and LAST_APPLIED in annotations:
         made["annotations"] = {name: value for name, value in annotations.items() if name != LAST_APPLIED}
     if not made.get("annotations"):
         made.pop("annotations", None)

@@ -60,7 +60,8 @@ class ManifestPart(msgspec.Struct, frozen=True, eq=False, gc=False):
 
     def count(self, name: str) -> int:
         """The whole number of that name; 0 if absent."""
-        return self.number(name) or 0
+        found = self.found.get(name)
+        return found if type(found) is int else self.number(name) or 0
 
     def number(self, name: str) -> int | None:
         """The whole number of that name, or None. JSON may write it `3.0`."""

@@ -58,17 +58,22 @@ CustomRule = Callable[[Manifest], HealthResult | None]
 
 def assess_health(live: Manifest, profile: Profile = ALAUDA, custom: CustomRule | None = None) -> HealthResult | None:
     """The health of a live object; None if no rule exists for its kind (which is not the same as Unknown)."""
-    part = ManifestPart(live)
+    return judge(ManifestPart(live), RULES.get(group_kind(live)), profile, custom)
+
+
+def judge(
+    live: ManifestPart, rule: HealthRule | None, profile: Profile, custom: CustomRule | None
+) -> HealthResult | None:
+    """The health of a live object, given the built-in rule for its kind."""
     try:
-        if _is_leaving(part.map("metadata")):
+        if _is_leaving(live.map("metadata")):
             return progressing("Pending deletion")
-        found = custom(live) if custom is not None else None
+        found = custom(live.found) if custom is not None else None
         if found is not None:
             return found
-        rule = RULES.get(group_kind(live))
         if rule is None:
-            return by_conditions(part) if profile.reads_conditions else None
-        return _judged(part, rule, profile)
+            return by_conditions(live) if profile.reads_conditions else None
+        return _judged(live, rule, profile)
     except UnreadableManifest as error:
         return unknown(str(error))
 

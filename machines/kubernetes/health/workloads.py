@@ -10,9 +10,9 @@ from phaseline.machines.kubernetes.profiles import Profile
 ON_DELETE, ROLLING_UPDATE = "OnDelete", "RollingUpdate"
 
 
-def _behind(live: ManifestPart) -> HealthResult | None:
+def _behind(live: ManifestPart, status: ManifestPart) -> HealthResult | None:
     """Progressing if the controller has not observed the newest spec yet."""
-    wanted, seen = live.map("metadata").count("generation"), live.map("status").count("observedGeneration")
+    wanted, seen = live.map("metadata").count("generation"), status.count("observedGeneration")
     if wanted > seen:
         return progressing(f"generation {wanted} has not been observed yet, the last one that was is {seen}")
     return None
@@ -23,7 +23,7 @@ def deployment(live: ManifestPart, _: Profile) -> HealthResult:
     spec, status = live.map("spec"), live.map("status")
     if spec.flag("paused"):
         return paused("Deployment is paused")
-    if (behind := _behind(live)) is not None:
+    if (behind := _behind(live, status)) is not None:
         return behind
     condition = next((one for one in status.maps("conditions") if one.text("type") == "Progressing"), None)
     if condition is not None and condition.text("reason") == "ProgressDeadlineExceeded":
@@ -42,7 +42,7 @@ def stateful_set(live: ManifestPart, _: Profile) -> HealthResult:
     """apps/v1 StatefulSet. Never Degraded. Progressing until the controller has observed any generation."""
     spec, status = live.map("spec"), live.map("status")
     strategy, wanted, ready = spec.map("updateStrategy"), spec.number("replicas"), status.count("readyReplicas")
-    behind = _behind(live)
+    behind = _behind(live, status)
     if behind is not None or status.count("observedGeneration") == 0:
         return behind or progressing("no generation has been observed yet")
     if wanted is not None and ready < wanted:
@@ -63,7 +63,7 @@ def _partitioned(partition: int | None, wanted: int | None, updated: int) -> Hea
 def replica_set(live: ManifestPart, _: Profile) -> HealthResult:
     """apps/v1 ReplicaSet."""
     status = live.map("status")
-    if (behind := _behind(live)) is not None:
+    if (behind := _behind(live, status)) is not None:
         return behind
     for condition in status.maps("conditions"):
         if condition.text("type") == "ReplicaFailure" and condition.text("status") == "True":
@@ -77,7 +77,7 @@ def replica_set(live: ManifestPart, _: Profile) -> HealthResult:
 def daemon_set(live: ManifestPart, _: Profile) -> HealthResult:
     """apps/v1 DaemonSet. Never Degraded."""
     status = live.map("status")
-    if (behind := _behind(live)) is not None:
+    if (behind := _behind(live, status)) is not None:
         return behind
     wanted, updated = status.count("desiredNumberScheduled"), status.count("updatedNumberScheduled")
     if live.map("spec").map("updateStrategy").text("type") == ON_DELETE:
