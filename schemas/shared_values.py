@@ -10,7 +10,9 @@ Belongs here: keeping decoded values, and what follows from them, within a bound
 """
 
 import hashlib
+from collections import OrderedDict
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from typing import Any, TypeVar
 
 import msgspec
@@ -51,12 +53,12 @@ class _Kept:
 
 
 class SharedValues:
-    """The values used last, by their bytes."""
+    """The values used last, by their bytes. Several threads may use it: each change of a dict is one call."""
 
     def __init__(self, most: int = MOST) -> None:
         """most: the most bytes of encoded values that are kept."""
         self._most, self._size = most, 0
-        self._by_bytes: dict[bytes, _Kept] = {}
+        self._by_bytes: OrderedDict[bytes, _Kept] = OrderedDict()
         self._by_identity: dict[int, _Kept] = {}
         self._noted: dict[str, list[tuple[bytes, bytes]]] = {}
         """By subject, the names and bytes of values in its last body. No value is noted for two subjects."""
@@ -65,21 +67,35 @@ class SharedValues:
         """The value of these bytes, which `decode` decodes if it is not kept."""
         if len(raw) < LEAST:
             return decode(raw)
-        found = self._by_bytes.pop(raw, None)
+        found = self._by_bytes.get(raw)
         if found is None:
             value = decode(raw)
             if len(raw) > self._most or type(value) not in (dict, list):
                 return value
-            found = _Kept(value, len(raw))
-            self._by_identity[id(value)] = found
-            self._size += found.size
-        self._by_bytes[raw] = found  # the last one that is used stands last
-        while self._size > self._most:
-            oldest = self._by_bytes.pop(next(iter(self._by_bytes)))
-            del self._by_identity[id(oldest.value)]
-            self._noted.pop(oldest.subject, None)
-            self._size -= oldest.size
+            found = self._keep(raw, _Kept(value, len(raw)))
+        self._use(raw)
         return found.value
+
+    def _keep(self, raw: bytes, new: _Kept) -> _Kept:
+        """Keep a value, and give up those that are over the bound; returns what another thread has kept meanwhile."""
+        self._by_identity[id(new.value)] = new
+        found = self._by_bytes.setdefault(raw, new)
+        if found is not new:
+            del self._by_identity[id(new.value)]
+            return found
+        self._size += new.size
+        with suppress(KeyError):  # another thread is giving up the last one
+            while self._size > self._most:
+                _, oldest = self._by_bytes.popitem(last=False)
+                self._size -= oldest.size
+                self._by_identity.pop(id(oldest.value), None)
+                self._noted.pop(oldest.subject, None)
+        return new
+
+    def _use(self, raw: bytes) -> None:
+        """Let the value that is used last stand last."""
+        with suppress(KeyError):  # another thread has given it up
+            self._by_bytes.move_to_end(raw)
 
     def note(self, subject: str, named: Iterable[tuple[str, bytes]]) -> None:
         """Note the names and bytes of values in the last body of a subject, as far as they are kept."""
@@ -100,10 +116,10 @@ class SharedValues:
         left_out: dict[bytes, Any] = {}
         for mark, (name, raw) in zip(MARKS, self._noted.get(subject, ()), strict=False):
             at = body.find(name + raw[:_SHOWN]) + len(name)
-            kept = self._by_bytes.pop(raw, None) if body.startswith(raw, at) else None
+            kept = self._by_bytes.get(raw) if body.startswith(raw, at) else None
             if kept is None:
                 return None
-            self._by_bytes[raw] = kept  # the last one that is used stands last
+            self._use(raw)
             body = b"".join((body[:at], mark, body[at + len(raw) :]))
             left_out[mark] = kept.value
         return Abridged(body, left_out) if left_out and body.count(_MARK) == len(left_out) else None

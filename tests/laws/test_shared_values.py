@@ -1,5 +1,8 @@
 """Values that are kept for further bodies change nothing: neither what is decoded, nor what is decided."""
 
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import Any
 
 import pytest
@@ -254,3 +257,25 @@ def test_what_is_noted_of_a_body_is_forgotten_with_its_values() -> None:
     assert list(kept._noted) == ["subject 1", "subject 2", "subject 9"]
     kept.note("subject 9", [("spec", b"never kept")])
     assert list(kept._noted) == ["subject 1", "subject 2"]
+
+
+def test_several_threads_may_use_the_same_values() -> None:
+    """Partitions are decided in threads of their own."""
+    kept, interval = SharedValues(most=4_000), sys.getswitchinterval()
+    raws = [codec.encode({"k": f"{number:0300}"}) for number in range(40)]
+
+    def use(thread: int) -> None:
+        for turn in range(4_000):
+            raw = raws[(turn * (thread + 1)) % len(raws)]
+            assert kept.value(raw, partial(codec.decode_part, levels=9)) == codec.decode(raw)
+            kept.note(f"subject {turn % 7}", [("spec", raw)])
+            kept.abridge(f"subject {turn % 5}", codec.encode({"spec": codec.decode(raw)}))
+
+    sys.setswitchinterval(1e-6)
+    try:
+        with ThreadPoolExecutor(4) as threads:
+            list(threads.map(use, range(4)))
+    finally:
+        sys.setswitchinterval(interval)
+    assert kept._size == sum(map(len, kept._by_bytes)) <= 4_000
+    assert {*map(id, kept._by_bytes.values())} == {*map(id, kept._by_identity.values())}
