@@ -3,6 +3,7 @@
 Belongs here: holding state, `evolve` and `restore`. Does not: deciding anything (`decide`), input or output.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from phaseline.engine.errors import KindMissing
@@ -10,7 +11,7 @@ from phaseline.machines.compiler.kinds import Kind, Kinds
 from phaseline.machines.language.contact import SILENCE_AFTER
 from phaseline.machines.language.scripts import ScriptRunner
 from phaseline.machines.language.table import ABSENT
-from phaseline.schemas import wire_codec
+from phaseline.schemas.entity_part import read_entities
 from phaseline.schemas.records import Entity, EntityAfter, Record, Rejection
 from phaseline.schemas.subjects import ancestor_id, id_above
 
@@ -91,19 +92,22 @@ class Tree:
                 recount(tallies.setdefault(id_above(entity_id, counted.levels), {}), old_phase, new_phase)
 
     def put_all(self, entities: Iterable[Entity]) -> None:
-        """As `put` for each of them. New ones are counted together: that takes half the time."""
-        new: dict[str, dict[str, Entity]] = {}
+        """As `put` for each of them. New ones are counted together: that takes a third of the time."""
+        found: dict[str, dict[str, Entity]] = {}
         for entity in entities:
-            name, entity_id = entity.kind, entity.id
-            if entity_id in self.entities[name] or self.kinds[name].contact is not None:
-                self.put(entity)
-            elif name in new:
-                new[name][entity_id] = entity
-            else:
-                new[name] = {entity_id: entity}
-        for name, found in new.items():
-            self.entities[name].update(found)
-            self._count_all(self.kinds[name], found)
+            some = found.get(entity.kind)
+            if some is None:
+                if self.kinds[entity.kind].contact is not None:
+                    self.put(entity)
+                    continue
+                some = found[entity.kind] = {}
+            some[entity.id] = entity
+        for name, some in found.items():
+            known = self.entities[name]
+            for entity_id in known.keys() & some.keys():
+                self.put(some.pop(entity_id))
+            known.update(some)
+            self._count_all(self.kinds[name], some)
 
     def _count_in(self, kind: Kind, entity: Entity) -> None:
         """Bring tallies and indexes up to date with a new entity."""
@@ -119,24 +123,23 @@ class Tree:
                 tally[phase] = tally.get(phase, 0) + 1
 
     def _count_all(self, kind: Kind, new: Mapping[str, Entity]) -> None:
-        """As `_count_in` for new entities, by id: they are counted by parent and phase first."""
-        levels, below = kind.levels, self.below[kind.name]
-        parents = [id_above(entity_id, levels) if levels else "" for entity_id in new]
-        if levels:
-            for parent, entity_id in zip(parents, new, strict=True):
-                if parent in below:
-                    below[parent].append(entity_id)
-                else:
-                    below[parent] = [entity_id]
-        for counted, tallies in self._counted[kind.name]:
-            numbers: dict[tuple[str, str], int] = {}
-            for parent, entity in zip(parents, new.values(), strict=True):
-                group = parent, counted.phase(entity.facets[counted.facet].state)
-                numbers[group] = numbers.get(group, 0) + 1
-            for (parent, phase), number in numbers.items():
-                if phase != ABSENT:
-                    tally = tallies.setdefault(id_above(parent, counted.levels - levels), {})
-                    tally[phase] = tally.get(phase, 0) + number
+        """As `_count_in` for new entities, by id: those with one parent are counted together."""
+        levels, below, families = kind.levels, self.below[kind.name], dict[str, list[Entity]]()
+        for entity_id, entity in new.items():
+            parent = id_above(entity_id, levels) if levels else ""
+            if parent in families:
+                families[parent].append(entity)
+            else:
+                families[parent] = [entity]
+        for parent, family in families.items():
+            if levels:
+                below.setdefault(parent, []).extend([entity.id for entity in family])
+            for counted, tallies in self._counted[kind.name]:
+                facet = counted.facet
+                for state, number in Counter([entity.facets[facet].state for entity in family]).items():
+                    if (phase := counted.phase(state)) != ABSENT:
+                        tally = tallies.setdefault(id_above(parent, counted.levels - levels), {})
+                        tally[phase] = tally.get(phase, 0) + number
 
 
 def recount(tally: dict[str, int], old: str, new: str) -> tuple[str, ...]:
@@ -167,7 +170,7 @@ def restore(tree: Tree, body: bytes) -> int:
 
     Raises `KindMissing` if the tree has no such kind.
     """
-    return take_in(tree, wire_codec.read_entity(body))
+    return take_all_in(tree, read_entities([body]))
 
 
 def take_in(tree: Tree, found: EntityAfter) -> int:

@@ -10,7 +10,7 @@ from phaseline.engine.core.tree import Tree, restore, take_all_in
 from phaseline.engine.errors import KindMissing
 from phaseline.engine.replay.recorded_log import StoredEvent
 from phaseline.machines.language.scripts import NoScripts
-from phaseline.schemas import wire_codec
+from phaseline.schemas import entity_part
 from tests.support.built_in_kinds import BUILT_IN_KINDS
 from tests.support.sample_kinds import KINDS
 from tests.support.strategies import SUBJECTS, Sent, event
@@ -50,7 +50,7 @@ def test_the_records_of_a_log_restore_entities_tallies_and_indexes() -> None:
 def test_records_restored_together_make_the_same_tree() -> None:
     """Also where several are of one entity, some of it new and some known: the last one counts."""
     tree, bodies = written(*SENT)
-    read = [wire_codec.read_entity(body) for _, body in bodies]
+    read = entity_part.read_entities([body for _, body in bodies])
     for known in range(len(read)):
         restored = Tree(KINDS, NoScripts())
         take_all_in(restored, read[:known])
