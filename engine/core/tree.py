@@ -11,9 +11,9 @@ from phaseline.machines.compiler.kinds import Kind, Kinds
 from phaseline.machines.language.contact import SILENCE_AFTER
 from phaseline.machines.language.scripts import ScriptRunner
 from phaseline.machines.language.table import ABSENT
-from phaseline.schemas.entity_part import read_entities
 from phaseline.schemas.records import Entity, EntityAfter, Record, Rejection
-from phaseline.schemas.subjects import ancestor_id, id_above
+from phaseline.schemas.subjects import ancestor_id, id_above, ids_above
+from phaseline.schemas.templates.entity_part import read_entities
 
 NO_TALLY: Mapping[str, int] = {}
 
@@ -125,8 +125,8 @@ class Tree:
     def _count_all(self, kind: Kind, new: Mapping[str, Entity]) -> None:
         """As `_count_in` for new entities, by id: those with one parent are counted together."""
         levels, below, families = kind.levels, self.below[kind.name], dict[str, list[Entity]]()
-        for entity_id, entity in new.items():
-            parent = id_above(entity_id, levels) if levels else ""
+        parents = ids_above(new, levels) if levels else [""] * len(new)
+        for parent, entity in zip(parents, new.values(), strict=True):
             if parent in families:
                 families[parent].append(entity)
             else:

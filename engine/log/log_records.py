@@ -25,8 +25,8 @@ from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.when import END
 from phaseline.schemas import codec, losses, wire_codec
 from phaseline.schemas.cloudevents import binary_mode
-from phaseline.schemas.entity_part import read_entities
 from phaseline.schemas.records import EntityAfter, Mark, Record, Rejection, Transition, nanoseconds, timestamp
+from phaseline.schemas.templates.entity_part import read_entities
 from phaseline.schemas.upcasting import NewerRecord
 
 NOT_FOUND = "404"

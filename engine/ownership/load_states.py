@@ -20,7 +20,7 @@ from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.log_records import entities_in_state, last_records, record_in_log
 from phaseline.schemas.records import Record, Rejection, entity_after
 
-LOAD = 100
+LOAD = 250
 """Messages that are taken in at once. Then others have a turn: the worker's leases, and its other partitions.
 
 A worker may load 64 partitions at the same time. If each took thousands in its turn, a round of all of them would take

@@ -17,8 +17,9 @@ from phaseline.engine.core.tree import Tree, evolve
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.language.scripts import NoScripts
 from phaseline.machines.language.table import ABSENT, LIVE, MAX_TEXT, OK, SAME, Facet, Field, Label, Row, Table
-from phaseline.schemas import codec, entity_part, wire_codec
+from phaseline.schemas import codec, wire_codec
 from phaseline.schemas.records import MAX_PAYLOAD, Entity, Reason, Rejection, Transition, entity_after
+from phaseline.schemas.templates import entity_part
 from tests.support import edge_worlds, sample_kinds
 from tests.support.strategies import MAPS, SUBJECTS, VALUES, History, Sent, event
 

@@ -23,9 +23,10 @@ from phaseline.engine.log.checkpoint import Checkpoint, Plan
 from phaseline.engine.log.log_records import take_logged
 from phaseline.engine.replay.recorded_log import StoredEvent
 from phaseline.machines.language.scripts import NoScripts
-from phaseline.schemas import codec, entity_part, wire_codec
+from phaseline.schemas import codec, wire_codec
 from phaseline.schemas.records import Mark, Record, Rejection, Transition, entity_after
 from phaseline.schemas.subjects import Subjects
+from phaseline.schemas.templates import entity_part
 from phaseline.schemas.upcasting import RECORD_VERSION, STEPS, NewerRecord, upcast
 from tests.support import edge_worlds
 

@@ -50,7 +50,7 @@ def read_entities(bodies: Sequence[bytes]) -> list[EntityAfter]:
     """
     try:
         parts = [] if bodies and bodies[0][:1] == b"{" else [*map(_decode, bodies)]
-        if parts and all(map(_is_enough, parts, bodies)):
+        if _are_enough(parts, bodies):
             return _after([part.data for part in parts])
     except (ValueError, RecursionError):
         pass  # one of them is a rejection, or no record
@@ -59,17 +59,18 @@ def read_entities(bodies: Sequence[bytes]) -> list[EntityAfter]:
     return [after for body in bodies for after in read_entities([body])]
 
 
-def _is_enough(part: RecordPart, body: bytes) -> bool:
-    """Whether a part of a body is as the whole of it would be."""
-    return (
-        part.schemaversion == RECORD_VERSION
-        and part.type.endswith(WITH_ENTITY)
-        and not (part.data.entity.attributes and codec.may_hold_timestamp(body))
-    )
+def _are_enough(parts: list[RecordPart], bodies: Sequence[bytes]) -> bool:
+    """Whether these parts of bodies are as the whole bodies would be."""
+    if {part.schemaversion for part in parts} != {RECORD_VERSION}:
+        return False
+    if not all(one.endswith(WITH_ENTITY) for one in {part.type for part in parts}):
+        return False
+    with_attributes = [body for part, body in zip(parts, bodies, strict=True) if part.data.entity.attributes]
+    return not any(map(codec.may_hold_timestamp, with_attributes))
 
 
 def _after(found: list[EntityPart]) -> list[EntityAfter]:
-    facets = _facets([bytes(data.entity.facets) for data in found])
+    facets = _facets([*map(bytes, [data.entity.facets for data in found])])
     entities = [wire_codec.entity_of(data, names, own) for data, (names, own) in zip(found, facets, strict=True)]
     return [EntityAfter(one, data.cause.sequence) for one, data in zip(entities, found, strict=True)]
 
