@@ -3,7 +3,6 @@
 Belongs here: holding state, `evolve` and `restore`. Does not: deciding anything (`decide`), input or output.
 """
 
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from phaseline.engine.errors import KindMissing
@@ -92,7 +91,7 @@ class Tree:
                 recount(tallies.setdefault(id_above(entity_id, counted.levels), {}), old_phase, new_phase)
 
     def put_all(self, entities: Iterable[Entity]) -> None:
-        """As `put` for each of them. New ones are counted together: that takes a third of the time."""
+        """As `put` for each of them. New ones are counted together: that takes half the time."""
         found: dict[str, dict[str, Entity]] = {}
         for entity in entities:
             some = found.get(entity.kind)
@@ -104,8 +103,9 @@ class Tree:
             some[entity.id] = entity
         for name, some in found.items():
             known = self.entities[name]
-            for entity_id in known.keys() & some.keys():
-                self.put(some.pop(entity_id))
+            if not known.keys().isdisjoint(some):
+                for entity_id in [one for one in some if one in known]:
+                    self.put(some.pop(entity_id))
             known.update(some)
             self._count_all(self.kinds[name], some)
 
@@ -135,9 +135,12 @@ class Tree:
             if levels:
                 below.setdefault(parent, []).extend([entity.id for entity in family])
             for counted, tallies in self._counted[kind.name]:
-                facet = counted.facet
-                for state, number in Counter([entity.facets[facet].state for entity in family]).items():
-                    if (phase := counted.phase(state)) != ABSENT:
+                facet, numbers = counted.facet, dict[str, int]()
+                for entity in family:
+                    phase = counted.phase(entity.facets[facet].state)
+                    numbers[phase] = numbers.get(phase, 0) + 1
+                for phase, number in numbers.items():
+                    if phase != ABSENT:
                         tally = tallies.setdefault(id_above(parent, counted.levels - levels), {})
                         tally[phase] = tally.get(phase, 0) + number
 

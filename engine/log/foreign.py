@@ -53,7 +53,7 @@ def is_by_owner(block: bytes | None) -> bool:
 
 def is_copy(block: bytes | None) -> bool:
     """Whether the server sent a message with this header block as the answer to a direct get."""
-    return block is not None and block.find(COPY) >= 0  # takes a third of the time of `in`
+    return block is not None and COPY in block
 
 
 def is_json_copy(block: bytes | None) -> bool:
