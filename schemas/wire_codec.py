@@ -16,7 +16,6 @@ from phaseline.schemas.records import (
     NONE,
     Cause,
     Entity,
-    EntityAfter,
     FacetState,
     LeftOut,
     Mark,
@@ -24,7 +23,6 @@ from phaseline.schemas.records import (
     Rejection,
     State,
     Transition,
-    entity_after,
     facets_of,
     nanoseconds,
     state,
@@ -34,11 +32,11 @@ from phaseline.schemas.upcasting import RECORD_VERSION, upcast
 from phaseline.schemas.wire_types import (
     CauseMap,
     EntityMap,
+    EntityPart,
     FacetMap,
     LeftOutMap,
     MarkData,
     RecordMap,
-    RecordPart,
     RejectionData,
     StateMap,
     TransitionData,
@@ -83,10 +81,6 @@ _msgpack, _json = (
 """By verb, what decodes a whole record of the current version."""
 HEAD = 200
 """Within so many bytes a record says what it is, unless its names are very long."""
-
-_decode_part = msgspec.msgpack.Decoder(RecordPart).decode
-WITH_ENTITY = (".transitioned", ".marked")
-"""How the types of the records end that hold a whole entity."""
 
 
 class _Named(msgspec.Struct, gc=False):
@@ -165,22 +159,6 @@ def read_id(body: bytes) -> str:
         return (_json_named if body[:1] == b"{" else _msgpack_named)(body).id
     except RecursionError as error:
         raise ValueError(f"no record: {error}") from error
-
-
-def read_entity(body: bytes) -> EntityAfter:
-    """What a tree takes from the record in a body of the log, of any version; raises as `read`.
-
-    Of a record in the current version, in msgpack, nothing else is decoded.
-    """
-    try:
-        found = None if body[:1] == b"{" else _decode_part(body)
-        if found is not None and found.schemaversion == RECORD_VERSION and found.type.endswith(WITH_ENTITY):
-            data = found.data
-            if not (data.entity.attributes and codec.may_hold_timestamp(body)):
-                return EntityAfter(_entity(data.kind, data.id, data.version, data.entity), data.cause.sequence)
-    except (ValueError, RecursionError):
-        pass  # a rejection, or no record
-    return entity_after(read(body))
 
 
 def numbered(body: bytes) -> Numbered:
@@ -328,7 +306,7 @@ def _record(data: Data, time: str) -> Record:
     cause, time_ns = _cause(data.cause), nanoseconds(time)
     if isinstance(data, RejectionData):
         return _rejection(data, cause, time_ns)
-    entity = _entity(data.kind, data.id, data.version, data.entity, time, time_ns)
+    entity = entity_of(data, *facets_in(data.entity.facets, time, time_ns))
     if isinstance(data, MarkData):
         return Mark(entity, cause, time_ns)
     return Transition(
@@ -370,28 +348,37 @@ def _state(found: StateMap) -> State:
     return state(found.state, found.conditions)
 
 
+def entity_of(
+    data: TransitionData | MarkData | EntityPart, names: tuple[str, ...], facets: tuple[FacetState, ...]
+) -> Entity:
+    """The entity in the data of a record, with these facets."""
+    found = data.entity
+    return Entity(
+        intern(data.kind),
+        data.id,
+        data.version,
+        names,
+        facets,
+        found.attributes or NONE,
+        found.sequences or NONE,
+        {name: nanoseconds(due) for name, due in found.timers.items()} if found.timers else NONE,
+        found.asked,
+    )
+
+
+def facets_in(
+    found: Mapping[str, FacetMap], time: str = "", time_ns: int = 0
+) -> tuple[tuple[str, ...], tuple[FacetState, ...]]:
+    """The names and the facets of an entity. time, time_ns: those of its record, if they are known."""
+    return _shared(tuple(found)), tuple([_facet(facet, time, time_ns) for facet in found.values()])
+
+
 def _facet(found: FacetMap, time: str, time_ns: int) -> FacetState:
     """A facet. Many entered their state at the time of the record, which is known in ns."""
     shown, base = state(found.state, found.conditions), found.base
     below = shown if (base.state, base.conditions) == shown else state(base.state, base.conditions)
     since_ns = time_ns if found.since == time else nanoseconds(found.since)
     return FacetState(below, shown, since_ns, found.interrupted)
-
-
-def _entity(kind: str, entity_id: str, version: int, found: EntityMap, time: str = "", time_ns: int = 0) -> Entity:
-    """An entity. time, time_ns: those of its record, if they are known."""
-    facets = found.facets
-    return Entity(
-        intern(kind),
-        entity_id,
-        version,
-        _shared(tuple(facets)),
-        tuple([_facet(facet, time, time_ns) for facet in facets.values()]),
-        found.attributes or NONE,
-        found.sequences or NONE,
-        {name: nanoseconds(due) for name, due in found.timers.items()} if found.timers else NONE,
-        found.asked,
-    )
 
 
 @cache

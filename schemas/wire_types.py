@@ -8,7 +8,7 @@ in-memory `records` (`wire_codec`), bytes (`codec`).
 from collections.abc import Mapping
 from typing import Annotated, Any, Generic, Literal, TypeVar
 
-from msgspec import Meta, Struct, field
+from msgspec import Meta, Raw, Struct, field
 
 from phaseline.schemas.records import By, Reason, What
 
@@ -114,6 +114,16 @@ class CausePart(Struct, frozen=True, gc=False):
     sequence: int
 
 
+class BodyPart(Struct, frozen=True, gc=False):
+    """A whole entity, as `EntityMap`, whose facets are not decoded yet."""
+
+    facets: Raw
+    attributes: Mapping[str, Any]
+    sequences: Mapping[str, int] | None = None
+    timers: Mapping[str, str] | None = None
+    asked: Annotated[int, Meta(ge=0)] = 0
+
+
 class EntityPart(Struct, frozen=True, gc=False):
     """Of a transition or a mark, only the whole entity after it, and which event made it."""
 
@@ -121,7 +131,7 @@ class EntityPart(Struct, frozen=True, gc=False):
     id: Id
     version: Version
     cause: CausePart
-    entity: EntityMap
+    entity: BodyPart
 
 
 class LeftOutMap(Struct, frozen=True, gc=False):

@@ -10,9 +10,9 @@ from phaseline.machines.compiler.kinds import Kind, Kinds
 from phaseline.machines.language.contact import SILENCE_AFTER
 from phaseline.machines.language.scripts import ScriptRunner
 from phaseline.machines.language.table import ABSENT
-from phaseline.schemas import wire_codec
 from phaseline.schemas.records import Entity, EntityAfter, Record, Rejection
-from phaseline.schemas.subjects import ancestor_id, id_above
+from phaseline.schemas.subjects import ancestor_id, id_above, ids_above
+from phaseline.schemas.templates.entity_part import read_entities
 
 NO_TALLY: Mapping[str, int] = {}
 
@@ -92,18 +92,22 @@ class Tree:
 
     def put_all(self, entities: Iterable[Entity]) -> None:
         """As `put` for each of them. New ones are counted together: that takes half the time."""
-        new: dict[str, dict[str, Entity]] = {}
+        found: dict[str, dict[str, Entity]] = {}
         for entity in entities:
-            name, entity_id = entity.kind, entity.id
-            if entity_id in self.entities[name] or self.kinds[name].contact is not None:
-                self.put(entity)
-            elif name in new:
-                new[name][entity_id] = entity
-            else:
-                new[name] = {entity_id: entity}
-        for name, found in new.items():
-            self.entities[name].update(found)
-            self._count_all(self.kinds[name], found)
+            some = found.get(entity.kind)
+            if some is None:
+                if self.kinds[entity.kind].contact is not None:
+                    self.put(entity)
+                    continue
+                some = found[entity.kind] = {}
+            some[entity.id] = entity
+        for name, some in found.items():
+            known = self.entities[name]
+            if not known.keys().isdisjoint(some):
+                for entity_id in [one for one in some if one in known]:
+                    self.put(some.pop(entity_id))
+            known.update(some)
+            self._count_all(self.kinds[name], some)
 
     def _count_in(self, kind: Kind, entity: Entity) -> None:
         """Bring tallies and indexes up to date with a new entity."""
@@ -119,24 +123,26 @@ class Tree:
                 tally[phase] = tally.get(phase, 0) + 1
 
     def _count_all(self, kind: Kind, new: Mapping[str, Entity]) -> None:
-        """As `_count_in` for new entities, by id: they are counted by parent and phase first."""
-        levels, below = kind.levels, self.below[kind.name]
-        parents = [id_above(entity_id, levels) if levels else "" for entity_id in new]
-        if levels:
-            for parent, entity_id in zip(parents, new, strict=True):
-                if parent in below:
-                    below[parent].append(entity_id)
-                else:
-                    below[parent] = [entity_id]
-        for counted, tallies in self._counted[kind.name]:
-            numbers: dict[tuple[str, str], int] = {}
-            for parent, entity in zip(parents, new.values(), strict=True):
-                group = parent, counted.phase(entity.facets[counted.facet].state)
-                numbers[group] = numbers.get(group, 0) + 1
-            for (parent, phase), number in numbers.items():
-                if phase != ABSENT:
-                    tally = tallies.setdefault(id_above(parent, counted.levels - levels), {})
-                    tally[phase] = tally.get(phase, 0) + number
+        """As `_count_in` for new entities, by id: those with one parent are counted together."""
+        levels, below, families = kind.levels, self.below[kind.name], dict[str, list[Entity]]()
+        parents = ids_above(new, levels) if levels else [""] * len(new)
+        for parent, entity in zip(parents, new.values(), strict=True):
+            if parent in families:
+                families[parent].append(entity)
+            else:
+                families[parent] = [entity]
+        for parent, family in families.items():
+            if levels:
+                below.setdefault(parent, []).extend([entity.id for entity in family])
+            for counted, tallies in self._counted[kind.name]:
+                facet, numbers = counted.facet, dict[str, int]()
+                for entity in family:
+                    phase = counted.phase(entity.facets[facet].state)
+                    numbers[phase] = numbers.get(phase, 0) + 1
+                for phase, number in numbers.items():
+                    if phase != ABSENT:
+                        tally = tallies.setdefault(id_above(parent, counted.levels - levels), {})
+                        tally[phase] = tally.get(phase, 0) + number
 
 
 def recount(tally: dict[str, int], old: str, new: str) -> tuple[str, ...]:
@@ -167,7 +173,7 @@ def restore(tree: Tree, body: bytes) -> int:
 
     Raises `KindMissing` if the tree has no such kind.
     """
-    return take_in(tree, wire_codec.read_entity(body))
+    return take_all_in(tree, read_entities([body]))
 
 
 def take_in(tree: Tree, found: EntityAfter) -> int:

@@ -6,9 +6,9 @@ Belongs here: reads that end. Does not: states (`latest`, `as_of`), future recor
 import asyncio
 import json
 from collections import deque
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Sequence
 from operator import itemgetter
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 from phaseline.engine.core.message import COPY, Headers
 from phaseline.engine.core.tables_change import change
@@ -26,10 +26,12 @@ from phaseline.engine.log.when import END
 from phaseline.schemas import codec, losses, wire_codec
 from phaseline.schemas.cloudevents import binary_mode
 from phaseline.schemas.records import EntityAfter, Mark, Record, Rejection, Transition, nanoseconds, timestamp
+from phaseline.schemas.templates.entity_part import read_entities
 from phaseline.schemas.upcasting import NewerRecord
 
 NOT_FOUND = "404"
-T = TypeVar("T")
+NO_RECORD = (ValueError, KeyError, TypeError, AttributeError)
+"""What is raised where a body holds no record."""
 
 
 class Logged(NamedTuple):
@@ -218,26 +220,28 @@ def record_in_state(stream: str, message: LastMessage | Stored) -> Record | None
     return record
 
 
-def entity_in_state(stream: str, message: LastMessage | Stored) -> EntityAfter | None:
-    """What a tree takes from a message of STATE; None if it is a copy of a foreign message, which is reported."""
-    found = None if foreign.is_copy(message.block) else _or_none(wire_codec.read_entity, message.data)
-    if found is None:
-        foreign.report(stream, message)
-    return found
+def entities_in_state(stream: str, messages: Sequence[LastMessage | Stored]) -> list[EntityAfter | None]:
+    """What a tree takes from each message of STATE; None from the copy of a foreign message, which is reported."""
+    try:
+        if not any(map(foreign.is_copy, [message.block for message in messages])):
+            return [*read_entities([message.data for message in messages])]
+    except NewerRecord:
+        raise
+    except NO_RECORD:
+        pass
+    if len(messages) == 1:
+        foreign.report(stream, messages[0])
+        return [None]
+    return [found for message in messages for found in entities_in_state(stream, [message])]
 
 
 def record_in(body: bytes) -> Record | None:
     """The record in a body; None if it holds none. Raises `NewerRecord`."""
-    return _or_none(wire_codec.read, body)
-
-
-def _or_none(read: Callable[[bytes], T], body: bytes) -> T | None:
-    """What `read` makes of a body; None if it holds no record."""
     try:
-        return read(body)
+        return wire_codec.read(body)
     except NewerRecord:
         raise
-    except (ValueError, KeyError, TypeError, AttributeError):
+    except NO_RECORD:
         return None
 
 

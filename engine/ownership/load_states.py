@@ -17,10 +17,10 @@ from phaseline.engine.jetstream.direct_get import last_message_from_leader, orig
 from phaseline.engine.jetstream.reader import Reader, Stored
 from phaseline.engine.jetstream.stream_reader import read_all
 from phaseline.engine.log.installation import Installation
-from phaseline.engine.log.log_records import entity_in_state, last_records, record_in_log
-from phaseline.schemas.records import EntityAfter, Record, Rejection, entity_after
+from phaseline.engine.log.log_records import entities_in_state, last_records, record_in_log
+from phaseline.schemas.records import Record, Rejection, entity_after
 
-LOAD = 100
+LOAD = 250
 """Messages that are taken in at once. Then others have a turn: the worker's leases, and its other partitions.
 
 A worker may load 64 partitions at the same time. If each took thousands in its turn, a round of all of them would take
@@ -190,20 +190,15 @@ class PartitionStates:
 
     def _take_in(self, found: Sequence[Stored]) -> None:
         """Put what was read into the tree. What belongs to other partitions is left out."""
-        stream, states = self._installation.layout.state, list[EntityAfter]()
         self.read += len(found)
         if found:
             self._settled = None  # what was read may be older than the tree, until all is read
-        for stored in found:
-            if stored.subject == self._own:
-                self._copied = max(self._copied, origin(stored.block))
-            elif not self._is_first and not self._owns(stored.subject):
-                continue
-            elif (state := entity_in_state(stream, stored)) is None:
-                self._asides.append(stored.subject)
-            else:
-                states.append(state)
-        self._saw(take_all_in(self._tree, states))
+        copies = [one for one in found if one.subject != self._own and (self._is_first or self._owns(one.subject))]
+        states = entities_in_state(self._installation.layout.state, copies)
+        self._asides += [one.subject for one, state in zip(copies, states, strict=True) if state is None]
+        self._saw(take_all_in(self._tree, [state for state in states if state is not None]))
+        own = [origin(one.block) for one in found if one.subject == self._own]
+        self._copied = max(self._copied, *own) if own else self._copied
 
     def _owns(self, subject: str) -> bool:
         root = _root(subject[len(self._start) :].split("."))

@@ -22,7 +22,7 @@ from phaseline.engine.log import checkpoint, table_eras
 from phaseline.engine.log.division import notes
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.latest import state_filters
-from phaseline.engine.log.log_records import entity_in_state, last_transition
+from phaseline.engine.log.log_records import entities_in_state, last_transition
 from phaseline.engine.log.table_eras import Era
 from phaseline.engine.publish.compose import EventMessage
 from phaseline.engine.replay.dry_run_result import DryRun
@@ -123,7 +123,7 @@ async def _load(installation: Installation, root: str, progress: Callable[[int],
             progress(len(copies))
     tree, highest = installation.tree(), 0
     for stored in sorted(copies, key=lambda stored: stored.sequence):
-        found = entity_in_state(installation.layout.state, stored)
+        (found,) = entities_in_state(installation.layout.state, [stored])
         if found is None:
             last = await last_transition(installation, stored.subject.replace(".mark.", ".", 1))
             found = None if last is None else entity_after(last)

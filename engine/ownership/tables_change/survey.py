@@ -14,7 +14,7 @@ from phaseline.engine.jetstream.stream_reader import read_all
 from phaseline.engine.log import table_eras
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.latest import NO_KINDS
-from phaseline.engine.log.log_records import entity_in_state, last_transition
+from phaseline.engine.log.log_records import entities_in_state, last_transition
 from phaseline.engine.log.table_eras import Era
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.compiler.retiring.state_map import facet_states
@@ -47,7 +47,7 @@ async def _entity(installation: Installation, start: str, stored: Stored) -> Ent
     """The entity in a message of STATE. LOG is asked where the message is foreign."""
     if not stored.data or stored.subject.removeprefix(start).split(".", 2)[1] in NO_KINDS:
         return None
-    found = entity_in_state(installation.layout.state, stored)
+    (found,) = entities_in_state(installation.layout.state, [stored])
     if found is None:
         last = await last_transition(installation, stored.subject)
         return None if last is None else last.entity

@@ -1,0 +1,109 @@
+"""Laws of loading a tree: records that are read together make the tree that each of them makes alone.
+
+Belongs here: the laws, with records of random histories among bodies that hold none. Does not: examples of restored
+trees (`tests/pure/test_tree.py`), loading from a server (`tests/nats/test_loading.py`).
+"""
+
+import re
+from collections.abc import Callable
+
+import pytest
+
+from phaseline.engine.core.message import COPY
+from phaseline.engine.core.tree import Tree, evolve, take_all_in
+from phaseline.engine.jetstream.reader import Stored
+from phaseline.engine.log.log_records import entities_in_state
+from phaseline.engine.testing.laws import same
+from phaseline.machines.language.scripts import NoScripts
+from phaseline.schemas import wire_codec
+from phaseline.schemas.records import entity_after
+from phaseline.schemas.templates import entity_part
+from tests.support.built_in_kinds import BUILT_IN_KINDS
+from tests.support.strategies import History, histories, hold, law_by_law
+
+TIME = re.compile(rb"(?<=since\xbe)[^Z]{29}Z")
+OTHER_TIMES = (
+    b"2023-11-14T22:13:20.000000007Z", b"2023-11-14T22:13:60.000000007Z", b"2023-11-14T22:13:20.0000+00:00",
+    b"2023-11-14T22:13:20.00000000_Z", b"2023-11-14T22:13:20.0\xff0000000Z", b"yesterday, or the day before..",
+)  # fmt: skip
+NO_RECORDS = (b"", b"\xc0", b"{", b"junk", b"\x81\xa2id\xa31-0")
+BATCHES = (1, 2, 7, 1_000)
+
+
+def bodies(history: History) -> list[bytes]:
+    """The records of a history; some with other times, some in JSON, and bodies among them that are no records."""
+    found: list[bytes] = []
+    for position, step in enumerate(history.steps):
+        for index, record in enumerate(step.records):
+            written = wire_codec.write(record, index, len(step.records), "phaseline/pl")
+            time = OTHER_TIMES[position % len(OTHER_TIMES)]
+            found += [written, TIME.sub(lambda _, time=time: time, written)]  # type: ignore[misc]  # a default
+            found.append(wire_codec.write(record, index, len(step.records), "phaseline/pl", as_json=True))
+            found += [written[:-1], written.replace(b".transitioned", b".transitiones")]
+        found.append(NO_RECORDS[position % len(NO_RECORDS)])
+    return found
+
+
+def alone(history: History) -> tuple[Tree, list[int]]:
+    """The tree of whole records that are read one by one, and which bodies are refused."""
+    tree, refused = Tree(history.kinds, NoScripts()), []
+    for number, body in enumerate(bodies(history)):
+        try:
+            evolve(tree, wire_codec.read(body))
+        except (ValueError, KeyError, TypeError, AttributeError):
+            refused.append(number)
+    return tree, refused
+
+
+def together(history: History, size: int) -> tuple[Tree, list[int]]:
+    """The same, of records that are read `size` at a time, with a copy that the server sent before each batch."""
+    tree, refused, held = Tree(history.kinds, NoScripts()), [], bodies(history)
+    for start in range(0, len(held), size):
+        copy = Stored("s", held[start], 0, 0, 0, COPY)
+        messages = [copy, *(Stored("s", body, 0, 0, 0, None) for body in held[start : start + size])]
+        first, *found = entities_in_state("STATE", messages)
+        assert first is None
+        refused += [start + number for number, one in enumerate(found) if one is None]
+        take_all_in(tree, [one for one in found if one is not None])
+    return tree, refused
+
+
+def batches_make_the_tree_that_single_records_make(history: History) -> None:
+    tree, refused = alone(history)
+    for size in BATCHES:
+        loaded, missing = together(history, size)
+        same("refused", missing, refused)
+        same("entities", loaded.entities, tree.entities)
+        same("tallies", without_empty(loaded.tallies), without_empty(tree.tallies))
+        same("below", in_order(loaded.below), in_order(tree.below))
+        assert loaded.watched == tree.watched
+
+
+def what_is_read_in_part_is_what_the_whole_record_holds(history: History) -> None:
+    written = [
+        wire_codec.write(record, index, len(step.records), "phaseline/pl")
+        for step in history.steps
+        for index, record in enumerate(step.records)
+    ]
+    found = [entity_after(wire_codec.read(body)) for body in written]
+    same("entities", entity_part.read_entities(written), found)
+
+
+def without_empty(tallies: dict[tuple[str, str, int, str | None], dict[str, dict[str, int]]]) -> dict[object, object]:
+    """The tallies that count something."""
+    return {key: {of: tally for of, tally in found.items() if tally} for key, found in tallies.items()}
+
+
+def in_order(below: dict[str, dict[str, list[str]]]) -> dict[str, dict[str, list[str]]]:
+    """The ids below others, each list sorted."""
+    return {kind: {parent: sorted(ids) for parent, ids in found.items()} for kind, found in below.items()}
+
+
+@pytest.fixture(autouse=True)
+def _few_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(entity_part, "MOST", 3)
+
+
+@law_by_law(batches_make_the_tree_that_single_records_make, what_is_read_in_part_is_what_the_whole_record_holds)
+def test_law(law: Callable[[History], None], effort: str) -> None:
+    hold(law, histories(BUILT_IN_KINDS), effort)
