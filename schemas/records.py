@@ -296,22 +296,12 @@ def _utc_minute(text: str) -> int:
     return int(datetime.fromisoformat(f"{text}00+00:00").timestamp()) * SECOND
 
 
-@lru_cache(maxsize=4096)
-def _utc_second(text: str) -> int | None:
-    """The ns of a timestamp up to its point; None for a text that does not begin as `timestamp` writes it."""
-    second = text[17:19]
-    if text[16] == ":" and text[19] == "." and second.isdecimal() and second < "6":
-        return _utc_minute(text[:17]) + int(second) * SECOND
-    return None
-
-
 def nanoseconds(text: str) -> int:
     """The time in ns of any RFC 3339 timestamp with an offset, to the nanosecond; the inverse of `timestamp`."""
-    digits = text[20:29]
-    if len(text) == 30 and text[29] == "Z" and digits.isdecimal() and text.isascii():  # as `timestamp` writes it
-        second = _utc_second(text[:20])
-        if second is not None:
-            return second + int(digits)
+    if text[29:] == "Z" and text[19] == "." and text[16] == ":":  # as `timestamp` writes it
+        digits = text[17:19] + text[20:29]
+        if digits.isdecimal() and digits.isascii() and digits < "6":
+            return _utc_minute(text[:17]) + int(digits)
     head, _, tail = text.partition(".")
     zone = tail.lstrip("0123456789")
     fraction = tail[: len(tail) - len(zone)]

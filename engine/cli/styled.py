@@ -221,7 +221,8 @@ class TableLine(Text):
     @property
     def plain(self) -> str:
         """The text without styles."""
-        return self.joined.text
+        shown = [(cell.cut(width), width) for cell, width in zip(self.cells, self.widths, strict=True)]
+        return GAP.join([one.plain + " " * (width - one.width) for one, width in shown]).rstrip(" ")
 
     def painted(self, codes: "Codes") -> str:
         """The line with escape codes."""
