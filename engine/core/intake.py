@@ -16,7 +16,7 @@ from phaseline.machines.language.table import COMMON, MAX_TEXT, Field
 from phaseline.schemas import codec, envelope
 from phaseline.schemas.bounds import LEVELS, MAX_WHOLE, MIN_WHOLE
 from phaseline.schemas.cloudevents import binary_mode
-from phaseline.schemas.envelope import Event, Invalid, PlainEvent
+from phaseline.schemas.envelope import LARGE, Event, Invalid, PlainEvent
 from phaseline.schemas.records import MAX_PAYLOAD, NONE, Cause, Reason, Rejection
 from phaseline.schemas.shared_values import SHARED
 from phaseline.schemas.subjects import MAX_ID, Address, BadSubject, Subjects
@@ -54,7 +54,7 @@ def read(
     """
     headers = block if block is not None and binary_mode.is_binary(block) else None
     whole = body if headers is None else binary_mode.structured(body, headers)
-    event = _repeated(body, subject) if headers is None else None
+    event = _repeated(body, subject) if len(body) >= LARGE and headers is None else None
     if event is None and may_hold_secret(whole) and (where := raw_secret(whole)) is not None:
         return _without_body(subjects, subject, where, whole, sequence, time)
     address = None
