@@ -40,9 +40,11 @@ from phaseline.schemas.wire_types import (
     RejectionData,
     StateMap,
     TransitionData,
+    TransitionPart,
 )
 
 Data = TransitionData | RejectionData | MarkData
+WithEntity = TransitionData | MarkData | TransitionPart | EntityPart
 TRANSITIONED, REJECTED, MARKED = "transitioned", "rejected", "marked"
 SHAPES: dict[str, type[Data]] = {TRANSITIONED: TransitionData, REJECTED: RejectionData, MARKED: MarkData}
 """The shape of `data` by the last word of a record's `type`."""
@@ -79,7 +81,7 @@ _msgpack, _json = (
     for decoder in (msgspec.msgpack.Decoder, msgspec.json.Decoder)
 )
 """By verb, what decodes a whole record of the current version."""
-HEAD = 200
+_HEAD = 200
 """Within so many bytes a record says what it is, unless its names are very long."""
 
 
@@ -134,7 +136,7 @@ def shapes_of(body: bytes) -> RecordMap[Data] | None:
     """The envelope and the data of a record of the current version, decoded at once; None for most other bodies."""
     decoders = _json if body[:1] == b"{" else _msgpack
     # What the body says at its head is only a guess, for what it is decodes in one pass.
-    verb = TRANSITIONED if body.find(b".transitioned", 0, HEAD) > 0 else _guessed(body)
+    verb = TRANSITIONED if looks_like_transition(body) else _guessed(body)
     try:
         found = decoders[verb](body)
         if found.schemaversion != RECORD_VERSION or _verb(found.type) != verb:
@@ -144,8 +146,13 @@ def shapes_of(body: bytes) -> RecordMap[Data] | None:
     return None if decoders is _msgpack and _may_hold_timestamp(body, found.data) else found
 
 
+def looks_like_transition(body: bytes) -> bool:
+    """Whether a body seems to hold a transition, by its head."""
+    return body.find(b".transitioned", 0, _HEAD) > 0
+
+
 def _guessed(body: bytes) -> str:
-    return REJECTED if body.find(b".rejected", 0, HEAD) > 0 else MARKED
+    return REJECTED if body.find(b".rejected", 0, _HEAD) > 0 else MARKED
 
 
 def _may_hold_timestamp(body: bytes, data: Data) -> bool:
@@ -303,7 +310,7 @@ def _verb(type_: str) -> str:
 
 
 def _record(data: Data, time: str) -> Record:
-    cause, time_ns = _cause(data.cause), nanoseconds(time)
+    cause, time_ns = cause_of(data.cause), nanoseconds(time)
     if isinstance(data, RejectionData):
         return _rejection(data, cause, time_ns)
     entity = entity_of(data, *facets_in(data.entity.facets, time, time_ns))
@@ -311,8 +318,8 @@ def _record(data: Data, time: str) -> Record:
         return Mark(entity, cause, time_ns)
     return Transition(
         data.facet,
-        None if data.before is None else _state(data.before),
-        _state(data.after),
+        None if data.before is None else state_of(data.before),
+        state_of(data.after),
         data.trigger,
         data.reason,
         data.message,
@@ -330,7 +337,7 @@ def _rejection(data: RejectionData, cause: Cause, time: int) -> Rejection:
         data.trigger,
         data.reason,
         data.message,
-        None if data.state is None else {facet: _state(found) for facet, found in data.state.items()},
+        None if data.state is None else {facet: state_of(found) for facet, found in data.state.items()},
         data.legal,
         cause,
         time,
@@ -339,18 +346,18 @@ def _rejection(data: RejectionData, cause: Cause, time: int) -> Rejection:
     )
 
 
-def _cause(found: CauseMap) -> Cause:
+def cause_of(found: CauseMap) -> Cause:
+    """The cause of a record."""
     extensions = found.extensions or NONE
     return Cause(found.sequence, found.event, found.source, found.by, found.origin, found.time, extensions)
 
 
-def _state(found: StateMap) -> State:
+def state_of(found: StateMap) -> State:
+    """A state on the wire as all entities share it."""
     return state(found.state, found.conditions)
 
 
-def entity_of(
-    data: TransitionData | MarkData | EntityPart, names: tuple[str, ...], facets: tuple[FacetState, ...]
-) -> Entity:
+def entity_of(data: WithEntity, names: tuple[str, ...], facets: tuple[FacetState, ...]) -> Entity:
     """The entity in the data of a record, with these facets."""
     found = data.entity
     return Entity(

@@ -8,7 +8,7 @@ in-memory `records` (`wire_codec`), bytes (`codec`).
 from collections.abc import Mapping
 from typing import Annotated, Any, Generic, Literal, TypeVar
 
-from msgspec import Meta, Raw, Struct, field
+from msgspec import UNSET, Meta, Raw, Struct, UnsetType, field
 
 from phaseline.schemas.records import By, Reason, What
 
@@ -119,9 +119,26 @@ class BodyPart(Struct, frozen=True, gc=False):
 
     facets: Raw
     attributes: Mapping[str, Any]
-    sequences: Mapping[str, int] | None = None
-    timers: Mapping[str, str] | None = None
+    sequences: Mapping[str, int] | UnsetType = UNSET
+    timers: Mapping[str, str] | UnsetType = UNSET
     asked: Annotated[int, Meta(ge=0)] = 0
+
+
+class TransitionPart(Struct, frozen=True, gc=False, rename={"before": "from", "after": "to"}):
+    """A transition, as `TransitionData`, whose states and facets are not decoded yet."""
+
+    kind: Kind
+    id: Id
+    facet: str
+    before: Raw
+    after: Raw
+    version: Version
+    trigger: Trigger
+    reason: str | None
+    message: str | None
+    cause: CauseMap
+    entity: BodyPart
+    unasked: bool = False
 
 
 class EntityPart(Struct, frozen=True, gc=False):

@@ -26,6 +26,7 @@ from phaseline.engine.log.when import END
 from phaseline.schemas import codec, losses, wire_codec
 from phaseline.schemas.cloudevents import binary_mode
 from phaseline.schemas.records import EntityAfter, Mark, Record, Rejection, Transition, nanoseconds, timestamp
+from phaseline.schemas.templates import whole_record
 from phaseline.schemas.templates.entity_part import read_entities
 from phaseline.schemas.upcasting import NewerRecord
 
@@ -238,7 +239,7 @@ def entities_in_state(stream: str, messages: Sequence[LastMessage | Stored]) -> 
 def record_in(body: bytes) -> Record | None:
     """The record in a body; None if it holds none. Raises `NewerRecord`."""
     try:
-        return wire_codec.read(body)
+        return whole_record.read(body)
     except NewerRecord:
         raise
     except NO_RECORD:

@@ -23,9 +23,10 @@ from phaseline.engine.log.log_records import cause_of, change_of
 from phaseline.engine.log.table_eras import Era
 from phaseline.engine.scripts.runner import shared_runner
 from phaseline.machines.compiler.kinds import Kinds
-from phaseline.schemas import codec, wire_codec
+from phaseline.schemas import codec
 from phaseline.schemas.records import Entity, Loss, Mark, Record, Rejection, State, Transition, facets_of
 from phaseline.schemas.subjects import Subjects, partition_of_id
+from phaseline.schemas.templates import whole_record
 
 PARKED = process.PARKED.encode()
 FAULT = ".fault."
@@ -265,7 +266,7 @@ async def rebuild(
 def read(message: Message) -> Record:
     """The record in a message of the log; raises `RecordUnreadable`."""
     try:
-        return wire_codec.read(message.body)
+        return whole_record.read(message.body)
     except (codec.Undecodable, KeyError, TypeError, ValueError, AttributeError) as error:
         raise RecordUnreadable(subject=message.subject, problem=f"{type(error).__name__}: {error}") from error
 

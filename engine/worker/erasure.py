@@ -20,8 +20,9 @@ from phaseline.engine.jetstream.stream_reader import read_all
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.log_records import event_at
 from phaseline.machines.kubernetes.secret_values import raw_secret
-from phaseline.schemas import codec, wire_codec
+from phaseline.schemas import codec
 from phaseline.schemas.records import Rejection
+from phaseline.schemas.templates import whole_record
 
 COPIED = (0.0, 0.05, 0.2, 0.75, 3.0)
 """Seconds before each look for the copy in LIVE, which may arrive after the event was erased."""
@@ -126,7 +127,7 @@ class Erasure:
         async for slice_ in read_all(installation.wire, installation.layout.log, [filter_]):
             for stored in slice_:
                 try:
-                    record = wire_codec.read(stored.data)
+                    record = whole_record.read(stored.data)
                 except (codec.Undecodable, LookupError, TypeError, ValueError, AttributeError):
                     continue  # not one of ours
                 if isinstance(record, Rejection):

@@ -1,46 +1,23 @@
 """The entity in a record, for those that need nothing else of it, such as a tree that is loaded.
 
-Of a record in the current version, in msgpack, nothing else is decoded. Facets of many entities differ only in a time,
-so their bytes without it are remembered. Bytes decide only whether facets are found, never what they are.
-Belongs here: `read_entities`, remembered facets. Does not: which field is which (`wire_codec`), whole records.
+Of a record in the current version, in msgpack, nothing else is decoded.
+Belongs here: `read_entities`. Does not: which field is which (`wire_codec`), whole records (`whole_record`).
 """
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 import msgspec
-from msgspec.structs import replace
 
 from phaseline.schemas import codec, wire_codec
-from phaseline.schemas.records import EntityAfter, FacetState, State, entity_after, nanoseconds, timestamp
+from phaseline.schemas.records import EntityAfter, entity_after
+from phaseline.schemas.templates.remembered import all_facets
 from phaseline.schemas.upcasting import RECORD_VERSION
-from phaseline.schemas.wire_types import EntityPart, FacetMap, RecordPart
+from phaseline.schemas.wire_types import EntityPart, RecordPart
 
 WITH_ENTITY = (".transitioned", ".marked")
 """How the types of the records end that hold a whole entity."""
-MOST = 2_048
-"""The most facets that are remembered, of about 100 bytes each."""
-SOME_TIME = timestamp(0)
-_TIME = len(SOME_TIME)
-
-Facets = tuple[tuple[str, ...], tuple[FacetState, ...]]
-"""The names of an entity's facets, and the facets."""
 
 _decode = msgspec.msgpack.Decoder(RecordPart).decode
-_decode_facets = msgspec.msgpack.Decoder(dict[str, FacetMap]).decode
-
-
-class _Facet(NamedTuple):
-    """The only facet of an entity, all but its time. names: the tuple that entities of its kind share."""
-
-    names: tuple[str, ...]
-    base: State
-    state: State
-    interrupted: str | None
-
-
-_remembered: dict[bytes, _Facet] = {}
-"""By the bytes of a map of facets up to the time at its end."""
 
 
 def read_entities(bodies: Sequence[bytes]) -> list[EntityAfter]:
@@ -70,39 +47,6 @@ def _are_enough(parts: list[RecordPart], bodies: Sequence[bytes]) -> bool:
 
 
 def _after(found: list[EntityPart]) -> list[EntityAfter]:
-    facets = _facets([*map(bytes, [data.entity.facets for data in found])])
+    facets = all_facets([*map(bytes, [data.entity.facets for data in found])])
     entities = [wire_codec.entity_of(data, names, own) for data, (names, own) in zip(found, facets, strict=True)]
     return [EntityAfter(one, data.cause.sequence) for one, data in zip(entities, found, strict=True)]
-
-
-def _facets(bodies: list[bytes]) -> list[Facets]:
-    """The facets in encoded maps of them; raises `ValueError`."""
-    known = [_remembered.get(body[:-_TIME]) for body in bodies]
-    times = [body[-_TIME:] for body in bodies]
-    return [
-        _decoded(body) if one is None
-        else (one.names, (FacetState(one.base, one.state, nanoseconds(time.decode()), one.interrupted),))
-        for body, time, one in zip(bodies, times, known, strict=True)
-    ]  # fmt: skip
-
-
-def _decoded(body: bytes) -> Facets:
-    """The facets in an encoded map. A single one is remembered."""
-    found = _decode_facets(body)
-    if len(found) == 1:
-        _remember(body[:-_TIME], found)
-    return wire_codec.facets_in(found)
-
-
-def _remember(start: bytes, found: dict[str, FacetMap]) -> None:
-    """Remember the facet in `found`, if its bytes are `start` and its time: another time there changes nothing else."""
-    try:
-        other = _decode_facets(start + SOME_TIME.encode())
-    except ValueError:
-        return
-    if other != {name: replace(facet, since=SOME_TIME) for name, facet in found.items()}:
-        return
-    if len(_remembered) >= MOST:
-        _remembered.clear()
-    names, (facet,) = wire_codec.facets_in(other)
-    _remembered[start] = _Facet(names, facet.base, facet.state, facet.interrupted)

@@ -5,6 +5,7 @@ Belongs here: `schemas.codec`, `schemas.wire_codec`, timestamps. Does not: subje
 """
 
 import json
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import msgpack  # type: ignore[import-untyped]  # it ships no types
@@ -30,8 +31,9 @@ from phaseline.schemas.records import (
     nanoseconds,
     timestamp,
 )
-from phaseline.schemas.templates import transition
+from phaseline.schemas.templates import remembered, transition, whole_record
 from phaseline.schemas.templates.transition import TransitionWriter, shared_writer
+from phaseline.schemas.upcasting import NewerRecord
 from tests.support.built_in_kinds import BUILT_IN_KINDS
 from tests.support.strategies import MAPS, VALUES
 
@@ -172,6 +174,8 @@ MARKS = st.builds(Mark, entities(), CAUSES, TIMES)
 def test_a_record_comes_back_from_its_bytes(record: Record) -> None:
     body = wire_codec.write(record, 2, 3, "phaseline/pl")
     assert wire_codec.read(body) == record
+    for _ in ("first seen", "known"):
+        assert whole_record.read(body) == record
 
 
 @given(TRANSITIONS | REJECTIONS | MARKS)
@@ -221,7 +225,8 @@ def test_a_record_is_shown_alike_by_the_quick_and_the_long_way(record: Transitio
 def test_a_record_is_read_whatever_its_first_bytes_look_like(record: Record, source: str) -> None:
     """Its head says which shape to try first, and the installation's name may say something else."""
     for as_json in (False, True):
-        assert wire_codec.read(wire_codec.write(record, 0, 1, source, as_json=as_json)) == record
+        body = wire_codec.write(record, 0, 1, source, as_json=as_json)
+        assert wire_codec.read(body) == whole_record.read(body) == record
 
 
 @given(TRANSITIONS | REJECTIONS | MARKS, st.integers(0, 99))
@@ -256,7 +261,8 @@ def test_both_libraries_write_the_same_bytes(value: Any) -> None:
 def test_a_record_with_a_value_of_an_extension_type_comes_back(record: Transition | Mark, value: Any) -> None:
     entity = replace(record.entity, attributes={"at": [value], "n": -1})
     record = replace(record, entity=entity)
-    assert wire_codec.read(wire_codec.write(record, 0, 1, "phaseline/pl")) == record
+    body = wire_codec.write(record, 0, 1, "phaseline/pl")
+    assert wire_codec.read(body) == whole_record.read(body) == record
 
 
 @given(TRANSITIONS | REJECTIONS | MARKS)
@@ -291,6 +297,76 @@ RIGHT: dict[str, Any] = codec.decode(
 def test_a_body_that_is_not_a_record_is_refused(encode: Any, changed: dict[str, Any], says: str) -> None:
     with pytest.raises(ValueError, match=says):
         wire_codec.read(encode({**RIGHT, **changed}))
+
+
+def places(found: object, at: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
+    """The paths to all values in nested maps."""
+    for name, value in found.items() if isinstance(found, dict) else ():
+        yield (*at, name)
+        yield from places(value, (*at, name))
+
+
+def outcome(read: Callable[[bytes], Record], body: bytes) -> object:
+    try:
+        return read(body)
+    except (ValueError, KeyError, TypeError, AttributeError, NewerRecord) as error:
+        return type(error), str(error)
+
+
+OTHERS: tuple[Any, ...] = (
+    None,
+    0,
+    1,
+    -7,
+    "",
+    "word",
+    "a.marked",
+    "2026-03-02T08:00:00.123456789Z",
+    [],
+    ["Ok"],
+    {},
+    {"state": "Up"},
+    b"x",
+)
+FULL = Transition(
+    "phase", State("Up"), State("Down", ("A",)), "stop", "Why", "because", Cause(7, "e", "/a", "event", "node/n", "noon", {"traceparent": "0"}),
+    Entity(
+        "node", "c/p/n", 2, ("phase",), (FacetState(State("Up"), State("Down", ("A",)), 9, "Stopped"),), {"size": 3}, {"/a": 1}, {"phase": 5}, 4
+    ),
+    9, True,
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("interrupted", ["Stopped", None])
+def test_a_changed_transition_is_read_alike_by_the_quick_and_the_long_way(interrupted: str | None) -> None:
+    """Each value in it becomes others or is gone, when the right record and when the changed one was read before."""
+    facets = (replace(FULL.entity.facets[0], interrupted=interrupted),)
+    record = replace(FULL, entity=replace(FULL.entity, facets=facets))
+    written = wire_codec.write(record, 0, 1, "a.transitioned")
+    assert whole_record.read(written) == record
+    for *above, last in places(codec.decode(written)):
+        for other in (..., *OTHERS):
+            part = body = codec.decode(written)
+            for name in above:
+                part = part[name]
+            if other is ...:
+                del part[last]
+            else:
+                part[last] = other
+            changed = codec.encode(body)
+            found = [outcome(whole_record.read, changed) for _ in ("first seen", "known")]
+            assert found == [outcome(wire_codec.read, changed)] * 2, (above, last, other)
+
+
+def test_remembered_states_and_facets_are_forgotten_before_they_are_too_many(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(remembered, "MOST", 2)
+    monkeypatch.setattr(remembered, "known_states", {})
+    monkeypatch.setattr(remembered, "known_facets", {})
+    for phase in "abcabc":
+        entity = Entity("node", "n", 1, ("phase",), (FacetState(State(phase), State(phase), 1),), {}, {})
+        record = Transition("phase", None, State(phase), "go", None, None, Cause(1, "e", "/s", "event"), entity, 1)
+        assert whole_record.read(wire_codec.write(record, 0, 1, "phaseline/pl")) == record
+        assert max(len(remembered.known_states), len(remembered.known_facets)) <= 2
 
 
 @given(TIMES)
