@@ -4,12 +4,13 @@ import asyncio
 import fcntl
 import os
 import pty
+import statistics
 import struct
 import subprocess
 import sys
 import termios
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import IO, Any, NamedTuple, cast
 
@@ -30,7 +31,7 @@ from phaseline.schemas.subjects import Subjects
 
 ROOT = Path(__file__).parent.parent
 ENTITIES = 50_000
-ROUNDS = 3
+ROUNDS = 5
 START = 1_700_000_000_000_000_000
 PEAK = "VmHWM:"
 """In /proc/self/status, the most memory that this program has used. What `wait4` says includes the benchmark itself."""
@@ -68,7 +69,7 @@ class Cost(NamedTuple):
 
 
 async def run(entities: int = ENTITIES, rounds: int = ROUNDS, commands: Iterable[str] = ()) -> dict[str, Any]:
-    """The median costs of commands (all without names), on a terminal, as JSON to a pipe, and of the bare reader."""
+    """The costs of commands (all without names), on a terminal, as JSON to a pipe, and of the bare reader."""
     async with EmbeddedServer() as server:
         for prefix, events in (("pl", _adopted), ("ph", _moved), ("pr", _rejected)):
             settings = Settings(nats=(server.url,), partitions=1, prefix=prefix)
@@ -80,12 +81,9 @@ async def run(entities: int = ENTITIES, rounds: int = ROUNDS, commands: Iterable
             environment = {**os.environ, "PHASELINE_NATS": server.url, "PHASELINE_PREFIX": prefix, "TERM": "xterm"}
             bare = [*BARE, server.url, prefix, stream, filter_.format(prefix)]
             command = [*COMMAND, *words.split()]
-            found[name] = {
-                "bare": await _median(bare, environment, rounds, terminal=False),
-                "json": await _median([*command, "--json"], environment, rounds, terminal=False),
-                "human": await _median(command, environment, rounds, terminal=True),
-            }
-    return {"entities": entities, "commands": found}
+            ways = {"bare": (bare, False), "json": ([*command, "--json"], False), "human": (command, True)}
+            found[name] = await _in_turn(ways, environment, rounds)
+    return {"entities": entities, "rounds": rounds, "commands": found}
 
 
 def _adopted(entities: int) -> Iterator[tuple[str, str, dict[str, Any] | None]]:
@@ -131,9 +129,19 @@ async def _fill(
         state = (await wire.api(f"STREAM.INFO.{layout.state}"))["sources"][0]
 
 
-async def _median(command: list[str], environment: dict[str, str], rounds: int, *, terminal: bool) -> dict[str, float]:
-    costs = [await asyncio.to_thread(measured, command, environment, terminal=terminal) for _ in range(rounds)]
-    return sorted(costs)[len(costs) // 2]._asdict()
+async def _in_turn(
+    ways: Mapping[str, tuple[list[str], bool]], environment: dict[str, str], rounds: int
+) -> dict[str, Any]:
+    """The median costs of commands that take turns, and the medians of their ratios. ways: also whether a terminal."""
+    costs: dict[str, list[Cost]] = {way: [] for way in ways}
+    for _ in range(rounds):
+        for way, (command, terminal) in ways.items():
+            costs[way].append(await asyncio.to_thread(measured, command, environment, terminal=terminal))
+    ratios = {
+        f"{one} / {other}": statistics.median(a.cpu / b.cpu for a, b in zip(costs[one], costs[other], strict=True))
+        for one, other in (("human", "json"), ("human", "bare"))
+    }
+    return {way: sorted(found)[rounds // 2]._asdict() for way, found in costs.items()} | {"ratios": ratios}
 
 
 def measured(command: list[str], environment: dict[str, str], *, terminal: bool) -> Cost:
@@ -172,16 +180,17 @@ def page(found: dict[str, Any]) -> str:
     lines = [
         f"{found['entities']:,} entities, transitions of one entity, or rejections; `tree` and `timeline` of 1,002. "
         "CPU seconds of the whole\nprocess. Human: on a terminal with 120 columns. Bare: a process that receives the "
-        "same messages and drops them.\n",
+        "same messages and drops them.\n"
+        f"Medians of {found['rounds']} rounds in which the three take turns; the ratios are medians of theirs.\n",
         "| command | bare | `--json` | human | human / `--json` | human / bare | memory, MB: bare, `--json`, human "
         "| first line, s: `--json`, human |",
         "|---|---|---|---|---|---|---|---|",
     ]
     for name, one in found["commands"].items():
-        bare, json, human = one["bare"], one["json"], one["human"]
+        bare, json, human, ratios = one["bare"], one["json"], one["human"], one["ratios"]
         lines.append(
             f"| `{COMMANDS[name][1]}` | {bare['cpu']:.2f} | {json['cpu']:.2f} | {human['cpu']:.2f} "
-            f"| {human['cpu'] / json['cpu']:.2f} | {human['cpu'] / bare['cpu']:.1f} "
+            f"| {ratios['human / json']:.2f} | {ratios['human / bare']:.1f} "
             f"| {bare['memory']:.0f}, {json['memory']:.0f}, {human['memory']:.0f} "
             f"| {json['first']:.2f}, {human['first']:.2f} |"
         )

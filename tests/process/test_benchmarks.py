@@ -200,7 +200,8 @@ def test_a_snapshot_of_which_three_differ_makes_three_records() -> None:
 async def test_reading_measures_pages_json_and_the_bare_reader() -> None:
     found = await reading.run(entities=50, rounds=1, commands=["list"])
     costs = found["commands"]["list"]
-    assert all(cost["cpu"] > 0 and cost["memory"] > 0 for cost in costs.values())
+    assert all(costs[way]["cpu"] > 0 and costs[way]["memory"] > 0 for way in ("bare", "json", "human"))
+    assert costs["ratios"]["human / bare"] == costs["human"]["cpu"] / costs["bare"]["cpu"]  # of the only round
     assert costs["json"]["size"] > costs["human"]["size"] > 50 * 30
     assert "| `list` |" in reading.page(found)
 
