@@ -24,7 +24,7 @@ from phaseline.engine.replay.log_file import LogFile
 from phaseline.engine.replay.log_format import EventItem, Item, RecordItem, StateItem
 from phaseline.schemas.records import Mark, Rejection
 from phaseline.schemas.subjects import quoted_id
-from phaseline.schemas.templates import whole_record
+from phaseline.schemas.templates.reading import read as read_record
 
 BYTES = 16
 MODULUS = 1 << (8 * BYTES)
@@ -140,7 +140,7 @@ class ReadBack:
         if self.states is None:
             self.states = LastStates[bytes]()
             for body in _told(bodies, progress):
-                record = whole_record.read(body)
+                record = read_record(body)
                 if not isinstance(record, Rejection):
                     entity = About(f"{record.entity.kind}.{quoted_id(record.entity.id)}", isinstance(record, Mark))
                     self.states.put(entity, body)

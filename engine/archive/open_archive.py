@@ -35,7 +35,7 @@ from phaseline.engine.replay.log_format import EventItem, Item, RecordItem, Stat
 from phaseline.schemas import wire_codec
 from phaseline.schemas.records import Transition, nanoseconds
 from phaseline.schemas.subjects import partition_of, quoted_id
-from phaseline.schemas.templates import whole_record
+from phaseline.schemas.templates import reading
 
 BY_WORKER = b"NATS/1.0\r\nNats-Batch-Id:archive\r\n\r\n"
 """The header block of a record of the archive: only records of workers get there."""
@@ -177,7 +177,7 @@ class Archive:
                 async for _ in self._read(self._folded(states, base, place, None if is_kept else selection)):
                     pass
                 self._kept = (place, states) if is_kept else None
-        found = await asyncio.to_thread(lambda: list(map(whole_record.read, selection.of(states))))
+        found = await asyncio.to_thread(lambda: list(map(reading.read, selection.of(states))))
         return [record for record in found if isinstance(record, Transition)]
 
     def _folded(self, states: States, base: int, place: int, only: "_Selection | None") -> Iterator[object]:
@@ -187,7 +187,7 @@ class Archive:
             for items in self.items(part) if is_base or part.lowest <= place else ():
                 for item in items:
                     if isinstance(item, StateItem) and is_base:
-                        record = whole_record.read(item.body)
+                        record = reading.read(item.body)
                         if isinstance(record, Transition):
                             _put(states, f"{record.entity.kind}.{quoted_id(record.entity.id)}", item.body, only)
                     elif isinstance(item, RecordItem):

@@ -12,7 +12,7 @@ from phaseline.machines.language.scripts import ScriptRunner
 from phaseline.machines.language.table import ABSENT
 from phaseline.schemas.records import Entity, EntityAfter, Record, Rejection
 from phaseline.schemas.subjects import ancestor_id, id_above, ids_above
-from phaseline.schemas.templates.entity_part import read_entities
+from phaseline.schemas.templates.reading import read_entities
 
 NO_TALLY: Mapping[str, int] = {}
 

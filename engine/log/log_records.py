@@ -26,8 +26,7 @@ from phaseline.engine.log.when import END
 from phaseline.schemas import codec, losses, wire_codec
 from phaseline.schemas.cloudevents import binary_mode
 from phaseline.schemas.records import EntityAfter, Mark, Record, Rejection, Transition, nanoseconds, timestamp
-from phaseline.schemas.templates import whole_record
-from phaseline.schemas.templates.entity_part import read_entities
+from phaseline.schemas.templates import reading
 from phaseline.schemas.upcasting import NewerRecord
 
 NOT_FOUND = "404"
@@ -225,7 +224,7 @@ def entities_in_state(stream: str, messages: Sequence[LastMessage | Stored]) -> 
     """What a tree takes from each message of STATE; None from the copy of a foreign message, which is reported."""
     try:
         if not any(map(foreign.is_copy, [message.block for message in messages])):
-            return [*read_entities([message.data for message in messages])]
+            return [*reading.read_entities([message.data for message in messages])]
     except NewerRecord:
         raise
     except NO_RECORD:
@@ -239,7 +238,7 @@ def entities_in_state(stream: str, messages: Sequence[LastMessage | Stored]) -> 
 def record_in(body: bytes) -> Record | None:
     """The record in a body; None if it holds none. Raises `NewerRecord`."""
     try:
-        return whole_record.read(body)
+        return reading.read(body)
     except NewerRecord:
         raise
     except NO_RECORD:

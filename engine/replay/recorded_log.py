@@ -26,7 +26,7 @@ from phaseline.machines.compiler.kinds import Kinds
 from phaseline.schemas import codec
 from phaseline.schemas.records import Entity, Loss, Mark, Record, Rejection, State, Transition, facets_of
 from phaseline.schemas.subjects import Subjects, partition_of_id
-from phaseline.schemas.templates import whole_record
+from phaseline.schemas.templates import reading
 
 PARKED = process.PARKED.encode()
 FAULT = ".fault."
@@ -266,7 +266,7 @@ async def rebuild(
 def read(message: Message) -> Record:
     """The record in a message of the log; raises `RecordUnreadable`."""
     try:
-        return whole_record.read(message.body)
+        return reading.read(message.body)
     except (codec.Undecodable, KeyError, TypeError, ValueError, AttributeError) as error:
         raise RecordUnreadable(subject=message.subject, problem=f"{type(error).__name__}: {error}") from error
 

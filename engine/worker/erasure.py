@@ -22,7 +22,7 @@ from phaseline.engine.log.log_records import event_at
 from phaseline.machines.kubernetes.secret_values import raw_secret
 from phaseline.schemas import codec
 from phaseline.schemas.records import Rejection
-from phaseline.schemas.templates import whole_record
+from phaseline.schemas.templates import reading
 
 COPIED = (0.0, 0.05, 0.2, 0.75, 3.0)
 """Seconds before each look for the copy in LIVE, which may arrive after the event was erased."""
@@ -127,7 +127,7 @@ class Erasure:
         async for slice_ in read_all(installation.wire, installation.layout.log, [filter_]):
             for stored in slice_:
                 try:
-                    record = whole_record.read(stored.data)
+                    record = reading.read(stored.data)
                 except (codec.Undecodable, LookupError, TypeError, ValueError, AttributeError):
                     continue  # not one of ours
                 if isinstance(record, Rejection):

@@ -1,6 +1,5 @@
 """Records written and read by what they have in common with others.
 
 Belongs here: bodies made from templates (`transition`), records and entities read with remembered states and facets
-(`whole_record`, `entity_part`, `remembered`). Does not: the shapes that bodies have (`wire_types`), any other way to
-write or read them.
+(`reading`). Does not: the shapes that bodies have (`wire_types`), any other way to write or read them.
 """

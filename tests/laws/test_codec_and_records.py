@@ -31,7 +31,7 @@ from phaseline.schemas.records import (
     nanoseconds,
     timestamp,
 )
-from phaseline.schemas.templates import remembered, transition, whole_record
+from phaseline.schemas.templates import reading, transition
 from phaseline.schemas.templates.transition import TransitionWriter, shared_writer
 from phaseline.schemas.upcasting import NewerRecord
 from tests.support.built_in_kinds import BUILT_IN_KINDS
@@ -175,7 +175,7 @@ def test_a_record_comes_back_from_its_bytes(record: Record) -> None:
     body = wire_codec.write(record, 2, 3, "phaseline/pl")
     assert wire_codec.read(body) == record
     for _ in ("first seen", "known"):
-        assert whole_record.read(body) == record
+        assert reading.read(body) == record
 
 
 @given(TRANSITIONS | REJECTIONS | MARKS)
@@ -226,7 +226,7 @@ def test_a_record_is_read_whatever_its_first_bytes_look_like(record: Record, sou
     """Its head says which shape to try first, and the installation's name may say something else."""
     for as_json in (False, True):
         body = wire_codec.write(record, 0, 1, source, as_json=as_json)
-        assert wire_codec.read(body) == whole_record.read(body) == record
+        assert wire_codec.read(body) == reading.read(body) == record
 
 
 @given(TRANSITIONS | REJECTIONS | MARKS, st.integers(0, 99))
@@ -262,7 +262,7 @@ def test_a_record_with_a_value_of_an_extension_type_comes_back(record: Transitio
     entity = replace(record.entity, attributes={"at": [value], "n": -1})
     record = replace(record, entity=entity)
     body = wire_codec.write(record, 0, 1, "phaseline/pl")
-    assert wire_codec.read(body) == whole_record.read(body) == record
+    assert wire_codec.read(body) == reading.read(body) == record
 
 
 @given(TRANSITIONS | REJECTIONS | MARKS)
@@ -343,7 +343,7 @@ def test_a_changed_transition_is_read_alike_by_the_quick_and_the_long_way(interr
     facets = (replace(FULL.entity.facets[0], interrupted=interrupted),)
     record = replace(FULL, entity=replace(FULL.entity, facets=facets))
     written = wire_codec.write(record, 0, 1, "a.transitioned")
-    assert whole_record.read(written) == record
+    assert reading.read(written) == record
     for *above, last in places(codec.decode(written)):
         for other in (..., *OTHERS):
             part = body = codec.decode(written)
@@ -354,19 +354,19 @@ def test_a_changed_transition_is_read_alike_by_the_quick_and_the_long_way(interr
             else:
                 part[last] = other
             changed = codec.encode(body)
-            found = [outcome(whole_record.read, changed) for _ in ("first seen", "known")]
+            found = [outcome(reading.read, changed) for _ in ("first seen", "known")]
             assert found == [outcome(wire_codec.read, changed)] * 2, (above, last, other)
 
 
 def test_remembered_states_and_facets_are_forgotten_before_they_are_too_many(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(remembered, "MOST", 2)
-    monkeypatch.setattr(remembered, "known_states", {})
-    monkeypatch.setattr(remembered, "known_facets", {})
+    monkeypatch.setattr(reading, "MOST", 2)
+    monkeypatch.setattr(reading, "known_states", {})
+    monkeypatch.setattr(reading, "known_facets", {})
     for phase in "abcabc":
         entity = Entity("node", "n", 1, ("phase",), (FacetState(State(phase), State(phase), 1),), {}, {})
         record = Transition("phase", None, State(phase), "go", None, None, Cause(1, "e", "/s", "event"), entity, 1)
-        assert whole_record.read(wire_codec.write(record, 0, 1, "phaseline/pl")) == record
-        assert max(len(remembered.known_states), len(remembered.known_facets)) <= 2
+        assert reading.read(wire_codec.write(record, 0, 1, "phaseline/pl")) == record
+        assert max(len(reading.known_states), len(reading.known_facets)) <= 2
 
 
 @given(TIMES)

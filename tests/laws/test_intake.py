@@ -19,7 +19,7 @@ from phaseline.machines.language.scripts import NoScripts
 from phaseline.machines.language.table import ABSENT, LIVE, MAX_TEXT, OK, SAME, Facet, Field, Label, Row, Table
 from phaseline.schemas import codec, wire_codec
 from phaseline.schemas.records import MAX_PAYLOAD, Entity, Reason, Rejection, Transition, entity_after
-from phaseline.schemas.templates import entity_part
+from phaseline.schemas.templates import reading
 from tests.support import edge_worlds, sample_kinds
 from tests.support.strategies import MAPS, SUBJECTS, VALUES, History, Sent, event
 
@@ -161,7 +161,7 @@ def test_no_input_raises(kinds: Kinds, data: st.DataObject) -> None:
             assert step.read.payload == sent.body[:MAX_PAYLOAD]
         for message, record in zip(processor.messages(step.records), step.records, strict=True):
             read = wire_codec.read(message.body)
-            assert entity_part.read_entities([message.body]) == [entity_after(read)]
+            assert reading.read_entities([message.body]) == [entity_after(read)]
             assert (read if isinstance(read, Rejection) else replace(read, entity=whole(kinds, read.entity))) == record
             assert all(message.subject.split("."))
             evolve(processor.tree, record)

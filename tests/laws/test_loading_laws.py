@@ -17,7 +17,7 @@ from phaseline.engine.testing.laws import same
 from phaseline.machines.language.scripts import NoScripts
 from phaseline.schemas import wire_codec
 from phaseline.schemas.records import entity_after
-from phaseline.schemas.templates import entity_part, remembered
+from phaseline.schemas.templates import reading
 from tests.support.built_in_kinds import BUILT_IN_KINDS
 from tests.support.strategies import History, histories, hold, law_by_law
 
@@ -86,7 +86,7 @@ def what_is_read_in_part_is_what_the_whole_record_holds(history: History) -> Non
         for index, record in enumerate(step.records)
     ]
     found = [entity_after(wire_codec.read(body)) for body in written]
-    same("entities", entity_part.read_entities(written), found)
+    same("entities", reading.read_entities(written), found)
 
 
 def without_empty(tallies: dict[tuple[str, str, int, str | None], dict[str, dict[str, int]]]) -> dict[object, object]:
@@ -101,7 +101,7 @@ def in_order(below: dict[str, dict[str, list[str]]]) -> dict[str, dict[str, list
 
 @pytest.fixture(autouse=True)
 def _few_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(remembered, "MOST", 3)
+    monkeypatch.setattr(reading, "MOST", 3)
 
 
 @law_by_law(batches_make_the_tree_that_single_records_make, what_is_read_in_part_is_what_the_whole_record_holds)

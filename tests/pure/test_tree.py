@@ -13,7 +13,7 @@ from phaseline.engine.replay.recorded_log import StoredEvent
 from phaseline.machines.language.scripts import NoScripts
 from phaseline.schemas import wire_codec
 from phaseline.schemas.records import EntityAfter, Transition
-from phaseline.schemas.templates import entity_part
+from phaseline.schemas.templates import reading
 from tests.support.built_in_kinds import BUILT_IN_KINDS
 from tests.support.sample_kinds import KINDS
 from tests.support.strategies import SUBJECTS, Sent, event
@@ -53,7 +53,7 @@ def test_the_records_of_a_log_restore_entities_tallies_and_indexes() -> None:
 def test_records_restored_together_make_the_same_tree() -> None:
     """Also where several are of one entity, some of it new and some known: the last one counts."""
     tree, bodies = written(*SENT)
-    read = entity_part.read_entities([body for _, body in bodies])
+    read = reading.read_entities([body for _, body in bodies])
     for known in range(len(read)):
         restored = Tree(KINDS, NoScripts())
         take_all_in(restored, read[:known])
@@ -72,8 +72,8 @@ def test_the_end_of_a_facet_is_not_taken_for_its_time() -> None:
         for phase in ("thirty-letters-and-a-name-here", "2023-11-14T22:13:20.000000001Z", "Short")
     ]
     held = [wire_codec.write(replace(record, entity=one.entity), 0, 1, "phaseline/pl") for one in found]
-    assert entity_part.read_entities(held) == found
-    assert entity_part.read_entities(held[::-1]) == found[::-1]
+    assert reading.read_entities(held) == found
+    assert reading.read_entities(held[::-1]) == found[::-1]
 
 
 def test_a_record_of_a_kind_that_the_tree_lacks_is_refused_unless_it_is_a_rejection() -> None:

@@ -26,7 +26,7 @@ from phaseline.machines.language.scripts import NoScripts
 from phaseline.schemas import codec, wire_codec
 from phaseline.schemas.records import Mark, Record, Rejection, Transition, entity_after
 from phaseline.schemas.subjects import Subjects
-from phaseline.schemas.templates import entity_part
+from phaseline.schemas.templates import reading
 from phaseline.schemas.upcasting import RECORD_VERSION, STEPS, NewerRecord, upcast
 from tests.support import edge_worlds
 
@@ -74,7 +74,7 @@ def test_every_version_is_read_to_the_same_records(version: int) -> None:
         without_words_of_tables(record) for record in folded(held)[1]
     ]
     assert {type(record) for record in found} == {Transition, Rejection, Mark}
-    assert entity_part.read_entities([message.body for message in messages(held)]) == [*map(entity_after, found)]
+    assert reading.read_entities([message.body for message in messages(held)]) == [*map(entity_after, found)]
 
 
 def test_what_a_version_did_not_say_is_empty() -> None:
