@@ -36,7 +36,7 @@ def show(part: Grid | Branch, *, indent: int = 0) -> None:
     width = None if out.width is None else max(1, out.width - indent)
     lines = part.lines(width) if isinstance(part, Grid) else layout.drawn(part, width, wraps=True)
     for line in lines:
-        out.line(Text.assemble(" " * indent, line[:]) if indent else line)
+        out.line(Text.assemble(" " * indent, line) if indent else line)
     out.flush()
 
 

@@ -33,7 +33,7 @@ class Text(msgspec.Struct, eq=False, gc=False):
     """A line of pieces. It is never changed.
 
     text: all its characters; they must not steer a terminal (`controls`). style: of a single piece.
-    within: the texts that it is made of, none of them a `TableLine`; empty for a single piece.
+    within: the texts that it is made of; empty for a single piece.
     """
 
     text: str = ""
@@ -55,7 +55,7 @@ class Text(msgspec.Struct, eq=False, gc=False):
     @classmethod
     def assemble(cls, *parts: "Text | str") -> "Text":
         """The texts, one after the other."""
-        return cls("".join([one if isinstance(one, str) else one.text for one in parts]), "", parts)
+        return cls("".join([one if isinstance(one, str) else one.plain for one in parts]), "", parts)
 
     def join(self, parts: "Iterable[Text]") -> "Text":
         """The texts, with this one between them."""
@@ -134,7 +134,7 @@ class Text(msgspec.Struct, eq=False, gc=False):
         found: list[Text | str] = []
         at = 0
         for one in self.within:
-            end = at + len(one if isinstance(one, str) else one.text)
+            end = at + len(one if isinstance(one, str) else one.plain)
             if start <= at and end <= stop:
                 found.append(one)
             elif at < stop and start < end:

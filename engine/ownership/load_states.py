@@ -197,8 +197,7 @@ class PartitionStates:
         states = entities_in_state(self._installation.layout.state, copies)
         self._asides += [one.subject for one, state in zip(copies, states, strict=True) if state is None]
         self._saw(take_all_in(self._tree, [state for state in states if state is not None]))
-        own = [origin(one.block) for one in found if one.subject == self._own]
-        self._copied = max(self._copied, *own) if own else self._copied
+        self._copied = max([self._copied, *(origin(one.block) for one in found if one.subject == self._own)])
 
     def _owns(self, subject: str) -> bool:
         root = _root(subject[len(self._start) :].split("."))

@@ -14,7 +14,14 @@ from phaseline.machines.compiler import check_kinds, checks, fingerprint, reacha
 from phaseline.machines.compiler.completion import completed, implied_cascades
 from phaseline.machines.compiler.conditions import expiring_conditions, phases_of, returns
 from phaseline.machines.compiler.judging import Judge
-from phaseline.machines.compiler.machine import INTERRUPTED, FacetMachine, Step, candidates_of, starts_of_trigger
+from phaseline.machines.compiler.machine import (
+    INTERRUPTED,
+    NO_CANDIDATES,
+    FacetMachine,
+    Step,
+    candidates_of,
+    starts_of_trigger,
+)
 from phaseline.machines.compiler.reports import PHASE, SEEN_FIELD, SNAPSHOT, UNREQUESTED
 from phaseline.machines.compiler.short_ways import (
     MovePlan,
@@ -88,8 +95,7 @@ class Kind:
     """
 
     __slots__ = (
-        "_bases", "_candidates", "_judged_by_state", "_steps", "_tables", "_version", "adopted", "arity", "attributes",
-        "base_from_data", "below",
+        "_bases", "_judged_by_state", "_steps", "_tables", "_version", "adopted", "arity", "attributes", "base_from_data", "below",
         "births", "contact", "counted", "event_types", "expiring", "fan_out_triggers", "fast_path_ok", "fields",
         "fired_by", "hears_alone", "implied", "inherited", "interprets", "judge", "levels", "machines", "may_grow", "may_stay_unknown",
         "name", "names", "parent", "parent_arity", "places", "plans", "reported_below", "reports", "roles", "starts",
@@ -144,13 +150,9 @@ class Kind:
             trigger: f"{self.name}.{trigger}" for trigger, role in self.roles.items() if role != "derived"
         }
         self._judged_by_state = frozenset(table.intents)
-        self._steps: dict[str, tuple[tuple[int, Mapping[str, tuple[Step, ...]]], ...]] = {
-            trigger: tuple((i, m.steps[trigger]) for i, m in enumerate(self.machines) if trigger in m.steps)
-            for trigger in table.triggers
-        }
-        self._candidates = {
-            trigger: tuple((i, candidates_of(by_phase)) for i, by_phase in by_facet)
-            for trigger, by_facet in self._steps.items()
+        self._steps = {
+            name: tuple((i, candidates_of(m.steps[name])) for i, m in enumerate(self.machines) if name in m.steps)
+            for name in table.triggers
         }
         self.base_from_data = frozenset(
             row.trigger for facet in table.facets for row in facet.rows if row.to == FROM_DATA
@@ -219,12 +221,10 @@ class Kind:
         taken: list[tuple[int, Step]] = []
         refused: Predicate | None = None
         by_state = trigger in self._judged_by_state
-        for index, by_phase in self._candidates[trigger]:
+        for index, by_phase in self._steps[trigger]:
             facet = facets[index]
             judged = facet.state if by_state else facet.base
-            candidates = by_phase.get(judged.phase)
-            if candidates is None:
-                continue
+            candidates = by_phase.get(judged.phase, NO_CANDIDATES)
             for step in candidates.for_data(data) if candidates.field else candidates.steps:
                 if step.plain or step.fits(judged, facet.base, data, facet.interrupted):
                     failed = step.failed_guard(scene, entity_id) if step.row.when else None
@@ -240,7 +240,7 @@ class Kind:
         for index, by_phase in self._steps[trigger]:
             facet = facets[index]
             judged = facet.state if by_state else facet.base
-            for step in by_phase.get(judged.phase, ()):
+            for step in by_phase.get(judged.phase, NO_CANDIDATES).steps:
                 if step.is_offered(judged, facet.base, facet.interrupted):
                     yield index, step
 
@@ -248,11 +248,13 @@ class Kind:
         """Whether an observation is redundant: one of its facets is already what it reports, or comes back as that."""
         for index, by_phase in self._steps[trigger]:
             machine, under = self.machines[index], facets[index].interrupted
-            if under is not None and any(s.dest == machine.returns.get(under) for s in by_phase.get(under, ())):
-                return True
-            for steps in by_phase.values():
-                chosen = [step for step in steps if step.row.given and step.has_given(data)]
-                if any(step.reports(facets[index].base, data) for step in chosen or steps):
+            if under is not None:
+                cleared = by_phase.get(under, NO_CANDIDATES).steps
+                if any(step.dest == machine.returns.get(under) for step in cleared):
+                    return True
+            for candidates in by_phase.values():
+                chosen = [step for step in candidates.steps if step.row.given and step.has_given(data)]
+                if any(step.reports(facets[index].base, data) for step in chosen or candidates.steps):
                     return True
         return False
 

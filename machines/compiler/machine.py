@@ -170,6 +170,9 @@ class Candidates(NamedTuple):
             return self.others
 
 
+NO_CANDIDATES = Candidates((), "", {}, ())
+
+
 def candidates_of(by_phase: Mapping[str, tuple[Step, ...]]) -> Mapping[str, Candidates]:
     """The lookups for the steps of a trigger, by phase."""
     return {phase: Candidates.of(steps) for phase, steps in by_phase.items()}

@@ -6,7 +6,6 @@ Belongs here: `read`, `read_entities`, what is remembered. Does not: which field
 """
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 import msgspec
 from msgspec.structs import replace
@@ -43,19 +42,10 @@ _decode_state = msgspec.msgpack.Decoder(StateMap).decode
 _decode_facets = msgspec.msgpack.Decoder(dict[str, FacetMap]).decode
 
 
-class _Facet(NamedTuple):
-    """The only facet of an entity, all but its time. names: the tuple that entities of its kind share."""
-
-    names: tuple[str, ...]
-    base: State
-    state: State
-    interrupted: str | None
-
-
 known_states: dict[bytes, State] = {}
 """States by the bytes of their `StateMap`."""
-known_facets: dict[bytes, _Facet] = {}
-"""Facets by the bytes of a map of facets up to the time at its end."""
+known_facets: dict[bytes, tuple[tuple[str, ...], FacetState]] = {}
+"""The name and the only facet of an entity, with any time, by the bytes of their map up to the time at its end."""
 
 
 def read(body: bytes) -> Record:
@@ -119,7 +109,7 @@ def _are_enough(parts: list[RecordPart], bodies: Sequence[bytes]) -> bool:
 
 
 def _after(found: list[EntityPart]) -> list[EntityAfter]:
-    facets = _all_facets([*map(bytes, [data.entity.facets for data in found])])
+    facets = [_facets(bytes(data.entity.facets), "", 0) for data in found]
     entities = [wire_codec.entity_of(data, names, own) for data, (names, own) in zip(found, facets, strict=True)]
     return [EntityAfter(one, data.cause.sequence) for one, data in zip(entities, found, strict=True)]
 
@@ -136,28 +126,17 @@ def _state(body: bytes) -> State:
 
 
 def _facets(body: bytes, time: str, time_ns: int) -> Facets:
-    """The facets in an encoded map of them; raises `ValueError`. time, time_ns: those of their record."""
+    """The facets in an encoded map of them; raises `ValueError`. time, time_ns: those of their record, if known."""
     found = known_facets.get(body[:-_TIME])
     if found is None:
         return _decoded(body, time, time_ns)
+    names, facet = found
     since = body[-_TIME:].decode()
-    return found.names, (
-        FacetState(found.base, found.state, time_ns if since == time else nanoseconds(since), found.interrupted),
-    )
+    since_ns = time_ns if since == time else nanoseconds(since)
+    return names, (FacetState(facet.base, facet.state, since_ns, facet.interrupted),)
 
 
-def _all_facets(bodies: Sequence[bytes]) -> list[Facets]:
-    """As `_facets` for each of these maps, of records whose times nobody knows."""
-    known = [known_facets.get(body[:-_TIME]) for body in bodies]
-    times = [body[-_TIME:] for body in bodies]
-    return [
-        _decoded(body) if one is None
-        else (one.names, (FacetState(one.base, one.state, nanoseconds(time.decode()), one.interrupted),))
-        for body, time, one in zip(bodies, times, known, strict=True)
-    ]  # fmt: skip
-
-
-def _decoded(body: bytes, time: str = "", time_ns: int = 0) -> Facets:
+def _decoded(body: bytes, time: str, time_ns: int) -> Facets:
     """The facets in an encoded map. A single one is remembered."""
     found = _decode_facets(body)
     if len(found) == 1:
@@ -176,4 +155,4 @@ def _remember(start: bytes, found: dict[str, FacetMap]) -> None:
     if len(known_facets) >= MOST:
         known_facets.clear()
     names, (facet,) = wire_codec.facets_in(other)
-    known_facets[start] = _Facet(names, facet.base, facet.state, facet.interrupted)
+    known_facets[start] = names, facet
