@@ -65,7 +65,7 @@ WRITTEN_BY_WORKERS = tuple(
 ROLES = (
     Role(
         "engine", ENGINE, "the workers",
-        publish=(*WRITTEN_BY_WORKERS, "$JS.API.>"),
+        publish=(*WRITTEN_BY_WORKERS, "{p}.edge.*.api.>", "$JS.API.>"),
         subscribe=("{p}.status.>", "{p}.owner.>", "$SRV.>"),
         answers=True,
     ),

@@ -56,16 +56,11 @@ async def add(wire: Wire, settings: Settings, name: str, wanted: StoreWanted) ->
     found = await _config(way.at_hub, f"CONSUMER.INFO.{names.inlet}.{TO_EVENTS}")
     trees = wanted.trees or (_trees(settings.prefix, found) if found else (name,))
     tree_subjects(settings.prefix, trees)  # before anything is changed
-    inlet = await _config(way.at_hub, f"STREAM.INFO.{names.inlet}")
-    if inlet is None:
-        await way.at_hub(f"STREAM.CREATE.{names.inlet}", edge_streams.inlet(names, events))
-        changed.append(f"stream {names.inlet}")
-    elif inlet["num_replicas"] != events["num_replicas"]:
-        await way.at_hub(f"STREAM.UPDATE.{names.inlet}", {**inlet, "num_replicas": events["num_replicas"]})
-        changed.append(f"replicas of {names.inlet}")
+    changed += await _inlet(way, events)
     if found is None or _trees(settings.prefix, found) != trees:
-        await _consumer(way.at_hub, names.inlet, edge_streams.inlet_consumer(names, trees))
         changed.append(f"trees {', '.join(trees)}")
+        found = None
+    await _consumer(way.at_hub, names.inlet, edge_streams.inlet_consumer(names, trees), found)
     if await event_sources.take_in(wire, layout, edge_streams.inlet_source(names, events, way.account_api)):
         changed.append(f"source of {layout.events}")
     made = await _store(way, settings, trees, wanted.max_bytes)
@@ -73,6 +68,20 @@ async def add(wire: Wire, settings: Settings, name: str, wanted: StoreWanted) ->
         changed += await _connect(way, renewed=made.renewed)
         changed += made.changed
     return Added(name, trees, made.max_bytes if made else wanted.max_bytes or MAX_BYTES, changed, made is not None)
+
+
+async def _inlet(way: Uplink, events: dict[str, Any]) -> list[str]:
+    """Make or change the stream at the hub. events: EVENTS."""
+    name, wanted = way.names.inlet, edge_streams.inlet(way.names, events)
+    found = await _config(way.at_hub, f"STREAM.INFO.{name}")
+    if found is None:
+        await way.at_hub(f"STREAM.CREATE.{name}", wanted)
+        return [f"stream {name}"]
+    changed = {"num_replicas": "replicas", "retention": "retention"}
+    differs = [key for key in changed if found[key] != wanted[key]]
+    if differs:
+        await way.at_hub(f"STREAM.UPDATE.{name}", {**found, **{key: wanted[key] for key in differs}})
+    return [f"{changed[key]} of {name}" for key in differs]
 
 
 class _Store(NamedTuple):
@@ -104,8 +113,9 @@ async def _store(way: Uplink, settings: Settings, trees: tuple[str, ...], max_by
     elif any(found.get(key) != config[key] for key in ("subjects", "max_bytes", "duplicate_window")):
         await way.at_edge(f"STREAM.UPDATE.{names.store}", {**found, **config})
         changed.append(f"stream {names.store} at the edge")
-    if await _config(way.at_edge, f"CONSUMER.INFO.{names.store}.{TO_HUB}") is None:
-        await _consumer(way.at_edge, names.store, edge_streams.store_consumer(names))
+    consumer = await _config(way.at_edge, f"CONSUMER.INFO.{names.store}.{TO_HUB}")
+    with way.understood():
+        await _consumer(way.at_edge, names.store, edge_streams.store_consumer(names), consumer)
     return _Store(changed, config["max_bytes"], not found)
 
 
@@ -148,10 +158,16 @@ async def remove(wire: Wire, settings: Settings, name: str) -> list[str]:
 async def _drained(way: Uplink, timeout: float) -> None:
     """Wait until EVENTS has taken all that the inlet has: the store at the edge does not have it any more."""
     limit = time.monotonic() + timeout
-    while count := (await way.at_hub(f"STREAM.INFO.{way.names.inlet}"))["state"]["messages"]:
+    while count := await _not_taken(way):
         if time.monotonic() > limit:
             raise InletHoldsEvents(stream=way.names.inlet, count=count)
         await asyncio.sleep(PAUSE)
+
+
+async def _not_taken(way: Uplink) -> int:
+    """How many events of the inlet EVENTS has not said to have."""
+    found = await _asked(way.at_hub, f"CONSUMER.INFO.{way.names.inlet}.{TO_EVENTS}")
+    return 0 if found is None else int(found["num_pending"]) + int(found["num_ack_pending"])
 
 
 async def added(wire: Wire, layout: Layout) -> dict[str, dict[str, Any]]:
@@ -171,17 +187,25 @@ def _trees(prefix: str, consumer: dict[str, Any]) -> tuple[str, ...]:
     return trees_of(prefix, [one] if one else consumer.get("filter_subjects") or [])
 
 
-async def _consumer(api: Any, stream: str, config: dict[str, Any]) -> None:
-    name = config["durable_name"]
-    await api(f"CONSUMER.DURABLE.CREATE.{stream}.{name}", {"stream_name": stream, "config": config})
+async def _consumer(api: Any, stream: str, wanted: dict[str, Any], found: dict[str, Any] | None) -> None:
+    """Make or change a consumer. found: its configuration; None if it does not exist, or has other filters."""
+    if found is None or found.get("max_ack_pending") != wanted["max_ack_pending"]:
+        name = wanted["durable_name"]
+        await api(f"CONSUMER.DURABLE.CREATE.{stream}.{name}", {"stream_name": stream, "config": wanted})
 
 
 async def _config(api: Any, question: str) -> dict[str, Any] | None:
     """The configuration of a stream or consumer; None if it does not exist."""
+    found = await _asked(api, question)
+    return None if found is None else found["config"]
+
+
+async def _asked(api: Any, question: str) -> dict[str, Any] | None:
+    """What the server says of a stream or consumer; None if it does not exist."""
     try:
-        config: dict[str, Any] = (await api(question))["config"]
+        found: dict[str, Any] = await api(question)
     except ApiFailed as error:
         if error.err_code in NOT_FOUND:
             return None
         raise
-    return config
+    return found
