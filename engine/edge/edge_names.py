@@ -32,7 +32,7 @@ class EdgeNames:
     @property
     def inlet(self) -> str:
         """The stream at the hub that takes the events of the store."""
-        return f"{_inlets(self.prefix)}{self.name}"
+        return f"{inlets(self.prefix)}{self.name}"
 
     @property
     def domain(self) -> str:
@@ -71,7 +71,7 @@ class EdgeNames:
 
 def edge_of(prefix: str, stream: str) -> str | None:
     """The name of the edge whose inlet is that stream; None if it is another stream."""
-    start = _inlets(prefix)
+    start = inlets(prefix)
     return stream.removeprefix(start) if stream.startswith(start) else None
 
 
@@ -95,5 +95,6 @@ def _stream(prefix: str) -> str:
     return prefix.replace(".", "_")
 
 
-def _inlets(prefix: str) -> str:
+def inlets(prefix: str) -> str:
+    """How the names of all inlets begin."""
     return f"{_stream(prefix)}-INLET-"

@@ -5,10 +5,23 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
+import pytest
+
 from phaseline.engine.client.client import Client
 from phaseline.engine.edge import edge_streams
+from phaseline.engine.errors import ApiFailed
+from phaseline.engine.jetstream.erase import SOURCE
+from phaseline.engine.jetstream.streams import provision
+from phaseline.engine.jetstream.wire import Wire
+from phaseline.engine.log.checkpoint import Checkpoint
+from phaseline.engine.log.division import closings
+from phaseline.engine.log.installation import Installation
+from phaseline.engine.settings import Settings
+from phaseline.engine.worker.partition import Partition
+from phaseline.schemas.subjects import partition_of
+from tests.support import raw_checker
 from tests.support.built_in_kinds import BUILT_IN_KINDS
-from tests.support.edge_site import EdgeSite, Site, nodes, site
+from tests.support.edge_site import EdgeSite, Site, nodes, publish, site
 from tests.support.installation import at_work, until_decided
 from tests.support.patience import wait_for
 
@@ -58,6 +71,74 @@ async def all_came_once(found: Site, count: int) -> None:
     await found.until_stored(count)
     await until_decided(found.wire, found.layout)
     assert await found.brought() == {"c1": [*range(count)]}
+
+
+@asynccontextmanager
+async def partitions_run(found: Site) -> AsyncIterator[None]:
+    """Both partitions are decided while the block runs. Nobody removes anything from the inlet."""
+    installation, stop = Installation(found.wire, found.layout, BUILT_IN_KINDS), asyncio.Event()
+    running = [Partition(installation, number, f"w{number}") for number in range(found.layout.partitions)]
+    tasks = [asyncio.create_task(one.run(stop)) for one in running]
+    try:
+        yield
+        await until_decided(found.wire, found.layout)
+    finally:
+        stop.set()
+        for one in running:
+            one.wake()
+        await asyncio.gather(*tasks)
+
+
+async def take_again(found: Site, edge: EdgeSite) -> None:
+    """Let EVENTS take again all that the inlet holds: its source is another one, and the consumer is made anew."""
+    events = (await found.wire.api(f"STREAM.INFO.{found.layout.events}"))["config"]
+    own = edge_streams.inlet_source(edge.names, events, None)
+    others = [one for one in events["sources"] if one["name"] != edge.names.inlet]
+    await found.wire.api(f"STREAM.UPDATE.{found.layout.events}", {**events, "sources": others})
+    consumer = edge_streams.inlet_consumer(edge.names, (edge.names.name,))
+    await found.wire.api(f"CONSUMER.DELETE.{edge.names.inlet}.{consumer['durable_name']}")
+    wanted = {"stream_name": edge.names.inlet, "config": consumer}
+    await found.wire.api(f"CONSUMER.DURABLE.CREATE.{edge.names.inlet}.{consumer['durable_name']}", wanted)
+    place = f"pl.inbox.{partition_of('c1', found.layout.partitions)}.c1.>"
+    other = {**own, "subject_transforms": [{"src": "pl.events.c1.>", "dest": place}]}
+    await found.wire.api(f"STREAM.UPDATE.{found.layout.events}", {**events, "sources": [*others, other]})
+
+
+@pytest.mark.parametrize("is_decided", [False, True], ids=["not-decided-yet", "decided-by-a-former-owner"])
+async def test_what_events_takes_twice_is_decided_once(tmp_path: Path, is_decided: bool) -> None:
+    async with site(tmp_path, "c1", accounts=False, dedupe_window=WINDOW) as found:
+        edge = found.edges["c1"]
+        await publish(edge, nodes("c1", 0, 50))
+        await found.until_stored(50)
+        if is_decided:
+            async with partitions_run(found):
+                pass
+        await asyncio.sleep(2 * WINDOW)
+        await take_again(found, edge)
+        await found.until_stored(100)
+        async with partitions_run(found):
+            await publish(edge, nodes("c1", 50, 60))
+            await found.until_brought({"c1": [*range(60)]})
+        report = await raw_checker.check(found.wire.settings.nats[0], "pl")
+        assert (report.events, report.answers) == (60, 62)  # the cluster and the pool are adopted too
+        found_origins = [last.origins["c1"] for last in await checkpoints(found) if last.origins]
+        assert [(one.sequence, one.repeats) for one in found_origins] == [(60, 50)]
+
+
+async def test_nobody_can_say_that_an_event_comes_from_an_edge(settings: Settings, wire: Wire) -> None:
+    """Otherwise one high number would let the events of an edge count as repeats."""
+    await provision(wire, settings)
+    with pytest.raises(ApiFailed, match="10227"):
+        await wire.publish_acked(
+            f"{settings.prefix}.events.c1.cluster.create", b"{}", {SOURCE: "pl-INLET-c1 99 > > pl.x id"}
+        )
+
+
+async def checkpoints(found: Site) -> list[Checkpoint]:
+    """The last checkpoint of each partition."""
+    installation = Installation(found.wire, found.layout, BUILT_IN_KINDS)
+    made = await closings.checkpoints(installation, range(found.layout.partitions))
+    return [last for last in made.values() if last is not None]
 
 
 async def test_a_cut_and_a_crash_of_the_hub_double_nothing(tmp_path: Path) -> None:

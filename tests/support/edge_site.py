@@ -145,6 +145,14 @@ class Site:
 
         await wait_for(there, self.count)
 
+    async def until_brought(self, wanted: dict[str, list[int]]) -> None:
+        """Wait until EVENTS holds these events, as `brought` gives them, as long as anything changes."""
+
+        async def there() -> bool:
+            return await self.brought() == wanted
+
+        await wait_for(there, self.brought)
+
     async def count(self) -> int:
         """How many messages EVENTS has; waits for a hub that starts."""
         while True:
