@@ -65,6 +65,11 @@ class EdgeNames:
         return f"{self._subject}.far"
 
     @property
+    def note(self) -> str:
+        """The key in the metadata of EVENTS that says up to where the hub took from the store of a removed edge."""
+        return f"phaseline_taken_{self.name}"
+
+    @property
     def _subject(self) -> str:
         return f"{self.prefix}.edge.{self.name}"
 

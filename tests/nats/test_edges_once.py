@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from phaseline.engine.client.client import Client
-from phaseline.engine.edge import edge_streams
+from phaseline.engine.edge import adding, edge_streams
 from phaseline.engine.errors import ApiFailed
 from phaseline.engine.jetstream.erase import SOURCE
 from phaseline.engine.jetstream.streams import provision
@@ -123,6 +123,38 @@ async def test_what_events_takes_twice_is_decided_once(tmp_path: Path, is_decide
         assert (report.events, report.answers) == (60, 62)  # the cluster and the pool are adopted too
         found_origins = [last.origins["c1"] for last in await checkpoints(found) if last.origins]
         assert [(one.sequence, one.repeats) for one in found_origins] == [(60, 50)]
+
+
+async def test_an_edge_that_is_removed_and_added_again_brings_nothing_twice(tmp_path: Path) -> None:
+    """The store has not been told yet that the hub has its last events, and the position goes with the inlet."""
+    async with site(tmp_path, "c1", dedupe_window=WINDOW) as found:
+        edge, settings = found.edges["c1"], found.hub.settings("operator", dedupe_window=WINDOW)
+        async with under_load(edge) as load:
+            await load.reached(50)
+            await edge.cut_off()
+            await load.reached(load.count + 20)
+        async with Wire.open(settings) as wire:
+            assert await adding.remove(wire, settings, "c1")
+        await asyncio.sleep(2 * WINDOW)
+        await edge.join()
+        assert await edge.held() > 20
+        assert (await found.add("c1")).connected
+        async with at_work(found.wire.settings, found.wire, BUILT_IN_KINDS):
+            await all_came_once(found, load.count)
+
+
+async def test_a_new_store_goes_on_where_the_lost_one_was(tmp_path: Path) -> None:
+    async with site(tmp_path, "c1", dedupe_window=WINDOW) as found:
+        edge = found.edges["c1"]
+        async with at_work(found.wire.settings, found.wire, BUILT_IN_KINDS):
+            await publish(edge, nodes("c1", 0, 20))
+            await found.until_stored(20)
+            await edge.lose_store()
+            assert (await found.add("c1")).connected
+            await publish(edge, nodes("c1", 20, 30))
+            await all_came_once(found, 30)
+        async with Wire.open(edge.settings("operator")) as wire:
+            assert (await wire.api(f"STREAM.INFO.{edge.names.store}"))["state"]["last_seq"] == 30
 
 
 async def test_nobody_can_say_that_an_event_comes_from_an_edge(settings: Settings, wire: Wire) -> None:
