@@ -70,9 +70,9 @@ async def keep(way: Uplink) -> bool:
     """Remove from an inlet what EVENTS has, but for the last message. Returns whether that is all it held."""
     name = way.names.inlet
     inlet = await way.at_hub(f"STREAM.INFO.{name}")
-    config, first, last = inlet["config"], int(inlet["state"]["first_seq"]), int(inlet["state"]["last_seq"])
-    if config["retention"] != edge_streams.RETENTION:  # an earlier version has made it
-        await way.at_hub(f"STREAM.UPDATE.{name}", {**config, "retention": edge_streams.RETENTION})
+    if inlet["config"]["retention"] != edge_streams.RETENTION:
+        return True  # an earlier version has made it, and it keeps nothing
+    first, last = int(inlet["state"]["first_seq"]), int(inlet["state"]["last_seq"])
     # Asked after the stream: what waits then includes all that was in the stream before.
     consumer = await way.at_hub(f"CONSUMER.INFO.{name}.{TO_EVENTS}")
     waits = int(consumer["num_pending"]) + int(consumer["num_ack_pending"])

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from phaseline.engine.client.client import Client
-from phaseline.engine.edge import adding, edge_streams
+from phaseline.engine.edge import adding, edge_state, edge_streams, uplink
 from phaseline.engine.errors import ApiFailed
 from phaseline.engine.jetstream.erase import SOURCE
 from phaseline.engine.jetstream.streams import provision
@@ -123,6 +123,7 @@ async def test_what_events_takes_twice_is_decided_once(tmp_path: Path, is_decide
         assert (report.events, report.answers) == (60, 62)  # the cluster and the pool are adopted too
         found_origins = [last.origins["c1"] for last in await checkpoints(found) if last.origins]
         assert [(one.sequence, one.repeats) for one in found_origins] == [(60, 50)]
+        assert [one.repeats for one in await edge_state.edges(found.wire, found.wire.settings)] == [50]
 
 
 async def test_an_edge_that_is_removed_and_added_again_brings_nothing_twice(tmp_path: Path) -> None:
@@ -155,6 +156,30 @@ async def test_a_new_store_goes_on_where_the_lost_one_was(tmp_path: Path) -> Non
             await all_came_once(found, 30)
         async with Wire.open(edge.settings("operator")) as wire:
             assert (await wire.api(f"STREAM.INFO.{edge.names.store}"))["state"]["last_seq"] == 30
+
+
+async def test_an_inlet_of_an_earlier_version_is_mended(tmp_path: Path) -> None:
+    async with site(tmp_path, "c1", dedupe_window=WINDOW) as found:
+        edge, settings = found.edges["c1"], found.hub.settings("operator", dedupe_window=WINDOW)
+        async with Wire.open(settings) as wire:
+            way = await uplink.find(wire, edge.names)
+            config = (await way.at_hub(f"STREAM.INFO.{edge.names.inlet}"))["config"]
+            await way.at_hub(f"STREAM.UPDATE.{edge.names.inlet}", {**config, "retention": "interest"})
+            consumer = edge_streams.inlet_consumer(edge.names, ("c1",))
+            former = {"stream_name": edge.names.inlet, "config": {**consumer, "max_ack_pending": 1_000}}
+            await way.at_hub(f"CONSUMER.DURABLE.CREATE.{edge.names.inlet}.{consumer['durable_name']}", former)
+            await publish(edge, nodes("c1", 0, 10))
+            await found.until_stored(10)
+            [state] = await edge_state.edges(wire, settings)
+            assert (state.state, "`phaseline edge add c1` again" in state.advice) == ("incomplete", True)
+            assert (await found.add("c1")).changed == [f"retention of {edge.names.inlet}"]
+            await publish(edge, nodes("c1", 10, 20))
+            await found.until_stored(20)
+            [state] = await edge_state.edges(wire, settings)
+            assert state.state == "connected"
+            reading = await way.at_hub(f"CONSUMER.INFO.{edge.names.inlet}.{consumer['durable_name']}")
+            assert reading["config"]["max_ack_pending"] == edge_streams.UNTOLD
+        assert await found.brought() == {"c1": [*range(20)]}
 
 
 async def test_nobody_can_say_that_an_event_comes_from_an_edge(settings: Settings, wire: Wire) -> None:
