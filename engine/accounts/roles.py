@@ -61,11 +61,13 @@ FEED = ("{p}.transition.>", "{p}.rejection.>", "{p}.loss.>", "{p}.json.>")
 WRITTEN_BY_WORKERS = tuple(
     f"{{p}}.{branch}.>" for branch in ("log", "mark", "plan", "tables", "timer", "lease", "owner")
 )
+KEEPS_INLETS = ("INFO", "STREAM.INFO.*", "CONSUMER.INFO.*.*", "STREAM.PURGE.*")
+"""What a worker asks of the account of an edge: it removes from the inlet what EVENTS has."""
 
 ROLES = (
     Role(
         "engine", ENGINE, "the workers",
-        publish=(*WRITTEN_BY_WORKERS, "$JS.API.>"),
+        publish=(*WRITTEN_BY_WORKERS, *(f"{{p}}.edge.*.api.{what}" for what in KEEPS_INLETS), "$JS.API.>"),
         subscribe=("{p}.status.>", "{p}.owner.>", "$SRV.>"),
         answers=True,
     ),

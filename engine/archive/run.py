@@ -166,8 +166,9 @@ class Archiver:
         self.begin("trimming", 0)
         kept = manifest.sources.values()
         trimmed = await trim(self.installation, manifest.position, manifest.place, kept, self.progress)
-        done.trimmed.events += trimmed.events
-        done.trimmed.log += trimmed.log
+        trimmed.events += done.trimmed.events
+        trimmed.log += done.trimmed.log
+        done.trimmed = trimmed
 
     async def _note(self, manifest: Manifest, expected: int) -> None:
         note = ArchiveNote(manifest.position, manifest.place, manifest.time_ns, manifest.archive, self.by)

@@ -4,8 +4,9 @@ Belongs here: what is deleted, and how. Does not: when that is safe (`run`).
 
 Of LOG up to a place these stay: the last transition of each entity and the mark behind it, so that states, take-overs
 and later moments have what they need; checkpoints, schedules, plans, notes and losses; the rejections of raw Secrets,
-by which workers know what to erase; messages that no worker wrote. Of EVENTS up to a position only the last copy from
-each source stays: by it the server knows, after a restart, from where to copy on.
+by which workers know what to erase; messages that no worker wrote. Of EVENTS up to a position two things stay. The last
+copy from each source: by it the server knows, after a restart, from where to copy on. And what is younger than the
+dedupe window: by it the server knows, after a restart, which message ids it has had. A later run removes that.
 """
 
 import asyncio
@@ -16,11 +17,13 @@ from phaseline.engine.archive.last_states import LastStates, is_of_raw_secret
 from phaseline.engine.archive.log_slice import records_of
 from phaseline.engine.jetstream.direct_get import last_message_from_leader, origin
 from phaseline.engine.jetstream.erase import delete
-from phaseline.engine.jetstream.reader import BUFFER, Stored
+from phaseline.engine.jetstream.reader import BUFFER, Reader, Stored
 from phaseline.engine.jetstream.stream_reader import reader_of
 from phaseline.engine.log import foreign
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.replay.export_log import short_subject
+from phaseline.engine.replay.server_log import first_event_after
+from phaseline.schemas.records import nanoseconds, utc
 from phaseline.schemas.subjects import json_copy
 
 AT_ONCE = 200
@@ -31,10 +34,15 @@ PURGED = 100_000
 
 @dataclass(slots=True)
 class Trimmed:
-    """How many messages were removed from EVENTS and from LOG."""
+    """How many messages were removed from EVENTS and from LOG.
+
+    young: how many of EVENTS stay, because they are younger than the dedupe window. window_ns: how long that is.
+    """
 
     events: int = 0
     log: int = 0
+    young: int = 0
+    window_ns: int = 0
 
 
 async def trim(
@@ -49,10 +57,27 @@ async def trim(
     async for removed in _trim_log(installation, place):
         done.log += removed
         progress(removed)
-    async for removed in _trim_events(installation, position, sorted(one for one in sources if one <= position)):
+    old, done.window_ns = await _old(installation, position)
+    async for removed in _trim_events(installation, old, sorted(one for one in sources if one <= old)):
         done.events += removed
         progress(removed)
+    if old < position:
+        done.young = await _waiting(installation, old) - await _waiting(installation, position)
     return done
+
+
+async def _old(installation: Installation, position: int) -> tuple[int, int]:
+    """The last position up to this one whose event the dedupe window has left behind; and the window, ns."""
+    info = await installation.wire.api(f"STREAM.INFO.{installation.layout.events}")
+    window = int(info["config"].get("duplicate_window", 0))
+    young = await first_event_after(installation, utc(nanoseconds(info["ts"]) - window))
+    return min(position, young - 1), window
+
+
+async def _waiting(installation: Installation, position: int) -> int:
+    """How many messages EVENTS holds after a position."""
+    async with Reader(installation.wire, installation.layout.events, [], position + 1) as reader:
+        return reader.backlog
 
 
 async def _trim_log(installation: Installation, place: int) -> AsyncIterator[int]:

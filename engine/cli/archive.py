@@ -58,7 +58,8 @@ def archive(
     The files are logs as `phaseline export --records` writes them, in numbered parts, with checksums in manifest.json.
     They are read back and compared with the streams. Only then are events removed from EVENTS, and from LOG the records
     that later ones replace. The last record of each entity, checkpoints, timers and notes stay, so workers go on and
-    all later moments can be read. Nothing is archived that is not decided.
+    all later moments can be read. Nothing is archived that is not decided, and nothing is trimmed that is younger than
+    the dedupe window.
 
     Workers may run meanwhile. A run that was interrupted is repeated by calling it again. Commands that read the past
     take --archive DIR, or PHASELINE_ARCHIVE. It is for operators (docs/operating.md says which rights it needs).
@@ -112,7 +113,7 @@ def _show(done: ArchiveRun, where: str, *, output: Output) -> None:
             {
                 "at": where, "archive": manifest.archive, "parts": [part.name for part in done.parts],
                 **sums, "position": manifest.position, "place": manifest.place, "missing": manifest.missing,
-                "trimmed": {"events": done.trimmed.events, "log": done.trimmed.log},
+                "trimmed": {"events": done.trimmed.events, "log": done.trimmed.log, "young": done.trimmed.young},
             }
         )  # fmt: skip
         return
@@ -127,6 +128,9 @@ def _show(done: ArchiveRun, where: str, *, output: Output) -> None:
             f"{counted(done.trimmed.events, 'event')} from EVENTS, {counted(done.trimmed.log, 'message')} from LOG"
         )
         terminal.say(f"trimmed {trimmed}: of each entity the last record stays")
+    if done.trimmed.young:
+        young = f"{counted(done.trimmed.young, 'event')} of the last {render.duration(done.trimmed.window_ns)}"
+        terminal.say(f"{young} stay in EVENTS too, so that repeats are recognised; a later run trims them")
     _say_missing(manifest)
 
 

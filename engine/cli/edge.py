@@ -15,6 +15,7 @@ from phaseline.engine.cli import options, render, terminal
 from phaseline.engine.cli.help import Page
 from phaseline.engine.cli.layout import Grid
 from phaseline.engine.cli.output import Output
+from phaseline.engine.cli.render_replay import counted
 from phaseline.engine.edge import adding, edge_state
 from phaseline.engine.edge.adding import Added, StoreWanted
 from phaseline.engine.edge.edge_names import EdgeNames, tree_subjects
@@ -159,6 +160,8 @@ def _show(found: list[EdgeState], output: Output) -> None:
     for one in found:
         if one.advice:
             output.lines(render.text_of(f"{one.edge}: {one.advice}"))
+        if one.repeats:
+            output.lines(render.text_of(f"{one.edge}: {counted(one.repeats, 'event')} came twice, and counted once"))
     output.flush()
 
 

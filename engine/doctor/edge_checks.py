@@ -25,6 +25,8 @@ async def edges(wire: Wire, layout: Layout) -> list[CheckResult]:
     well = [one for one in found if one.state == "connected"]
     waiting = sum(one.waiting or 0 for one in well)
     where = f"{waiting:,} events are on the way" if waiting else "all that they have is here"
+    repeats = sum(one.repeats for one in found)
+    where += f"; {repeats:,} events came twice, and counted once" if repeats else ""
     all_well = [ok("edges", f"{len(well)} of {len(found)} connected; {where}")] if well else []
     return [*all_well, *(_finding(one) for one in found if one.state != "connected")]
 

@@ -5,6 +5,7 @@ Does not: the configurations (`edge_streams`), how edges are (`edge_state`).
 """
 
 import asyncio
+import base64
 import time
 from typing import Any, NamedTuple
 
@@ -12,6 +13,7 @@ from phaseline.engine.edge import edge_streams, event_sources, uplink
 from phaseline.engine.edge.edge_names import TO_EVENTS, TO_HUB, EdgeNames, edge_of, tree_subjects, trees_of
 from phaseline.engine.edge.uplink import Uplink
 from phaseline.engine.errors import ApiFailed, InletHoldsEvents, NameUnknown, NoAnswer
+from phaseline.engine.jetstream.direct_get import NO_MESSAGE, origin
 from phaseline.engine.jetstream.stream_settings.report import STREAM_NOT_FOUND
 from phaseline.engine.jetstream.streams import Layout, inspect
 from phaseline.engine.jetstream.wire import Wire
@@ -19,7 +21,7 @@ from phaseline.engine.settings import DEFAULT_WINDOW, Settings
 from phaseline.engine.setup_errors import NoEdges
 
 CONSUMER_NOT_FOUND = 10014
-NOT_FOUND = (STREAM_NOT_FOUND, CONSUMER_NOT_FOUND)
+NOT_FOUND = (STREAM_NOT_FOUND, CONSUMER_NOT_FOUND, NO_MESSAGE)
 PAUSE = 0.2
 
 
@@ -56,23 +58,33 @@ async def add(wire: Wire, settings: Settings, name: str, wanted: StoreWanted) ->
     found = await _config(way.at_hub, f"CONSUMER.INFO.{names.inlet}.{TO_EVENTS}")
     trees = wanted.trees or (_trees(settings.prefix, found) if found else (name,))
     tree_subjects(settings.prefix, trees)  # before anything is changed
-    inlet = await _config(way.at_hub, f"STREAM.INFO.{names.inlet}")
-    if inlet is None:
-        await way.at_hub(f"STREAM.CREATE.{names.inlet}", edge_streams.inlet(names, events))
-        changed.append(f"stream {names.inlet}")
-    elif inlet["num_replicas"] != events["num_replicas"]:
-        await way.at_hub(f"STREAM.UPDATE.{names.inlet}", {**inlet, "num_replicas": events["num_replicas"]})
-        changed.append(f"replicas of {names.inlet}")
+    changed += await _inlet(way, events)
     if found is None or _trees(settings.prefix, found) != trees:
-        await _consumer(way.at_hub, names.inlet, edge_streams.inlet_consumer(names, trees))
         changed.append(f"trees {', '.join(trees)}")
+        found = None
+    await _consumer(way.at_hub, names.inlet, edge_streams.inlet_consumer(names, trees), found)
     if await event_sources.take_in(wire, layout, edge_streams.inlet_source(names, events, way.account_api)):
         changed.append(f"source of {layout.events}")
-    made = await _store(way, settings, trees, wanted.max_bytes)
+    taken = await _taken(way) or int((events.get("metadata") or {}).get(names.note, 0))
+    made = await _store(way, settings, trees, wanted.max_bytes, taken)
     if made is not None:
-        changed += await _connect(way, renewed=made.renewed)
+        changed += await _connect(way, made, taken)
         changed += made.changed
     return Added(name, trees, made.max_bytes if made else wanted.max_bytes or MAX_BYTES, changed, made is not None)
+
+
+async def _inlet(way: Uplink, events: dict[str, Any]) -> list[str]:
+    """Make or change the stream at the hub. events: EVENTS."""
+    name, wanted = way.names.inlet, edge_streams.inlet(way.names, events)
+    found = await _config(way.at_hub, f"STREAM.INFO.{name}")
+    if found is None:
+        await way.at_hub(f"STREAM.CREATE.{name}", wanted)
+        return [f"stream {name}"]
+    changed = {"num_replicas": "replicas", "retention": "retention"}
+    differs = [key for key in changed if found[key] != wanted[key]]
+    if differs:
+        await way.at_hub(f"STREAM.UPDATE.{name}", {**found, **{key: wanted[key] for key in differs}})
+    return [f"{changed[key]} of {name}" for key in differs]
 
 
 class _Store(NamedTuple):
@@ -80,15 +92,30 @@ class _Store(NamedTuple):
     max_bytes: int
     renewed: bool
     """Whether there was no such stream."""
+    last: int
+    """The sequence of its last message."""
 
 
-async def _store(way: Uplink, settings: Settings, trees: tuple[str, ...], max_bytes: int | None) -> _Store | None:
-    """Make or change the stream at the edge; None if the edge is away."""
+async def _taken(way: Uplink) -> int:
+    """The sequence in the store of the last message that the inlet has from there; 0 if it has none."""
+    last = (await way.at_hub(f"STREAM.INFO.{way.names.inlet}"))["state"]["last_seq"]
+    found = await _asked(way.at_hub, f"STREAM.MSG.GET.{way.names.inlet}", {"seq": last}) if last else None
+    return 0 if found is None else origin(base64.b64decode(found["message"].get("hdrs", "")))
+
+
+async def _store(
+    way: Uplink, settings: Settings, trees: tuple[str, ...], max_bytes: int | None, taken: int
+) -> _Store | None:
+    """Make or change the stream at the edge; None if the edge is away.
+
+    taken: up to where the hub took from it, or from one before it. A new one goes on from there.
+    """
     names, limit = way.names, time.monotonic() + settings.request_timeout
     while True:
         try:
             with way.understood():
-                found = dict(await _config(way.at_edge, f"STREAM.INFO.{names.store}") or {})
+                info = await _asked(way.at_edge, f"STREAM.INFO.{names.store}") or {"config": {}, "state": {}}
+                found, last = dict(info["config"]), int(info["state"].get("last_seq", 0))
             break
         except NoAnswer:
             if time.monotonic() > limit:
@@ -99,25 +126,31 @@ async def _store(way: Uplink, settings: Settings, trees: tuple[str, ...], max_by
     config = edge_streams.store(names, trees, max_bytes or had, settings.dedupe_window or DEFAULT_WINDOW)
     changed = list[str]()
     if not found:
-        await way.at_edge(f"STREAM.CREATE.{names.store}", config)
+        await way.at_edge(f"STREAM.CREATE.{names.store}", {**config, "first_seq": taken + 1})
         changed.append(f"stream {names.store} at the edge")
     elif any(found.get(key) != config[key] for key in ("subjects", "max_bytes", "duplicate_window")):
         await way.at_edge(f"STREAM.UPDATE.{names.store}", {**found, **config})
         changed.append(f"stream {names.store} at the edge")
-    if await _config(way.at_edge, f"CONSUMER.INFO.{names.store}.{TO_HUB}") is None:
-        await _consumer(way.at_edge, names.store, edge_streams.store_consumer(names))
-    return _Store(changed, config["max_bytes"], not found)
+    consumer = await _config(way.at_edge, f"CONSUMER.INFO.{names.store}.{TO_HUB}")
+    with way.understood():
+        await _consumer(way.at_edge, names.store, edge_streams.store_consumer(names), consumer)
+    return _Store(changed, config["max_bytes"], not found, last)
 
 
-async def _connect(way: Uplink, *, renewed: bool) -> list[str]:
-    """Let the inlet take from the store. renewed: from a new one, so that the server must not wait for the old one."""
+async def _connect(way: Uplink, store: _Store, taken: int) -> list[str]:
+    """Let the inlet take from the store. From a new one it begins anew, because the server would wait for the old one.
+
+    taken: up to where an earlier inlet took. Of that the store may hold something, which must not come again.
+    """
     subject = f"STREAM.UPDATE.{way.names.inlet}"
     config = (await way.at_hub(f"STREAM.INFO.{way.names.inlet}"))["config"]
     wanted = edge_streams.store_source(way.names)
     is_there = event_sources.has([wanted], config.get("sources"))
-    if is_there and renewed:
+    if is_there and store.renewed:
         await way.at_hub(subject, {**config, "sources": []})
-    if not is_there or renewed:
+    if not is_there and 0 < taken <= store.last:
+        await way.at_edge(f"STREAM.PURGE.{way.names.store}", {"seq": taken + 1})
+    if not is_there or store.renewed:
         await way.at_hub(subject, {**config, "sources": [wanted]})
         return [f"source of {way.names.inlet}"]
     return []
@@ -134,10 +167,13 @@ async def remove(wire: Wire, settings: Settings, name: str) -> list[str]:
         raise NameUnknown.among("edge", name, known) if known else NoEdges(edge=name)
     way = await uplink.find(wire, names)
     inlet = await _config(way.at_hub, f"STREAM.INFO.{names.inlet}")
+    note = None
     if inlet is not None:
         await way.at_hub(f"STREAM.UPDATE.{names.inlet}", {**inlet, "sources": []})
         await _drained(way, settings.request_timeout)
-    await event_sources.take_in(wire, layout, None, names.inlet)
+        if taken := await _taken(way):
+            note = {names.note: str(taken)}
+    await event_sources.take_in(wire, layout, None, names.inlet, note)
     removed = [f"source of {layout.events}"]
     if inlet is not None:
         await way.at_hub(f"STREAM.DELETE.{names.inlet}")
@@ -148,10 +184,16 @@ async def remove(wire: Wire, settings: Settings, name: str) -> list[str]:
 async def _drained(way: Uplink, timeout: float) -> None:
     """Wait until EVENTS has taken all that the inlet has: the store at the edge does not have it any more."""
     limit = time.monotonic() + timeout
-    while count := (await way.at_hub(f"STREAM.INFO.{way.names.inlet}"))["state"]["messages"]:
+    while count := await _not_taken(way):
         if time.monotonic() > limit:
             raise InletHoldsEvents(stream=way.names.inlet, count=count)
         await asyncio.sleep(PAUSE)
+
+
+async def _not_taken(way: Uplink) -> int:
+    """How many events of the inlet EVENTS has not said to have."""
+    found = await _asked(way.at_hub, f"CONSUMER.INFO.{way.names.inlet}.{TO_EVENTS}")
+    return 0 if found is None else int(found["num_pending"]) + int(found["num_ack_pending"])
 
 
 async def added(wire: Wire, layout: Layout) -> dict[str, dict[str, Any]]:
@@ -171,17 +213,25 @@ def _trees(prefix: str, consumer: dict[str, Any]) -> tuple[str, ...]:
     return trees_of(prefix, [one] if one else consumer.get("filter_subjects") or [])
 
 
-async def _consumer(api: Any, stream: str, config: dict[str, Any]) -> None:
-    name = config["durable_name"]
-    await api(f"CONSUMER.DURABLE.CREATE.{stream}.{name}", {"stream_name": stream, "config": config})
+async def _consumer(api: Any, stream: str, wanted: dict[str, Any], found: dict[str, Any] | None) -> None:
+    """Make or change a consumer. found: its configuration; None if it does not exist, or has other filters."""
+    if found is None or found.get("max_ack_pending") != wanted["max_ack_pending"]:
+        name = wanted["durable_name"]
+        await api(f"CONSUMER.DURABLE.CREATE.{stream}.{name}", {"stream_name": stream, "config": wanted})
 
 
 async def _config(api: Any, question: str) -> dict[str, Any] | None:
     """The configuration of a stream or consumer; None if it does not exist."""
+    found = await _asked(api, question)
+    return None if found is None else found["config"]
+
+
+async def _asked(api: Any, question: str, body: dict[str, Any] | None = None) -> dict[str, Any] | None:
+    """What the server says of a stream, a consumer or a message; None if it does not exist."""
     try:
-        config: dict[str, Any] = (await api(question))["config"]
+        found: dict[str, Any] = await api(question, body)
     except ApiFailed as error:
         if error.err_code in NOT_FOUND:
             return None
         raise
-    return config
+    return found

@@ -32,7 +32,7 @@ class EdgeNames:
     @property
     def inlet(self) -> str:
         """The stream at the hub that takes the events of the store."""
-        return f"{_inlets(self.prefix)}{self.name}"
+        return f"{inlets(self.prefix)}{self.name}"
 
     @property
     def domain(self) -> str:
@@ -65,13 +65,18 @@ class EdgeNames:
         return f"{self._subject}.far"
 
     @property
+    def note(self) -> str:
+        """The key in the metadata of EVENTS that says up to where the hub took from the store of a removed edge."""
+        return f"phaseline_taken_{self.name}"
+
+    @property
     def _subject(self) -> str:
         return f"{self.prefix}.edge.{self.name}"
 
 
 def edge_of(prefix: str, stream: str) -> str | None:
     """The name of the edge whose inlet is that stream; None if it is another stream."""
-    start = _inlets(prefix)
+    start = inlets(prefix)
     return stream.removeprefix(start) if stream.startswith(start) else None
 
 
@@ -95,5 +100,6 @@ def _stream(prefix: str) -> str:
     return prefix.replace(".", "_")
 
 
-def _inlets(prefix: str) -> str:
+def inlets(prefix: str) -> str:
+    """How the names of all inlets begin."""
     return f"{_stream(prefix)}-INLET-"

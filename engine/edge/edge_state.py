@@ -5,17 +5,22 @@ Belongs here: asking hub and edges, and what the answers mean. Does not: how it 
 
 import asyncio
 import time
+from collections import Counter
 from typing import Any, Literal, NamedTuple
 
 from phaseline.engine.edge import adding, uplink
 from phaseline.engine.edge.adding import CONSUMER_NOT_FOUND, NOT_FOUND
 from phaseline.engine.edge.edge_names import TO_EVENTS, TO_HUB, EdgeNames, trees_of
+from phaseline.engine.edge.edge_streams import INLET_BYTES, RETENTION
 from phaseline.engine.edge.uplink import Uplink
 from phaseline.engine.errors import ApiFailed, EdgeAccountMissing, EdgeAnswerUnreadable, NoAnswer
-from phaseline.engine.jetstream.streams import inspect
+from phaseline.engine.jetstream.streams import Layout, inspect
 from phaseline.engine.jetstream.wire import Wire
+from phaseline.engine.log import checkpoint
+from phaseline.engine.log.checkpoint import Origin
 from phaseline.engine.settings import Settings
 from phaseline.schemas.records import nanoseconds
+from phaseline.schemas.subjects import Subjects
 
 Condition = Literal["connected", "away", "store lost", "full", "filling", "failing", "incomplete"]
 WAITS: tuple[Condition, ...] = ("away", "filling")
@@ -26,6 +31,11 @@ ASK = 2.0
 """Seconds that an edge has to answer."""
 AT_ONCE = 50
 """How many edges are asked at the same time."""
+NOT_KEPT = (
+    "no worker removes from its inlet what EVENTS has: update the workers, and let their user publish "
+    "{prefix}.edge.*.api.STREAM.PURGE.*, as `phaseline accounts` prints it"
+)
+FORMER = "an earlier version has made its inlet, so a crash of the hub may double its last events"
 EMPTY_TIME = "0001-01-01T00:00:00Z"
 
 
@@ -33,7 +43,8 @@ class EdgeState(NamedTuple):
     """One edge. waiting: the events that the hub does not have yet; None if the edge does not say. Times are in ns.
 
     last_event: when the hub took the last one. last_contact: when the hub last heard of the edge; None if not since
-    the hub's server started. used, room: bytes of the store; None if the edge does not say.
+    the hub's server started. used, room: bytes of the store; None if the edge does not say. repeats: how many events
+    EVENTS took twice, and workers removed.
     """
 
     edge: str
@@ -45,18 +56,36 @@ class EdgeState(NamedTuple):
     last_contact: int | None = None
     used: int | None = None
     room: int | None = None
+    repeats: int = 0
 
 
 async def edges(wire: Wire, settings: Settings) -> list[EdgeState]:
     """All edges, by name. Raises `NotProvisioned`, and what `Wire` raises."""
     layout = await inspect(wire, settings)
     found, turns = await adding.added(wire, layout), asyncio.Semaphore(AT_ONCE)
+    repeats = await _repeats(wire, layout, turns) if found else Counter[str]()
 
     async def one(name: str, source: dict[str, Any]) -> EdgeState:
         async with turns:
-            return await _edge(wire, EdgeNames(settings.prefix, name), source)
+            state = await _edge(wire, EdgeNames(settings.prefix, name), source)
+            return state._replace(repeats=repeats[name])
 
     return list(await asyncio.gather(*(one(name, found[name]) for name in sorted(found))))
+
+
+async def _repeats(wire: Wire, layout: Layout, turns: asyncio.Semaphore) -> Counter[str]:
+    """By edge, how many events came twice, as the partitions have counted them."""
+    subjects = Subjects(layout.prefix)
+
+    async def one(number: int) -> dict[str, Origin]:
+        async with turns:
+            last = await checkpoint.last(wire, layout.log, subjects.checkpoint(number))
+            return {} if last is None else last.origins
+
+    counts = Counter[str]()
+    for origins in await asyncio.gather(*map(one, layout.division.numbers)):
+        counts.update({edge: origin.repeats for edge, origin in origins.items()})
+    return counts
 
 
 class _Hub(NamedTuple):
@@ -90,18 +119,29 @@ async def _edge(wire: Wire, names: EdgeNames, source: dict[str, Any]) -> EdgeSta
     try:
         way = await uplink.find(wire, names)
         inlet = await way.at_hub(f"STREAM.INFO.{names.inlet}")
-        consumer = (await way.at_hub(f"CONSUMER.INFO.{names.inlet}.{TO_EVENTS}"))["config"]
+        reading = await way.at_hub(f"CONSUMER.INFO.{names.inlet}.{TO_EVENTS}")
     except EdgeAccountMissing as error:
         return EdgeState(names.name, (), "incomplete", str(error))
     except ApiFailed as error:
         if error.err_code not in NOT_FOUND:
             raise
         return EdgeState(names.name, (), "incomplete", f"the hub has no inlet for it: {again}")
+    consumer = reading["config"]
     one = consumer.get("filter_subject")
     trees = trees_of(names.prefix, [one] if one else consumer.get("filter_subjects") or [])
     hub = _Hub.read(inlet, trees, source)
+    if inlet["config"]["retention"] != RETENTION:
+        return EdgeState(names.name, trees, "incomplete", f"{FORMER}: {again}", last_event=hub.last_event)
+    if _is_left(inlet, reading):
+        hub = hub._replace(error=hub.error or NOT_KEPT.format(prefix=names.prefix))
     known = EdgeState(names.name, hub.trees, "away", "", None, hub.last_event, hub.last_contact)
     return await _asked(way, known, hub, again)
+
+
+def _is_left(inlet: dict[str, Any], reading: dict[str, Any]) -> bool:
+    """Whether nobody removes from an inlet what EVENTS has: it is half full, and EVENTS has all of it."""
+    is_taken = not (int(reading["num_pending"]) + int(reading["num_ack_pending"]))
+    return is_taken and int(inlet["state"]["bytes"]) > INLET_BYTES // 2
 
 
 async def _asked(way: Uplink, known: EdgeState, hub: _Hub, again: str) -> EdgeState:

@@ -2,9 +2,13 @@
 
 Belongs here: their configuration. Does not: making them (`adding`), their names (`edge_names`).
 
-Both consumers are durable and acknowledge what the other side has stored (`flow_control`). So a stream gives its
-messages up only then, and a restart of either side loses and doubles nothing. A source with a consumer of its own also
-comes back sooner: without one, a server that starts before its leaf nodes are connected waits for 40 s.
+Both consumers are durable and acknowledge what the other side has stored (`flow_control`). So the store gives its
+messages up only then. A source with a consumer of its own also comes back sooner: without one, a server that starts
+before its leaf nodes are connected waits for 40 s.
+
+A server that was killed finds the position of a source in the last message that it has from there. So the inlet keeps
+its last message: it gives up only what `inlet_keeping` removes. Without any, the server would begin with the first
+message that the store has not been told about.
 """
 
 from typing import Any
@@ -14,6 +18,14 @@ from phaseline.schemas.records import SECOND
 
 INLET_BYTES = 256 << 20
 """The most bytes in an inlet. It is nearly empty unless EVENTS takes nothing; then the edge keeps what follows."""
+RETENTION = "limits"
+"""What an inlet keeps: all that nobody removes. In earlier versions it dropped what EVENTS had, also the last one."""
+UNTOLD = 256
+"""The most messages that the other side has and the stream has not been told about.
+
+The server asks the other side once there are so many, and after each second without a message. So none is held for
+longer than this number of seconds. A larger one lets more messages cross in one round trip: 2,560 a second at 0.1 s.
+"""
 
 
 def store(names: EdgeNames, trees: tuple[str, ...], max_bytes: int, dedupe_window: float) -> dict[str, Any]:
@@ -31,10 +43,10 @@ def store(names: EdgeNames, trees: tuple[str, ...], max_bytes: int, dedupe_windo
 
 
 def inlet(names: EdgeNames, events: dict[str, Any]) -> dict[str, Any]:
-    """The stream at the hub, without its source. It drops at once what its consumer does not take. events: EVENTS."""
+    """The stream at the hub, without its source. If it is full it takes nothing more. events: EVENTS."""
     return {
         "name": names.inlet,
-        "retention": "interest",
+        "retention": RETENTION,
         "discard": "new",
         "max_bytes": INLET_BYTES,
         "storage": events["storage"],
@@ -59,6 +71,7 @@ def _consumer(name: str, subject: str) -> dict[str, Any]:
         "deliver_subject": subject,
         "deliver_policy": "all",
         "ack_policy": "flow_control",
+        "max_ack_pending": UNTOLD,
         "flow_control": True,
         "idle_heartbeat": SECOND,
     }

@@ -32,9 +32,12 @@ TRIES = 20
 """How often a change is tried where programs without the lock change the stream at the same time."""
 
 
-async def take_in(wire: Wire, layout: Layout, source: dict[str, Any] | None, without: str = "") -> bool:
+async def take_in(
+    wire: Wire, layout: Layout, source: dict[str, Any] | None, without: str = "", note: dict[str, str] | None = None
+) -> bool:
     """Let EVENTS have this source, and none of the stream `without`. Returns whether anything was changed.
 
+    note: metadata that EVENTS gets with the change.
     An update writes the whole configuration, so one that another program makes at the same time may undo ours.
     """
     changed = False
@@ -47,7 +50,8 @@ async def take_in(wire: Wire, layout: Layout, source: dict[str, Any] | None, wit
             wanted = [*others, *([] if source is None else [source])]
             if len(wanted) == len(sources) and has(wanted, sources):
                 return changed
-            await wire.api(f"STREAM.UPDATE.{layout.events}", {**config, "sources": wanted})
+            metadata = {**(config.get("metadata") or {}), **(note or {})}
+            await wire.api(f"STREAM.UPDATE.{layout.events}", {**config, "sources": wanted, "metadata": metadata})
             changed = True
     problem = "other programs change its sources again and again"
     raise StreamsDiffer(stream=layout.events, difference=problem, way_out="try again once they have ended")

@@ -4,6 +4,8 @@ Belongs here: the checkpoint's fields and bytes. Does not: storing it (`ownershi
 (`ownership.takeover`).
 """
 
+from typing import NamedTuple
+
 import msgspec
 from msgspec.structs import replace
 
@@ -26,6 +28,17 @@ class Plan(msgspec.Struct, frozen=True):
     done: int
 
 
+class Origin(NamedTuple):
+    """Up to which message of an inlet a partition has had the events of an edge.
+
+    identity: how the server calls this inlet, and no later one of the same name. repeats: how many events came again.
+    """
+
+    identity: str
+    sequence: int
+    repeats: int = 0
+
+
 class Checkpoint(msgspec.Struct, frozen=True):
     """Who owns a partition, and up to which event it is decided.
 
@@ -36,6 +49,7 @@ class Checkpoint(msgspec.Struct, frozen=True):
     trying, triers: the event that such an owner was about to decide, and the workers that have noted it; 0 for none.
     of: how many partitions its division has; 0 for the first division. since: the position after which no partition of
     the former division has decided any of its events. closed: whether it will never decide another event.
+    origins: by edge. until: the position up to which these are complete; 0 if it is that of the checkpoint.
     """
 
     epoch: int = 0
@@ -52,12 +66,14 @@ class Checkpoint(msgspec.Struct, frozen=True):
     of: int = 0
     since: int = 0
     closed: bool = False
+    origins: dict[str, Origin] = {}
+    until: int = 0
 
     def encode_as(self, commit: str) -> bytes:
         """The bytes for the log, with the name of the try that stores them."""
         found = {**msgspec.to_builtins(self), "commit": commit}
-        if not (self.of or self.closed):
-            for name in LATER:
+        for names, are_used in ((LATER, self.of or self.closed), (OF_EDGES, self.origins)):
+            for name in names if not are_used else ():
                 del found[name]
         return codec.encode(found)
 
@@ -68,6 +84,8 @@ class Checkpoint(msgspec.Struct, frozen=True):
 
 LATER = ("of", "since", "closed")
 """Fields that only partitions have which a repartition closes or opens."""
+OF_EDGES = ("origins", "until")
+"""Fields that only partitions have to which edges have brought events."""
 REQUIRED = frozenset(("epoch", "worker", "position", "commit", "plan"))
 """The fields that every checkpoint has. Later versions may add fields; one that they lack has its default."""
 

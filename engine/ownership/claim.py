@@ -5,12 +5,13 @@ coming to own a partition (`takeover`).
 """
 
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from msgspec.structs import replace
 
 from phaseline.engine.core.message import Message
 from phaseline.engine.core.tree import Tree
+from phaseline.engine.edge.origins import Origins, Saved
 from phaseline.engine.log.checkpoint import Checkpoint, Plan
 from phaseline.engine.log.division.closings import Beginning
 from phaseline.engine.ownership import json_copies
@@ -36,8 +37,14 @@ class Claim:
     prefix: str = "pl"
     former: str = ""
     """The worker that owned the partition before; empty if there was none."""
+    origins: Origins = field(init=False)
+    """What is remembered of the edges."""
     opening: Beginning | None = None
     """Where it begins, if partitions of the former division have decided some of the events that it reads."""
+
+    def __post_init__(self) -> None:
+        last = self.checkpoint
+        self.origins = Origins(self.prefix, Saved(last.origins, last.until or last.position))
 
     @property
     def limit(self) -> int:
@@ -111,9 +118,10 @@ class Claim:
     def allows_rows(self) -> bool:
         """Whether records may be committed without a checkpoint: not before it is past what others have decided.
 
-        Until then the position cannot follow from the records, because others have made some of them.
+        Until then the position cannot follow from the records, because others have made some of them. Nor where it has
+        to say from which edges events came.
         """
-        return self.checkpoint.position >= self.checkpoint.since
+        return self.checkpoint.position >= self.checkpoint.since and not self.origins.must_be_saved
 
     async def close(self) -> None:
         """Commit the last checkpoint of the partition. After it nobody commits anything to the partition."""
@@ -140,5 +148,8 @@ class Claim:
     def _next(self, position: int, plan: Plan | None) -> Checkpoint:
         # While a plan is under way, the tree is ahead of what is committed.
         entities = self.checkpoint.entities if plan is not None else len(self.tree)
-        clear = self.checkpoint.clear or 0
-        return replace(self.checkpoint.after(position, plan), entities=entities, pending=self.pending, clear=clear)
+        clear, (origins, until) = self.checkpoint.clear or 0, self.origins.save(position)
+        return replace(
+            self.checkpoint.after(position, plan), entities=entities, pending=self.pending, clear=clear,
+            origins=origins, until=0 if until == position else until,
+        )  # fmt: skip

@@ -72,7 +72,8 @@ async def take_over(
     claim.opening = opening
     if last.attempts and last.plan is None and position > last.position:
         # Lone records do not write the checkpoint: the former owner did get on.
-        claim.checkpoint = replace(own, position=position, attempts=1, trying=0, triers=())
+        until = own.until or own.position
+        claim.checkpoint = replace(own, position=position, attempts=1, trying=0, triers=(), until=until)
         await fence.move(claim.checkpoint.encode_as)
     wanted = Era(0, kinds.digest, kinds.versions, worker, silence_after)
     await change_tables(installation, claim, states, notes if era is None else era, wanted, accept_stranded)

@@ -279,7 +279,7 @@ class Partition:
 
     def _open_inbox(self, claim: Claim) -> Inbox:
         """The reader of this partition's events after the position of the claim."""
-        return Inbox(self.installation, self.number, claim.position + 1, claim.opening)
+        return Inbox(self.installation, self.number, claim, self.outcomes)
 
     async def _decide(self, processor: Processor, events: Sequence[Stored], position: int, *, in_thread: bool) -> Batch:
         """The next batch: the records of as many of these events as fit it, and a slice's time."""

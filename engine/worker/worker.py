@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 from phaseline.engine import logs
 from phaseline.engine.core.counts import outcomes
 from phaseline.engine.core.counts.outcomes import EventCounts, Outcomes
+from phaseline.engine.edge.inlet_keeping import InletKeeper
 from phaseline.engine.emco_status.server import StatusService
 from phaseline.engine.errors import (
     ApiFailed,
@@ -131,6 +132,7 @@ class Worker:
         )  # fmt: skip
         reporting = asyncio.create_task(self._report())
         looking = asyncio.create_task(StreamWatch(self.wire, installation.layout, self._room).run())
+        keeping = asyncio.create_task(InletKeeper(self.wire, installation.layout, self._has_first).run())
         try:
             while installation is not None and not stop.is_set():
                 await self._work(installation, stop)
@@ -139,6 +141,7 @@ class Worker:
         finally:
             reporting.cancel()
             looking.cancel()
+            keeping.cancel()
             log.info("worker_stopped", worker=self.name, **asdict(self.counts()))
         if self._stuck is not None:
             raise self._stuck
@@ -240,6 +243,10 @@ class Worker:
         owning = self._own(partition, stop, leases, preparations, listening)
         task = asyncio.create_task(owning, name=f"partition-{number}")
         self.owned[number] = (partition, stop, task)
+
+    def _has_first(self) -> bool:
+        """Whether this worker owns the first partition, and so does what one worker does for all."""
+        return self.installation is not None and min(self.installation.layout.division.numbers) in self.owned
 
     def _is_taking_over(self) -> bool:
         """Whether a partition is not loaded yet."""

@@ -26,7 +26,16 @@ from phaseline.engine.log.when import Moment
 from phaseline.engine.replay.recorded_log import Span
 from phaseline.engine.settings import Settings
 from phaseline.schemas.records import timestamp
-from tests.support.archives import SMALL, audit_of_both, messages, run_archive, states, whole_log, with_archive
+from tests.support.archives import (
+    SMALL,
+    audit_of_both,
+    leave_window,
+    messages,
+    run_archive,
+    states,
+    whole_log,
+    with_archive,
+)
 from tests.support.built_in_kinds import BUILT_IN_KINDS
 from tests.support.installation import at_work, until_decided, working
 from tests.support.log_check import audited, stored
@@ -137,6 +146,7 @@ STEPS = ("writing", "reading back", "comparing", "storing the manifest", "noting
 async def ended_at(found: Installation, folder: Path, step: str, before: int | str) -> None:
     """Archive up to a step, and end there as if the process was killed."""
     trims = False
+    await leave_window(found)
 
     def begin(name: str, _: int) -> None:
         nonlocal trims

@@ -30,7 +30,7 @@ from phaseline.engine.replay.export_log import export
 from phaseline.engine.replay.recorded_log import Span
 from phaseline.engine.settings import Settings
 from phaseline.schemas.records import Transition
-from tests.support.archives import SMALL, audit_of_both, states, whole_log, with_archive
+from tests.support.archives import SMALL, audit_of_both, leave_window, states, whole_log, with_archive
 from tests.support.built_in_kinds import BUILT_IN_KINDS
 from tests.support.installation import until_decided, working
 from tests.support.random_events import RandomEvents, publish
@@ -42,9 +42,11 @@ async def archived_twice(wire: Wire, settings: Settings, first: ArchiveStore, se
         fleet, live = RandomEvents(layout.prefix), Installation(wire, layout, BUILT_IN_KINDS)
         await publish(wire, [*fleet.built(3, 3), *fleet.life(40, 3, 3)])
         await until_decided(wire, layout)
+        await leave_window(live)
         await Archiver(live, first, "/test", least=SMALL).run("now")
         await publish(wire, list(fleet.life(40, 3, 3)))
         await until_decided(wire, layout)
+        await leave_window(live)
         done = await Archiver(live, second, "/test", least=SMALL).run("now")
         assert done.manifest.missing == []
         assert done.trimmed.events == 40

@@ -63,7 +63,7 @@ async def test_an_edge_that_answers_anything(settings: Settings, wire: Wire) -> 
             found.append(await edge_state._asked(way, known, hub, "again"))
             if bodies[0] in BODIES:
                 with pytest.raises(EdgeAnswerUnreadable):
-                    await adding._store(way, settings, ("c1",), None)
+                    await adding._store(way, settings, ("c1",), None, 0)
             del bodies[0]
     assert {one.state for one in found[: len(BODIES)]} == {"failing"}
     assert all(len(one.advice) < 400 for one in found)

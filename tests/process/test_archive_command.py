@@ -7,6 +7,7 @@ from pathlib import Path
 
 from phaseline.engine.client.client import Client
 from tests.support.command import Shell, ended
+from tests.support.archives import leave_window
 from tests.support.installation import until_decided
 
 READS = (
@@ -39,9 +40,14 @@ async def test_commands_answer_as_before(shell: Shell, client: Client, tmp_path:
         assert (await shell("export", str(tmp_path / name), *options)).code == 0
 
     done = await shell("archive", "--before", "now", "--to", str(folder), "--json")
-    assert (done.code, done.json["events"], done.json["trimmed"]["events"], done.json["missing"]) == (0, 59, 59, [])
+    assert (done.code, done.json["events"], done.json["missing"]) == (0, 59, [])
+    assert (done.json["trimmed"]["events"], done.json["trimmed"]["young"]) == (0, 59)
     again = await shell("archive", "--keep", "0s", "--to", str(folder))
     assert (again.code, again.out, "nothing more to archive" in again.err) == (0, "", True)
+    assert "59 events of the last 10 m 0 s stay in EVENTS too" in again.err
+    await leave_window(await client._session.installation())
+    late = await shell("archive", "--keep", "0s", "--to", str(folder), "--json")
+    assert (late.json["events"], late.json["trimmed"]["events"], late.json["trimmed"]["young"]) == (0, 59, 0)
     checked = await shell("archive", "--check", str(folder), "--json")
     assert (checked.code, checked.json["events"], checked.json["position"]) == (0, 59, 59)
 

@@ -3,6 +3,7 @@
 Belongs here: one run, an installation with its archive, the records and the states of it. Does not: the tests.
 """
 
+import asyncio
 from pathlib import Path
 
 from msgspec.structs import replace
@@ -18,14 +19,30 @@ from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.when import END, Moment
 from phaseline.engine.replay.audit import Audit, AuditReport
 from phaseline.engine.replay.recorded_log import Span
-from phaseline.schemas.records import Transition
+from phaseline.schemas.records import SECOND, Transition
 
 SMALL = 40
 """Positions in a part, at least."""
 
 
-async def run_archive(found: Installation, folder: Path, before: int | str = "now") -> ArchiveRun:
-    """Archive what was finished before a moment."""
+WINDOW = 0.1
+"""Seconds of the shortest dedupe window that the server takes."""
+
+
+async def leave_window(found: Installation) -> None:
+    """Let the dedupe window leave all events behind, so that an archive may trim them."""
+    stream = found.layout.events
+    config = (await found.wire.api(f"STREAM.INFO.{stream}"))["config"]
+    await found.wire.api(f"STREAM.UPDATE.{stream}", {**config, "duplicate_window": int(WINDOW * SECOND)})
+    await asyncio.sleep(2 * WINDOW)
+
+
+async def run_archive(
+    found: Installation, folder: Path, before: int | str = "now", *, old: bool = True
+) -> ArchiveRun:
+    """Archive what was finished before a moment. old: after the dedupe window has left it behind."""
+    if old:
+        await leave_window(found)
     with Folder(folder).locked():
         return await Archiver(found, Folder(folder), "/test", least=SMALL).run(before)
 

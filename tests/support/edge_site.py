@@ -82,6 +82,11 @@ class EdgeSite(EmbeddedServer):
         key = self.hub.keys.file(user)
         return Settings(nats=(self.url,), nkey=key, inbox_prefix=f"_INBOX_{user}", **values)
 
+    async def held(self) -> int:
+        """How many events the store has, whether the hub has them or not."""
+        async with Wire.open(self.settings("operator")) as wire:
+            return int((await wire.api(f"STREAM.INFO.{self.names.store}"))["state"]["messages"])
+
     async def cut_off(self) -> None:
         """Let the server run without its uplink, until `join`."""
         await self._restart(free_ports.some(1))
@@ -105,12 +110,15 @@ class EdgeSite(EmbeddedServer):
 class Site:
     """A hub with its installation, and its edges by name."""
 
-    def __init__(self, hub: Hub, edges: dict[str, EdgeSite], wire: Wire, layout: Layout) -> None:
-        self.hub, self.edges, self.wire, self.layout = hub, edges, wire, layout
+    def __init__(
+        self, hub: Hub, edges: dict[str, EdgeSite], wire: Wire, layout: Layout, more: dict[str, Any] | None = None
+    ) -> None:
+        """more: settings of operators."""
+        self.hub, self.edges, self.wire, self.layout, self.more = hub, edges, wire, layout, more or {}
 
     async def add(self, name: str, wanted: StoreWanted | None = None, **more: Any) -> Added:
         """Add an edge, as an operator does. more: settings."""
-        settings = self.hub.settings("operator", **more)
+        settings = self.hub.settings("operator", **{**self.more, **more})
         async with Wire.open(settings) as wire:
             return await adding.add(wire, settings, name, wanted or StoreWanted())
 
@@ -137,6 +145,14 @@ class Site:
 
         await wait_for(there, self.count)
 
+    async def until_brought(self, wanted: dict[str, list[int]]) -> None:
+        """Wait until EVENTS holds these events, as `brought` gives them, as long as anything changes."""
+
+        async def there() -> bool:
+            return await self.brought() == wanted
+
+        await wait_for(there, self.brought)
+
     async def count(self) -> int:
         """How many messages EVENTS has; waits for a hub that starts."""
         while True:
@@ -148,18 +164,18 @@ class Site:
 
 @asynccontextmanager
 async def site(
-    folder: Path, *names: str, accounts: bool = True, jwt: bool = False, add: bool = True
+    folder: Path, *names: str, accounts: bool = True, jwt: bool = False, add: bool = True, **more: Any
 ) -> AsyncIterator[Site]:
-    """A hub and edges of these names, added unless told otherwise."""
+    """A hub and edges of these names, added unless told otherwise. more: settings of workers and operators."""
     async with AsyncExitStack() as stack:
         hub = await stack.enter_async_context(Hub(folder, names, accounts=accounts, jwt=jwt))
-        settings = hub.settings("engine")
+        settings = hub.settings("engine", **more)
         wire = await stack.enter_async_context(Wire.open(settings))
         layout = await provision(wire, settings)
         edges = {}
         for name in names:
             edges[name] = await stack.enter_async_context(EdgeSite(hub, name, folder))
-        made = Site(hub, edges, wire, layout)
+        made = Site(hub, edges, wire, layout, more)
         if add:
             for name in names:
                 assert (await made.add(name)).connected

@@ -82,6 +82,10 @@ class Outcomes:
             self.fired[kind] += 1
             self.late[kind] += arrival.time - arrival.timer[1]
 
+    def repeat(self, count: int) -> None:
+        """Count events that were not even read, because they came before."""
+        self.events[NO_KIND, "repeat"] += count
+
     def time(self, tree: Tree, schedules: Iterable[Schedule]) -> None:
         """Count the timers that are set and cancelled, before the tree takes in the records."""
         for one in schedules:

@@ -1,0 +1,82 @@
+"""Keeping the inlets small: removing what EVENTS has, but for the last message of each.
+
+Belongs here: when to look, what may go. Does not: what inlets are (`edge_streams`), which worker does it (`worker`).
+The last message tells a server that was killed up to where the inlet has the events of its store. So an inlet does not
+drop what EVENTS has by itself, and somebody has to remove it. If nobody does, it fills up, takes nothing more, and the
+edge keeps what follows: nothing is lost.
+"""
+
+import asyncio
+import time
+from collections.abc import Callable
+
+from phaseline.engine import logs
+from phaseline.engine.edge import adding, edge_streams, uplink
+from phaseline.engine.edge.edge_names import TO_EVENTS, EdgeNames
+from phaseline.engine.edge.uplink import Uplink
+from phaseline.engine.errors import PhaselineError
+from phaseline.engine.jetstream.streams import Layout
+from phaseline.engine.jetstream.wire import Wire
+
+LOOK = 2.0
+"""Seconds between two looks."""
+SAY_AGAIN = 60.0
+"""Seconds between two log lines that say that the inlet of an edge could not be kept."""
+
+log = logs.get_logger(__name__)
+
+
+class InletKeeper:
+    """The looks of one worker at all inlets. is_due: whether it is this worker that looks."""
+
+    def __init__(self, wire: Wire, layout: Layout, is_due: Callable[[], bool]) -> None:
+        """Nothing is known yet."""
+        self._wire, self._layout, self._is_due = wire, layout, is_due
+        self._kept: dict[str, int] = {}
+        """By edge, the last message of its inlet that EVENTS had at the last look."""
+        self._say_again: dict[str, float] = {}
+
+    async def run(self) -> None:
+        """Look at all inlets, for ever."""
+        while True:
+            if self._is_due():
+                await self.look()
+            await asyncio.sleep(LOOK)
+
+    async def look(self) -> None:
+        """Look at the inlets from which EVENTS has taken something since the last look."""
+        try:
+            found = await adding.added(self._wire, self._layout)
+        except PhaselineError:
+            return  # the next look is soon
+        for name, source in found.items():
+            place = int(source.get("seq", 0))
+            if not place or self._kept.get(name) != place:
+                try:
+                    is_small = await keep(await uplink.find(self._wire, EdgeNames(self._layout.prefix, name)))
+                except PhaselineError as error:
+                    self._say(name, error)
+                else:
+                    self._kept[name] = place if is_small else -1
+
+    def _say(self, name: str, error: PhaselineError) -> None:
+        now = time.monotonic()
+        if now >= self._say_again.get(name, 0.0):
+            self._say_again[name] = now + SAY_AGAIN
+            log.warning("inlet_not_kept", edge=name, error=str(error))
+
+
+async def keep(way: Uplink) -> bool:
+    """Remove from an inlet what EVENTS has, but for the last message. Returns whether that is all it held."""
+    name = way.names.inlet
+    inlet = await way.at_hub(f"STREAM.INFO.{name}")
+    if inlet["config"]["retention"] != edge_streams.RETENTION:
+        return True  # an earlier version has made it, and it keeps nothing
+    first, last = int(inlet["state"]["first_seq"]), int(inlet["state"]["last_seq"])
+    # Asked after the stream: what waits then includes all that was in the stream before.
+    consumer = await way.at_hub(f"CONSUMER.INFO.{name}.{TO_EVENTS}")
+    waits = int(consumer["num_pending"]) + int(consumer["num_ack_pending"])
+    taken = int(consumer["ack_floor"]["stream_seq"]) if waits else last
+    if taken > max(first, 1):  # for the sequence 1 the server would purge everything
+        await way.at_hub(f"STREAM.PURGE.{name}", {"seq": taken})
+    return not waits

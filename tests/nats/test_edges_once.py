@@ -1,0 +1,223 @@
+"""Edges, exactly once: under steady load, over cuts longer than the dedupe window, after a crash of the hub."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+
+from phaseline.engine.client.client import Client
+from phaseline.engine.edge import adding, edge_state, edge_streams, uplink
+from phaseline.engine.errors import ApiFailed
+from phaseline.engine.jetstream.erase import SOURCE
+from phaseline.engine.jetstream.streams import provision
+from phaseline.engine.jetstream.wire import Wire
+from phaseline.engine.log.checkpoint import Checkpoint
+from phaseline.engine.log.division import closings
+from phaseline.engine.log.installation import Installation
+from phaseline.engine.settings import Settings
+from phaseline.engine.worker.partition import Partition
+from phaseline.schemas.subjects import partition_of
+from tests.support import raw_checker
+from tests.support.built_in_kinds import BUILT_IN_KINDS
+from tests.support.edge_site import EdgeSite, Site, nodes, publish, site
+from tests.support.installation import at_work, until_decided
+from tests.support.patience import wait_for
+
+WINDOW = 2.0
+"""Seconds in which message ids are known."""
+
+
+class Load:
+    """Events that an agent publishes one after the other, without a pause that is long enough to be idle."""
+
+    def __init__(self) -> None:
+        self.count, self.ends = 0, False
+
+    async def run(self, edge: EdgeSite) -> None:
+        async with Client.open(edge.settings(), source="/agent") as client:
+            while not self.ends:
+                await client.publish_many(nodes(edge.names.name, self.count, self.count + 1))
+                self.count += 1
+                await asyncio.sleep(0.02)
+
+    async def reached(self, count: int) -> None:
+        """Wait until so many events were published."""
+
+        async def there() -> bool:
+            return self.count >= count
+
+        async def now() -> int:
+            return self.count
+
+        await wait_for(there, now)
+
+
+@asynccontextmanager
+async def under_load(edge: EdgeSite) -> AsyncIterator[Load]:
+    """An agent publishes while the block runs."""
+    load = Load()
+    running = asyncio.create_task(load.run(edge))
+    try:
+        yield load
+    finally:
+        load.ends = True
+        await running
+
+
+async def all_came_once(found: Site, count: int) -> None:
+    """Wait until EVENTS has so many events, and until each worker has decided its own; none may be there twice."""
+    await found.until_stored(count)
+    await until_decided(found.wire, found.layout)
+    assert await found.brought() == {"c1": [*range(count)]}
+
+
+@asynccontextmanager
+async def partitions_run(found: Site) -> AsyncIterator[None]:
+    """Both partitions are decided while the block runs. Nobody removes anything from the inlet."""
+    installation, stop = Installation(found.wire, found.layout, BUILT_IN_KINDS), asyncio.Event()
+    running = [Partition(installation, number, f"w{number}") for number in range(found.layout.partitions)]
+    tasks = [asyncio.create_task(one.run(stop)) for one in running]
+    try:
+        yield
+        await until_decided(found.wire, found.layout)
+    finally:
+        stop.set()
+        for one in running:
+            one.wake()
+        await asyncio.gather(*tasks)
+
+
+async def take_again(found: Site, edge: EdgeSite) -> None:
+    """Let EVENTS take again all that the inlet holds: its source is another one, and the consumer is made anew."""
+    events = (await found.wire.api(f"STREAM.INFO.{found.layout.events}"))["config"]
+    own = edge_streams.inlet_source(edge.names, events, None)
+    others = [one for one in events["sources"] if one["name"] != edge.names.inlet]
+    await found.wire.api(f"STREAM.UPDATE.{found.layout.events}", {**events, "sources": others})
+    consumer = edge_streams.inlet_consumer(edge.names, (edge.names.name,))
+    await found.wire.api(f"CONSUMER.DELETE.{edge.names.inlet}.{consumer['durable_name']}")
+    wanted = {"stream_name": edge.names.inlet, "config": consumer}
+    await found.wire.api(f"CONSUMER.DURABLE.CREATE.{edge.names.inlet}.{consumer['durable_name']}", wanted)
+    place = f"pl.inbox.{partition_of('c1', found.layout.partitions)}.c1.>"
+    other = {**own, "subject_transforms": [{"src": "pl.events.c1.>", "dest": place}]}
+    await found.wire.api(f"STREAM.UPDATE.{found.layout.events}", {**events, "sources": [*others, other]})
+
+
+@pytest.mark.parametrize("is_decided", [False, True], ids=["not-decided-yet", "decided-by-a-former-owner"])
+async def test_what_events_takes_twice_is_decided_once(tmp_path: Path, is_decided: bool) -> None:
+    async with site(tmp_path, "c1", accounts=False, dedupe_window=WINDOW) as found:
+        edge = found.edges["c1"]
+        await publish(edge, nodes("c1", 0, 50))
+        await found.until_stored(50)
+        if is_decided:
+            async with partitions_run(found):
+                pass
+        await asyncio.sleep(2 * WINDOW)
+        await take_again(found, edge)
+        await found.until_stored(100)
+        async with partitions_run(found):
+            await publish(edge, nodes("c1", 50, 60))
+            await found.until_brought({"c1": [*range(60)]})
+        report = await raw_checker.check(found.wire.settings.nats[0], "pl")
+        assert (report.events, report.answers) == (60, 62)  # the cluster and the pool are adopted too
+        found_origins = [last.origins["c1"] for last in await checkpoints(found) if last.origins]
+        assert [(one.sequence, one.repeats) for one in found_origins] == [(60, 50)]
+        assert [one.repeats for one in await edge_state.edges(found.wire, found.wire.settings)] == [50]
+
+
+async def test_an_edge_that_is_removed_and_added_again_brings_nothing_twice(tmp_path: Path) -> None:
+    """The store has not been told yet that the hub has its last events, and the position goes with the inlet."""
+    async with site(tmp_path, "c1", dedupe_window=WINDOW) as found:
+        edge, settings = found.edges["c1"], found.hub.settings("operator", dedupe_window=WINDOW)
+        async with under_load(edge) as load:
+            await load.reached(50)
+            await edge.cut_off()
+            await load.reached(load.count + 20)
+        async with Wire.open(settings) as wire:
+            assert await adding.remove(wire, settings, "c1")
+        await asyncio.sleep(2 * WINDOW)
+        await edge.join()
+        assert await edge.held() > 20
+        assert (await found.add("c1")).connected
+        async with at_work(found.wire.settings, found.wire, BUILT_IN_KINDS):
+            await all_came_once(found, load.count)
+
+
+async def test_a_new_store_goes_on_where_the_lost_one_was(tmp_path: Path) -> None:
+    async with site(tmp_path, "c1", dedupe_window=WINDOW) as found:
+        edge = found.edges["c1"]
+        async with at_work(found.wire.settings, found.wire, BUILT_IN_KINDS):
+            await publish(edge, nodes("c1", 0, 20))
+            await found.until_stored(20)
+            await edge.lose_store()
+            assert (await found.add("c1")).connected
+            await publish(edge, nodes("c1", 20, 30))
+            await all_came_once(found, 30)
+        async with Wire.open(edge.settings("operator")) as wire:
+            assert (await wire.api(f"STREAM.INFO.{edge.names.store}"))["state"]["last_seq"] == 30
+
+
+async def test_an_inlet_of_an_earlier_version_is_mended(tmp_path: Path) -> None:
+    async with site(tmp_path, "c1", dedupe_window=WINDOW) as found:
+        edge, settings = found.edges["c1"], found.hub.settings("operator", dedupe_window=WINDOW)
+        async with Wire.open(settings) as wire:
+            way = await uplink.find(wire, edge.names)
+            config = (await way.at_hub(f"STREAM.INFO.{edge.names.inlet}"))["config"]
+            await way.at_hub(f"STREAM.UPDATE.{edge.names.inlet}", {**config, "retention": "interest"})
+            consumer = edge_streams.inlet_consumer(edge.names, ("c1",))
+            former = {"stream_name": edge.names.inlet, "config": {**consumer, "max_ack_pending": 1_000}}
+            await way.at_hub(f"CONSUMER.DURABLE.CREATE.{edge.names.inlet}.{consumer['durable_name']}", former)
+            await publish(edge, nodes("c1", 0, 10))
+            await found.until_stored(10)
+            [state] = await edge_state.edges(wire, settings)
+            assert (state.state, "`phaseline edge add c1` again" in state.advice) == ("incomplete", True)
+            assert (await found.add("c1")).changed == [f"retention of {edge.names.inlet}"]
+            await publish(edge, nodes("c1", 10, 20))
+            await found.until_stored(20)
+            [state] = await edge_state.edges(wire, settings)
+            assert state.state == "connected"
+            reading = await way.at_hub(f"CONSUMER.INFO.{edge.names.inlet}.{consumer['durable_name']}")
+            assert reading["config"]["max_ack_pending"] == edge_streams.UNTOLD
+        assert await found.brought() == {"c1": [*range(20)]}
+
+
+async def test_nobody_can_say_that_an_event_comes_from_an_edge(settings: Settings, wire: Wire) -> None:
+    """Otherwise one high number would let the events of an edge count as repeats."""
+    await provision(wire, settings)
+    with pytest.raises(ApiFailed, match="10227"):
+        await wire.publish_acked(
+            f"{settings.prefix}.events.c1.cluster.create", b"{}", {SOURCE: "pl-INLET-c1 99 > > pl.x id"}
+        )
+
+
+async def checkpoints(found: Site) -> list[Checkpoint]:
+    """The last checkpoint of each partition."""
+    installation = Installation(found.wire, found.layout, BUILT_IN_KINDS)
+    made = await closings.checkpoints(installation, range(found.layout.partitions))
+    return [last for last in made.values() if last is not None]
+
+
+async def test_a_cut_and_a_crash_of_the_hub_double_nothing(tmp_path: Path) -> None:
+    async with site(tmp_path, "c1", dedupe_window=WINDOW) as found:
+        edge = found.edges["c1"]
+        async with at_work(found.wire.settings, found.wire, BUILT_IN_KINDS), under_load(edge) as load:
+            await load.reached(100)
+            await edge.cut_off()
+            await asyncio.sleep(2 * WINDOW)
+            await found.hub.kill()
+            await found.hub.start()
+            await edge.join()
+            await load.reached(load.count + 50)
+        async with at_work(found.wire.settings, found.wire, BUILT_IN_KINDS):
+            await all_came_once(found, load.count)
+
+
+async def test_the_store_holds_no_more_than_it_must(tmp_path: Path) -> None:
+    async with site(tmp_path, "c1", dedupe_window=WINDOW) as found:
+        edge = found.edges["c1"]
+        async with under_load(edge) as load:
+            await load.reached(edge_streams.UNTOLD + 50)
+            assert await edge.held() <= edge_streams.UNTOLD
+            await load.reached(2 * edge_streams.UNTOLD)
+            assert await edge.held() <= edge_streams.UNTOLD
