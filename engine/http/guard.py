@@ -1,7 +1,7 @@
 """What one client may take of the server: bytes, requests and seconds of a connection, and connections of all.
 
 Belongs here: the limits, uvicorn's protocol with them, whose connection gives way. Does not: accepting (`server`),
-counting what was refused (`traffic`), readers of transitions (`live.seats`).
+counting what was refused (`clients`), readers of transitions (`live.seats`).
 """
 
 import asyncio
@@ -20,7 +20,7 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from phaseline.engine.http import problems
 from phaseline.engine.http.access.access import PROBES
-from phaseline.engine.http.traffic import Clients
+from phaseline.engine.http.clients import Clients
 from phaseline.schemas import codec
 
 LARGEST_HEAD, MOST_HEADERS, LONGEST_URL = 32 << 10, 100, 24 << 10

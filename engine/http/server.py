@@ -18,18 +18,18 @@ from phaseline.engine.http.access.access import Access, AccessSettings
 from phaseline.engine.http.app import HttpApp
 from phaseline.engine.http.cells.cells_app import CellsApp
 from phaseline.engine.http.cells.cells_service import CellsService, running_cells
+from phaseline.engine.http.clients import ROOM, Clients
 from phaseline.engine.http.guard import IDLE, NO_HANDLES, Connection, Guard
 from phaseline.engine.http.intake.hook_file import Hooks
 from phaseline.engine.http.service import Service, running
-from phaseline.engine.http.traffic import Clients
 from phaseline.engine.settings import DEFAULT_HISTORY, Settings
 from phaseline.engine.telemetry.listening import HTTP_LISTEN, HTTP_PORT, address_of, bound, url_of
 from phaseline.machines.compiler.kinds import Kinds
 
 STOP = 2
 """Seconds that requests may take to end when the server stops."""
-MOST, OWN, LEAST = 1_000, 96, 8
-"""Connections of all clients; the handles of the process that are kept for its own; connections in any case."""
+OWN, LEAST = 96, 8
+"""Handles of the process that are kept for itself and for probes; connections that there is room for in any case."""
 ACCEPTED = 16
 """Connections that are accepted before those that are open get their turn."""
 LATER = 0.1
@@ -197,4 +197,4 @@ async def _listening(app: HttpApp | CellsApp, listening: socket.socket, clients:
 def _room() -> int:
     """How many connections of clients there is room for, so that handles are left for NATS, files and probes."""
     handles, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
-    return MOST if handles == resource.RLIM_INFINITY else max(min(MOST, handles - OWN), LEAST)
+    return ROOM if handles == resource.RLIM_INFINITY else max(min(ROOM, handles - OWN), LEAST)

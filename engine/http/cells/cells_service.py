@@ -27,7 +27,7 @@ class CellsService:
         """The description of the API, as JSON."""
         self.traffic = Traffic()
         for one in cells.values():
-            one.traffic.clients = self.traffic.clients
+            one.traffic.join(self.traffic)
 
     @property
     def kinds(self) -> Kinds:
