@@ -7,7 +7,7 @@ counting what was refused (`clients`), readers of transitions (`live.seats`).
 import asyncio
 import functools
 import time
-from collections import Counter
+from collections import Counter, OrderedDict, deque
 from collections.abc import Iterable
 from heapq import nsmallest
 from http import HTTPStatus
@@ -29,14 +29,14 @@ FRAMING = 8
 """Bytes of chunk sizes and the like that each byte of a body may have, beside those that a head may have."""
 UNWANTED = 16 << 20
 """Bytes of a body above which the connection ends: the answer, that it is too large, was sent long before."""
-TAKEN, SLICE = 16 << 10, 256
+TAKEN, SLICE = 4 << 10, 256
 """Bytes that are read from a socket at once, and that are parsed at once: no more than a dozen requests."""
 PIECE = 16 << 10
 """Bytes of an answer that are handed to a socket at once."""
 UNREAD, TARDY = 32 << 20, 1.0
 """Bytes of answers that all clients have not taken; beyond that, who took nothing for so many seconds gives way."""
-EXTRA, GIVING_WAY = 16, 16
-"""Connections beyond the room, for probes; and how many give way at once when the room is full."""
+EXTRA, GIVING_WAY, GRACE = 16, 16, 0.2
+"""Connections beyond the room, for probes; how many give way at once when the room is full, and after how long."""
 
 
 HEAD_ENDS = b"\r\n\r\n"
@@ -73,12 +73,12 @@ class Phase(NamedTuple):
 
 # fmt: off
 #               name        seconds rank  refusal
-CLOSING = Phase("closing",  10.0,   1,    NOT_READ)   # the answer is sent, and not taken
-BLOCKED = Phase("blocked",  30.0,   1,    NOT_READ)   # a piece of an answer waits to be taken
-BODY    = Phase("body",     30.0,   1,    BODY_LATE)  # a body comes
+CLOSING = Phase("closing",  10.0,   2,    NOT_READ)   # the answer is sent, and not taken
+BLOCKED = Phase("blocked",  30.0,   2,    NOT_READ)   # a piece of an answer waits to be taken
+BODY    = Phase("body",     30.0,   2,    BODY_LATE)  # a body comes
 ANSWER  = Phase("answer",   None,   None, None)       # we work, or a reader follows transitions
 HEAD    = Phase("head",     10.0,   0,    HEAD_LATE)  # a head comes
-IDLE    = Phase("idle",     75.0,   0,    None)       # nothing was asked yet, or all is answered
+IDLE    = Phase("idle",     75.0,   1,    None)       # nothing was asked yet, or all is answered
 # fmt: on
 
 
@@ -92,12 +92,47 @@ class _Flow(FlowControl):
             super().resume_reading()
 
 
+class Turns:
+    """Lets one request after the other begin, in turn by peer, with a look at all sockets in between.
+
+    An answer takes milliseconds of computing. Without turns a probe would wait for all requests that came before it.
+    """
+
+    def __init__(self) -> None:
+        """Nobody waits."""
+        self._waiting: OrderedDict[str, deque[asyncio.Future[None]]] = OrderedDict()
+        self._is_taken = False
+
+    async def take(self, peer: str) -> None:
+        """Wait for a turn."""
+        loop = asyncio.get_running_loop()
+        if self._is_taken:
+            turn = loop.create_future()
+            self._waiting.setdefault(peer, deque()).append(turn)
+            await turn
+        else:
+            self._is_taken = True
+            loop.call_soon(self._next)
+
+    def _next(self) -> None:
+        while self._waiting:
+            peer, turns = self._waiting.popitem(last=False)
+            turn = turns.popleft()
+            if turns:
+                self._waiting[peer] = turns
+            if not turn.done():  # its request was given up
+                turn.set_result(None)
+                asyncio.get_running_loop().call_soon(self._next)
+                return
+        self._is_taken = False
+
+
 class Guard:
     """All connections of a server."""
 
     def __init__(self, app: ASGIApp, clients: Clients) -> None:
         """app: what answers. clients: what is counted, and how many connections there is room for."""
-        self.app, self.clients = app, clients
+        self.app, self.clients, self.turns = app, clients, Turns()
         self.taken = memoryview(bytearray(TAKEN))
         """Where every connection reads to; its bytes are copied at once."""
         self.unread = 0
@@ -122,18 +157,33 @@ class Guard:
     def has_room(self, opening: int) -> bool:
         """Whether one more can be accepted. Makes room. opening: connections that are accepted, and not here yet."""
         missing = len(self._open) + opening - self.clients.room + 1
-        if missing > 0:
-            missing -= self.give_way(GIVING_WAY) or self.give_way(missing, rank=1)
-        return missing <= EXTRA
+        if missing <= 0:
+            return True
+        missing -= self.give_way()
+        if missing <= 0:
+            return True
+        # Who has asked nothing yet gives way soon, unless it asks: that is worth waiting for.
+        return missing <= EXTRA and not opening and not any(one.is_new for one in self._open)
 
-    def give_way(self, number: int, rank: int = 0) -> int:
-        """End connections that wait for their clients: those of the peers that have most, the oldest first."""
-        before = time.monotonic() - TARDY * rank
-        found = [one for one in self._open if one.phase().rank == rank and one.since <= before]
-        gone = nsmallest(number, found, key=lambda one: (-self._peers[one.peer], one.since))
-        for one in gone:
-            one.end(EVICTED)
-        return len(gone)
+    def give_way(self) -> int:
+        """End some connections that wait for their clients: those of the peers that have most, the oldest first.
+
+        Of those that send or take something, only one at a time, and none that has done so lately.
+        """
+        now = time.monotonic()
+        for rank, number, grace in ((0, GIVING_WAY, GRACE), (1, GIVING_WAY, GRACE), (2, 1, TARDY)):
+            found = [one for one in self._open if one.phase().rank == rank and now - one.since >= grace]
+            if found:
+                gone = nsmallest(number, found, key=lambda one: (-self._peers[one.peer], one.since))
+                for one in gone:
+                    one.end(EVICTED)
+                return len(gone)
+        return 0
+
+    def relieve_handles(self) -> None:
+        """No handle is left for a connection: end some that wait."""
+        self.clients.refuse(NO_HANDLES.reason, "")
+        self.give_way()
 
     def sweep(self) -> None:
         """End the connections whose time is over."""
@@ -196,6 +246,11 @@ class Connection(HttpToolsProtocol, asyncio.BufferedProtocol):
         if phase is not self._phase:
             self._phase, self.since = phase, time.monotonic()
         return phase
+
+    @property
+    def is_new(self) -> bool:
+        """Whether no request has come yet."""
+        return self.cycle is None and not self.is_extra
 
     @property
     def _is_busy(self) -> bool:
@@ -322,6 +377,8 @@ class Connection(HttpToolsProtocol, asyncio.BufferedProtocol):
             await send({"type": "http.response.start", "status": FULL.status, "headers": _headers(FULL)})
             await send({"type": "http.response.body", "body": _body(FULL)})
             return
+        if scope["path"] not in PROBES:
+            await self.guard.turns.take(self.peer)
         await self.guard.app(scope, receive, functools.partial(self._in_pieces, send))
 
     async def _in_pieces(self, send: Send, message: Message) -> None:

@@ -19,7 +19,7 @@ from phaseline.engine.http.app import HttpApp
 from phaseline.engine.http.cells.cells_app import CellsApp
 from phaseline.engine.http.cells.cells_service import CellsService, running_cells
 from phaseline.engine.http.clients import ROOM, Clients
-from phaseline.engine.http.guard import IDLE, NO_HANDLES, Connection, Guard
+from phaseline.engine.http.guard import IDLE, Connection, Guard
 from phaseline.engine.http.intake.hook_file import Hooks
 from phaseline.engine.http.service import Service, running
 from phaseline.engine.settings import DEFAULT_HISTORY, Settings
@@ -80,8 +80,7 @@ class _Accepting:
             except (BlockingIOError, InterruptedError, ConnectionAbortedError):
                 return
             except OSError:  # no handle is left, or no memory
-                self._guard.clients.refuse(NO_HANDLES.reason, "")
-                self._guard.give_way(ACCEPTED)
+                self._guard.relieve_handles()
                 self._wait()
                 return
             task = self._loop.create_task(self._open(connection))
