@@ -91,7 +91,7 @@ class TooManyStreams(InvalidInput):
 
 
 class ServerFull(NoAnswer):
-    """this server has no room for more {what}: try again in a moment"""
+    """there is no room for more {what} on this server: try again in a moment"""
 
     what: str
 

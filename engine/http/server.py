@@ -19,7 +19,8 @@ from phaseline.engine.http.app import HttpApp
 from phaseline.engine.http.cells.cells_app import CellsApp
 from phaseline.engine.http.cells.cells_service import CellsService, running_cells
 from phaseline.engine.http.clients import ROOM, Clients
-from phaseline.engine.http.guard import IDLE, Connection, Guard
+from phaseline.engine.http.guard import IDLE, Guard
+from phaseline.engine.http.guarded_protocol import GuardedConnection
 from phaseline.engine.http.intake.hook_file import Hooks
 from phaseline.engine.http.service import Service, running
 from phaseline.engine.settings import DEFAULT_HISTORY, Settings
@@ -53,7 +54,7 @@ class ServingCells(NamedTuple):
 class _Accepting:
     """Accepts connections as long as there is room for them. asyncio would accept until no handle is left."""
 
-    def __init__(self, listening: socket.socket, guard: Guard, protocol: Callable[[], Connection]) -> None:
+    def __init__(self, listening: socket.socket, guard: Guard, protocol: Callable[[], GuardedConnection]) -> None:
         """Begin. protocol: makes one for each connection."""
         self._listening, self._guard, self._protocol = listening, guard, protocol
         self._loop = asyncio.get_running_loop()
@@ -118,7 +119,7 @@ class _Server(uvicorn.Server):
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Accept connections."""
-        protocol = partial(Connection, self._guard, self.config, self.server_state, {})
+        protocol = partial(GuardedConnection, self._guard, self.config, self.server_state, {})
         self.servers: Any = [_Accepting(one, self._guard, protocol) for one in sockets or ()]
         self.started = True
 
@@ -181,7 +182,7 @@ def _opened(listen: str, access: AccessSettings | None) -> Iterator[tuple[str, A
 async def _listening(app: HttpApp | CellsApp, listening: socket.socket, clients: Clients) -> AsyncIterator[None]:
     clients.room = _room()
     config = uvicorn.Config(
-        app, http=Connection, ws="none", lifespan="off", log_config=None, access_log=False, server_header=False,
+        app, http=GuardedConnection, ws="none", lifespan="off", log_config=None, access_log=False, server_header=False,
         timeout_graceful_shutdown=STOP, timeout_keep_alive=int(IDLE.seconds or 0), proxy_headers=False,
     )  # fmt: skip
     server = _Server(config, Guard(app, clients))

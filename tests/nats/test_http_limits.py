@@ -16,6 +16,7 @@ from structlog.testing import capture_logs
 
 from phaseline.engine.client.client import Client
 from phaseline.engine.http import guard, server
+from phaseline.engine.http.guarded_protocol import GuardedConnection
 from phaseline.engine.http.live import hub, seats
 from phaseline.engine.settings import Settings
 from tests.support.http_server import LIMIT, Api, http_server
@@ -129,7 +130,16 @@ async def test_the_second_head_has_a_time_of_its_own(api: Api, monkeypatch: pyte
         (CHUNKED + b"1\r\n{\r\n0\r\n", b"X: %s\r\n" % (b"a" * 1_000), {431}),
         (CHUNKED + b"1;", b"a" * 1_000, {431}),
     ],
-    ids=["headers", "a header", "many headers", "a URL", "empty lines", "a second URL", "trailers", "a chunk's extension"],
+    ids=[
+        "headers",
+        "a header",
+        "many headers",
+        "a URL",
+        "empty lines",
+        "a second URL",
+        "trailers",
+        "a chunk's extension",
+    ],
 )
 async def test_what_has_no_end_is_ended(api: Api, sent: bytes, more: bytes, statuses: set[int]) -> None:
     async with raw(api, sent) as one:
@@ -183,7 +193,9 @@ async def test_a_body_after_its_answer_ends_too(api: Api, monkeypatch: pytest.Mo
 
 
 async def test_small_chunks_of_an_honest_body_are_taken(api: Api) -> None:
-    event = json.dumps({"specversion": "1.0", "id": "x", "source": "/s", "type": "cluster.delete", "subject": "cluster/c1"})
+    event = json.dumps(
+        {"specversion": "1.0", "id": "x", "source": "/s", "type": "cluster.delete", "subject": "cluster/c1"}
+    )
     body = b"".join(b"1\r\n%c\r\n" % byte for byte in event.encode() + b" " * 20_000) + b"0\r\n\r\n"
     async with raw(api, CHUNKED + body) as one:
         assert await one.answer() == 202
@@ -226,7 +238,9 @@ async def test_what_is_no_http_is_answered_once_and_not_logged_line_by_line(api:
     assert "Invalid HTTP" not in said.out + said.err
 
 
-@pytest.mark.parametrize("asks", [b"Upgrade: websocket\r\nConnection: Upgrade\r\n", b"Upgrade: h2c\r\nConnection: upgrade\r\n"])
+@pytest.mark.parametrize(
+    "asks", [b"Upgrade: websocket\r\nConnection: Upgrade\r\n", b"Upgrade: h2c\r\nConnection: upgrade\r\n"]
+)
 async def test_an_upgrade_is_answered_as_any_request(api: Api, asks: bytes, capfd: Any) -> None:
     async with raw(api, GET[:-2] + asks + b"\r\n" + b"\x00" * 10_000) as one:
         assert await one.statuses() == [200]
@@ -311,11 +325,11 @@ async def test_probes_have_room_while_all_are_busy(
 
 def _phases(api: Api) -> list[guard.Phase]:
     """What the connections of this process's servers do."""
-    import gc  # noqa: PLC0415  # the guard is not at hand
+    import gc  # the guard is not at hand
 
     return [
         one.phase() for one in gc.get_objects()
-        if isinstance(one, guard.Connection) and one.transport is not None and one.parser is not None
+        if isinstance(one, GuardedConnection) and one.transport is not None and one.parser is not None
     ]  # fmt: skip
 
 
@@ -387,8 +401,8 @@ async def test_what_is_kept_for_readers_has_one_bound(
                 await client.publish_and_wait("node", trigger, "c1/p/n1")
         await api.place()
         await asyncio.sleep(2 * hub.TICK)
-        assert 0 < kept._bytes <= 20_000 + 2_000  # noqa: SLF001  # one tick more at most
+        assert 0 < kept._bytes <= 20_000 + 2_000  # one tick more at most
     async with asyncio.timeout(LIMIT):
         while kept.readers:
             await asyncio.sleep(0.02)
-    assert kept._bytes == 0  # noqa: SLF001
+    assert kept._bytes == 0

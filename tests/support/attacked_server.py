@@ -11,7 +11,7 @@ import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, Self
 from urllib.parse import urlsplit
 
 import httpx2
@@ -100,7 +100,7 @@ class Attack:
         self.sockets: list[socket.socket] = []
         self.tasks: list[asyncio.Task[None]] = []
 
-    async def __aenter__(self) -> "Attack":
+    async def __aenter__(self) -> Self:
         return self
 
     async def __aexit__(self, *_: object) -> None:
