@@ -82,6 +82,20 @@ class TooManyEvents(InvalidInput):
     seconds: float
 
 
+class TooManyStreams(InvalidInput):
+    """{name} has {most} {what} of transitions open, and gets no more: close some, or let programs share one"""
+
+    name: str
+    what: str
+    most: int
+
+
+class ServerFull(NoAnswer):
+    """there is no room for more {what} on this server: try again in a moment"""
+
+    what: str
+
+
 class NotAllowed(InvalidInput):
     """{name} may not do this, it needs the role {needed}: whoever runs the server gives roles (docs/http.md)"""
 

@@ -54,9 +54,14 @@ class CallOf(Generic[S]):
 
     def charge(self, events: int = 1) -> None:
         """Take events from the budget of the caller, or of the address that sends; raises `TooManyEvents`."""
-        address = "" if self.request.client is None else self.request.client.host
-        is_named = bool(self.caller.roles) and self.caller != LOCAL
-        self.budgets.take(self.caller.name if is_named else address, events)
+        self.budgets.take(self.sender, events)
+
+    @property
+    def sender(self) -> str:
+        """Who sends the request: the name of the caller, or the address of one without a name."""
+        if self.caller.roles and self.caller != LOCAL:
+            return self.caller.name
+        return "" if self.request.client is None else self.request.client.host
 
     @property
     def base(self) -> str:

@@ -39,6 +39,7 @@ from phaseline.engine.request_errors import (
     ServerBug,
     SignatureWrong,
     TooManyEvents,
+    TooManyStreams,
 )
 
 TYPE = "urn:phaseline:problem:"
@@ -69,6 +70,7 @@ STATUSES: dict[type[Exception], int] = {
     EventRejected:    422,
     KeysDiffer:       422,
     TooManyEvents:    429,
+    TooManyStreams:   429,
     HookFailed:       422,
     NotPermitted:     403,
     PayloadTooLarge:  413,

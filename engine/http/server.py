@@ -1,14 +1,16 @@
 """Listening for requests: uvicorn within our event loop.
 
-Belongs here: starting and stopping. Does not: sockets (`telemetry.listening`), requests (`app`), the fleet (`service`).
-The only importer of `uvicorn`.
+Belongs here: starting and stopping, accepting connections. Does not: sockets (`telemetry.listening`), the limits of
+connections (`guard`), requests (`app`), the fleet (`service`).
 """
 
 import asyncio
+import resource
 import socket
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
-from typing import NamedTuple
+from functools import partial
+from typing import Any, NamedTuple
 
 import uvicorn
 
@@ -16,6 +18,9 @@ from phaseline.engine.http.access.access import Access, AccessSettings
 from phaseline.engine.http.app import HttpApp
 from phaseline.engine.http.cells.cells_app import CellsApp
 from phaseline.engine.http.cells.cells_service import CellsService, running_cells
+from phaseline.engine.http.clients import ROOM, Clients
+from phaseline.engine.http.guard import IDLE, Guard
+from phaseline.engine.http.guarded_protocol import GuardedConnection
 from phaseline.engine.http.intake.hook_file import Hooks
 from phaseline.engine.http.service import Service, running
 from phaseline.engine.settings import DEFAULT_HISTORY, Settings
@@ -24,6 +29,12 @@ from phaseline.machines.compiler.kinds import Kinds
 
 STOP = 2
 """Seconds that requests may take to end when the server stops."""
+OWN, LEAST = 96, 8
+"""Handles of the process that are kept for itself and for probes; connections that there is room for in any case."""
+ACCEPTED = 16
+"""Connections that are accepted before those that are open get their turn."""
+LATER = 0.1
+"""Seconds until it is tried again to accept connections, if there was no room."""
 
 
 class Serving(NamedTuple):
@@ -40,13 +51,83 @@ class ServingCells(NamedTuple):
     service: CellsService
 
 
+class _Accepting:
+    """Accepts connections as long as there is room for them. asyncio would accept until no handle is left."""
+
+    def __init__(self, listening: socket.socket, guard: Guard, protocol: Callable[[], GuardedConnection]) -> None:
+        """Begin. protocol: makes one for each connection."""
+        self._listening, self._guard, self._protocol = listening, guard, protocol
+        self._loop = asyncio.get_running_loop()
+        self._opening = set[asyncio.Task[None]]()
+        self._later: asyncio.TimerHandle | None = None
+        listening.setblocking(False)
+        self._begin()
+
+    def _begin(self) -> None:
+        self._later = None
+        self._loop.add_reader(self._listening.fileno(), self._accept)
+
+    def _wait(self) -> None:
+        self._loop.remove_reader(self._listening.fileno())
+        self._later = self._loop.call_later(LATER, self._begin)
+
+    def _accept(self) -> None:
+        for _ in range(ACCEPTED):
+            if not self._guard.has_room(len(self._opening)):
+                self._wait()
+                return
+            try:
+                connection, _ = self._listening.accept()
+            except (BlockingIOError, InterruptedError, ConnectionAbortedError):
+                return
+            except OSError:  # no handle is left, or no memory
+                self._guard.relieve_handles()
+                self._wait()
+                return
+            task = self._loop.create_task(self._open(connection))
+            self._opening.add(task)
+            task.add_done_callback(self._opening.discard)
+
+    async def _open(self, connection: socket.socket) -> None:
+        connection.setblocking(False)
+        try:
+            await self._loop.connect_accepted_socket(self._protocol, connection)
+        except OSError:  # the client has gone
+            connection.close()
+
+    def close(self) -> None:
+        """Accept no more."""
+        self._loop.remove_reader(self._listening.fileno())
+        if self._later is not None:
+            self._later.cancel()
+
+    async def wait_closed(self) -> None:
+        """Return at once."""
+
+
 class _Server(uvicorn.Server):
-    """Leaves signals to whoever runs the event loop."""
+    """Leaves signals to whoever runs the event loop, and connections to a guard."""
+
+    def __init__(self, config: uvicorn.Config, guard: Guard) -> None:
+        super().__init__(config)
+        self._guard = guard
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
         """Do nothing."""
         yield
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Accept connections."""
+        protocol = partial(GuardedConnection, self._guard, self.config, self.server_state, {})
+        self.servers: Any = [_Accepting(one, self._guard, protocol) for one in sockets or ()]
+        self.started = True
+
+    async def on_tick(self, counter: int) -> bool:
+        """Each second, look at all connections."""
+        if counter % 10 == 0:
+            self._guard.sweep()
+        return await super().on_tick(counter)
 
 
 @asynccontextmanager
@@ -60,7 +141,10 @@ async def serving(
     webhooks.
     """
     with _opened(listen, access) as (url, door, listening):
-        async with running(settings, kinds, history, hooks) as service, _listening(HttpApp(service, door), listening):
+        async with (
+            running(settings, kinds, history, hooks) as service,
+            _listening(HttpApp(service, door), listening, service.traffic.clients),
+        ):
             try:
                 yield Serving(url, service)
             finally:
@@ -76,7 +160,7 @@ async def serving_cells(
     with _opened(listen, access) as (url, door, listening):
         async with (
             running_cells(cells, kinds, history, hooks) as service,
-            _listening(CellsApp(service, door), listening),
+            _listening(CellsApp(service, door), listening, service.traffic.clients),
         ):
             try:
                 yield ServingCells(url, service)
@@ -95,15 +179,22 @@ def _opened(listen: str, access: AccessSettings | None) -> Iterator[tuple[str, A
 
 
 @asynccontextmanager
-async def _listening(app: HttpApp | CellsApp, listening: socket.socket) -> AsyncIterator[None]:
+async def _listening(app: HttpApp | CellsApp, listening: socket.socket, clients: Clients) -> AsyncIterator[None]:
+    clients.room = _room()
     config = uvicorn.Config(
-        app, http="httptools", ws="none", lifespan="off", log_config=None, access_log=False, server_header=False,
-        timeout_graceful_shutdown=STOP, timeout_keep_alive=75, proxy_headers=False,
+        app, http=GuardedConnection, ws="none", lifespan="off", log_config=None, access_log=False, server_header=False,
+        timeout_graceful_shutdown=STOP, timeout_keep_alive=int(IDLE.seconds or 0), proxy_headers=False,
     )  # fmt: skip
-    server = _Server(config)
+    server = _Server(config, Guard(app, clients))
     task = asyncio.create_task(server.serve(sockets=[listening]))
     try:
         yield
     finally:
         server.should_exit = True
         await task
+
+
+def _room() -> int:
+    """How many connections of clients there is room for, so that handles are left for NATS, files and probes."""
+    handles, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    return ROOM if handles == resource.RLIM_INFINITY else max(min(ROOM, handles - OWN), LEAST)

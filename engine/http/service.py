@@ -25,6 +25,7 @@ from phaseline.engine.http.fleet.history_loader import HistoryLoader
 from phaseline.engine.http.intake.hook_file import Hooks
 from phaseline.engine.http.kept import Kept
 from phaseline.engine.http.live.hub import Hub
+from phaseline.engine.http.live.log_places import LogPlaces
 from phaseline.engine.http.traffic import Traffic
 from phaseline.engine.jetstream.api_reply import can_pass
 from phaseline.engine.jetstream.wire import Wire
@@ -96,6 +97,8 @@ class Service:
         self.settings, self._kinds, self._most = settings, kinds, history
         self._parts: _Connected | None = None
         self.traffic = Traffic()
+        self.places = LogPlaces()
+        """Whose turn it is to read the log."""
         self._failure: PhaselineError | None = None
         self._waits_for = "its NATS server has not answered yet"
         self.description = b"{}"

@@ -1,11 +1,13 @@
 """What the HTTP server counts: requests and readers. Plain numbers.
 
 Belongs here: `Traffic`. Does not: names of metrics (`telemetry.metric_table`), the answer with them
-(`reading.metrics`).
+(`reading.metrics`), refusals (`clients`).
 """
 
 from collections import Counter
 
+from phaseline.engine.http.clients import Clients
+from phaseline.engine.http.live.seats import Seats
 from phaseline.engine.worker.measures import Distribution
 
 SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
@@ -22,3 +24,9 @@ class Traffic:
         """From a request until its answer begins."""
         self.resyncs = 0
         """How often a reader of transitions was too slow."""
+        self.clients = Clients()
+        self.seats = Seats(self.clients)
+
+    def join(self, other: "Traffic") -> None:
+        """Have the clients of another one: both are parts of one server."""
+        self.clients, self.seats = other.clients, other.seats

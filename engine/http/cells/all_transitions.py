@@ -29,7 +29,7 @@ from phaseline.schemas import codec
 
 LOOK = 0.5
 """Seconds between two looks whether a cell can be read."""
-HELD = 64
+HELD = 4
 """Frames that wait to be sent. A reader that takes no more lets the cells' streams wait."""
 
 
@@ -44,8 +44,7 @@ async def transitions(call: CellsCall) -> HttpAnswer | Response:
     loaded = call.service.loaded()
     after = {name: await one_cell.begins(one, None, starts[name]) for name, one in loaded.items()}
     if form == EVENTS:
-        stream = _CellsStream(call, topic, starts, after)
-        return StreamingResponse(stream.run(), headers=STREAM_HEADERS, media_type=EVENTS)
+        return one_cell.streamed(call, topic, _CellsStream(call, topic, starts, after).run())
     ends = {name: await _end(one, call.values["to"]) for name, one in loaded.items()}
     reached = {name: max(after[name], end) for name, end in ends.items()}
     headers = {**STREAM_HEADERS, PLACE: places.written(reached)}
@@ -84,8 +83,10 @@ async def _lines(call: CellsCall, topic: Topic, after: dict[str, int], ends: dic
         head = b'{"cell":%s,' % codec.encode_json(name)
         try:
             service = call.service.cells[name]
-            async for _, found in replay.pieces(service.installation, service.pulse, topic, first, ends[name]):
-                yield b"".join(b"%s%s\n" % (head, one.data[1:]) for one in found)
+            async for _, found in replay.pieces(service, topic, first, ends[name]):
+                data = b"".join(b"%s%s\n" % (head, one.data[1:]) for one in found)
+                found.clear()
+                yield data
         except NoAnswer as error:
             yield head + one_cell.problem_line(call, error)[1:]
 

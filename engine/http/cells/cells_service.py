@@ -26,6 +26,8 @@ class CellsService:
         self.description = b"{}"
         """The description of the API, as JSON."""
         self.traffic = Traffic()
+        for one in cells.values():
+            one.traffic.join(self.traffic)
 
     @property
     def kinds(self) -> Kinds:

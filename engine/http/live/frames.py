@@ -3,7 +3,7 @@
 Belongs here: both forms, and the frames of a stream of server-sent events. Does not: which records (`hub`, `replay`).
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Any, Literal, NamedTuple
 
 from phaseline.engine.client import maps
@@ -28,11 +28,24 @@ class Piece(NamedTuple):
 
 
 class Frame(NamedTuple):
-    """Records of whole events, up to a place. data: the frame as a server-sent event."""
+    """Records of whole events, up to a place: everything up to it is in the frame or before it."""
 
     place: int
     pieces: tuple[Piece, ...]
-    data: bytes
+    form: Form
+
+    @property
+    def data(self) -> bytes:
+        """The frame as a server-sent event. It is made for each reader: what is kept for all are the pieces."""
+        body = b'{"place":%d,"%s":%s}' % (self.place, KEYS[self.form], joined(self.pieces))
+        return b"id: %d\nevent: batch\ndata: %s\n\n" % (self.place, body)
+
+    def between(self, after: int, up_to: int | None) -> "Frame":
+        """What of it is after a place, and not after another one."""
+        end = self.place if up_to is None else min(self.place, up_to)
+        if end == self.place and (not self.pieces or self.pieces[0].place > after):
+            return self
+        return Frame(end, tuple(one for one in self.pieces if after < one.place <= end), self.form)
 
 
 def piece(kinds: Kinds, placed: Placed, form: Form) -> Piece | None:
@@ -66,19 +79,6 @@ def row(kinds: Kinds, place: int, record: Transition) -> list[Any]:
 def joined(pieces: Iterable[Piece]) -> bytes:
     """The pieces as a JSON list."""
     return b"[%s]" % b",".join(one.data for one in pieces)
-
-
-def frame(place: int, pieces: Sequence[Piece], form: Form) -> Frame:
-    """The frame of these pieces; everything up to `place` is in it or before it."""
-    body = b'{"place":%d,"%s":%s}' % (place, KEYS[form], joined(pieces))
-    return Frame(place, tuple(pieces), b"id: %d\nevent: batch\ndata: %s\n\n" % (place, body))
-
-
-def after(found: Frame, place: int, form: Form) -> Frame:
-    """The frame without what is not after a place."""
-    if found.pieces and found.pieces[0].place > place:
-        return found
-    return frame(found.place, [one for one in found.pieces if one.place > place], form)
 
 
 def at_place(place: int, time: str) -> bytes:

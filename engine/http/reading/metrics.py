@@ -30,6 +30,8 @@ def _values(service: Service) -> Iterator[Reading]:
     traffic = service.traffic
     yield "phaseline_http_requests_total", dict(traffic.requests.items())
     yield "phaseline_http_request_seconds", {(): traffic.seconds}
+    yield "phaseline_http_connections", {(): traffic.clients.connections}
+    yield "phaseline_http_refused_total", {(reason,): number for reason, number in traffic.clients.refused.items()}
     yield "phaseline_resyncs_total", {(): traffic.resyncs}
     if not service.is_found:
         yield "phaseline_nats_connected", {(): 0}

@@ -23,7 +23,7 @@ from phaseline.engine.http.service import REACH, Service
 from phaseline.engine.log import latest
 from phaseline.engine.log.watch import RecordFilter, chosen
 from phaseline.engine.log.when import NOW, START, Moment, parse
-from phaseline.engine.request_errors import BadParameter
+from phaseline.engine.request_errors import BadParameter, ServerFull, TooManyStreams
 from phaseline.schemas import codec
 from phaseline.schemas.records import timestamp
 
@@ -48,8 +48,7 @@ async def transitions(call: Call) -> HttpAnswer | Response:
     up_to = None if call.values["to"] is None else await _ends(call, call.values["to"])
     form = media_type(call.request.headers.get("accept", ""))
     if form == EVENTS:
-        stream = Stream(call, topic, after, up_to)
-        return StreamingResponse(stream.run(), headers=STREAM_HEADERS, media_type=EVENTS)
+        return streamed(call, topic, Stream(call, topic, after, up_to).run())
     fleet = await service.fleet()
     end = fleet.place if up_to is None else min(up_to, fleet.place)
     if form == LINES:
@@ -60,6 +59,22 @@ async def transitions(call: Call) -> HttpAnswer | Response:
         return Response(frames.joined(found), headers={PLACE: str(place)}, media_type=BATCH)
     body = b'{"%s":%s}' % (frames.KEYS[topic.form], frames.joined(found))
     return HttpAnswer(body, Moment(place, fleet.time_ns), headers={PLACE: str(place)})
+
+
+def streamed(call: CallOf[Any], topic: Topic, events: AsyncIterator[bytes]) -> Response:
+    """The answer with a stream of server-sent events; raises `TooManyStreams`, `ServerFull`."""
+    seats, sender = call.service.traffic.seats, call.sender
+    seats.check(sender, topic)
+
+    async def seated() -> AsyncIterator[bytes]:
+        try:
+            with seats.taken(sender, topic):
+                async for data in events:
+                    yield data
+        except (TooManyStreams, ServerFull):  # others were faster; the reader comes again, and is told
+            return
+
+    return StreamingResponse(seated(), headers=STREAM_HEADERS, media_type=EVENTS)
 
 
 def topic_of(call: CallOf[Any]) -> Topic:
@@ -117,8 +132,10 @@ async def _ends(call: Call, text: str) -> int:
 
 async def _lines(call: Call, topic: Topic, after: int, end: int) -> AsyncIterator[bytes]:
     try:
-        async for _, found in replay.pieces(call.service.installation, call.service.pulse, topic, after, end):
-            yield b"".join(one.data + b"\n" for one in found)
+        async for _, found in replay.pieces(call.service, topic, after, end):
+            data = b"".join(one.data + b"\n" for one in found)
+            found.clear()
+            yield data
     except NoAnswer as error:
         yield problem_line(call, error)
 
@@ -132,7 +149,7 @@ async def _range(call: Call, topic: Topic, after: int, end: int) -> tuple[int, l
     """The records of a range, at most `limit` and the rest of the last event; and how far they are complete."""
     found: list[frames.Piece] = []
     place = max(after, end)
-    async for reached, pieces in replay.pieces(call.service.installation, call.service.pulse, topic, after, end):
+    async for reached, pieces in replay.pieces(call.service, topic, after, end):
         found += pieces
         if len(found) >= call.values["limit"]:
             place = reached
@@ -153,14 +170,13 @@ class Stream:
     async def run(self) -> AsyncIterator[bytes]:
         """The frames, until the reader or the server goes, or `up_to` is reached."""
         service = self.call.service
-        installation, pulse = service.installation, service.pulse
         yield b"retry: %d\n\n" % random.randint(*RETRY)  # noqa: S311  # no secret
         with service.hub.reading(self.topic) as channel:
             while not self._is_over and self.place < (begins := self._end_of(channel)):
                 try:
-                    async for one in replay.replayed(installation, pulse, self.topic, self.place, begins):
-                        yield one.data
-                        self.place = one.place
+                    async for place, data in replay.replayed(service, self.topic, self.place, begins):
+                        yield data
+                        self.place = place
                     self.place = begins
                 except NoAnswer as error:
                     yield frames.HEARTBEAT if self.is_away else frames.away(str(error))
@@ -186,8 +202,9 @@ class Stream:
             found = channel.after(self.place)
             now = time.monotonic()
             if found is not None:
-                data, self.place = self._cut(frames.after(found, self.place, self.topic.form))
-                yield data
+                part = found.between(self.place, self.up_to)
+                self.place = part.place
+                yield part.data
                 sent = now
             elif self.place < channel.place and now - marked >= BOOKMARK:
                 self.place = channel.place
@@ -209,13 +226,6 @@ class Stream:
     def _end_of(self, channel: Channel) -> int:
         """The place up to which the log is read, because the channel begins there."""
         return channel.begins if self.up_to is None else min(channel.begins, self.up_to)
-
-    def _cut(self, found: frames.Frame) -> tuple[bytes, int]:
-        """The frame up to the end of the stream."""
-        if self.up_to is None or found.place <= self.up_to:
-            return found.data, found.place
-        pieces = [one for one in found.pieces if one.place <= self.up_to]
-        return frames.frame(self.up_to, pieces, self.topic.form).data, self.up_to
 
     def _bookmark(self) -> bytes:
         return frames.at_place(self.place, timestamp(self.call.service.follower.fleet.time_ns))

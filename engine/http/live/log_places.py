@@ -1,0 +1,106 @@
+"""Reading the log for requests: a few read at once, and who pauses lets others read.
+
+A reader of the log holds messages that it has read ahead. A client that takes its answer slowly, or not at all, would
+let them lie in memory; so its reader is closed, and opened again where it stood.
+Belongs here: `LogPlaces`, `LogReading`. Does not: what is read (`replay`), the readers (`log.archived`).
+"""
+
+import asyncio
+from typing import Self
+
+from phaseline.engine.http.away import Pulse, unless_away
+from phaseline.engine.jetstream.reader import Stored
+from phaseline.engine.jetstream.stream_reader import StreamReader
+from phaseline.engine.log.archived.chain import log_reader
+from phaseline.engine.log.installation import Installation
+from phaseline.engine.request_errors import ServerFull
+
+AT_ONCE = 3
+"""How many read the log at the same time."""
+PATIENCE, PAUSE = 10.0, 1.0
+"""Seconds that one waits for its turn; seconds without taking anything after which the turn is over."""
+
+
+class LogPlaces:
+    """Lets `AT_ONCE` read the log at the same time."""
+
+    def __init__(self) -> None:
+        """Nobody reads."""
+        self._free = asyncio.Semaphore(AT_ONCE)
+
+    async def take(self) -> None:
+        """Wait for a turn; raises `ServerFull`."""
+        try:
+            async with asyncio.timeout(PATIENCE):
+                await self._free.acquire()
+        except TimeoutError:
+            raise ServerFull(what="requests that read the log") from None
+
+    def give_back(self) -> None:
+        """Let somebody else read."""
+        self._free.release()
+
+
+class LogReading:
+    """Reads records of the log after a place: `async with LogReading(...) as reading: await reading.take(100)`."""
+
+    def __init__(
+        self, installation: Installation, pulse: Pulse, places: LogPlaces, filters: list[str], after: int
+    ) -> None:  # fmt: skip
+        """Reads nothing yet."""
+        self._installation, self._pulse, self._places = installation, pulse, places
+        self._filters, self._after = filters, after
+        self._reader: StreamReader | None = None
+        self._using = asyncio.Lock()
+        self._pause: asyncio.TimerHandle | None = None
+        self._closing = set[asyncio.Task[None]]()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self._close()
+
+    async def take(self, limit: int) -> list[Stored] | None:
+        """The next messages, at most `limit`; None at the end. Raises `NoAnswer` if NATS is away for long meanwhile."""
+        self._stop_pause()
+        async with self._using:
+            reader = self._reader or await self._opened()
+            if reader.caught_up:
+                return None
+            async with unless_away(self._pulse):
+                taken = await reader.take(limit)
+            self._after = taken[-1].sequence if taken else self._after
+        self._stop_pause()
+        self._pause = asyncio.get_running_loop().call_later(PAUSE, self._close_later)
+        return taken
+
+    async def _opened(self) -> StreamReader:
+        await self._places.take()
+        reader = log_reader(self._installation, self._filters, self._after + 1)
+        try:
+            async with unless_away(self._pulse):
+                await reader.__aenter__()
+        except BaseException:
+            self._places.give_back()
+            raise
+        self._reader = reader
+        return reader
+
+    def _stop_pause(self) -> None:
+        if self._pause is not None:
+            self._pause.cancel()
+            self._pause = None
+
+    def _close_later(self) -> None:
+        task = asyncio.create_task(self._close())
+        self._closing.add(task)
+        task.add_done_callback(self._closing.discard)
+
+    async def _close(self) -> None:
+        self._stop_pause()
+        async with self._using:
+            reader, self._reader = self._reader, None
+            if reader is not None:
+                self._places.give_back()
+                await reader.__aexit__(None, None, None)

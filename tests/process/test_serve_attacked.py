@@ -1,0 +1,101 @@
+"""Clients that take more of `phaseline serve` than they should, on raw sockets, while others ask and follow.
+
+The process has 256 handles. Whatever the attack: probes and other clients are answered, memory stays within bounds, and
+the log is not filled.
+"""
+
+import asyncio
+import json
+import sys
+from collections.abc import AsyncIterator
+from contextlib import suppress
+
+import httpx2
+import pytest
+import pytest_asyncio
+
+from phaseline.engine.embedded.server import EmbeddedServer
+from phaseline.engine.jetstream.wire import Wire
+from phaseline.engine.settings import Settings
+from tests.support.attacked_server import ATTACKS, Attack, Attacked, answers, attacked
+from tests.support.command import LIMIT
+from tests.support.installation import installation_with_history
+from tests.support.random_events import RandomEvents, publish
+
+SHARED = pytest.mark.asyncio(loop_scope="module")
+MOST = 150
+"""Megabytes of memory."""
+ROUNDS = 12
+LINE = 400
+"""Bytes of a line in the log, and more."""
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def installation(server: EmbeddedServer) -> AsyncIterator[tuple[Settings, Wire]]:
+    """An installation whose answers are large enough to fill sockets."""
+    settings = Settings(nats=(server.url,), prefix="attacked")
+    async with (
+        Wire.open(settings, name="test") as wire,
+        installation_with_history(settings, wire, events=1_500, clusters=10, nodes=40),
+    ):
+        yield settings, wire
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def served(
+    installation: tuple[Settings, Wire], tmp_path_factory: pytest.TempPathFactory
+) -> AsyncIterator[Attacked]:
+    """The process. All attacks go against the same one: what they take must be given back."""
+    async with attacked(installation[0], tmp_path_factory.mktemp("served")) as found:
+        yield found
+
+
+async def _follow(served: Attacked, seen: asyncio.Queue[int]) -> None:
+    """Follow transitions as a page does: begin again where it ended."""
+    last = ""
+    async with served.client() as http:
+        while True:
+            headers = {"Last-Event-ID": last} if last else {}
+            with suppress(httpx2.HTTPError):
+                async with http.stream("GET", "/v1/transitions?form=columns", headers=headers) as answer:
+                    async for line in answer.aiter_lines():
+                        if line.startswith("id: "):
+                            last = line[4:]
+                        if line.startswith("data: ") and "rows" in (data := json.loads(line[6:])):
+                            seen.put_nowait(data["place"])
+            await asyncio.sleep(0.05)
+
+
+async def _seen(wire: Wire, fleet: RandomEvents, seen: asyncio.Queue[int]) -> None:
+    """Let something happen until the one who follows sees it."""
+    while not seen.empty():
+        seen.get_nowait()
+    while seen.empty():
+        await publish(wire, [fleet.event("node", word, "c1/p/n0") for word in ("not_ready", "ready")])
+        await asyncio.sleep(0.1)
+
+
+@SHARED
+@pytest.mark.parametrize("name", ATTACKS)
+async def test_others_are_served_meanwhile(installation: tuple[Settings, Wire], served: Attacked, name: str) -> None:
+    settings, wire = installation
+    fleet, seen = RandomEvents(settings.prefix, seed=len(name)), asyncio.Queue[int]()
+    fleet.number = 1_000_000 + 10_000 * list(ATTACKS).index(name)
+    most, logged = 0, served.log.stat().st_size
+    async with Attack(served) as attack, asyncio.timeout(LIMIT):
+        attack.tasks.append(asyncio.create_task(_follow(served, seen)))
+        await _seen(wire, fleet, seen)
+        await ATTACKS[name](attack)
+        slowest = 0.0
+        for _ in range(ROUNDS):
+            for path in ("/livez", "/v1/counts"):
+                status, seconds = await answers(served, path)
+                assert status == 200, (name, path, status)
+                slowest = max(slowest, seconds)
+            most = max(most, served.megabytes)
+            await asyncio.sleep(0.1)
+        await _seen(wire, fleet, seen)
+    sys.stderr.write(f"{name}: {most} MB, slowest answer {slowest * 1000:.0f} ms\n")
+    assert most < MOST, name
+    assert served.log.stat().st_size - logged < 60 * LINE, name
+    assert served.process.returncode is None
