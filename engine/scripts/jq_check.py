@@ -1,7 +1,8 @@
-"""Which jq programs may run: those that end soon by their form. jq itself counts no steps.
+"""Which jq programs may run: those that end soon by their form, and answer the same each time. jq counts no steps.
 
-Belongs here: `refusal`, from the text of a program alone, so that it is the same on every machine. Does not: running
-programs (`jq_paths`), the limit of time behind this one (`sandbox`).
+Belongs here: `refusal`, from the text of a program alone, so that it is the same on every machine; `shadows` and
+`shadowed`, by which jq says itself what a program calls. Does not: running programs (`jq_paths`), the limit of time
+behind this one (`sandbox`).
 """
 
 import re
@@ -24,16 +25,23 @@ values nulls strings numbers booleans arrays objects iterables scalars isvalid I
 """
 WORDS = frozenset(_WORDS.split())
 """The names that a program may use."""
+KEYWORDS = frozenset(["def", "reduce", "foreach", "as", "label", "break", "import", "include", "module"])
+"""Words of jq's grammar that no program may use. jq reads one before `:`, `,` or `}` as the key of an object."""
+ARITIES = ("", "(a)", "(a;b)", "(a;b;c)", "(a;b;c;d)", "(a;b;c;d;e)", "(a;b;c;d;e;f)")
+"""The parameters that functions of jq have."""
 DOUBLING = frozenset(("+", "+=", "{", "tostring", "tojson", "join", "add", "to_entries", "with_entries", "paths"))
 """Words that can make the value larger."""
 _TOKEN = re.compile(
-    r"""\s+ | (?P<string>"(?:[^"\\]|\\.)*") | (?P<key>[A-Za-z_]\w*(?=\s*:(?!:)))
+    r"""\s+ | (?P<string>"(?:[^"\\]|\\.)*") | (?P<key>[A-Za-z_]\w*(?=\s*(?:[,}]|:(?!:))))
     | (?P<field>\.[A-Za-z_]\w*) | (?P<number>\d[\d.]*(?:[eE][+-]?\d+)?) | (?P<word>[$@]?[A-Za-z_][\w:]*)
     | (?P<sign>\.\. | \?// | //=? | [|+\-*/%=!<>]= | [.\[\]{}(),|:;?+\-*/%=<>$@\#])""",
     re.VERBOSE | re.DOTALL,
 )
 _REPEAT = re.compile(r"[*+?{]")
 _ESCAPED = re.compile(r"\\.|\[[^\]]*\]")
+
+_SHADOWED = re.compile(r"\berror: not_allowed_(\w+)/0 is not defined")
+_CAN = "use paths, select, has, any, all, keys, contains, startswith and the like"
 
 Token = tuple[str, str]
 """The sort of a word, as the expression above names it, and the word."""
@@ -50,6 +58,30 @@ def refusal(program: str) -> str:
     return next(_problems(tokens), "")
 
 
+@lru_cache(maxsize=256)
+def shadows(program: str) -> str:
+    """Definitions of the names in a program that are not in `WORDS`, to be compiled in front of it.
+
+    jq drops a definition that nothing calls, and calls nothing that a key, a field or a text names. One that is called
+    calls what does not exist, which is an error (`shadowed`).
+    """
+    names = {word for sort, word in _tokens(program) if sort in ("word", "key")} - WORDS - KEYWORDS
+    defined = sorted(name for name in names if name.isascii() and name.isidentifier() and name[0] != "_")
+    return "".join(f"def {name}{some}: not_allowed_{name};" for name in defined for some in ARITIES)
+
+
+def shadowed(error: str) -> str:
+    """Why a program may not run, if this is the error that a name of `shadows` makes; else empty."""
+    return _not_allowed(found[1]) if (found := _SHADOWED.search(error)) else ""
+
+
+def _not_allowed(word: str) -> str:
+    return (
+        f"{word} is not allowed in an ignore rule, because it may run without end, or answer something else the next "
+        f"time: {_CAN}"
+    )
+
+
 def _tokens(program: str) -> Iterator[Token]:
     place = 0
     while place < len(program):
@@ -63,12 +95,13 @@ def _tokens(program: str) -> Iterator[Token]:
 
 
 def _problems(tokens: list[Token]) -> Iterator[str]:
-    can = "use paths, select, has, any, all, keys, contains, startswith and the like"
     for place, (sort, word) in enumerate(tokens):
-        if sort == "word" and word not in WORDS:
-            yield f"{word} is not allowed in an ignore rule, because it may run without end: {can}"
+        if sort == "word" and (word in KEYWORDS or word[0] in "$@" or "::" in word):
+            yield _not_allowed(word)
+        if sort == "word" and word[0] == "_" and tokens[place + 1 : place + 2] == [("sign", "(")]:
+            yield _not_allowed(word)  # jq's own, which operators call: a program may not define them
         if sort == "sign" and word in ("*", "*=", "#", "?//", "$", "@"):
-            yield f"{word!r} is not allowed in an ignore rule: {can}"
+            yield f"{word!r} is not allowed in an ignore rule: {_CAN}"
         if sort == "string" and "\\(" in word:
             yield "a text with \\(...) in it is not allowed in an ignore rule: compare fields instead"
         if (sort, word) == ("word", "test") and (problem := _pattern_problem(tokens[place + 1 : place + 4])):
@@ -103,7 +136,9 @@ def _branches(tokens: list[Token]) -> int:
 
 def _pattern_problem(following: list[Token]) -> str:
     """Why the argument of `test` may not be searched for."""
-    if [word for _, word in following[:1]] != ["("] or following[1][0] != "string" or following[2][1] not in ");":
+    if [word for _, word in following[:1]] != ["("]:
+        return ""  # jq has no `test` without a pattern, so it is a key
+    if len(following) < 3 or following[1][0] != "string" or following[2][1] not in ");":
         return "test needs a pattern in quotes in an ignore rule: a computed pattern may take too long"
     plain = _ESCAPED.sub("", following[1][1].replace("\\\\", "\\"))
     if len(_REPEAT.findall(plain)) > 2 or re.search(r"\)[*+?{]", plain) or re.search(r"\\[1-9k]", following[1][1]):

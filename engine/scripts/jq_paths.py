@@ -10,7 +10,7 @@ from typing import Any
 
 import jq  # type: ignore[import-not-found,unused-ignore]  # it ships no types
 
-from phaseline.engine.scripts.jq_check import refusal
+from phaseline.engine.scripts.jq_check import refusal, shadowed, shadows
 
 READS = 4 << 20
 """The most bytes of objects that the programs of one request read together, about 0.2 s of work."""
@@ -73,13 +73,22 @@ def _problem(program: str) -> str:
     try:
         _compiled(program)
     except ValueError as error:
+        return shadowed(str(error)) or _own_error(program) or _first_line(error)
+    return ""
+
+
+def _own_error(program: str) -> str:
+    """What is wrong with an invalid program, with the places in it; empty if it is valid by itself."""
+    try:
+        jq.compile(f"del({program})")
+    except ValueError as error:
         return _first_line(error)
     return ""
 
 
 @lru_cache(maxsize=256)
 def _compiled(program: str) -> Any:
-    return jq.compile(f"del({program})")
+    return jq.compile(f"{shadows(program)}del({program})")
 
 
 @lru_cache(maxsize=64)

@@ -92,7 +92,7 @@ class Sandbox:
         return bool(ready)
 
     def _start(self) -> subprocess.Popen[bytes]:
-        kept = {name: os.environ[name] for name in ("PYTHONPATH",) if name in os.environ}
+        kept = {"TZ": "UTC0", **{name: os.environ[name] for name in ("PYTHONPATH",) if name in os.environ}}
         command = [sys.executable, "-m", "phaseline.engine.scripts.child", str(os.getpid()), str(self.seconds)]
         self._child = _STARTER.submit(
             subprocess.Popen, command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,

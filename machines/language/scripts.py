@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, Protocol
 
 from phaseline.machines.language.rules import Revision
 
-SCRIPTS = Revision("kubernetes.scripts", 2)
+SCRIPTS = Revision("kubernetes.scripts", 3)
 """Raise it when the same Lua script or jq program gives another result than before."""
 NO_RUNNER = "no script runner: give the tree one that runs Lua and jq"
 

@@ -1,5 +1,6 @@
 """An audit finds the log right where it is, and names what is wrong where somebody tampered with it."""
 
+import dataclasses
 import json
 from collections.abc import AsyncIterator, Callable
 from datetime import UTC, datetime, timedelta
@@ -20,11 +21,13 @@ from phaseline.engine.log.installation import Installation
 from phaseline.engine.replay.audit import SHOWN, Audit, AuditReport, compare_states, rewording_of
 from phaseline.engine.replay.recorded_log import Span
 from phaseline.engine.replay.server_log import ServerLog, first_event_after
+from phaseline.engine.scripts.runner import shared_runner
 from phaseline.engine.settings import Settings
 from phaseline.schemas import codec
 from phaseline.schemas.records import By, Cause, Entity, FacetState, Mark, Record, Rejection, Transition, state
 from tests.support.built_in_kinds import BUILT_IN_KINDS
 from tests.support.command import call
+from tests.support.health_scripts import EVERYDAY, OBJECT
 from tests.support.installation import installation_with_history, until_decided, working
 from tests.support.log_check import stored
 from tests.support.random_events import RandomEvents, publish
@@ -271,3 +274,19 @@ async def test_the_command(settings: Settings, wire: Wire, layout: Layout) -> No
 
 async def test_a_tree_that_is_not_there(wire: Wire, layout: Layout) -> None:
     assert await audit(wire, layout, Span("nobody")) == AuditReport()
+
+
+async def test_a_log_with_everyday_scripts_is_right_in_another_process(settings: Settings, wire: Wire) -> None:
+    settings = dataclasses.replace(settings, partitions=1)
+    fleet = RandomEvents(settings.prefix)
+    scripts = {f"shop.example/Stack{n}": script for n, script in enumerate(EVERYDAY.values())}
+    sent = [fleet.event("application_set", "configure", "s", health=scripts)]
+    for n in range(len(scripts)):
+        live = {**OBJECT, "kind": f"Stack{n}"}
+        sent.append(fleet.event("resource", "observed", f"s/a/shop.example:Stack{n}/shop/web", live=live, desired=live))
+    async with working(settings, wire, KINDS) as layout:
+        await publish(wire, sent)
+        await until_decided(wire, layout)
+    shared_runner().sandbox.close()  # the next one draws other seeds
+    verdict = await audit(wire, layout)
+    assert (verdict.holds, verdict.reworded, verdict.events) == (True, 0, len(sent))

@@ -65,7 +65,7 @@ OPERATING = {
     "sync windows of a set or an application, and together": f"{sync_windows.MOST}",
     "search for the next opening": f"{sync_windows.SEARCHES} looks at a schedule, "
     f"{sync_windows.HORIZON // (366 * 24 * 60 * sync_windows.MINUTE)} years",
-    "a health script": f"{lua.INSTRUCTIONS:,} steps, {lua.MEMORY // MEGA} MB",
+    "a health script": f"{lua.INSTRUCTIONS:,} steps, {lua.MEMORY // MEGA} MB in all",
     "all ignore rules in jq of one event": f"{jq_paths.READS // MEGA} MB to read",
 }
 

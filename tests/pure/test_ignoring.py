@@ -127,7 +127,7 @@ def test_paths_of_many_kinds(programs: SandboxRunner) -> None:
     (IgnoreRule(programs=(".",)), "it takes out the whole object"),
     (IgnoreRule(programs=(".spec.foo[]",)), "Cannot iterate over null"),
     (IgnoreRule(programs=('.metadata.labels | del(."x")',)), "Invalid path expression"),
-    (IgnoreRule(programs=("foo(",)), "foo is not allowed in an ignore rule"),
+    (IgnoreRule(programs=("foo(.)",)), "foo is not allowed in an ignore rule"),
     (IgnoreRule(programs=(".a[",)), "syntax error"),
     (IgnoreRule(programs=("until(false; .)",)), "until is not allowed in an ignore rule"),
     (IgnoreRule(programs=("., .) | (",)), ""),
