@@ -16,6 +16,7 @@ from phaseline.machines.compiler.kinds import Kind
 from phaseline.machines.language.contact import FALLS_SILENT, HEARD_AT
 from phaseline.machines.language.predicates import AnyBelow
 from phaseline.machines.language.table import Facet as TableFacet
+from phaseline.machines.language.table import View
 from phaseline.schemas.records import NONE, Cause, Entity, FacetState, Mark, Record, State, Transition, timestamp
 
 BECAUSE = "because of "
@@ -109,23 +110,39 @@ def cause_of(cause: Cause, origin: Origin) -> Cause:
 
 def _message(changeset: Changeset, kind: str, entity: Entity, index: int, origin: Origin) -> str | None:
     """The message that the table derives: from an attribute, or from the entities below on which a view depends."""
-    facet = changeset.kinds[kind].table.facets[index]
+    facet, found = changeset.kinds[kind].table.facets[index], entity.facets[index]
     if origin.trigger == FALLS_SILENT and HEARD_AT in entity.attributes:
         return f"nothing was heard since {timestamp(entity.attributes[HEARD_AT])}"
-    if facet.message_names is not None and entity.facets[index].state != entity.facets[index].base:
-        asked = _asked_below(facet, entity.facets[index].state)
-        if asked or facet.message_from is None:
-            named = [_named(changeset, kind, entity.id, *one) for one in asked]
-            return BECAUSE + "; ".join(filter(None, named)) if any(named) else None
-        return entity.attributes.get(facet.message_from) or None
+    if found.state != found.base:
+        asked = (
+            ()
+            if facet.message_names is None or found.state.phase == facet.healthy
+            else _asked_below(facet, found.state)
+        )
+        named = [_named(changeset, kind, entity.id, *one) for one in asked]
+        if any(named):
+            return BECAUSE + "; ".join(filter(None, named))
+        view = next((view for view in facet.views if _shows(changeset, entity.id, view, found)), None)
+        return None if view is None or view.message_from is None else entity.attributes.get(view.message_from) or None
     if facet.message_from is not None and origin.by in ("event", "timer"):
         return entity.attributes.get(facet.message_from) or None
     return None
 
 
+def _shows(changeset: Changeset, entity_id: str, view: View, found: FacetState) -> bool:
+    """Whether a view shows the state of a facet."""
+    if view.to != found.state.phase or found.base.phase in view.unless:
+        return False
+    if view.base and found.base.phase not in view.base:
+        return False
+    return all(predicate.holds(changeset, entity_id) for predicate in view.while_)
+
+
 def _asked_below(facet: TableFacet, shown: State) -> list[tuple[str, int, str | None, frozenset[str]]]:
     """What the views that show this state ask of entities below: kind, facet, condition, phases; conditions first."""
     phases: dict[tuple[str, int, str | None], set[str]] = {}
+    if facet.message_names is None:
+        return []
     for view in facet.views:
         if view.to != shown.phase or (view.condition is not None and view.condition not in shown.conditions):
             continue

@@ -11,6 +11,7 @@ from phaseline.machines.fleet.bundle_resource import ERR_APPLIED, MODIFIED, NOT_
 from phaseline.machines.fleet.deployment_rules import OUT_OF_SYNC
 from phaseline.machines.fleet.rollout import forget_error, note_error, note_rollout
 from phaseline.machines.kubernetes.observation import OBSERVER, SEEN_BY
+from phaseline.machines.kubernetes.profiles import NOT_ASSESSED
 from phaseline.machines.language.predicates import AnyBelow, AttributeIs, Predicate
 from phaseline.machines.language.table import (
     ABSENT,
@@ -44,6 +45,7 @@ LABELS = (
     Label(NOT_READY,     None,    "Not ready",                       {"zh": "未就绪"},          state_class="bad"),
     Label(NOT_READY,     ERROR,   "Not ready (error)",               {"zh": "未就绪 (出错)"}),
     Label(READY,         None,    "Ready",                           {"zh": "就绪"}),
+    Label(NOT_ASSESSED,  None,    "Not assessed",                    {"zh": "未评估"},          state_class="unknown"),
 )
 ROLLOUT = (
     Field("waiting",                    int,  "targets that have no deployment yet"),
@@ -67,16 +69,26 @@ def ranked(of: str, waiting: View, keeps: tuple[str, ...], failing: Predicate | 
     also = () if failing is None else (failing,)
     condition = None if failing is None else ERROR
     views = [
-        View(state, (AnyBelow(of, "bundle_deployment", (state,)), *also), keeps=keeps, condition=condition)
+        View(
+            state,
+            (AnyBelow(of, "bundle_deployment", (state,)), *also),
+            keeps=keeps,
+            condition=condition,
+            message_from="why",
+        )
         for state in RANKED[:-1]
     ]
-    of_waiting = replace(waiting, while_=(*waiting.while_, *also), condition=condition or WAITING, keeps=keeps)
+    of_waiting = replace(
+        waiting, while_=(*waiting.while_, *also), condition=condition or WAITING, keeps=keeps, message_from="why"
+    )
     return (*views[: RANKED.index(NOT_READY)], of_waiting, *views[RANKED.index(NOT_READY) :])
 
 
-def all_ready(of: str) -> View:
-    """The view of deployments that are all ready. It needs the base Pending: an error does not let it show."""
-    return View(READY, (AnyBelow(of, "bundle_deployment", (READY,)),), base=(PENDING,))
+def all_ready(of: str) -> tuple[View, ...]:
+    """The views of deployments that are all ready, as far as it is known. They need the base Pending: without error."""
+    return tuple(
+        View(one, (AnyBelow(of, "bundle_deployment", (one,)),), base=(PENDING,)) for one in (READY, NOT_ASSESSED)
+    )
 
 
 # fmt: off
@@ -102,6 +114,7 @@ BUNDLE = Table(
         sticky=(ERROR,),
         message_from="why",
         message_names=("bundle_deployment", 0),
+        unknown_parts=NOT_ASSESSED,
         labels=LABELS,
         rows=(
             #   from               trigger       to
@@ -116,7 +129,7 @@ BUNDLE = Table(
         ),
         views=(
             *ranked("bundle", View(PENDING, (AttributeIs("bundle", "complete", value=False),)), (ERROR,)),
-            all_ready("bundle"),
+            *all_ready("bundle"),
         ),
     ),),
     fields={"rollout": ROLLOUT},

@@ -7,6 +7,7 @@ from phaseline.machines.fleet.bundle import ERROR, LABELS, RANKED, WAITING, all_
 from phaseline.machines.fleet.bundle_resource import NOT_READY, PENDING, READY
 from phaseline.machines.fleet.rollout import forget_error, note_error
 from phaseline.machines.kubernetes.observation import OBSERVER, SEEN_BY
+from phaseline.machines.kubernetes.profiles import NOT_ASSESSED
 from phaseline.machines.language.predicates import AnyBelow
 from phaseline.machines.language.table import (
     ABSENT,
@@ -30,7 +31,7 @@ SHORT = View(PENDING, (AnyBelow("git_repo", "bundle", (PENDING,), has=WAITING),)
 ERRORS = tuple(
     Label(one.phase, ERROR, f"{one.en} (error)", {"zh": f"{one.others['zh']} (出错)"})
     for one in LABELS
-    if one.condition is None and one.phase not in (NOT_READY, READY)
+    if one.condition is None and one.phase not in (NOT_READY, READY, NOT_ASSESSED)
 )
 
 # fmt: off
@@ -54,6 +55,7 @@ GIT_REPO = Table(
         sticky=OWN,
         message_from="why",
         message_names=("bundle_deployment", 0),
+        unknown_parts=NOT_ASSESSED,
         labels=(
             *LABELS,
             *ERRORS,
@@ -82,7 +84,7 @@ GIT_REPO = Table(
             *ranked("git_repo", SHORT, OWN, failing=FAILING),
             View(NOT_READY, (FAILING,), condition=ERROR, keeps=OWN),
             *ranked("git_repo", SHORT, OWN),
-            all_ready("git_repo"),
+            *all_ready("git_repo"),
         ),
     ),),
     tallies=(("bundle_deployment", 0), ("bundle_resource", 0)),

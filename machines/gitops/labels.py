@@ -5,7 +5,7 @@ Belongs here: the labels that `resource`, `application` and `application_set` sh
 """
 
 from phaseline.machines.gitops.observe import SYNC_FAILED, SYNCING
-from phaseline.machines.kubernetes.assess import OUT_OF_SYNC, SYNCED
+from phaseline.machines.kubernetes.assess import NOT_COMPARED, OUT_OF_SYNC, SYNCED
 from phaseline.machines.language.table import Label
 
 # fmt: off
@@ -19,3 +19,7 @@ SYNCS = (
 SYNC_UNKNOWN = "Unknown"
 CANNOT_COMPARE = Label(SYNC_UNKNOWN, None, "Unknown", {"zh": "未知"})
 """For applications and sets: the controller cannot compare. A resource keeps its last sync meanwhile."""
+UNCOMPARED = Label(NOT_COMPARED, None, "Not compared", {"zh": "未比较"}, state_class="unknown")
+"""For resources."""
+NOT_KNOWN = Label(NOT_COMPARED, None, "Not known (nothing compared)", {"zh": "未知 (未比较)"}, state_class="unknown")
+"""For applications and sets, of whose resources none is compared."""

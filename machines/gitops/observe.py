@@ -9,7 +9,7 @@ from typing import Any
 
 from phaseline.machines.gitops.app_settings import MergedSettings, deadline_of, merged_settings
 from phaseline.machines.gitops.waves import place_of
-from phaseline.machines.kubernetes.assess import OUT_OF_SYNC, SYNCED, Assessment
+from phaseline.machines.kubernetes.assess import NOT_COMPARED, OUT_OF_SYNC, SYNCED, Assessment
 from phaseline.machines.kubernetes.diff.compare import COMPARISON
 from phaseline.machines.kubernetes.diff.normalize import last_applied, normalize
 from phaseline.machines.kubernetes.health.plugins import revisions
@@ -38,7 +38,7 @@ from phaseline.schemas.shared_values import SHARED, digest
 SYNC_FAILED, SYNCING = "SyncFailed", "Syncing"
 SYNC = 1
 """Index of the sync facet of a resource."""
-ASIDE, NOT_COMPARED = "Aside", "NotCompared"
+ASIDE = "Aside"
 SHOWN = 10
 """How many differing paths an entity keeps; further ones are only counted."""
 LONGEST = 1_024

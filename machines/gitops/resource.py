@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from phaseline.machines.gitops import observe
-from phaseline.machines.gitops.labels import SYNCS
-from phaseline.machines.gitops.observe import ASIDE, NOT_COMPARED, SYNC_FAILED, SYNCING
-from phaseline.machines.kubernetes.assess import OUT_OF_SYNC, SYNCED
+from phaseline.machines.gitops.labels import SYNCS, UNCOMPARED
+from phaseline.machines.gitops.observe import ASIDE, SYNC_FAILED, SYNCING
+from phaseline.machines.kubernetes.assess import NOT_COMPARED, OUT_OF_SYNC, SYNCED
 from phaseline.machines.kubernetes.health_labels import HEALTHS, UNRULED
 from phaseline.machines.kubernetes.profiles import (
     DEGRADED,
@@ -127,7 +127,7 @@ RESOURCE = Table(
             healthy=SYNCED,
             message_from="sync_message",
             adopted=State(NOT_COMPARED),
-            labels=(*SYNCS, Label(NOT_COMPARED, None, "NotCompared", {"zh": "未比较"}, state_class="excused")),
+            labels=(*SYNCS, UNCOMPARED),
             rows=(
                 #   from                         trigger           to
                 Row((LIVE,),                     "observed",       DELETED,      given={"gone": True}),

@@ -28,6 +28,8 @@ from phaseline.schemas.shared_values import SHARED
 
 Manifest = Mapping[str, Any]
 SYNCED, OUT_OF_SYNC = "Synced", "OutOfSync"
+NOT_COMPARED = "NotCompared"
+"""Nothing was compared."""
 IGNORE_HEALTH = "argocd.argoproj.io/ignore-healthcheck"
 COMPARE_OPTIONS = "argocd.argoproj.io/compare-options"
 

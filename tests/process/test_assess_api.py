@@ -72,7 +72,7 @@ def test_many_as_one_application() -> None:
     assert [(one.pair.key.kind, one.assessment.sync) for one in found.resources] == [
         ("Deployment", "Synced"), ("Service", "OutOfSync"), ("Pod", None),
     ]  # fmt: skip
-    assert found.whole == phaseline.Rollup("Unknown", "OutOfSync", ("Pod:shop/pod",), ("Service:shop/it",))
+    assert found.whole == phaseline.Rollup("Unknown", "OutOfSync", ("Pod:shop/pod",), ("Service:shop/it",), resources=3)
     assert phaseline.assess_all([LIVE], []).resources[0].assessment.sync == "OutOfSync"
     assert phaseline.assess_all([LIVE]).resources[0].assessment.sync is None
 

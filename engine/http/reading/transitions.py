@@ -65,7 +65,7 @@ async def transitions(call: Call) -> HttpAnswer | Response:
 def topic_of(call: CallOf[Any]) -> Topic:
     """Which records are wanted, in which form."""
     values = call.values
-    choice = chosen(values["state"], values["condition"])
+    choice = chosen(call.service.kinds, values["kind"], values["state"], values["condition"])
     tree, *more = call.trees or (None,)
     wanted = RecordFilter(
         kind=values["kind"], facet=values["facet"], state=choice.phase, below=None if more else tree,
