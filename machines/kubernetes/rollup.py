@@ -45,7 +45,7 @@ def roll_up(members: Sequence[Member], profile: Profile) -> Rollup:
 def _health(members: Sequence[Member], profile: Profile) -> tuple[str, tuple[str, ...]]:
     if members and not any(member.is_live for member in members):
         return MISSING, () if profile.missing == "together" else tuple(member.name for member in members)
-    counted = [member for member in members if member.assessment.health is not None and _counts(member, profile)]
+    counted = [member for member in members if _is_assessed(member) and _counts(member, profile)]
     worst = min((_status(member) for member in counted), key=profile.order.index, default=HEALTHY)
     return worst, () if worst == HEALTHY else tuple(member.name for member in counted if _status(member) == worst)
 
@@ -59,6 +59,10 @@ def _counts(member: Member, profile: Profile) -> bool:
 
 def _status(member: Member) -> str:
     return member.assessment.health.status if member.assessment.health is not None else HEALTHY
+
+
+def _is_assessed(member: Member) -> bool:
+    return member.assessment.health is not None and member.assessment.health.is_assessed
 
 
 def cause_text(names: Iterable[str]) -> str:
