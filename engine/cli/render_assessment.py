@@ -12,8 +12,9 @@ from phaseline.engine.cli.styled import Text
 from phaseline.machines.kubernetes.assess import NOT_COMPARED, OUT_OF_SYNC, SYNCED, Assessment
 from phaseline.machines.kubernetes.diff.differences import NONE, Difference
 from phaseline.machines.kubernetes.diff.ignore import IgnoreEffect
+from phaseline.machines.kubernetes.health.result import HealthResult
 from phaseline.machines.kubernetes.profiles import HEALTHY, NOT_ASSESSED, Profile
-from phaseline.machines.kubernetes.rollup import Rollup, cause_text, is_assessed, unknown_text
+from phaseline.machines.kubernetes.rollup import Rollup, cause_text, unknown_text
 
 COLOURS = {"Healthy": "green", "Progressing": "yellow", "Paused": "magenta", SYNCED: "green", OUT_OF_SYNC: "red"}
 NOTHING_ASSESSED, NOTHING_COMPARED = "nothing was assessed", "nothing was compared"
@@ -23,16 +24,13 @@ WIDEST = 60
 
 def is_healthy(assessment: Assessment) -> bool:
     """Whether the object is Healthy and Synced, as far as it was assessed."""
-    unwell = is_assessed(assessment) and assessment.health is not None and assessment.health.status != HEALTHY
-    return not unwell and assessment.sync in (None, SYNCED)
+    health = assessment.health
+    return (health is None or not health.is_assessed or health.status == HEALTHY) and assessment.sync in (None, SYNCED)
 
 
 def as_map(assessment: Assessment, profile: Profile) -> dict[str, Any]:
     """An assessment as JSON shows it."""
-    health = assessment.health and {
-        "status": profile.called(assessment.health.status),
-        "message": assessment.health.message,
-    }
+    health = assessment.health and _health(assessment.health, profile)
     hidden = [{**_difference(one.difference), "by": _effect(one.by)} for one in assessment.hidden]
     return {
         "health": health,
@@ -42,6 +40,16 @@ def as_map(assessment: Assessment, profile: Profile) -> dict[str, Any]:
         "differences": [_difference(one) for one in assessment.differences],
         "hidden": hidden,
         "problems": [*assessment.problems],
+    }
+
+
+def _health(found: HealthResult, profile: Profile) -> dict[str, Any]:
+    """A health as JSON shows it."""
+    told = {"evidence": found.evidence, "concerns": found.concerns}
+    return {
+        "status": profile.called(found.status),
+        "message": found.message,
+        **{name: [one._asdict() for one in parts] for name, parts in told.items() if parts},
     }
 
 
@@ -90,10 +98,12 @@ def _whole_sync(whole: Rollup) -> Text:
 
 def _lines(assessment: Assessment, profile: Profile) -> Iterator[tuple[str, Text]]:
     health = assessment.health
-    if health is None:
-        yield "  health", Text("not assessed: no health rule applies to this object", "bright_black")
+    if health is None or not health.is_assessed:
+        why = "it takes no part in health" if health is None else health.message
+        yield "  health", render.text_of(f"not assessed: {why}", "bright_black")
     else:
         yield "  health", _state(health.status, profile.called(health.status), health.message)
+        yield from (("  concern", render.text_of(str(one), "yellow")) for one in health.concerns)
     yield (
         "  sync",
         _state(assessment.sync, assessment.sync, assessment.why)

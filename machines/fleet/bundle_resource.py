@@ -68,7 +68,7 @@ def read_observation(scene: Scene, entity_id: str, _: Attributes, event: RuleEve
     if found.sync == OUT_OF_SYNC:
         places = ", ".join(one.pointer for one in found.differences[:SHOWN])
         return {"state": MODIFIED, "why": f"{found.why}: {places}"[:LONGEST]}
-    if found.health is not None and is_assessed(found) and found.health.status != HEALTHY:
+    if found.health is not None and found.health.is_assessed and found.health.status != HEALTHY:
         return {"state": NOT_READY, "why": f"{found.health.status}: {found.health.message}".rstrip(": ")[:LONGEST]}
     if not is_assessed(found) and not found.is_hook and group_kind(live) not in STATUSLESS:
         message = found.health.message if found.health is not None else "no health rule applies to it"

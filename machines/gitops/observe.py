@@ -155,7 +155,7 @@ def _health(
     health = found.health
     if found.is_hook:
         return {"health": ASIDE, "health_message": found.why}
-    if health is None or _is_spared(health, found, overrides, subject):
+    if health is None or not health.is_assessed or _is_spared(health, found, overrides, subject):
         return {"health": NOT_ASSESSED, "health_message": "" if health is None else health.message[:LONGEST]}
     message = health.message[:LONGEST]
     if health.status == PROGRESSING and fields["deadline"] and attributes.get("overdue") == fields["progress"]:

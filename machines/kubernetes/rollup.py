@@ -59,7 +59,7 @@ def roll_up(members: Sequence[Member], profile: Profile) -> Rollup:
 
 def is_assessed(found: Assessment) -> bool:
     """Whether anything is known of the health of a resource."""
-    return found.health is not None and found.health.status != NOT_ASSESSED
+    return found.health is not None and found.health.is_assessed
 
 
 def _health(members: Sequence[Member], profile: Profile) -> tuple[str, tuple[str, ...]]:

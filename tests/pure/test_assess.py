@@ -97,7 +97,7 @@ def test_a_namespace_against_a_directory(write: Any) -> None:
     listed = json.dumps({"apiVersion": "v1", "kind": "List", "items": [kept, extra, pod]})
     *each, whole = told("--live", "-", "--desired", str(Path(write("git/b.txt", "x")).parent), given=listed)
     assert [(one["name"], one["health"] and one["health"]["status"], one["sync"]) for one in each] == [
-        ("kept", None, "Synced"), ("gone", "Missing", "OutOfSync"), ("extra", None, "OutOfSync"), ("pod", "Progressing", None),
+        ("kept", "NotAssessed", "Synced"), ("gone", "Missing", "OutOfSync"), ("extra", "NotAssessed", "OutOfSync"), ("pod", "Progressing", None),
     ]  # fmt: skip
     assert whole == {
         "application": {
