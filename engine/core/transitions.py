@@ -16,7 +16,6 @@ from phaseline.machines.compiler.kinds import Kind
 from phaseline.machines.language.contact import FALLS_SILENT, HEARD_AT
 from phaseline.machines.language.predicates import AnyBelow
 from phaseline.machines.language.table import Facet as TableFacet
-from phaseline.machines.language.table import View
 from phaseline.schemas.records import NONE, Cause, Entity, FacetState, Mark, Record, State, Transition, timestamp
 
 BECAUSE = "because of "
@@ -85,7 +84,7 @@ def _transition(
         entity.facets[index].state,
         origin.trigger,
         said.get("reason"),
-        said.get("message") or _message(changeset, entity.kind, entity, index, origin),
+        _message_of(changeset, entity, index, origin),
         cause_of(cause, origin),
         entity,
         changeset.time,
@@ -108,6 +107,23 @@ def cause_of(cause: Cause, origin: Origin) -> Cause:
     return Cause(cause.sequence, cause.event, cause.source, by, origin.entity, cause.time_text, cause.extensions)
 
 
+def _message_of(changeset: Changeset, entity: Entity, index: int, origin: Origin) -> str | None:
+    """The message of a transition: that of its event, unless a view shows for a reason that the table names.
+
+    An event may speak of something else than what a view shows, such as an operation that succeeded.
+    """
+    found = entity.facets[index]
+    if found.state != found.base and (why := _of_view(changeset, entity, index)):
+        return why
+    return origin.data.get("message") or _message(changeset, entity.kind, entity, index, origin)
+
+
+def _of_view(changeset: Changeset, entity: Entity, index: int) -> str | None:
+    """What the entity itself says of the view that shows, where no entity below makes it show."""
+    view = changeset.kinds[entity.kind].machines[index].shown_view(entity.facets[index].base, changeset, entity.id)
+    return None if view is None or view.message_from is None else entity.attributes.get(view.message_from) or None
+
+
 def _message(changeset: Changeset, kind: str, entity: Entity, index: int, origin: Origin) -> str | None:
     """The message that the table derives: from an attribute, or from the entities below on which a view depends."""
     facet, found = changeset.kinds[kind].table.facets[index], entity.facets[index]
@@ -120,22 +136,10 @@ def _message(changeset: Changeset, kind: str, entity: Entity, index: int, origin
             else _asked_below(facet, found.state)
         )
         named = [_named(changeset, kind, entity.id, *one) for one in asked]
-        if any(named):
-            return BECAUSE + "; ".join(filter(None, named))
-        view = next((view for view in facet.views if _shows(changeset, entity.id, view, found)), None)
-        return None if view is None or view.message_from is None else entity.attributes.get(view.message_from) or None
+        return BECAUSE + "; ".join(filter(None, named)) if any(named) else None
     if facet.message_from is not None and origin.by in ("event", "timer"):
         return entity.attributes.get(facet.message_from) or None
     return None
-
-
-def _shows(changeset: Changeset, entity_id: str, view: View, found: FacetState) -> bool:
-    """Whether a view shows the state of a facet."""
-    if view.to != found.state.phase or found.base.phase in view.unless:
-        return False
-    if view.base and found.base.phase not in view.base:
-        return False
-    return all(predicate.holds(changeset, entity_id) for predicate in view.while_)
 
 
 def _asked_below(facet: TableFacet, shown: State) -> list[tuple[str, int, str | None, frozenset[str]]]:

@@ -105,6 +105,7 @@ BUNDLE = Table(
         Field("complete",  bool, "whether every target has a deployment"),
         Field("held_back", str,  "what holds the rollout back"),
         Field("why",       str,  "its own error"),
+        Field("error",     str,  "the error that it reports"),
         *OBSERVER,
     ),
     facets=(Facet(

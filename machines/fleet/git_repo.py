@@ -5,7 +5,7 @@ Belongs here: its table. Does not: the ranking (`bundle`), `counts`.
 
 from phaseline.machines.fleet.bundle import ERROR, LABELS, RANKED, WAITING, all_ready, ranked
 from phaseline.machines.fleet.bundle_resource import NOT_READY, PENDING, READY
-from phaseline.machines.fleet.rollout import forget_error, note_error
+from phaseline.machines.fleet.rollout import forget_error, forget_fetch_error, note_error, note_fetch_error
 from phaseline.machines.kubernetes.observation import OBSERVER, SEEN_BY
 from phaseline.machines.kubernetes.profiles import NOT_ASSESSED
 from phaseline.machines.language.predicates import AnyBelow
@@ -45,7 +45,9 @@ GIT_REPO = Table(
     attributes=(
         Field("commit", str, "the last commit that was fetched"),
         Field("url",    str, "its address"),
-        Field("why",    str, "its own error"),
+        Field("why",    str, "its own errors"),
+        Field("error",  str, "the error that it reports"),
+        Field("fetch_error", str, "why it could not be fetched"),
         *OBSERVER,
     ),
     facets=(Facet(
@@ -68,15 +70,16 @@ GIT_REPO = Table(
             Row((ABSENT, DELETED), "created",      PENDING,   assigns=("url", *SEEN_BY)),
             Row((ABSENT, DELETED), "fetched",      PENDING,   assigns=("commit", *SEEN_BY)),
             Row((PENDING,),        "fetched",      PENDING,   assigns=("commit", *SEEN_BY)),
-            Row((At(NOT_READY, has=ERROR),), "fetched", SAME, clears=(GIT_ERROR,), assigns=("commit", *SEEN_BY)),
+            Row((At(NOT_READY, has=ERROR),), "fetched", SAME, clears=(GIT_ERROR,), assigns=("commit", *SEEN_BY),
+                computes=forget_fetch_error),
             Row((NOT_READY,),      "fetched",      PENDING,   clears=(GIT_ERROR,), assigns=("commit", *SEEN_BY),
-                computes=forget_error),
+                computes=forget_fetch_error),
             Row((ABSENT, DELETED, PENDING), "fetch_failed", NOT_READY, sets=GIT_ERROR, assigns=SEEN_BY,
-                computes=note_error),
-            Row((NOT_READY,),      "fetch_failed", SAME,      sets=GIT_ERROR, assigns=SEEN_BY, computes=note_error),
+                computes=note_fetch_error),
+            Row((NOT_READY,),      "fetch_failed", SAME,      sets=GIT_ERROR, assigns=SEEN_BY, computes=note_fetch_error),
             Row((ABSENT, DELETED, PENDING), "failed", NOT_READY, sets=ERROR, computes=note_error),
             Row((NOT_READY,),      "failed",       SAME,      sets=ERROR, computes=note_error),
-            Row((At(NOT_READY, has=GIT_ERROR),), "recovered", SAME, clears=(ERROR,)),
+            Row((At(NOT_READY, has=GIT_ERROR),), "recovered", SAME, clears=(ERROR,), computes=forget_error),
             Row((NOT_READY,),      "recovered",    PENDING,   clears=(ERROR,), computes=forget_error),
             Row((LIVE,),           "removed",      DELETED),
         ),
