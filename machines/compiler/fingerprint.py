@@ -33,7 +33,7 @@ from phaseline.machines.language.table import (
 )
 
 LENGTH = 12
-LANGUAGE = Revision("phaseline.tables", 2)
+LANGUAGE = Revision("phaseline.tables", 3)
 """A part of every version. Raise it when the meaning of a class or field of the table language changes."""
 
 

@@ -6,12 +6,14 @@ the rules that read its rollout (`rollout`).
 
 from dataclasses import replace
 
+from phaseline.machines.fleet.advice import FLEET
 from phaseline.machines.fleet.bundle_deployment import WAIT_CHECK_IN
 from phaseline.machines.fleet.bundle_resource import ERR_APPLIED, MODIFIED, NOT_READY, PENDING, READY, WAIT_APPLIED
 from phaseline.machines.fleet.deployment_rules import OUT_OF_SYNC
 from phaseline.machines.fleet.rollout import forget_error, note_error, note_rollout
 from phaseline.machines.kubernetes.observation import OBSERVER, SEEN_BY
 from phaseline.machines.kubernetes.profiles import NOT_ASSESSED
+from phaseline.machines.language.advice import advised
 from phaseline.machines.language.predicates import AnyBelow, AttributeIs, Predicate
 from phaseline.machines.language.table import (
     ABSENT,
@@ -33,7 +35,7 @@ RANKED = (ERR_APPLIED, WAIT_APPLIED, WAIT_CHECK_IN, MODIFIED, OUT_OF_SYNC, PENDI
 ERROR, WAITING = "Error", "Waiting"
 
 # fmt: off
-LABELS = (
+LABELS = advised(FLEET, (
     #     phase          condition en                                 others
     Label(ERR_APPLIED,   None,    "Apply failed",                    {"zh": "应用失败"},        state_class="bad"),
     Label(WAIT_APPLIED,  None,    "Wait applied",                    {"zh": "待应用"},          state_class="busy"),
@@ -46,7 +48,7 @@ LABELS = (
     Label(NOT_READY,     ERROR,   "Not ready (error)",               {"zh": "未就绪 (出错)"}),
     Label(READY,         None,    "Ready",                           {"zh": "就绪"}),
     Label(NOT_ASSESSED,  None,    "Not assessed",                    {"zh": "未评估"},          state_class="unknown"),
-)
+))
 ROLLOUT = (
     Field("waiting",                    int,  "targets that have no deployment yet"),
     Field("partitions",                 dict, "the partitions of the rollout: name, count, unavailable, max_unavailable",

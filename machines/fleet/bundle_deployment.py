@@ -4,6 +4,7 @@ Belongs here: its table. Does not: the rules that read its events (`deployment_r
 (`bundle_resource`).
 """
 
+from phaseline.machines.fleet.advice import FLEET
 from phaseline.machines.fleet.bundle_resource import (
     ERR_APPLIED,
     MISSING,
@@ -32,6 +33,7 @@ from phaseline.machines.fleet.deployment_rules import (
 )
 from phaseline.machines.kubernetes.observation import OBSERVER, SEEN_BY
 from phaseline.machines.kubernetes.profiles import NOT_ASSESSED
+from phaseline.machines.language.advice import advised
 from phaseline.machines.language.contact import SILENT
 from phaseline.machines.language.predicates import Above, AllBelow, AnyBelow, AttributeIs
 from phaseline.machines.language.table import (
@@ -140,7 +142,7 @@ BUNDLE_DEPLOYMENT = Table(
         message_from="why",
         message_names=("bundle_resource", 0),
         unknown_parts=NOT_ASSESSED,
-        labels=(
+        labels=advised(FLEET, (
             #     phase          condition en               others
             Label(WAIT_CHECK_IN, None, "Wait check-in", {"zh": "待联络"},   state_class="busy"),
             Label(ERR_APPLIED,   None, "Apply failed",  {"zh": "应用失败"}, state_class="bad"),
@@ -151,7 +153,7 @@ BUNDLE_DEPLOYMENT = Table(
             Label(READY,         None, "Ready",         {"zh": "就绪"}),
             Label(NOT_ASSESSED,  None, "Not assessed",  {"zh": "未评估"},   state_class="unknown"),
             Label(PENDING,       None, "Pending",       {"zh": "待处理"},   state_class="busy"),
-        ),
+        )),
         rows=(
             #   from       trigger      to
             *(Row(EVER,    trigger,     stage_, given={"stage": stage_}, computes=note_ids)

@@ -6,6 +6,7 @@ Belongs here: its table, and the reader of its observations. Does not: health an
 from collections.abc import Mapping
 from typing import Any
 
+from phaseline.machines.fleet.advice import FLEET
 from phaseline.machines.kubernetes.assess import OUT_OF_SYNC
 from phaseline.machines.kubernetes.diff.compare import COMPARISON
 from phaseline.machines.kubernetes.health.plugins import revisions
@@ -16,6 +17,7 @@ from phaseline.machines.kubernetes.overrides import Overrides
 from phaseline.machines.kubernetes.profiles import HEALTHY, NOT_ASSESSED
 from phaseline.machines.kubernetes.rollup import is_assessed
 from phaseline.machines.kubernetes.statusless import STATUSLESS
+from phaseline.machines.language.advice import advised
 from phaseline.machines.language.fields import reason_and_message
 from phaseline.machines.language.predicates import Above, Scene
 from phaseline.machines.language.rules import rule
@@ -114,7 +116,7 @@ BUNDLE_RESOURCE = Table(
         healthy=READY,
         message_from="why",
         adopted=State(UNKNOWN),
-        labels=(
+        labels=advised(FLEET, (
             #     phase         condition en              others
             Label(WAIT_APPLIED, None, "Wait applied", {"zh": "待应用"}, state_class="busy"),
             Label(PENDING,      None, "Pending",      {"zh": "待处理"}, state_class="busy"),
@@ -127,7 +129,7 @@ BUNDLE_RESOURCE = Table(
             Label(COUNTED,      None, "Counted",      {"zh": "已计数"}, state_class="good"),
             Label(NOT_ASSESSED, None, "Not assessed", {"zh": "未评估"}, state_class="unknown"),
             Label(UNKNOWN,      None, "Unknown",      {"zh": "未知"}),
-        ),
+        )),
         rows=(
             #   from                                    trigger       to
             Row((LIVE,),                                "observed",   DELETED,  given={"gone": True}),

@@ -3,11 +3,13 @@
 Belongs here: its table. Does not: the ranking (`bundle`), `counts`.
 """
 
+from phaseline.machines.fleet.advice import FLEET
 from phaseline.machines.fleet.bundle import ERROR, LABELS, RANKED, WAITING, all_ready, ranked
 from phaseline.machines.fleet.bundle_resource import NOT_READY, PENDING, READY
 from phaseline.machines.fleet.rollout import forget_error, forget_fetch_error, note_error, note_fetch_error
 from phaseline.machines.kubernetes.observation import OBSERVER, SEEN_BY
 from phaseline.machines.kubernetes.profiles import NOT_ASSESSED
+from phaseline.machines.language.advice import advised
 from phaseline.machines.language.predicates import AnyBelow
 from phaseline.machines.language.table import (
     ABSENT,
@@ -58,13 +60,13 @@ GIT_REPO = Table(
         message_from="why",
         message_names=("bundle_deployment", 0),
         unknown_parts=NOT_ASSESSED,
-        labels=(
+        labels=advised(FLEET, (
             *LABELS,
             *ERRORS,
             #     phase      condition  en                          others
             Label(NOT_READY, GIT_ERROR, "Not ready (fetch failed)", {"zh": "未就绪 (拉取失败)"}),
             Label(PENDING,   GIT_ERROR, "Pending (fetch failed)",   {"zh": "待处理 (拉取失败)"}),
-        ),
+        )),
         rows=(
             #   from               trigger         to
             Row((ABSENT, DELETED), "created",      PENDING,   assigns=("url", *SEEN_BY)),

@@ -44,10 +44,11 @@ class HiddenDifference(NamedTuple):
 class Assessment(NamedTuple):
     """The health and sync of one resource.
 
-    health: NotAssessed, with the reason, if nothing can be said; None for a hook, and for what exists nowhere. sync: None if it is not compared; `why`
-    says the reason. counts: whether its sync counts for its application. differences, hidden: where the manifests
-    differ, and where ignore rules hide that. problems: ignore rules without any effect, and why. is_hook: it is a hook,
-    not a part of the application. has_rule: whether a health rule exists for its kind.
+    health: NotAssessed, with the reason, if nothing can be said; None for a hook, and for what exists nowhere. sync:
+    None if it is not compared; `why` says the reason. counts: whether its sync counts for its application.
+    differences, hidden: where the manifests differ, and where ignore rules hide that. problems: ignore rules without
+    any effect, and why. is_hook: it is a hook, not a part of the application. has_rule: whether a health rule exists
+    for its kind.
     """
 
     health: HealthResult | None

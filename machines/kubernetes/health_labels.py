@@ -3,6 +3,7 @@
 Belongs here: those labels. Does not: sync labels, any table.
 """
 
+from phaseline.machines.kubernetes.advice import HEALTH
 from phaseline.machines.kubernetes.profiles import (
     ALIASES,
     DEGRADED,
@@ -13,6 +14,7 @@ from phaseline.machines.kubernetes.profiles import (
     PROGRESSING,
     UNKNOWN,
 )
+from phaseline.machines.language.advice import advised
 from phaseline.machines.language.table import Label
 
 
@@ -22,7 +24,7 @@ def names_of(health: str) -> tuple[str, ...]:
 
 
 # fmt: off
-HEALTHS = (
+HEALTHS = advised(HEALTH, (
     #     phase        condition en             others
     Label(UNKNOWN,     None, "Unknown",     {"zh": "未知"}),
     Label(MISSING,     None, "Missing",     {"zh": "缺失"},   state_class="bad"),
@@ -30,6 +32,6 @@ HEALTHS = (
     Label(PAUSED,      None, "Paused",      {"zh": "已暂停"}, state_class="excused", aliases=names_of(PAUSED)),
     Label(PROGRESSING, None, "Progressing", {"zh": "处理中"}, state_class="busy",    aliases=names_of(PROGRESSING)),
     Label(HEALTHY,     None, "Healthy",     {"zh": "健康"}),
-)
-UNRULED = Label(NOT_ASSESSED, None, "Not assessed", {"zh": "未评估"}, state_class="unknown")
+))
+(UNRULED,) = advised(HEALTH, (Label(NOT_ASSESSED, None, "Not assessed", {"zh": "未评估"}, state_class="unknown"),))
 # fmt: on
