@@ -13,7 +13,7 @@ from phaseline.engine.scripts.runner import shared_runner
 from phaseline.machines.kubernetes import assess as rules_of_assess
 from phaseline.machines.kubernetes.assess import Assessment
 from phaseline.machines.kubernetes.diff.differences import Difference
-from phaseline.machines.kubernetes.health.result import HealthResult
+from phaseline.machines.kubernetes.health.result import HealthResult, not_assessed
 from phaseline.machines.kubernetes.overrides import BadOverride, Overrides
 from phaseline.machines.kubernetes.pairs import ApplicationAssessment, assess_pairs, pair_up, repeats
 from phaseline.schemas import bounds
@@ -83,12 +83,13 @@ def diff(live: Manifest, desired: Manifest, *, rules: Rules = (), dry_run: Manif
     return rules_of_assess.compare_sides(live, desired, read_rules(rules), shared_runner(), dry_run)[0]
 
 
-def health(live: Manifest, *, rules: Rules = (), profile: str | None = None) -> HealthResult | None:
-    """The health of an object in a cluster; None if it is a hook, or no rule exists for its kind.
+def health(live: Manifest, *, rules: Rules = (), profile: str | None = None) -> HealthResult:
+    """The health of an object in a cluster; `NotAssessed` if it is a hook, or nothing can be said of it.
 
     The arguments are those of `assess`. Raises `BadManifest` if `rules` or `profile` is wrong.
     """
-    return assess(live, rules=rules, profile=profile).health
+    found = assess(live, rules=rules, profile=profile)
+    return found.health or not_assessed(found.why)
 
 
 def _check_depth(**manifests: Any) -> None:

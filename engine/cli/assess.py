@@ -6,7 +6,7 @@ Belongs here: its options and the layout of its results. Does not: the assessmen
 
 import asyncio
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple, cast
 
@@ -21,11 +21,13 @@ from phaseline.engine.error_help.exit_codes import Exit
 from phaseline.engine.observe.manifest_files import Manifest, documents, read
 from phaseline.engine.scripts.runner import SandboxRunner
 from phaseline.engine.scripts.sandbox import Sandbox
+from phaseline.machines.kubernetes.assess import NOT_COMPARED
 from phaseline.machines.kubernetes.diff.ignore import no_effects
 from phaseline.machines.kubernetes.manifest_id import group_kind
 from phaseline.machines.kubernetes.overrides import Overrides
 from phaseline.machines.kubernetes.pairs import ApplicationAssessment, Pair, assess_pairs, pair_up, repeats
-from phaseline.machines.kubernetes.profiles import PROFILES, Profile
+from phaseline.machines.kubernetes.profiles import NOT_ASSESSED, PROFILES, Profile
+from phaseline.machines.kubernetes.rollup import Rollup
 
 PLACE = click.Path(exists=True, allow_dash=True, path_type=Path)
 FILE = click.Path(exists=True, dir_okay=False, allow_dash=True, path_type=Path)
@@ -71,13 +73,19 @@ FILE = click.Path(exists=True, dir_okay=False, allow_dash=True, path_type=Path)
 @click.option(
     "--profile", type=click.Choice([*PROFILES]), help="Assessment profile. Default: alauda, unless --rules sets one."
 )
-@click.option("--check", is_flag=True, help="Exit with 1 if any resource is not Healthy or not Synced.")
+@click.option(
+    "--check", is_flag=True,
+    help="Exit with 1 if any resource is not Healthy or not Synced, or if nothing was assessed or nothing compared.",
+)  # fmt: skip
+@click.option(
+    "--allow-unknown", is_flag=True, help="With --check: take what is not known, as far as nothing known is wrong."
+)
 @options.verbose
 @options.output("json", "yaml")
 def assess(
     *, live: Path | None, desired: Path | None, rules: Sequence[Path], dry_run: Path | None, server_side: bool,
     kubeconfig: Path | None, kube_context: str | None, namespace: str, field_manager: str, profile: str | None,
-    check: bool, output: Output,
+    check: bool, allow_unknown: bool, output: Output,
 ) -> int | None:  # fmt: skip
     """Show the health and sync of manifests, with the reasons. Needs no server.
 
@@ -114,8 +122,23 @@ def assess(
         _show_data(application, overrides.profile, output)
     else:
         _show(application, overrides.profile)
-    healthy = all(render_assessment.is_healthy(assessment) for _, assessment in application.resources)
-    return Exit.NO if check and not healthy else Exit.DONE
+    return Exit.NO if check and not _passes(application, allow_unknown=allow_unknown) else Exit.DONE
+
+
+def _passes(application: ApplicationAssessment, *, allow_unknown: bool) -> bool:
+    """Whether nothing known is wrong, and something is known."""
+    unknown = [*_unknown(application.whole)] if not allow_unknown else []
+    for what in unknown:
+        terminal.say(f"{what}: --check fails; with --allow-unknown it does not")
+    return not unknown and all(render_assessment.is_healthy(assessment) for _, assessment in application.resources)
+
+
+def _unknown(whole: Rollup) -> Iterator[str]:
+    """What is not known of any resource."""
+    if whole.health == NOT_ASSESSED:
+        yield render_assessment.NOTHING_ASSESSED
+    if whole.sync == NOT_COMPARED:
+        yield render_assessment.NOTHING_COMPARED
 
 
 def _pairs(live: Path | None, desired: Path | None) -> list[Pair]:

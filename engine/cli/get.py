@@ -21,10 +21,12 @@ from phaseline.engine.client.client import Client
 from phaseline.engine.error_help.exit_codes import Exit
 from phaseline.engine.errors import NotFound
 from phaseline.engine.log.when import Moment, When
+from phaseline.engine.unknown_parts import PartsOf
 from phaseline.machines.compiler.kinds import Kinds
-from phaseline.machines.compiler.labels import Language, facet_named, schedulable
+from phaseline.machines.compiler.labels import Language, advice_of, facet_named, message_of, schedulable
 from phaseline.machines.docs import wording
-from phaseline.schemas.records import Transition
+from phaseline.machines.language.table import DELETED, Facet
+from phaseline.schemas.records import Entity, FacetState, Transition
 
 
 @click.command(
@@ -71,12 +73,12 @@ def get(
                 raise reading.missing(next(one for _, one in answers if isinstance(one, NotFound)))
             for cell, one in found.items():
                 if output.is_data:
-                    shown = maps.entity_map(reading.kinds, one.last, lang, one.stale)
+                    shown = maps.entity_map(reading.kinds, one.last, lang, one.stale, one.unknown)
                     output.show(cells.named(cell, shown), maps.name_of(one.last.entity))
                     continue
                 now = time_at(one.moment, cell)
                 place = [("cell", render.text_of(cell))] if cell else []
-                output.pairs([*place, *described(reading.kinds, one.last, lang, now, one.stale)])
+                output.pairs([*place, *described(reading.kinds, one.last, lang, now, one.stale, one.unknown)])
             if not follow:
                 reading.end(output)
                 return Exit.DONE
@@ -89,12 +91,16 @@ def get(
 
 
 class Got(NamedTuple):
-    """What an installation has of the entity. start: where a watch goes on. stale: since when it is stale, ns."""
+    """What an installation has of the entity. start: where a watch goes on. stale: since when it is stale, ns.
+
+    unknown: of how many of its parts nothing is known.
+    """
 
     moment: Moment | None
     start: int
     last: Transition
     stale: int | None
+    unknown: PartsOf
 
 
 class Wanted(NamedTuple):
@@ -115,7 +121,7 @@ class Wanted(NamedTuple):
             return error
         entity = last.entity
         stale = (await view.stale_since_ns([entity])).get((entity.kind, entity.id))
-        return Got(view.moment, start, last, stale)
+        return Got(view.moment, start, last, stale, await view.unknown_parts([entity]))
 
     async def follow(self, found: Mapping[str, Got], cell: str, client: Client) -> AsyncIterator[Following]:
         """The changes of the entity in a cell that has it."""
@@ -128,18 +134,32 @@ class Wanted(NamedTuple):
                 yield after
 
 
+def _beside(table: Facet | None, entity: Entity, found: FacetState, language: Language) -> Iterator[tuple[str, Text]]:
+    """Why a facet is not well, as far as the entity says itself, and what to do about it."""
+    if table is None or found.state.phase in (table.healthy, DELETED):
+        return
+    if message := message_of(table, entity.kind, entity.attributes, found):
+        yield "because", render.text_of(message)
+    if advice := advice_of(table, found.state, language):
+        yield "to do", render.text_of(advice, "italic")
+
+
 def described(
-    kinds: Kinds, last: Transition, language: Language, now: int, stale: int | None
-) -> Iterator[tuple[str, Text]]:
-    """The facts about one entity, by name. `stale`: since when its states are stale, ns."""
+    kinds: Kinds, last: Transition, language: Language, now: int, stale: int | None,
+    unknown: PartsOf = maps.NOTHING_UNKNOWN,
+) -> Iterator[tuple[str, Text]]:  # fmt: skip
+    """The facts about one entity, by name. `stale`: since when its states are stale, ns. `unknown`: of its parts."""
     entity = last.entity
+    parts = unknown.get((entity.kind, entity.id), {})
     yield entity.kind, render.text_of(entity.id, "bold")
     if stale is not None:
         yield "stale", Text.assemble(render.as_of(stale, now), f": nothing was heard since {render.local_time(stale)}")
     for name, facet in zip(entity.names, entity.facets, strict=True):
         label = render.label(kinds, entity.kind, name, facet.state, language)
         state = render.state(kinds, entity.kind, name, facet.state)
-        yield name if len(entity.names) > 1 else "state", Text.assemble(state, "  " if label else "", label)
+        partly = render.partly(parts.get(name), language)
+        yield name if len(entity.names) > 1 else "state", Text.assemble(state, partly, "  " if label else "", label)
+        yield from _beside(facet_named(kinds, entity.kind, name), entity, facet, language)
         if facet.base != facet.state:
             yield "base", render.state(kinds, entity.kind, name, facet.base)
         yield "since", render.text_of(f"{render.local_time(facet.since_ns)}, {render.duration(now - facet.since_ns)}")

@@ -15,7 +15,7 @@ from phaseline.engine.cli.cells import Installations
 from phaseline.engine.cli.help import Page
 from phaseline.engine.cli.layout import ALWAYS, Column, Row
 from phaseline.engine.cli.output import Output, Rows
-from phaseline.engine.cli.styled import width_of
+from phaseline.engine.cli.styled import Text, width_of
 from phaseline.engine.client import maps
 from phaseline.engine.client.client import Client
 from phaseline.engine.client.entity_view import EntityView
@@ -25,6 +25,7 @@ from phaseline.engine.log.event_clock.event_time import Clock
 from phaseline.engine.log.latest import matches
 from phaseline.engine.log.watch import chosen
 from phaseline.engine.log.when import Moment, When
+from phaseline.engine.unknown_parts import PartsOf, UnknownParts
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.compiler.labels import Language
 from phaseline.schemas.records import Entity, Transition
@@ -117,11 +118,15 @@ def say_how_many(count: int, output: Output) -> None:
 
 
 class Shown(NamedTuple):
-    """What is printed of an entity: its cell, its last transition, and since when it is stale, ns."""
+    """What is printed of an entity: its cell, its last transition, and since when it is stale, ns.
+
+    unknown: of how many of its parts nothing is known, by facet.
+    """
 
     cell: str
     record: Transition
     stale: int | None = None
+    unknown: Mapping[str, UnknownParts] = {}
 
 
 class ListRead(NamedTuple):
@@ -133,12 +138,14 @@ class ListRead(NamedTuple):
     everything: Sequence[Transition]
     found: Sequence[Transition]
     stale: Mapping[tuple[str, str], int]
+    unknown: PartsOf
 
     def lines(self, cell: str) -> Iterator[Shown]:
         """What is to be printed of it."""
-        if not self.stale:
+        if not self.stale and not self.unknown:
             return (Shown(cell, one) for one in self.found)
-        return (Shown(cell, one, self.stale.get((one.entity.kind, one.entity.id))) for one in self.found)
+        keyed = ((one, (one.entity.kind, one.entity.id)) for one in self.found)
+        return (Shown(cell, one, self.stale.get(key), self.unknown.get(key, {})) for one, key in keyed)
 
 
 class Listing(NamedTuple):
@@ -158,8 +165,9 @@ class Listing(NamedTuple):
         found = everything = await self.wanted.read(view, self.kind, self.tree, whole=self.follow_on)
         if self.follow_on or self.wanted.selector.requirements:
             found = [record for record in everything if self.wanted.fits(record.entity)]
-        stale = await view.stale_since_ns([record.entity for record in found])
-        return ListRead(view.moment, start, view.without_time, everything, found, stale)
+        entities = [record.entity for record in found]
+        stale, unknown = await view.stale_since_ns(entities), await view.unknown_parts(entities)
+        return ListRead(view.moment, start, view.without_time, everything, found, stale, unknown)
 
     async def print_unsorted(self, output: Output, language: Language, client: Client) -> None:
         """Print the entities of one installation, each as soon as it is read."""
@@ -200,12 +208,13 @@ class Chosen:
     def __init__(self, state: str | None, condition: tuple[str, ...], selector: Selector, *, deleted: bool) -> None:
         """What the options say."""
         self.state, self.condition, self.selector, self.deleted = state, condition, selector, deleted
-        self._choice = chosen(state, condition)
+        self._choice = chosen({}, None, state, condition)
 
     async def read(
         self, view: EntityView[Moment | None], kind: str | None, tree: str | None, *, whole: bool
     ) -> Sequence[Transition]:
         """Those that are chosen but for the selector. whole: all of the kind and of the tree, for `fits` to choose."""
+        self._choice = chosen(view.kinds, kind, self.state, self.condition)
         found = await view.last_of(kind, tree=tree, state=self.state, condition=self.condition, deleted=self.deleted)
         return await view.last_of(kind, tree=tree, deleted=True) if whole else found
 
@@ -268,7 +277,9 @@ class EntityLines:
         return row(self._described, one, now, stale=self._has_stale, wide=self.output.is_wide)
 
     def _show(self, one: Shown) -> None:
-        shown = maps.entity_map(self.kinds, one.record, self.language, one.stale)
+        entity = one.record.entity
+        unknown = {(entity.kind, entity.id): one.unknown} if one.unknown else maps.NOTHING_UNKNOWN
+        shown = maps.entity_map(self.kinds, one.record, self.language, one.stale, unknown)
         self.output.show(cells.named(one.cell, shown), maps.name_of(one.record.entity))
 
 
@@ -306,6 +317,9 @@ def row(described: render.Described, one: Shown, now: int, *, stale: bool, wide:
     """An entity in cells. stale: with the one for what is stale. wide: with all of them."""
     record, entity = one.record, one.record.entity
     states, labels = described[entity.kind, entity.names, tuple([facet.state for facet in entity.facets])]
+    if one.unknown:
+        partly = render.COMMA.join(render.text_of(found.text(), "yellow") for found in one.unknown.values())
+        states = Text.assemble(states, "; ", partly)
     return (
         *([render.word(one.cell)] if one.cell else ()),
         render.word(entity.kind),

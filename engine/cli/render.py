@@ -15,9 +15,11 @@ from phaseline.engine.cli import layout, screen
 from phaseline.engine.cli.controls import plain, plain_json
 from phaseline.engine.cli.layout import Branch, Grid
 from phaseline.engine.cli.styled import GAP, Text
+from phaseline.engine.client.maps import NOTHING_UNKNOWN
 from phaseline.engine.explain.causes import is_of_snapshot
+from phaseline.engine.unknown_parts import PartsOf, UnknownParts
 from phaseline.machines.compiler.kinds import Kinds
-from phaseline.machines.compiler.labels import Language, facet_named, label_of
+from phaseline.machines.compiler.labels import Language, facet_named, label_of, message_of
 from phaseline.machines.language.table import ABSENT, DELETED, PROGRESSING, Facet
 from phaseline.schemas import codec
 from phaseline.schemas.records import SECOND, Entity, Rejection, State, Transition, facets_of
@@ -137,8 +139,14 @@ class Described(dict[tuple[str, tuple[str, ...], tuple[State, ...]], tuple[Text,
         return self[key]
 
 
-def states(kinds: Kinds, entity: Entity, language: Language) -> Text:
-    """All facets of an entity, with their labels."""
+def partly(unknown: UnknownParts | None, language: Language) -> Text:
+    """`, 3 of 11 not assessed`: of how many parts nothing is known."""
+    return text_of("" if unknown is None else f", {unknown.text(language)}", "yellow")
+
+
+def states(kinds: Kinds, entity: Entity, language: Language, unknown: PartsOf = NOTHING_UNKNOWN) -> Text:
+    """All facets of an entity, with their labels. unknown: of how many of its parts nothing is known."""
+    parts = unknown.get((entity.kind, entity.id), {})
     pieces = []
     facets = [*facets_of(entity)]
     for name, facet in facets:
@@ -146,16 +154,19 @@ def states(kinds: Kinds, entity: Entity, language: Language) -> Text:
         called = label(kinds, entity.kind, name, facet.state, language)
         shown = state(kinds, entity.kind, name, facet.state)
         message = facet_message(kinds, entity, name, facet.state)
-        pieces.append(Text.assemble(title, shown, "  " if called else "", called, message))
+        pieces.append(
+            Text.assemble(title, shown, partly(parts.get(name), language), "  " if called else "", called, message)
+        )
     return COMMA.join(pieces)
 
 
 def facet_message(kinds: Kinds, entity: Entity, name: str, found: State) -> Text:
     """` (1 of 3 replicas are new)`: why a facet is not healthy, if its table keeps a message."""
     facet = facet_named(kinds, entity.kind, name)
-    if facet is None or facet.message_from is None or found.phase in (facet.healthy, DELETED):
+    if facet is None or found.phase in (facet.healthy, DELETED):
         return Text()
-    message = entity.attributes.get(facet.message_from)
+    shown = next(one for of, one in facets_of(entity) if of == name)
+    message = message_of(facet, entity.kind, entity.attributes, shown) if shown.state == found else ""
     return text_of(f" ({message})" if message else "", "italic")
 
 

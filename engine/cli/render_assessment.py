@@ -9,28 +9,28 @@ from typing import Any
 
 from phaseline.engine.cli import render
 from phaseline.engine.cli.styled import Text
-from phaseline.machines.kubernetes.assess import OUT_OF_SYNC, SYNCED, Assessment
+from phaseline.machines.kubernetes.assess import NOT_COMPARED, OUT_OF_SYNC, SYNCED, Assessment
 from phaseline.machines.kubernetes.diff.differences import NONE, Difference
 from phaseline.machines.kubernetes.diff.ignore import IgnoreEffect
-from phaseline.machines.kubernetes.profiles import HEALTHY, Profile
-from phaseline.machines.kubernetes.rollup import Rollup, cause_text
+from phaseline.machines.kubernetes.health.result import HealthResult
+from phaseline.machines.kubernetes.profiles import HEALTHY, NOT_ASSESSED, Profile
+from phaseline.machines.kubernetes.rollup import Rollup, cause_text, unknown_text
 
 COLOURS = {"Healthy": "green", "Progressing": "yellow", "Paused": "magenta", SYNCED: "green", OUT_OF_SYNC: "red"}
+NOTHING_ASSESSED, NOTHING_COMPARED = "nothing was assessed", "nothing was compared"
 WIDEST = 60
 """The largest number of characters that are shown of a value."""
 
 
 def is_healthy(assessment: Assessment) -> bool:
     """Whether the object is Healthy and Synced, as far as it was assessed."""
-    return (assessment.health is None or assessment.health.status == HEALTHY) and assessment.sync in (None, SYNCED)
+    health = assessment.health
+    return (health is None or not health.is_assessed or health.status == HEALTHY) and assessment.sync in (None, SYNCED)
 
 
 def as_map(assessment: Assessment, profile: Profile) -> dict[str, Any]:
     """An assessment as JSON shows it."""
-    health = assessment.health and {
-        "status": profile.called(assessment.health.status),
-        "message": assessment.health.message,
-    }
+    health = assessment.health and _health(assessment.health, profile)
     hidden = [{**_difference(one.difference), "by": _effect(one.by)} for one in assessment.hidden]
     return {
         "health": health,
@@ -40,6 +40,16 @@ def as_map(assessment: Assessment, profile: Profile) -> dict[str, Any]:
         "differences": [_difference(one) for one in assessment.differences],
         "hidden": hidden,
         "problems": [*assessment.problems],
+    }
+
+
+def _health(found: HealthResult, profile: Profile) -> dict[str, Any]:
+    """A health as JSON shows it."""
+    told = {"evidence": found.evidence, "concerns": found.concerns}
+    return {
+        "status": profile.called(found.status),
+        "message": found.message,
+        **{name: [one._asdict() for one in parts] for name, parts in told.items() if parts},
     }
 
 
@@ -65,17 +75,35 @@ def show_whole(title: Text, whole: Rollup, profile: Profile) -> None:
     """Print the roll-up of several assessments, with the causes."""
     render.show_line(title)
     render.show_pairs([
-        ("  health", _state(whole.health, profile.called(whole.health), cause_text(whole.unwell))),
-        ("  sync", _state(whole.sync, whole.sync, cause_text(whole.unsynced))),
+        ("  health", _whole_health(whole, profile)),
+        ("  sync", _whole_sync(whole)),
     ])  # fmt: skip
+
+
+def _whole_health(whole: Rollup, profile: Profile) -> Text:
+    """`Healthy, 3 of 11 not assessed`, or `not assessed: nothing is known of the health of 2 resources`."""
+    if whole.health == NOT_ASSESSED:
+        return render.text_of(f"not assessed: {NOTHING_ASSESSED}", "yellow")
+    unknown = unknown_text(whole.not_assessed, whole.resources, "not assessed")
+    return _state(whole.health, profile.called(whole.health), cause_text(whole.unwell), unknown)
+
+
+def _whole_sync(whole: Rollup) -> Text:
+    """`Synced, 3 of 11 not compared`, or `not known: nothing was compared`."""
+    if whole.sync == NOT_COMPARED:
+        return render.text_of(f"not known: {NOTHING_COMPARED}", "yellow")
+    unknown = unknown_text(whole.not_compared, whole.resources, "not compared")
+    return _state(whole.sync, whole.sync, cause_text(whole.unsynced), unknown)
 
 
 def _lines(assessment: Assessment, profile: Profile) -> Iterator[tuple[str, Text]]:
     health = assessment.health
-    if health is None:
-        yield "  health", Text("not assessed: no health rule applies to this object", "bright_black")
+    if health is None or not health.is_assessed:
+        why = "it takes no part in health" if health is None else health.message
+        yield "  health", render.text_of(f"not assessed: {why}", "bright_black")
     else:
         yield "  health", _state(health.status, profile.called(health.status), health.message)
+        yield from (("  concern", render.text_of(str(one), "yellow")) for one in health.concerns)
     yield (
         "  sync",
         _state(assessment.sync, assessment.sync, assessment.why)
@@ -86,9 +114,11 @@ def _lines(assessment: Assessment, profile: Profile) -> Iterator[tuple[str, Text
         yield "  rule", render.text_of(problem, "yellow")
 
 
-def _state(status: str | None, called: str | None, why: str) -> Text:
+def _state(status: str | None, called: str | None, why: str, unknown: str = "") -> Text:
     return Text.assemble(
-        render.text_of(called, COLOURS.get(status or "", "red")), render.text_of(f": {why}" if why else "")
+        render.text_of(called, COLOURS.get(status or "", "red")),
+        render.text_of(f", {unknown}" if unknown else "", "yellow"),
+        render.text_of(f": {why}" if why else ""),
     )
 
 

@@ -84,8 +84,11 @@ def show_audit(report: AuditReport, *, output: Output) -> None:
         render.show(table)
     show_start(report.begins, report.undecided)
     if report.by_others:
+        made = (counted(count, f"record of {one}", f"records of {one}") for one, count in sorted(report.older.items()))
+        of_kinds = f" ({', '.join(made)})" if report.older else ""
         terminal.say(
-            f"{counted(report.by_others, 'event')} decided by other tables: their records are taken from the log"
+            f"{counted(report.by_others, 'event')} decided by older rules{of_kinds}: what they made is taken from the "
+            "log and not compared"
         )
     if report.erased or report.purged:
         terminal.say(

@@ -3,8 +3,9 @@
 Belongs here: the texts and their arrangement. Does not: colours, times (`render`), the explanation (`engine.explain`).
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
+from typing import Any
 
 from phaseline.engine.cli import render
 from phaseline.engine.cli.layout import Branch
@@ -12,12 +13,14 @@ from phaseline.engine.cli.styled import Text
 from phaseline.engine.explain.causes import is_of_snapshot, is_outside
 from phaseline.engine.explain.model import (
     CauseChain,
+    Contradiction,
     Explanation,
     FacetExplanation,
     PredicateExplanation,
     ViewExplanation,
 )
 from phaseline.machines.compiler.kinds import Kinds
+from phaseline.machines.compiler.labels import Language, advice_of, facet_named
 from phaseline.machines.language.table import ABSENT
 from phaseline.schemas.records import Transition, nanoseconds, utc
 
@@ -28,11 +31,11 @@ SKEW = 1_000_000_000
 class ExplanationTree:
     """Draws explanations as trees. Durations end at `now`, ns; times of that day are shown without a date.
 
-    stale: since when the states of the explained entity are stale, ns.
+    stale: since when the states of the explained entity are stale, ns. language: that of the advice.
     """
 
-    def __init__(self, kinds: Kinds, now: int, stale: int | None = None) -> None:
-        self.kinds, self.now, self.stale = kinds, now, stale
+    def __init__(self, kinds: Kinds, now: int, stale: int | None = None, language: Language = "en") -> None:
+        self.kinds, self.now, self.stale, self.language = kinds, now, stale, language
 
     def whole(self, found: Explanation) -> Branch:
         """The whole explanation, facet by facet if there are several."""
@@ -50,6 +53,8 @@ class ExplanationTree:
     def facet(self, found: FacetExplanation, name: Text | None = None) -> Branch:
         """One facet and its causes."""
         tree = Branch(self.title(found, name or self.name(found)))
+        for line in self.said(found):
+            tree.add(line)
         if found.view is not None:
             for branch in self.view(found.view):
                 tree.add(branch)
@@ -57,6 +62,28 @@ class ExplanationTree:
         else:
             for branch in self.causes(found.causes):
                 tree.add(branch)
+        for one in found.contradicted_by:
+            tree.add(self.contradiction(one))
+        return tree
+
+    def said(self, found: FacetExplanation) -> Iterator[Text]:
+        """Why it is so, as the entity itself says, with the conditions behind it, and what to do about it."""
+        if found.base_only or found.detail != "here":
+            return
+        if found.message:
+            yield Text.assemble("because: ", render.text_of(found.message))
+        for one in found.evidence:
+            yield render.text_of(evidence(one))
+        table = facet_named(self.kinds, found.kind, found.facet)
+        if table is not None and (advice := advice_of(table, found.state, self.language)):
+            yield Text.assemble("to do: ", render.text_of(advice, "italic"))
+
+    def contradiction(self, found: Contradiction) -> Branch:
+        """`but the application's reported_health is Degraded: no ACL`, and the event that said so."""
+        said = render.text_of(f": {found.message}" if found.message else "")
+        tree = Branch(Text.assemble("but ", render.text_of(found.text), said, ", which does not decide"))
+        if found.cause is not None:
+            tree.add(self.cause(found.cause))
         return tree
 
     def name(self, found: FacetExplanation) -> Text:
@@ -191,6 +218,13 @@ class ExplanationTree:
         """`08:12:05`, with the date if it is not the date of `now`."""
         text = render.local_time(time).partition(".")[0]
         return text.removeprefix(render.local_time(self.now)[:11])
+
+
+def evidence(one: Mapping[str, Any]) -> str:
+    """`condition Ready is False (InvalidResource) since 2026-03-02T08:00:00Z`."""
+    reason = f" ({one['reason']})" if one.get("reason") else ""
+    since = f" since {one['since']}" if one.get("since") else ""
+    return f"condition {one.get('condition')} is {one.get('status')}{reason}{since}"
 
 
 def _other_entity(before: Transition, record: Transition) -> Text:

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import click
 
+from phaseline.engine import unknown_parts
 from phaseline.engine.cli import (
     cells,
     entity_name,
@@ -76,7 +77,9 @@ def tree(
             selector.check(client.kinds, None, everything)
             part = TreePart(client.kinds, kind, selector)
             found = part.of(everything)
-            forest = Forest(client.kinds, found, await view.stale_since_ns([record.entity for record in found]))
+            entities = [record.entity for record in found]
+            forest = Forest(client.kinds, found, await view.stale_since_ns(entities))
+            forest.unknown = unknown_parts.count(client.kinds, entities, [record.entity for record in everything])
             if not output.is_data:
                 forest.now = time_of(view)
                 if not found and not follow:
@@ -145,6 +148,8 @@ class Forest:
         self.kinds, self.stale = kinds, stale or {}
         self.now = 0
         """The time at which the entities are shown, ns."""
+        self.unknown: unknown_parts.PartsOf = maps.NOTHING_UNKNOWN
+        """Of how many parts of these nothing is known."""
         entities = [one.entity if isinstance(one, Transition) else one for one in found]
         self.found = {(entity.kind, entity.id): one for entity, one in zip(entities, found, strict=True)}
         self.below: dict[tuple[str, str], list[Entity]] = {}
@@ -169,7 +174,7 @@ class Forest:
     def nested(self, entity: Entity, language: Language = "en") -> dict[str, Any]:
         """The entity as JSON shows it, with its children."""
         key = (entity.kind, entity.id)
-        shown = maps.entity_map(self.kinds, self.found[key], language, self.stale.get(key))
+        shown = maps.entity_map(self.kinds, self.found[key], language, self.stale.get(key), self.unknown)
         return {**shown, "children": [self.nested(child, language) for child in self.children(entity)]}
 
     def drawn(self, entity: Entity, language: Language, depth: int | None, under: Entity | None = None) -> Branch:
@@ -192,7 +197,8 @@ class Forest:
         stale = render.as_of(self.stale.get((entity.kind, entity.id)), self.now)
         return Text.assemble(
             render.text_of(f"{entity.kind} ", "bright_black"), render.text_of(name, "bold"), "  ",
-            render.states(self.kinds, entity, language), render.text_of(f"  {beside}" if beside else "", "cyan"),
+            render.states(self.kinds, entity, language, self.unknown),
+            render.text_of(f"  {beside}" if beside else "", "cyan"),
             "  " if stale else "", stale,
             "  " if counts else "", render.text_of(counts, "bright_black"),
         )  # fmt: skip

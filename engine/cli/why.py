@@ -15,6 +15,7 @@ from phaseline.engine.explain.model import as_map
 from phaseline.engine.log.when import When
 from phaseline.engine.settings import Settings
 from phaseline.engine.staleness import shown
+from phaseline.machines.compiler.labels import Language
 
 
 @click.command(
@@ -27,14 +28,20 @@ from phaseline.engine.staleness import shown
 )
 @entity_name.option
 @options.at
+@options.language
 @cells.locating
 @options.output("json", "yaml", "wide")
 @entity_name.argument()
-def why(settings: Settings, entity_id: str, *, kind: str | None, at: When | None, output: Output) -> int | None:
+def why(
+    settings: Settings, entity_id: str, *, kind: str | None, at: When | None, lang: Language, output: Output
+) -> int | None:  # fmt: skip
     """Show why an entity is in its state, back to the events behind it.
 
     If a view shows another state than the base of the entity, the view comes first: the entities above or below that it
     looks at, and why they are in their states. Then come the causes of the base, each with the event that led to it.
+
+    "because" is what the entity itself says of its state, and "condition" what its object said, since when. "to do"
+    says what to do about the state. "but" is what another source says that does not decide, with its event.
     """
 
     async def work() -> None:
@@ -46,6 +53,7 @@ def why(settings: Settings, entity_id: str, *, kind: str | None, at: When | None
             if output.is_data:
                 output.show({**as_map(explanation), **shown(stale)})
             else:
-                output.tree(ExplanationTree(client.kinds, time_of(view), stale).whole(explanation), wraps=True)
+                tree = ExplanationTree(client.kinds, time_of(view), stale, lang)
+                output.tree(tree.whole(explanation), wraps=True)
 
     return terminal.run(work())

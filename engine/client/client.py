@@ -317,7 +317,7 @@ class Client:
         tree: this id and those below it. start: a place or a time, included; after a `Moment`, so that a watch
         continues a view without a gap. follow: go on after the last record that is there. Raises `NoState`.
         """
-        choice = chosen(state, condition)
+        choice = chosen(self.kinds, kind, state, condition)
         wanted = RecordFilter(
             kind=kind, facet=facet, state=choice.phase, below=tree, rejections=rejections,
             choice=choice if choice.looks_at_conditions else None,

@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from datetime import datetime
 from typing import Generic, TypeVar
 
-from phaseline.engine import staleness
+from phaseline.engine import staleness, unknown_parts
 from phaseline.engine.client.products import EmcoView, FleetView
 from phaseline.engine.explain import fetch
 from phaseline.engine.explain.model import Explanation
@@ -18,6 +18,7 @@ from phaseline.engine.log.latest import Latest
 from phaseline.engine.log.state_view import StateView
 from phaseline.engine.log.watch import RecordFilter, chosen
 from phaseline.engine.log.when import Moment
+from phaseline.engine.unknown_parts import PartsOf
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.schemas.records import Entity, Transition, utc
 
@@ -85,7 +86,7 @@ class EntityView(Generic[M_co]):
         condition: str | Sequence[str] = (), deleted: bool = False,
     ) -> Sequence[Transition]:  # fmt: skip
         """The last transition of each entity that `list` gives, in the same order: it tells the reason too."""
-        choice = chosen(state, condition)
+        choice = chosen(self.kinds, kind, state, condition)
         RecordFilter(kind=kind, state=choice.phase, below=tree, choice=choice).check(self.kinds)
         found = await self._states.states(kind, tree, choice.phase, deleted=deleted)
         if not choice.looks_at_conditions:
@@ -101,7 +102,7 @@ class EntityView(Generic[M_co]):
             for record in await self.last_of(kind, tree=tree, state=state, condition=condition, deleted=deleted):
                 yield record
             return
-        choice, seen = chosen(state, condition), set[tuple[str, str]]()
+        choice, seen = chosen(self.kinds, kind, state, condition), set[tuple[str, str]]()
         RecordFilter(kind=kind, state=choice.phase, below=tree, choice=choice).check(self.kinds)
         async for records in self._states.each(latest.patterns(self._states.installation, kind, tree)):
             for record in records:
@@ -141,6 +142,10 @@ class EntityView(Generic[M_co]):
             return {}
         found = ((one, staleness.stale_since(self.kinds, one, silent)) for one in entities)
         return {(one.kind, one.id): since for one, since in found if since is not None}
+
+    async def unknown_parts(self, entities: Sequence[Entity]) -> PartsOf:
+        """By kind and id, and by facet, of how many parts of these wholes nothing is known (`3 of 11 not assessed`)."""
+        return await unknown_parts.read(self._states, entities)
 
     async def kind_of(self, entity_id: str, kind: str | None = None) -> str:
         """The kind of the only entity with that id, or `kind` if it exists.

@@ -14,10 +14,13 @@ from phaseline.engine.errors import EntityUnknown, InvalidId
 from phaseline.engine.log import latest
 from phaseline.engine.log.state_view import StateView
 from phaseline.engine.log.watch import RecordFilter, chosen
+from phaseline.machines.compiler.labels import message_of
+from phaseline.machines.fleet import bundle, bundle_deployment, bundle_resource, git_repo
 from phaseline.machines.fleet.bundle import RANKED, ROLLOUT
 from phaseline.machines.fleet.bundle_deployment import WAIT_CHECK_IN
 from phaseline.machines.fleet.counts import COUNTED as UNTOLD
 from phaseline.machines.fleet.counts import fraction, of_deployments, of_resources, unnamed
+from phaseline.machines.kubernetes.profiles import NOT_ASSESSED
 from phaseline.machines.language.contact import HEARD_AT, silent_since
 from phaseline.machines.language.table import DELETED
 from phaseline.schemas.records import Entity, timestamp
@@ -29,6 +32,8 @@ NAMED = 10
 """The most entities that a message names; of the others it gives the number."""
 REPO, CLUSTER = 0, 2
 """The parts of an id that name the repository and the cluster."""
+TABLES = (git_repo.GIT_REPO, bundle.BUNDLE, bundle_deployment.BUNDLE_DEPLOYMENT, bundle_resource.BUNDLE_RESOURCE)
+ORDER = (*RANKED, NOT_ASSESSED)
 FINE = ("Ready", DELETED, UNTOLD)
 
 
@@ -111,8 +116,9 @@ async def counts_of_cluster(view: StateView, *clusters: str, condition: str | Se
 
 def _choice(view: StateView, condition: str | Sequence[str]) -> StateChoice:
     """The states with some conditions; raises `NameUnknown` for a condition that no table has."""
-    choice = chosen(None, condition)
-    RecordFilter(choice=choice).check(view.installation.kinds)
+    kinds = view.installation.kinds
+    choice = chosen(kinds, None, None, condition)
+    RecordFilter(choice=choice).check(kinds)
     return choice
 
 
@@ -158,7 +164,7 @@ def cluster_counts(cluster: str, entities: Sequence[Entity]) -> FleetClusterCoun
     return {
         "cluster": cluster,
         "clusters": list(per_cluster),
-        "state": min(phases & {*RANKED}, key=RANKED.index, default="Pending"),
+        "state": min(phases & {*ORDER}, key=ORDER.index, default="Pending"),
         **whole,
         "per_git_repo": _by_part(entities, REPO),
         "per_cluster": per_cluster,
@@ -166,10 +172,10 @@ def cluster_counts(cluster: str, entities: Sequence[Entity]) -> FleetClusterCoun
     }
 
 
-def _rollout(bundle: Entity) -> dict[str, Any]:
+def _rollout(one: Entity) -> dict[str, Any]:
     """What Fleet says of a bundle's rollout."""
     names = (*(field.name for field in ROLLOUT), "held_back")
-    return {name: bundle.attributes[name] for name in names if name in bundle.attributes}
+    return {name: one.attributes[name] for name in names if name in one.attributes}
 
 
 def _by_part(entities: Sequence[Entity], part: int) -> dict[str, FleetPart]:
@@ -237,10 +243,16 @@ def message(entities: Sequence[Entity]) -> str:
     counted = sum(count for word, count in _unnamed(entities).items() if word != "ready")
     named = []
     for one in unwell[:NAMED]:
-        why = _silence(one) if one.id in unseen else one.attributes.get("why")
+        why = _silence(one) if one.id in unseen else _why(one)
         named.append(f"{one.id} {one.facets[0].state}{f' ({why})' if why else ''}")
     more = counted + max(0, len(unwell) - NAMED)
     return "; ".join([*named, *([f"and {more} more"] if more else [])])
+
+
+def _why(one: Entity) -> str:
+    """Why an entity is in its state, as far as it says so itself."""
+    facet = next(table.facets[0] for table in TABLES if table.kind == one.kind)
+    return message_of(facet, one.kind, one.attributes, one.facets[0])
 
 
 def _silence(one: Entity) -> str | None:

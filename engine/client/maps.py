@@ -13,15 +13,17 @@ from phaseline.engine import staleness
 from phaseline.engine.client.rejection_counts import RejectionCount
 from phaseline.engine.log.changes import Change
 from phaseline.engine.log.timeline import Interval, Lane
+from phaseline.engine.unknown_parts import PartsOf, UnknownParts
 from phaseline.machines.compiler.kinds import Kinds
-from phaseline.machines.compiler.labels import Language, facet_named, label_of, schedulable
+from phaseline.machines.compiler.labels import Language, advice_of, facet_named, label_of, message_of, schedulable
 from phaseline.machines.language.contact import HEARD_AT
-from phaseline.machines.language.table import Facet
+from phaseline.machines.language.table import DELETED, Facet
 from phaseline.schemas import codec, wire_codec
-from phaseline.schemas.records import Entity, Rejection, State, Transition, facets_of, timestamp
+from phaseline.schemas.records import Entity, FacetState, Rejection, State, Transition, facets_of, timestamp
 from phaseline.schemas.wire_codec import Data
 from phaseline.schemas.wire_types import FacetMap, RecordMap
 
+NOTHING_UNKNOWN: PartsOf = {}
 TIMES = frozenset({HEARD_AT, "operation_began", "auto_sync_looked"})
 """The attributes that are times: in records they are numbers, ns since 1970."""
 
@@ -32,29 +34,36 @@ def name_of(entity: Entity) -> str:
 
 
 class ShownFacet(FacetMap, frozen=True, gc=False, omit_defaults=True):
-    """A facet as on the wire, with the label of its state, and whether new pods may be scheduled there."""
+    """A facet as on the wire, with the label of its state, what to do about it, and what is not known of its parts.
+
+    schedulable: whether new pods may be scheduled there. message: why it is not well, as far as the entity says itself.
+    """
 
     label: str | UnsetType = UNSET
     schedulable: bool | UnsetType = UNSET
+    advice: str | UnsetType = UNSET
+    message: str | UnsetType = UNSET
+    unknown_parts: dict[str, Any] | UnsetType = UNSET
 
 
 def entity_map(
-    kinds: Kinds, found: Transition | Entity, language: Language = "en", stale: int | None = None
-) -> dict[str, Any]:
+    kinds: Kinds, found: Transition | Entity, language: Language = "en", stale: int | None = None,
+    unknown: PartsOf = NOTHING_UNKNOWN,
+) -> dict[str, Any]:  # fmt: skip
     """An entity: as in a record, with its kind, id and version, labels, and what its last transition says.
 
     The facets are structs, to be written as they are. found: the last transition, or the entity alone. stale: since
-    when its states are stale, ns.
+    when its states are stale, ns. unknown: of how many of its parts nothing is known.
     """
     entity = found.entity if isinstance(found, Transition) else found
-    wire = wire_codec.entity_to_wire(entity)
+    wire, parts = wire_codec.entity_to_wire(entity), unknown.get((entity.kind, entity.id), {})
     optional = {"sequences": wire.sequences, "timers": wire.timers, "asked": wire.asked}
     return {
         "kind": entity.kind,
         "id": entity.id,
         "version": entity.version,
         "facets": {
-            name: _shown_facet(facet_named(kinds, entity.kind, name), one, facet.state, language)
+            name: _shown_facet(facet_named(kinds, entity.kind, name), one, facet, entity, language, parts.get(name))
             for (name, facet), one in zip(facets_of(entity), wire.facets.values(), strict=True)
         },
         "attributes": _with_iso_times(wire.attributes),
@@ -64,14 +73,20 @@ def entity_map(
     }
 
 
-def _shown_facet(facet: Facet | None, one: FacetMap, state: State, language: Language) -> FacetMap:
+def _shown_facet(
+    facet: Facet | None, one: FacetMap, found: FacetState, entity: Entity, language: Language,
+    unknown: UnknownParts | None,
+) -> FacetMap:  # fmt: skip
     """A facet with its label. facet: what its table says of it; None where its kind is not installed here."""
     if facet is None:
         return one
-    fit = schedulable(facet, state)
+    fit, well = schedulable(facet, found.state), found.state.phase in (facet.healthy, DELETED)
     return ShownFacet(
-        one.state, one.conditions, one.base, one.since, one.interrupted, label_of(facet, state, language),
+        one.state, one.conditions, one.base, one.since, one.interrupted, label_of(facet, found.state, language),
         UNSET if fit is None else fit,
+        advice_of(facet, found.state, language) or UNSET,
+        UNSET if well else message_of(facet, entity.kind, entity.attributes, found) or UNSET,
+        UNSET if unknown is None else {"count": unknown.number, "of": unknown.of, "text": unknown.text(language)},
     )  # fmt: skip
 
 

@@ -18,6 +18,7 @@ from phaseline.engine.emco_status.select import StatusSelection
 from phaseline.engine.explain.model import Explanation
 from phaseline.engine.log.last_observation import ObjectDiff
 from phaseline.engine.log.when import When
+from phaseline.engine.unknown_parts import PartsOf
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.schemas.records import Entity, Transition
 
@@ -237,6 +238,10 @@ class EntityView(Generic[M_co]):
     def stale_since_ns(self, entities: Sequence[Entity]) -> Mapping[tuple[str, str], int]:
         """As `stale_since`, in ns since 1970."""
         return self._portal.run(self._source.stale_since_ns(entities))
+
+    def unknown_parts(self, entities: Sequence[Entity]) -> PartsOf:
+        """By kind and id, and by facet, of how many parts of these wholes nothing is known (`3 of 11 not assessed`)."""
+        return self._portal.run(self._source.unknown_parts(entities))
 
     def kind_of(self, entity_id: str, kind: str | None = None) -> str:
         """The kind of the only entity with that id, or `kind` if it exists.

@@ -84,7 +84,7 @@ def _transition(
         entity.facets[index].state,
         origin.trigger,
         said.get("reason"),
-        said.get("message") or _message(changeset, entity.kind, entity, index, origin),
+        _message_of(changeset, entity, index, origin),
         cause_of(cause, origin),
         entity,
         changeset.time,
@@ -107,17 +107,36 @@ def cause_of(cause: Cause, origin: Origin) -> Cause:
     return Cause(cause.sequence, cause.event, cause.source, by, origin.entity, cause.time_text, cause.extensions)
 
 
+def _message_of(changeset: Changeset, entity: Entity, index: int, origin: Origin) -> str | None:
+    """The message of a transition: that of its event, unless a view shows for a reason that the table names.
+
+    An event may speak of something else than what a view shows, such as an operation that succeeded.
+    """
+    found = entity.facets[index]
+    if found.state != found.base and (why := _of_view(changeset, entity, index)):
+        return why
+    return origin.data.get("message") or _message(changeset, entity.kind, entity, index, origin)
+
+
+def _of_view(changeset: Changeset, entity: Entity, index: int) -> str | None:
+    """What the entity itself says of the view that shows, where no entity below makes it show."""
+    view = changeset.kinds[entity.kind].machines[index].shown_view(entity.facets[index].base, changeset, entity.id)
+    return None if view is None or view.message_from is None else entity.attributes.get(view.message_from) or None
+
+
 def _message(changeset: Changeset, kind: str, entity: Entity, index: int, origin: Origin) -> str | None:
     """The message that the table derives: from an attribute, or from the entities below on which a view depends."""
-    facet = changeset.kinds[kind].table.facets[index]
+    facet, found = changeset.kinds[kind].table.facets[index], entity.facets[index]
     if origin.trigger == FALLS_SILENT and HEARD_AT in entity.attributes:
         return f"nothing was heard since {timestamp(entity.attributes[HEARD_AT])}"
-    if facet.message_names is not None and entity.facets[index].state != entity.facets[index].base:
-        asked = _asked_below(facet, entity.facets[index].state)
-        if asked or facet.message_from is None:
-            named = [_named(changeset, kind, entity.id, *one) for one in asked]
-            return BECAUSE + "; ".join(filter(None, named)) if any(named) else None
-        return entity.attributes.get(facet.message_from) or None
+    if found.state != found.base:
+        asked = (
+            ()
+            if facet.message_names is None or found.state.phase == facet.healthy
+            else _asked_below(facet, found.state)
+        )
+        named = [_named(changeset, kind, entity.id, *one) for one in asked]
+        return BECAUSE + "; ".join(filter(None, named)) if any(named) else None
     if facet.message_from is not None and origin.by in ("event", "timer"):
         return entity.attributes.get(facet.message_from) or None
     return None
@@ -126,6 +145,8 @@ def _message(changeset: Changeset, kind: str, entity: Entity, index: int, origin
 def _asked_below(facet: TableFacet, shown: State) -> list[tuple[str, int, str | None, frozenset[str]]]:
     """What the views that show this state ask of entities below: kind, facet, condition, phases; conditions first."""
     phases: dict[tuple[str, int, str | None], set[str]] = {}
+    if facet.message_names is None:
+        return []
     for view in facet.views:
         if view.to != shown.phase or (view.condition is not None and view.condition not in shown.conditions):
             continue

@@ -4,26 +4,31 @@ Belongs here: which view shows a state, and which entities it looks at. Does not
 (`causes`), reading from the server (`fetch`).
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 from phaseline.engine.core.tree import Tree
 from phaseline.engine.explain import causes
 from phaseline.engine.explain.causes import Finding, History, Lookup
 from phaseline.engine.explain.model import (
     CauseChain,
+    Contradiction,
     Explanation,
     FacetExplanation,
     PredicateExplanation,
     ViewExplanation,
 )
 from phaseline.machines.compiler.conditions import state_shown
+from phaseline.machines.compiler.labels import message_of
 from phaseline.machines.language.predicates import Above, AllBelow, AnyBelow, AttributeIs, Predicate
-from phaseline.machines.language.table import ABSENT, DELETED, View
-from phaseline.schemas.records import Entity, facets_of
+from phaseline.machines.language.table import ABSENT, DELETED, Facet, View
+from phaseline.schemas.records import Entity, FacetState, facets_of
 from phaseline.schemas.subjects import ancestor_id
 
 MAX_NAMED = 3
 """The most entities of a tally that are explained."""
+EVIDENCE, EVIDENCE_OF = "evidence", ("health_message",)
+"""The attribute that holds conditions of an observed object, and the messages that rest on it."""
 DEPTH = 40
 """How many views upon views are followed. Tables that pass their checks end long before."""
 
@@ -60,7 +65,30 @@ class _Explainer:
         self.done.add((*key, not base_only))
         covered = facet.state != facet.base and not base_only
         view = self.view(entity, index, depth) if covered else None
-        return FacetExplanation(*head, view=view, causes=self.base_causes(entity, index))
+        table = self.tree.kinds[kind].table.facets[index]
+        return FacetExplanation(
+            *head, view=view, causes=self.base_causes(entity, index),
+            message="" if base_only else message_of(table, kind, entity.attributes, facet),
+            evidence=self.evidence(entity, table, facet), contradicted_by=tuple(self.contradictions(entity, index)),
+        )  # fmt: skip
+
+    def evidence(self, entity: Entity, table: Facet, facet: FacetState) -> tuple[Mapping[str, Any], ...]:
+        """The conditions that the entity keeps as evidence of the facet whose own message it has."""
+        told = table.message_from in EVIDENCE_OF and facet.state == facet.base
+        return tuple(entity.attributes.get(EVIDENCE, ())) if told else ()
+
+    def contradictions(self, entity: Entity, index: int) -> Iterator[Contradiction]:
+        """What a source of the entity's own says of the facet that is not shown, because entities below decide."""
+        kind, found = self.tree.kinds[entity.kind], entity.facets[index]
+        for view in kind.table.facets[index].views:
+            if view.message_from is None or view.to == found.state.phase:
+                continue
+            claims = [one for one in view.while_ if isinstance(one, AttributeIs) and one.kind == entity.kind]
+            others = [one for one in view.while_ if one not in claims]
+            said = claims and all(one.holds(self.tree, entity.id) for one in claims)
+            if said and not all(one.holds(self.tree, entity.id) for one in others):
+                message = entity.attributes.get(view.message_from) or ""
+                yield Contradiction(view.to, claims[-1].text(), str(message), self.attribute(claims[-1], entity))
 
     def base_causes(self, entity: Entity, index: int) -> tuple[CauseChain, ...]:
         history = self.history(entity)

@@ -3,7 +3,7 @@
 Belongs here: these classes, and their form in JSON. Does not: finding an explanation (`explainer`, `causes`).
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any, Literal
 
@@ -61,6 +61,19 @@ class ViewExplanation(msgspec.Struct, frozen=True):
     """The records that brought the state, if no view of today's tables accounts for it."""
 
 
+class Contradiction(msgspec.Struct, frozen=True):
+    """What another source says of a facet: another state than the one that is shown."""
+
+    state: str
+    """The phase that this source says."""
+    text: str
+    """What it says, as a clause: `the application's reported_health is Degraded`."""
+    message: str
+    """The reason that it gives; empty if it gives none."""
+    cause: CauseChain | None
+    """The records that brought it."""
+
+
 class FacetExplanation(msgspec.Struct, frozen=True):
     """Why one facet of an entity is in its state."""
 
@@ -85,6 +98,12 @@ class FacetExplanation(msgspec.Struct, frozen=True):
     """The view that shows the state, if state and base differ."""
     causes: tuple[CauseChain, ...] = ()
     """The causes of the base."""
+    message: str = ""
+    """Why it is in its state, as far as the entity itself says so now."""
+    evidence: tuple[Mapping[str, Any], ...] = ()
+    """The conditions of the observed object on which the state rests: condition, status, reason, since."""
+    contradicted_by: tuple[Contradiction, ...] = ()
+    """What other sources say, which does not decide."""
 
     @property
     def since(self) -> datetime:
@@ -122,7 +141,18 @@ def _facet_map(facet: FacetExplanation) -> dict[str, Any]:
     }  # fmt: skip
     if facet.detail != "here":
         return head
-    return {**head, "view": facet.view and _view_map(facet.view), "causes": _cause_maps(facet.causes)}
+    beside: dict[str, Any] = {
+        "message": facet.message,
+        "evidence": [dict(one) for one in facet.evidence],
+        "contradicted_by": [
+            {"state": one.state, "text": one.text, "message": one.message, "cause": one.cause and _cause_map(one.cause)}
+            for one in facet.contradicted_by
+        ],
+    }
+    return {
+        **head, **{name: value for name, value in beside.items() if value},
+        "view": facet.view and _view_map(facet.view), "causes": _cause_maps(facet.causes),
+    }  # fmt: skip
 
 
 def _view_map(view: ViewExplanation) -> dict[str, Any]:

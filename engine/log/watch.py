@@ -4,7 +4,7 @@ Belongs here: the choice of subjects, and the iterator. Does not: states (`lates
 """
 
 from collections import deque
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from typing import Any, Generic, Self, TypeVar, cast, get_args
 
 import msgspec
@@ -16,7 +16,8 @@ from phaseline.engine.log import latest
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.log_records import Logged, take_logged
 from phaseline.engine.log.when import NOW, START, Moment, Time, When, parse
-from phaseline.machines.compiler.kinds import Kinds
+from phaseline.machines.compiler.kinds import Kind, Kinds
+from phaseline.machines.compiler.labels import phase_meant
 from phaseline.schemas import codec
 from phaseline.schemas.records import Reason, Rejection, Transition, timestamp
 from phaseline.schemas.state_choice import StateChoice
@@ -112,12 +113,18 @@ class RecordFilter(msgspec.Struct, frozen=True):
         return [tokens, f"{tokens}.>"]
 
 
-def chosen(state: str | None, conditions: str | Sequence[str]) -> StateChoice:
-    """The states that a text and conditions select; raises `NoState`."""
+def chosen(
+    kinds: Mapping[str, Kind], kind: str | None, state: str | None, conditions: str | Sequence[str]
+) -> StateChoice:
+    """The states of a kind, or of all, that a text and conditions select; raises `NoState`.
+
+    A phase may be named by an alias, such as Suspended for Paused.
+    """
     try:
-        return StateChoice.read(state, (conditions,) if isinstance(conditions, str) else conditions)
+        found = StateChoice.read(state, (conditions,) if isinstance(conditions, str) else conditions)
     except ValueError as error:
         raise NoState(problem=str(error)) from None
+    return found._replace(phase=phase_meant(kinds, kind, found.phase))
 
 
 def feed_of(prefix: str, filters: list[str]) -> list[str]:

@@ -6,7 +6,7 @@ import { payload, staleMark } from "./side.js";
 import { described, STALE } from "./store.js";
 import { scale } from "./time.js";
 import { entityLink, whyList } from "./why.js";
-import { bdi, clock, el, fill, kindName, moment, safe, seconds, small, span, stateMark, stateName, t, table } from "./ui.js";
+import { bdi, clock, el, fill, kindName, language, moment, safe, seconds, small, span, stateMark, stateName, t, table } from "./ui.js";
 
 const PAGE = 50;
 const TYPE = { "content-type": "application/cloudevents+json" };
@@ -39,7 +39,7 @@ export function open(app, root) {
 		const place = name(kind, id);
 		await app.known;
 		const [{ entity, legal }, why, history, timeline, machine] = await Promise.all([
-			get(`/v1/entities/${place}`, { at }), get(`/v1/why/${place}`, { at }), get(`/v1/history/${place}`, { to: at, limit: PAGE }),
+			get(`/v1/entities/${place}`, { at, lang: language() }), get(`/v1/why/${place}`, { at }), get(`/v1/history/${place}`, { to: at, limit: PAGE }),
 			get(`/v1/timeline/${place}`, { to: at, depth: 0 }), get(`/v1/machines/${encodeURIComponent(kind)}`),
 		]);
 		const mark = (facet, one) => stateMark(described(app.machines, kind, facet, one));
@@ -75,7 +75,7 @@ export function open(app, root) {
 				stale ? staleMark() : null,
 				el("a", { href: app.router.to("tree", { id: id.split("/")[0], sel: `${kind}/${id}` }) }, t("tree"))),
 			el("dl.facts.bar", Object.entries(facets).map(([facet, one]) => [
-				fact(facet, found.mark(facet, one)), one.conditions.length ? fact(t("conditions"), one.conditions.join(", ")) : null,
+				fact(facet, [found.mark(facet, one), one.unknown_parts ? el("span.soft", `, ${one.unknown_parts.text}`) : null]), one.conditions.length ? fact(t("conditions"), one.conditions.join(", ")) : null,
 				fact(t("since"), `${moment(one.since)} · ${span(app.clock() - seconds(one.since))}`)]),
 				attributes.heard_at ? fact(t("heard"), moment(attributes.heard_at / 1e9)) : null));
 	}

@@ -302,5 +302,5 @@ export function described(machines, kind, facet, { state, conditions }) {
 	const fitting = (table?.labels ?? []).filter((one) => one.phase === state);
 	const found = fitting.find((one) => one.condition === shown) ?? fitting.find((one) => one.condition === null) ?? fitting[0];
 	const cls = state === "Deleted" ? "gone" : "unknown";
-	return { kind, facet, state, conditions, class: found?.class ?? cls, label: found ? { en: found.en, ...found.others } : {} };
+	return { kind, facet, state, conditions, class: found?.class ?? cls, label: found ? { en: found.en, ...found.others } : {}, advice: found?.advice ?? {} };
 }

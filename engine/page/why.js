@@ -2,7 +2,7 @@
 
 import { chosenCell } from "./api.js";
 import { described } from "./store.js";
-import { bdi, clock, el, safe, stateMark } from "./ui.js";
+import { adviceOf, bdi, clock, el, safe, stateMark, t } from "./ui.js";
 
 /** The list for an answer of /v1/why. cell: the one that the entity is in. */
 export function whyList(app, found, cell = chosenCell()) {
@@ -10,8 +10,23 @@ export function whyList(app, found, cell = chosenCell()) {
 	return el("ul.why", facets.map((facet) => part(facet, facets.length > 1)));
 
 	function part(facet, named) {
-		return el("li", named ? el("b", `${facet.facet}: `) : null, mark(facet, facet),
-			el("ul", facet.causes.map(cause), facet.view ? view(facet.view) : null));
+		return el("li", named ? el("b", `${facet.facet}: `) : null, mark(facet, facet), said(facet),
+			el("ul", facet.causes.map(cause), facet.view ? view(facet.view) : null, (facet.contradicted_by ?? []).map(other)));
+	}
+
+	/** Why it is so, as the entity itself says, the conditions behind it, and what to do. */
+	function said(facet) {
+		const advice = adviceOf(described(app.machines, facet.kind, facet.facet, facet));
+		return [
+			facet.message ? el("div", el("b", `${t("because")}: `), safe(facet.message)) : null,
+			(facet.evidence ?? []).map((one) => el("div.soft.small", t("condition", { name: safe(one.condition), status: safe(one.status), reason: one.reason ? ` (${safe(one.reason)})` : "", since: one.since ? t("sinceThen", { time: safe(one.since) }) : "" }))),
+			advice ? el("div", el("b", `${t("toDo")}: `), advice) : null,
+		];
+	}
+
+	/** What another source says of the same facet. */
+	function other(one) {
+		return el("li", `${t("otherSays")}: ${safe(one.text)}${one.message ? `: ${safe(one.message)}` : ""}`, one.cause ? el("ul", cause(one.cause)) : null);
 	}
 
 	function mark({ kind, facet }, shown) {

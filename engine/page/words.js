@@ -104,6 +104,11 @@ export const WORDS = {
 	details: ["Details", "详情"],
 	machine: ["Machine", "状态机"],
 	anywhere: ["from any state", "从任何状态"],
+	because: ["Because", "原因"],
+	toDo: ["To do", "处理建议"],
+	condition: ["condition {name} is {status}{reason}{since}", "条件 {name} 为 {status}{reason}{since}"],
+	sinceThen: [" since {time}", "，自 {time}"],
+	otherSays: ["But another source says otherwise, which does not decide", "但另一来源说法不同，不作为依据"],
 	legalNow: ["Legal now", "当前合法"],
 	legalThen: ["Legal then", "当时合法"],
 	timeline: ["Timeline", "时间线"],
@@ -192,4 +197,9 @@ export function stateName(state) {
 	if (!state) return t("unknown");
 	if (state.state === "Deleted") return t("deleted");
 	return state.label?.[chosen] ?? state.label?.en ?? [state.state, ...state.conditions].join(" ");
+}
+
+/** What to do about a state, as its table says; empty if nothing is to be done. */
+export function adviceOf(state) {
+	return state.advice?.[chosen] ?? state.advice?.en ?? "";
 }

@@ -6,6 +6,7 @@ An audit keeps only the trees in memory, so its memory does not grow with the lo
 """
 
 from bisect import insort
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
@@ -23,6 +24,7 @@ from phaseline.engine.log import foreign
 from phaseline.engine.log.foreign import Foreign
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.log_records import record_in_state
+from phaseline.engine.replay.older_rules import OlderRules
 from phaseline.engine.replay.recorded_log import (
     Processors,
     RecordedLog,
@@ -74,7 +76,8 @@ class AuditReport:
     yet.
     erased: how many events with a raw Secret were erased. purged: how many events were purged. The records of both are
     taken as they are.
-    by_others: how many events were decided by other tables than the ones at hand; their records are taken as they are.
+    by_others: how many events older rules decided, of tables that have changed since; their records are taken as they
+    are. older: how many of these records there are, by kind whose rules have changed.
     foreign: the messages on the subjects of workers that no worker wrote. They are skipped, and no divergence.
     losses: what is missing. emptied: the partitions whose log was emptied. without_state: entities that STATE lacks.
     reworded: how many records differ only in a sentence of the engine, which is no divergence.
@@ -89,6 +92,7 @@ class AuditReport:
     erased: int = 0
     purged: int = 0
     by_others: int = 0
+    older: Counter[str] = field(default_factory=Counter)
     foreign: list[Foreign] = field(default_factory=list)
     losses: list[Loss] = field(default_factory=list)
     emptied: list[int] = field(default_factory=list)
@@ -119,6 +123,7 @@ class AuditReport:
         """Add the result of the partitions that follow. Differences stand in the order of events, losses do not."""
         for name in ("events", "records", "entities", "undecided", "erased", "purged", "by_others", "without_state"):
             setattr(self, name, getattr(self, name) + getattr(other, name))
+        self.older += other.older
         self.foreign = sorted(self.foreign + other.foreign, key=lambda one: one.stream)
         self.losses += other.losses
         self.emptied += other.emptied
@@ -183,7 +188,7 @@ class Audit:
     ) -> None:
         """root: audit only this tree, if given. progress: called with the number of events since the last call."""
         self.source, self.root = source, root
-        self.processors = Processors(kinds, source)
+        self.processors, self._older = Processors(kinds, source), OlderRules(kinds)
         self.report = AuditReport(begins=source.begins)
         self._progress = progress or (lambda _: None)
 
@@ -213,8 +218,8 @@ class Audit:
         return step.event is not None and not self._is_by_others(step) and not step.is_parked
 
     def _is_by_others(self, step: RecordedStep) -> bool:
-        """Whether other tables decided the event."""
-        return step.era is not None and step.era.digest != self.processors.kinds.digest
+        """Whether older rules decided the event."""
+        return self._older.decided(step)
 
     def _take(self, step: RecordedStep) -> None:
         """Take the records of a step as they are."""
@@ -231,6 +236,7 @@ class Audit:
         self.report.events += 1
         if self._is_by_others(step):
             self.report.by_others += 1
+            self.report.older.update(self._older.kinds_of(step))
             self._apply(processor, [read(message) for message in messages])
         else:
             self.report.records += 1

@@ -151,7 +151,9 @@ def _names_its_cause(history: History, record: Transition, arrival: Arrival) -> 
     brings_words = any(record.trigger in fan_out.triggers for fan_out in table.fan_outs) or any(
         record.trigger == cascade.trigger and cascade.targets is not None for cascade in table.cascades
     )
-    if not brings_words and (facet.message_names is None or not (record.message or "").startswith(BECAUSE)):
+    kept = {entity.attributes.get(view.message_from) for view in facet.views if view.message_from is not None}
+    names_others = facet.message_names is not None and (record.message or "").startswith(BECAUSE)
+    if not (brings_words or names_others or record.message in kept):
         same(f"{name}: reason and message of the event", (record.reason, record.message), (None, None))
     cascaded = any(
         entity.kind in cascade.at and record.trigger == cascade.trigger for cascade in table.cascades

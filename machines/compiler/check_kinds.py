@@ -15,6 +15,7 @@ from phaseline.machines.compiler.machine import FacetMachine
 from phaseline.machines.language import contact
 from phaseline.machines.language.predicates import Above, AllBelow, AnyBelow, AttributeIs, Child, Predicate
 from phaseline.machines.language.table import ABSENT, DELETED, OWNER_GONE, SAME, Facet, Table, View
+from phaseline.schemas.similar import did_you_mean
 
 
 def check_tables(tables: tuple[Table, ...]) -> None:
@@ -100,7 +101,21 @@ def _relatives(table: Table, named: Mapping[str, Table]) -> Iterator[str]:
         if facet.message_names is not None and not _has_facet(table.kind, *facet.message_names, named):
             below, index = facet.message_names
             yield f"{facet.name}, message_names: {_no_facet(table.kind, below, index)}"
+        elif facet.unknown_parts is not None:
+            yield from _unknown_parts(facet, named)
     yield from _unseen(table)
+
+
+def _unknown_parts(facet: Facet, named: Mapping[str, Table]) -> Iterator[str]:
+    """A phase of parts that no part can be in."""
+    if facet.message_names is None:
+        yield f"{facet.name}, unknown_parts: name the kind and the facet of the parts with message_names="
+        return
+    below, index = facet.message_names
+    phases = phases_of(named[below].facets[index])
+    if facet.unknown_parts not in phases:
+        near = did_you_mean(str(facet.unknown_parts), phases)
+        yield f"{facet.name}, unknown_parts: {below} has no phase {facet.unknown_parts}{near}: name one with a label"
 
 
 def _looks(predicate: Predicate, table: Table, named: Mapping[str, Table]) -> Iterator[str]:

@@ -168,6 +168,8 @@ def _labels(facet: Facet) -> Iterator[str]:
         if label.phase in (ABSENT, DELETED):
             yield f"{label.phase} has a label in every kind: remove this one, or rename the phase"
         yield from _texts(label)
+        if clash := {one.phase for one in facet.labels}.intersection(label.aliases):
+            yield f"{_pair(label)} has the alias {min(clash)}, which is a phase: remove it"
     for pair in _twice([_pair(label) for label in facet.labels]):
         yield f"{pair} has two labels: remove one"
 
@@ -252,8 +254,8 @@ def _references(table: Table, facet: Facet) -> Iterator[str]:
     phases, pairs = phases_of(facet), {(label.phase, label.condition) for label in facet.labels}
     attributes = {attribute.name for attribute in table.attributes}
     yield from (f"{facet.name}: {problem}" for problem in _facet(facet, phases, pairs))
-    if facet.message_from is not None and facet.message_from not in attributes:
-        yield f"{facet.name}, message_from: {no_attribute(facet.message_from, table)}"
+    named = {facet.message_from, *(view.message_from for view in facet.views)} - {None, *attributes}
+    yield from (f"{facet.name}, message_from: {no_attribute(str(name), table)}" for name in named)
     for number, row in enumerate(facet.rows, 1):
         where = f"{facet.name}, row {number} ({row.trigger})"
         yield from (f"{where}: {problem}" for problem in _sources(row, phases, pairs))
@@ -262,8 +264,8 @@ def _references(table: Table, facet: Facet) -> Iterator[str]:
         for name in sorted(set(table.assigned(row)).difference(attributes)):
             yield f"{where}: {no_attribute(name, table)}"
     for timeout in facet.timeouts:
-        where = f"{facet.name}, timeout of {timeout.phase}"
-        yield from (f"{where}: {problem}" for problem in _timeout(table, facet, timeout))
+        problems = _timeout(table, facet, timeout)
+        yield from (f"{facet.name}, timeout of {timeout.phase}: {problem}" for problem in problems)
     for view in facet.views:
         yield from (f"{facet.name}, view {view.to}: {problem}" for problem in _view(facet, view, phases, pairs))
     yield from check_lines.problems(facet)
@@ -322,9 +324,8 @@ def _timeout(table: Table, facet: Facet, timeout: Timeout) -> Iterator[str]:
     if timeout.seconds_from is not None and (named is None or named.type not in (int, float)):
         near = meant(timeout.seconds_from, [field.name for field in table.attributes if field.type in (int, float)])
         yield f"{timeout.seconds_from} is not an attribute with a number{near}: add it to `attributes` as int or float"
-    for name in filter(None, (timeout.restart_on, timeout.repeat_after)):
-        if name not in {attribute.name for attribute in table.attributes}:
-            yield no_attribute(name, table)
+    asked = {timeout.restart_on, timeout.repeat_after} - {None, *(field.name for field in table.attributes)}
+    yield from (no_attribute(str(name), table) for name in asked)
 
 
 def _sources(row: Row, phases: tuple[str, ...], pairs: Pairs) -> Iterator[str]:

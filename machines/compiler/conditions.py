@@ -65,6 +65,11 @@ def _joined(kept: list[str], arriving: str | None, own: str | None) -> tuple[str
     return tuple(kept) or ((own,) if own is not None else ())
 
 
+def aliases_of(facet: Facet) -> Mapping[str, str]:
+    """The other names of phases, each with its phase."""
+    return {alias: one.phase for one in facet.labels for alias in one.aliases}
+
+
 def phases_of(facet: Facet) -> tuple[str, ...]:
     """Every phase of a facet, in the order of its labels: its beginning first, Deleted last if a row leads there."""
     named = [label.phase for label in facet.labels]

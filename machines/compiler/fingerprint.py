@@ -33,7 +33,7 @@ from phaseline.machines.language.table import (
 )
 
 LENGTH = 12
-LANGUAGE = Revision("phaseline.tables", 2)
+LANGUAGE = Revision("phaseline.tables", 3)
 """A part of every version. Raise it when the meaning of a class or field of the table language changes."""
 
 
@@ -55,11 +55,12 @@ WORDS: Mapping[type, Word] = {
         "name": "name", "labels": "labels", "rows": "rows", "views": "views", "sticky": "sticky",
         "accumulates_in": "accumulates_in", "healthy": "healthy", "order": "order", "adopted": "adopted", "begins": "begins",
         "timeouts": "timeouts", "message_from": "message_from", "message_names": "message_names", "pending": "pending",
-        "retired": "retired",
+        "retired": "retired", "unknown_parts": None,
     }),
     Label: Word("label", {
         "phase": "phase", "condition": "condition", "en": None, "others": None, "schedulable": "schedulable",
-        "state_class": None,
+        "state_class": None, "advice": None,
+        "aliases": "aliases",
     }),
     Row: Word("row", {
         "source": "source", "trigger": "trigger", "to": "to", "condition": "condition", "sets": "sets",
@@ -67,6 +68,7 @@ WORDS: Mapping[type, Word] = {
     }),
     View: Word("view", {
         "to": "to", "while_": "while", "condition": "condition", "base": "base", "unless": "unless", "keeps": "keeps",
+        "message_from": "message_from",
     }),
     Cascade: Word("cascade", {
         "trigger": "trigger", "at": "at", "on": "on", "into": "into", "unless": "unless", "then": "then",

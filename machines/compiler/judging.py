@@ -10,7 +10,7 @@ from typing import Any, Literal, NamedTuple
 
 import msgspec
 
-from phaseline.machines.compiler.conditions import base_after, own_condition
+from phaseline.machines.compiler.conditions import aliases_of, base_after, own_condition
 from phaseline.machines.compiler.machine import FacetMachine, Step
 from phaseline.machines.compiler.reachability import in_order
 from phaseline.machines.compiler.reports import CONDITIONS, PHASE, SEEN, UNREQUESTED, arriving, observed_attributes
@@ -97,6 +97,7 @@ class Judge:
             for phase, steps in self.machine.steps.get(REPORTED, {}).items()
         }
         """By phase of the base, what rows say of the report of one phase: the table's own, and what ends a life."""
+        self.aliases = aliases_of(facet)
         self.pending, self.arriving = frozenset(facet.pending), frozenset(arriving(table, facet))
         self.observed = tuple(
             Observed(machine, frozenset(row for row in each.rows if _observes(table, row)))
@@ -111,6 +112,7 @@ class Judge:
         A report without a phase says no more than that the entity is there.
         """
         facet, recent, phase = facets[0], (data.get(SEEN) or 0) >= asked, data.get(PHASE)
+        phase = self.aliases.get(phase, phase) if isinstance(phase, str) else phase
         base = facet.base
         found = self._by_row(base, data, scene, entity_id)
         if found == base or (phase == DELETED and found is None):

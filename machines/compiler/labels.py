@@ -1,17 +1,20 @@
-"""Labels of states: what consoles call a state, and whether pods may be scheduled there.
+"""What consoles say of a state: its label, what to do about it, whether pods may be scheduled there, its own message.
 
 The rules are in docs/spec/reading-the-tables.md, section Labels.
-Belongs here: choosing the label of a state with several conditions. Does not: the labels (the table of each kind).
+Belongs here: choosing the label of a state with several conditions, and the attribute that says why it is so; names of
+phases. Does not: the labels (the table of each kind), messages that name entities below (`engine.core.transitions`).
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import cache
+from typing import Any
 
-from phaseline.machines.compiler.conditions import own_condition
+from phaseline.machines.compiler.conditions import aliases_of, own_condition
 from phaseline.machines.compiler.kinds import Kind, Kinds
 from phaseline.machines.language.language_tags import ENGLISH, text_in
-from phaseline.machines.language.table import ABSENT, DELETED, Facet, Label
-from phaseline.schemas.records import State
+from phaseline.machines.language.predicates import AttributeIs
+from phaseline.machines.language.table import ABSENT, DELETED, Facet, Label, View
+from phaseline.schemas.records import FacetState, State
 
 Language = str
 """The tag of a language, such as `en`, `zh` or `pt-BR` (`language_tags`)."""
@@ -52,6 +55,22 @@ def _text(facet: Facet, state: State, language: Language) -> str | None:
     return None if fitting is None else text_in({ENGLISH: fitting.en, **fitting.others}, language) or fitting.en
 
 
+@cache
+def advice_of(where: Kind | Facet, state: State, language: Language = ENGLISH) -> str:
+    """What to do about `state`, by the label of the first facet that has one; empty where nothing is to be done."""
+    found = next(filter(None, (label(facet, state) for facet in facets_of(where))), None)
+    return "" if found is None else text_in(found.advice, language) or found.advice.get(ENGLISH, "")
+
+
+def phase_meant(kinds: Mapping[str, Kind], kind: str | None, name: str | None) -> str | None:
+    """The phase that a name means, of a kind or of all: itself where a kind has it, else what it stands for."""
+    among = [one for one in (kinds.values() if kind is None else (kinds.get(kind),)) if one is not None]
+    if name is None or any(name in machine.phases for one in among for machine in one.machines):
+        return name
+    found = (aliases_of(facet).get(name) for one in among for facet in one.table.facets)
+    return next(filter(None, found), name)
+
+
 def languages(kinds: Iterable[Kind]) -> tuple[Language, ...]:
     """The languages of the labels of these kinds: English, then the others by name."""
     labels = (label for kind in kinds for facet in kind.table.facets for label in facet.labels)
@@ -79,3 +98,35 @@ def facet_named(kinds: Kinds, kind: str, name: str) -> Facet | None:
         if facet.name == name:
             return facet
     return None
+
+
+def message_of(facet: Facet, kind: str, attributes: Mapping[str, Any], found: FacetState) -> str:
+    """Why a facet is in its state, as far as the entity itself says so; empty if it does not.
+
+    The facet's `message_from` is about the base. Where a view shows another state, its own counts, if the attributes
+    that it asks of the entity are as it asks.
+    """
+    if found.state == found.base:
+        name = facet.message_from
+    else:
+        fits = (view for view in facet.views if view.message_from and _may_show(view, kind, attributes, found))
+        name = next((view.message_from for view in fits), None)
+    message = None if name is None else attributes.get(name)
+    return message if isinstance(message, str) else ""
+
+
+def _may_show(view: View, kind: str, attributes: Mapping[str, Any], found: FacetState) -> bool:
+    """Whether a view may be what shows the state. What it asks of other entities is not looked at."""
+    if view.to != found.state.phase or found.base.phase in view.unless:
+        return False
+    if view.base and found.base.phase not in view.base:
+        return False
+    own = (asked for asked in view.while_ if isinstance(asked, AttributeIs) and asked.kind == kind)
+    return all(_is(asked, attributes) for asked in own)
+
+
+def _is(asked: AttributeIs, attributes: Mapping[str, Any]) -> bool:
+    value = attributes.get(asked.name)
+    if value is None and asked.or_of is not None:
+        return True
+    return value in asked.value if isinstance(asked.value, tuple) else value == asked.value

@@ -88,6 +88,7 @@ def _facet(table: Table, facet: Facet) -> dict[str, Any]:
         "retired": [{field.name: getattr(one, field.name) for field in fields(one)} for one in facet.retired],
         "message_from": facet.message_from,
         "message_names": None if named is None else {"kind": named[0], "facet": named[1]},
+        "unknown_parts": facet.unknown_parts,
     }
 
 
@@ -106,6 +107,8 @@ def _label(facet: Facet, label: Label) -> dict[str, Any]:
         "others": dict(label.others),
         "schedulable": label.schedulable,
         "class": class_of_label(facet, label),
+        "advice": dict(label.advice),
+        "aliases": list(label.aliases),
     }
 
 
@@ -143,6 +146,7 @@ def _view(facet: Facet, view: View) -> dict[str, Any]:
         "base": list(view.base),
         "unless": list(view.unless),
         "while": [_predicate(predicate) for predicate in view.while_],
+        "message_from": view.message_from,
         "text": {"shows": wording.shows(facet, view), "while": wording.while_(view)},
     }
 

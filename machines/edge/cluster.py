@@ -3,6 +3,8 @@
 Belongs here: its table. Does not: the table language (`language.table`), other kinds.
 """
 
+from phaseline.machines.edge.advice import CLUSTER as ADVICE
+from phaseline.machines.language.advice import advised
 from phaseline.machines.language.predicates import AnyBelow
 from phaseline.machines.language.table import (
     ABSENT,
@@ -42,7 +44,7 @@ CLUSTER = Table(
         name="phase",
         accumulates_in=FAILED,
         pending=(CREATING, UPDATING, DELETING, STARTING),
-        labels=(
+        labels=advised(ADVICE, (
             #     phase     condition                en                   others
             Label(CREATING, PROGRESSING,             "Creating",          {"zh": "创建中"}),
             Label(RUNNING,  OK,                      "Running",           {"zh": "运行中"}),
@@ -56,7 +58,7 @@ CLUSTER = Table(
             Label(FAILED,   "Balance",               "Create failed",     {"zh": "创建失败"}),
             Label(FAILED,   "ResourceCleanupFailed", "Delete failed",     {"zh": "删除失败"}),
             Label(FAILED,   "Unknown",               "Abnormal",          {"zh": "异常"}),
-        ),
+        )),
         rows=(
             #   from                                            trigger           to
             Row((ABSENT, DELETED),                              "create",         CREATING),

@@ -3,6 +3,8 @@
 Belongs here: its table. Does not: the table language (`language.table`), other kinds.
 """
 
+from phaseline.machines.edge.advice import COMPONENT as ADVICE
+from phaseline.machines.language.advice import advised
 from phaseline.machines.language.predicates import Above
 from phaseline.machines.language.table import (
     ABSENT,
@@ -47,7 +49,7 @@ COMPONENT = Table(
         name="phase",
         accumulates_in=FAILED,
         pending=(CREATING, UPDATING, DELETING),
-        labels=(
+        labels=advised(ADVICE, (
             #     phase     condition                en                  others
             Label(CREATING, PROGRESSING,             "Installing",       {"zh": "安装中"}),
             Label(RUNNING,  OK,                      "Installed",        {"zh": "已安装"}),
@@ -61,7 +63,7 @@ COMPONENT = Table(
             Label(FAILED,   "SchedulingFailed",      "Failed",           {"zh": "失败"}),
             Label(FAILED,   "ResourceCleanupFailed", "Uninstall failed", {"zh": "卸载失败"}),
             Label(FAILED,   "Unknown",               "Failed",           {"zh": "失败"}),
-        ),
+        )),
         rows=(
             #   from                                    trigger              to
             Row((ABSENT, DELETED),                      "create",            CREATING, when=CLUSTER_RUNS),

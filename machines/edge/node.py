@@ -3,6 +3,8 @@
 Belongs here: its table. Does not: the table language (`language.table`), other kinds.
 """
 
+from phaseline.machines.edge.advice import NODE as ADVICE
+from phaseline.machines.language.advice import advised
 from phaseline.machines.language.predicates import Above, AttributeIs
 from phaseline.machines.language.table import (
     ABSENT,
@@ -44,7 +46,7 @@ NODE = Table(
         # ResourceCleanupFailed only arises during removal, so its label comes first.
         order=("ResourceCleanupFailed", "Balance", "NotReady", "InitializeFailed", "Unknown"),
         pending=(CREATING, UPDATING, DELETING, STARTING, STOPPING),
-        labels=(
+        labels=advised(ADVICE, (
             #     phase     condition                en                         others                      schedulable
             Label(CREATING, PROGRESSING,             "Creating",                {"zh": "创建中"},           False),
             Label(RUNNING,  OK,                      "Running",                 {"zh": "运行中"},           True),
@@ -59,7 +61,7 @@ NODE = Table(
             Label(FAILED,   "Balance",               "Abnormal (overdue)",      {"zh": "异常（欠费关停）"}, False),
             Label(FAILED,   "ResourceCleanupFailed", "Remove failed",           {"zh": "移除失败"},         False),
             Label(FAILED,   "Unknown",               "Create failed",           {"zh": "创建失败"},         False),
-        ),
+        )),
         rows=(
             #   from                                    trigger           to
             Row((ABSENT, DELETED),                      "create",         CREATING, when=POOL_TAKES),

@@ -3,6 +3,8 @@
 Belongs here: its table. Does not: the table language (`language.table`), other kinds.
 """
 
+from phaseline.machines.edge.advice import NODE_POOL as ADVICE
+from phaseline.machines.language.advice import advised
 from phaseline.machines.language.predicates import Above, AnyBelow
 from phaseline.machines.language.table import (
     ABSENT,
@@ -47,7 +49,7 @@ NODE_POOL = Table(
         name="phase",
         accumulates_in=FAILED,
         pending=(CREATING, UPDATING, SCALING, DELETING),
-        labels=(
+        labels=advised(ADVICE, (
             #     phase     condition                en               others
             Label(CREATING, PROGRESSING,             "Creating",      {"zh": "创建中"}),
             Label(RUNNING,  OK,                      "Running",       {"zh": "运行中"}),
@@ -57,7 +59,7 @@ NODE_POOL = Table(
             Label(FAILED,   "ResourceCleanupFailed", "Delete failed", {"zh": "删除失败"}),
             Label(FAILED,   "Unknown",               "Create failed", {"zh": "创建失败"}),
             Label(FAILED,   "ClusterNotRunning",     "Abnormal",      {"zh": "异常"}),
-        ),
+        )),
         rows=(
             #   from                                    trigger           to
             Row((ABSENT, DELETED),                      "create",         CREATING, when=CLUSTER_UP, assigns=True),

@@ -4,7 +4,9 @@ Belongs here: its table. Does not: status reports (`bundle_state`).
 """
 
 from phaseline.machines.emco import bundle_state
+from phaseline.machines.emco.advice import APP_CLUSTER as ADVICE
 from phaseline.machines.emco.between_contexts import later_contexts
+from phaseline.machines.language.advice import advised
 from phaseline.machines.language.contact import SILENT
 from phaseline.machines.language.predicates import Above
 from phaseline.machines.language.table import (
@@ -54,12 +56,12 @@ APP_CLUSTER = Table(
         name="connectivity",
         adopted=State(UNKNOWN),
         healthy=AVAILABLE,
-        labels=(
+        labels=advised(ADVICE, (
             #     phase        condition en             others
             Label(UNKNOWN,     None, "Unknown",     {"zh": "未知"}),
             Label(AVAILABLE,   None, "Available",   {"zh": "可达"}),
             Label(UNREACHABLE, None, "Unreachable", {"zh": "不可达"}, state_class="bad"),
-        ),
+        )),
         rows=(
             #   from                     trigger         to
             Row((ABSENT, DELETED),       "bundle_state", UNKNOWN, computes=bundle_state.note_report),

@@ -4,7 +4,9 @@ Belongs here: its table. Does not: the resources (`rsync_resource`).
 """
 
 from phaseline.machines.emco import rsync_resource as rsync
+from phaseline.machines.emco.advice import APP_CONTEXT as ADVICE
 from phaseline.machines.emco.between_contexts import TAKEN_OVER_BY, left_behind, note_successor, resource_of_current
+from phaseline.machines.language.advice import advised
 from phaseline.machines.language.predicates import AllBelow, AnyBelow
 from phaseline.machines.language.table import (
     ABSENT,
@@ -66,7 +68,7 @@ APP_CONTEXT = Table(
         sticky=(STOPPED,),
         order=(STOPPED, DEADLINE_EXCEEDED),
         pending=(INSTANTIATE, PRE_TERMINATE, TERMINATE, UPDATE),
-        labels=(
+        labels=advised(ADVICE, (
             #     phase               condition          en                          others
             Label(CREATED,            None,              "Created",                  {"zh": "已创建"},     state_class="excused"),
             Label(CREATED,            STOPPED,           "Created (stopped)",        {"zh": "已停"},       state_class="excused"),
@@ -87,7 +89,7 @@ APP_CONTEXT = Table(
             Label(UPDATING,           None,              "Updating",                 {"zh": "更新中"},     state_class="busy"),
             Label(UPDATED,            None,              "Updated",                  {"zh": "已更新"},     state_class="gone"),
             Label(UPDATE_FAILED,      None,              "Update failed",            {"zh": "更新失败"},   state_class="bad"),
-        ),
+        )),
         rows=(
             #   from                                                                             trigger                  to
             Row((ABSENT, DELETED),                                                               "create",                CREATED, assigns=DEADLINE),

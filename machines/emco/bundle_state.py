@@ -132,7 +132,7 @@ def note_report(attributes: Mapping[str, Any], event: RuleEvent) -> Mapping[str,
             return attributes
         members = [*listed_resources(event.data)]
         found = {one.token: [one.group, one.version, HELD[not is_ready(one.kind, one.found)]] for one in members}
-        healths = {one.token: health.status for one in members if (health := _health(one)) is not None}
+        healths = {one.token: health.status for one in members if (health := _health(one)).is_assessed}
     except (BadReport, OverflowError) as error:
         return Refusal(f"data: {error}", invalid=True)
     kept = {**attributes, "report": event.sequence, "digest": digest, "listed": found, "health": healths}
@@ -141,8 +141,8 @@ def note_report(attributes: Mapping[str, Any], event: RuleEvent) -> Mapping[str,
     )
 
 
-def _health(one: ListedResource) -> HealthResult | None:
-    """The health of a listed resource; None if no rule exists for its kind."""
+def _health(one: ListedResource) -> HealthResult:
+    """The health of a listed resource."""
     version = f"{one.group}/{one.version}" if one.group else one.version
     return assess_health({**one.found, "apiVersion": version, "kind": one.kind})
 

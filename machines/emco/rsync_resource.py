@@ -6,12 +6,14 @@ Belongs here: its table. Does not: reports (`bundle_state`).
 from collections.abc import Mapping
 from typing import Any
 
+from phaseline.machines.emco.advice import RSYNC_RESOURCE as ADVICE
 from phaseline.machines.emco.app_cluster import UNREACHABLE
 from phaseline.machines.emco.between_contexts import HANDED_OVER_TO, HandedOver, stopping_context, take_back
 from phaseline.machines.emco.bundle_state import ASSESSED, HEALTHS, HealthIs, PresenceIs
 from phaseline.machines.kubernetes.health_labels import HEALTHS as HEALTH_LABELS
 from phaseline.machines.kubernetes.health_labels import UNRULED
 from phaseline.machines.kubernetes.profiles import HEALTHY, NOT_ASSESSED
+from phaseline.machines.language.advice import advised
 from phaseline.machines.language.fields import reason_and_message
 from phaseline.machines.language.predicates import Above
 from phaseline.machines.language.rules import rule
@@ -92,14 +94,14 @@ RSYNC_RESOURCE = Table(
             healthy=APPLIED,
             adopted=State(PENDING),
             pending=(PENDING, RETRYING),
-            labels=(
+            labels=advised(ADVICE, (
                 #     phase       condition en            others
                 Label(PENDING,    None, "Pending",    {"zh": "待处理"}),
                 Label(APPLIED,    None, "Applied",    {"zh": "已应用"}),
                 Label(FAILED,     None, "Failed",     {"zh": "失败"},     state_class="bad"),
                 Label(RETRYING,   None, "Retrying",   {"zh": "重试中"}),
                 Label(TERMINATED, None, "Terminated", {"zh": "已终止"},   state_class="gone"),
-            ),
+            )),
             rows=(
                 #   from                            trigger        to
                 Row((ABSENT, DELETED, TERMINATED),  "add",         PENDING,    when=NOT_GOING, assigns=("group", "version"), computes=note_added),
@@ -132,12 +134,12 @@ RSYNC_RESOURCE = Table(
             name="cluster",
             healthy=PRESENT,
             adopted=State(UNKNOWN),
-            labels=(
+            labels=advised(ADVICE, (
                 #     phase        condition en             others
                 Label(UNKNOWN,     None, "Unknown",     {"zh": "未知"}),
                 Label(NOT_PRESENT, None, "Not present", {"zh": "不存在"}, state_class="bad"),
                 Label(PRESENT,     None, "Present",     {"zh": "存在"}),
-            ),
+            )),
             rows=(
                 #   from              trigger          to
                 Row((ABSENT, DELETED), "add",           PRESENT,     when=(*NOT_GOING, PresenceIs(PRESENT))),

@@ -6,11 +6,14 @@ the rules that read its rollout (`rollout`).
 
 from dataclasses import replace
 
+from phaseline.machines.fleet.advice import FLEET
 from phaseline.machines.fleet.bundle_deployment import WAIT_CHECK_IN
 from phaseline.machines.fleet.bundle_resource import ERR_APPLIED, MODIFIED, NOT_READY, PENDING, READY, WAIT_APPLIED
 from phaseline.machines.fleet.deployment_rules import OUT_OF_SYNC
 from phaseline.machines.fleet.rollout import forget_error, note_error, note_rollout
 from phaseline.machines.kubernetes.observation import OBSERVER, SEEN_BY
+from phaseline.machines.kubernetes.profiles import NOT_ASSESSED
+from phaseline.machines.language.advice import advised
 from phaseline.machines.language.predicates import AnyBelow, AttributeIs, Predicate
 from phaseline.machines.language.table import (
     ABSENT,
@@ -32,7 +35,7 @@ RANKED = (ERR_APPLIED, WAIT_APPLIED, WAIT_CHECK_IN, MODIFIED, OUT_OF_SYNC, PENDI
 ERROR, WAITING = "Error", "Waiting"
 
 # fmt: off
-LABELS = (
+LABELS = advised(FLEET, (
     #     phase          condition en                                 others
     Label(ERR_APPLIED,   None,    "Apply failed",                    {"zh": "应用失败"},        state_class="bad"),
     Label(WAIT_APPLIED,  None,    "Wait applied",                    {"zh": "待应用"},          state_class="busy"),
@@ -44,7 +47,8 @@ LABELS = (
     Label(NOT_READY,     None,    "Not ready",                       {"zh": "未就绪"},          state_class="bad"),
     Label(NOT_READY,     ERROR,   "Not ready (error)",               {"zh": "未就绪 (出错)"}),
     Label(READY,         None,    "Ready",                           {"zh": "就绪"}),
-)
+    Label(NOT_ASSESSED,  None,    "Not assessed",                    {"zh": "未评估"},          state_class="unknown"),
+))
 ROLLOUT = (
     Field("waiting",                    int,  "targets that have no deployment yet"),
     Field("partitions",                 dict, "the partitions of the rollout: name, count, unavailable, max_unavailable",
@@ -67,16 +71,26 @@ def ranked(of: str, waiting: View, keeps: tuple[str, ...], failing: Predicate | 
     also = () if failing is None else (failing,)
     condition = None if failing is None else ERROR
     views = [
-        View(state, (AnyBelow(of, "bundle_deployment", (state,)), *also), keeps=keeps, condition=condition)
+        View(
+            state,
+            (AnyBelow(of, "bundle_deployment", (state,)), *also),
+            keeps=keeps,
+            condition=condition,
+            message_from="why",
+        )
         for state in RANKED[:-1]
     ]
-    of_waiting = replace(waiting, while_=(*waiting.while_, *also), condition=condition or WAITING, keeps=keeps)
+    of_waiting = replace(
+        waiting, while_=(*waiting.while_, *also), condition=condition or WAITING, keeps=keeps, message_from="why"
+    )
     return (*views[: RANKED.index(NOT_READY)], of_waiting, *views[RANKED.index(NOT_READY) :])
 
 
-def all_ready(of: str) -> View:
-    """The view of deployments that are all ready. It needs the base Pending: an error does not let it show."""
-    return View(READY, (AnyBelow(of, "bundle_deployment", (READY,)),), base=(PENDING,))
+def all_ready(of: str) -> tuple[View, ...]:
+    """The views of deployments that are all ready, as far as it is known. They need the base Pending: without error."""
+    return tuple(
+        View(one, (AnyBelow(of, "bundle_deployment", (one,)),), base=(PENDING,)) for one in (READY, NOT_ASSESSED)
+    )
 
 
 # fmt: off
@@ -93,6 +107,7 @@ BUNDLE = Table(
         Field("complete",  bool, "whether every target has a deployment"),
         Field("held_back", str,  "what holds the rollout back"),
         Field("why",       str,  "its own error"),
+        Field("error",     str,  "the error that it reports"),
         *OBSERVER,
     ),
     facets=(Facet(
@@ -102,6 +117,7 @@ BUNDLE = Table(
         sticky=(ERROR,),
         message_from="why",
         message_names=("bundle_deployment", 0),
+        unknown_parts=NOT_ASSESSED,
         labels=LABELS,
         rows=(
             #   from               trigger       to
@@ -116,7 +132,7 @@ BUNDLE = Table(
         ),
         views=(
             *ranked("bundle", View(PENDING, (AttributeIs("bundle", "complete", value=False),)), (ERROR,)),
-            all_ready("bundle"),
+            *all_ready("bundle"),
         ),
     ),),
     fields={"rollout": ROLLOUT},

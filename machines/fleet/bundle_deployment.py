@@ -4,6 +4,7 @@ Belongs here: its table. Does not: the rules that read its events (`deployment_r
 (`bundle_resource`).
 """
 
+from phaseline.machines.fleet.advice import FLEET
 from phaseline.machines.fleet.bundle_resource import (
     ERR_APPLIED,
     MISSING,
@@ -13,6 +14,7 @@ from phaseline.machines.fleet.bundle_resource import (
     ORPHANED,
     PENDING,
     READY,
+    UNKNOWN,
     WAIT_APPLIED,
 )
 from phaseline.machines.fleet.deployment_rules import (
@@ -30,8 +32,10 @@ from phaseline.machines.fleet.deployment_rules import (
     unlisted,
 )
 from phaseline.machines.kubernetes.observation import OBSERVER, SEEN_BY
+from phaseline.machines.kubernetes.profiles import NOT_ASSESSED
+from phaseline.machines.language.advice import advised
 from phaseline.machines.language.contact import SILENT
-from phaseline.machines.language.predicates import Above, AnyBelow, AttributeIs
+from phaseline.machines.language.predicates import Above, AllBelow, AnyBelow, AttributeIs
 from phaseline.machines.language.table import (
     ABSENT,
     DELETED,
@@ -82,6 +86,12 @@ OBSERVED = (
     Field("counted",       dict, "resources that are counted and whose states are not named: numbers by word"),
     Field("counted_names", int,  "how many of those are in `listed`"),
 )  # fmt: skip
+UNASSESSED = (
+    some(NOT_ASSESSED),
+    AllBelow("bundle_deployment", "bundle_resource", (NOT_ASSESSED, UNKNOWN)),
+    AttributeIs("bundle_deployment", "ready", None),
+)
+"""Nothing is known of how its resources are, neither from them nor from its agent."""
 STRICT = (AttributeIs("bundle_deployment", "missing_is", "not_ready"),)
 UNREADY = (AttributeIs("bundle_deployment", "ready", value=False),)
 UNSEEN = (AttributeIs("bundle_deployment", "agent_seen", value=False),)
@@ -131,7 +141,8 @@ BUNDLE_DEPLOYMENT = Table(
         adopted=State(PENDING),
         message_from="why",
         message_names=("bundle_resource", 0),
-        labels=(
+        unknown_parts=NOT_ASSESSED,
+        labels=advised(FLEET, (
             #     phase          condition en               others
             Label(WAIT_CHECK_IN, None, "Wait check-in", {"zh": "待联络"},   state_class="busy"),
             Label(ERR_APPLIED,   None, "Apply failed",  {"zh": "应用失败"}, state_class="bad"),
@@ -140,8 +151,9 @@ BUNDLE_DEPLOYMENT = Table(
             Label(OUT_OF_SYNC,   None, "OutOfSync",     {"zh": "未同步"},   state_class="busy"),
             Label(MODIFIED,      None, "Modified",      {"zh": "已修改"},   state_class="bad"),
             Label(READY,         None, "Ready",         {"zh": "就绪"}),
+            Label(NOT_ASSESSED,  None, "Not assessed",  {"zh": "未评估"},   state_class="unknown"),
             Label(PENDING,       None, "Pending",       {"zh": "待处理"},   state_class="busy"),
-        ),
+        )),
         rows=(
             #   from       trigger      to
             *(Row(EVER,    trigger,     stage_, given={"stage": stage_}, computes=note_ids)
@@ -161,13 +173,14 @@ BUNDLE_DEPLOYMENT = Table(
         ),
         views=(
             #    shows      while
-            View(WAIT_CHECK_IN, UNSEEN),
+            View(WAIT_CHECK_IN, UNSEEN,                           message_from="check_in"),
             View(WAIT_CHECK_IN, (Above("bundle_deployment", (SILENT,), facet=CONTACT, base=True),)),
             View(NOT_READY, (some(NOT_READY),),                   base=(READY, OUT_OF_SYNC)),
-            View(NOT_READY, UNREADY,                              base=(READY, OUT_OF_SYNC)),
+            View(NOT_READY, UNREADY,                              base=(READY, OUT_OF_SYNC), message_from="why"),
             View(NOT_READY, (*STRICT, some(MISSING, NOT_OWNED)),  base=(READY, OUT_OF_SYNC)),
             View(MODIFIED,  (some(MODIFIED, MISSING, NOT_OWNED, ORPHANED),), base=(READY,)),
-            View(MODIFIED,  CHANGED,                              base=(READY,)),
+            View(MODIFIED,  CHANGED,                              base=(READY,), message_from="why"),
+            View(NOT_ASSESSED, UNASSESSED,                        base=(READY,)),
         ),
     ),),
     fan_outs=(FanOut(("unlisted",), "bundle_resource", ("observed",), unlisted),),

@@ -6,13 +6,18 @@ Belongs here: its table, and the reader of its observations. Does not: health an
 from collections.abc import Mapping
 from typing import Any
 
+from phaseline.machines.fleet.advice import FLEET
 from phaseline.machines.kubernetes.assess import OUT_OF_SYNC
 from phaseline.machines.kubernetes.diff.compare import COMPARISON
 from phaseline.machines.kubernetes.health.plugins import revisions
 from phaseline.machines.kubernetes.health.registry import HEALTH
+from phaseline.machines.kubernetes.manifest_id import group_kind
 from phaseline.machines.kubernetes.observation import ObservedPair, gone
 from phaseline.machines.kubernetes.overrides import Overrides
-from phaseline.machines.kubernetes.profiles import HEALTHY
+from phaseline.machines.kubernetes.profiles import HEALTHY, NOT_ASSESSED
+from phaseline.machines.kubernetes.rollup import is_assessed
+from phaseline.machines.kubernetes.statusless import STATUSLESS
+from phaseline.machines.language.advice import advised
 from phaseline.machines.language.fields import reason_and_message
 from phaseline.machines.language.predicates import Above, Scene
 from phaseline.machines.language.rules import rule
@@ -39,15 +44,18 @@ WAIT_APPLIED, PENDING, READY, NOT_READY = "WaitApplied", "Pending", "Ready", "No
 MODIFIED, MISSING, ORPHANED, UNKNOWN = "Modified", "Missing", "Orphaned", "Unknown"
 NOT_OWNED, COUNTED = "NotOwned", "Counted"
 ERR_APPLIED = "ErrApplied"
-STATES = (READY, NOT_READY, MODIFIED, MISSING, ORPHANED)
-DECLARED = (UNKNOWN, COUNTED, READY, NOT_READY, MODIFIED, MISSING, NOT_OWNED)
+STATES = (READY, NOT_READY, NOT_ASSESSED, MODIFIED, MISSING, ORPHANED)
+DECLARED = (UNKNOWN, COUNTED, READY, NOT_READY, NOT_ASSESSED, MODIFIED, MISSING, NOT_OWNED)
 EVER = (ABSENT, DELETED, LIVE)
 LONGEST, SHOWN = 1_024, 10
 
 
-@rule("fleet.observed", revision=1, uses=(HEALTH, COMPARISON, SCRIPTS, revisions))
+@rule("fleet.observed", revision=2, uses=(HEALTH, COMPARISON, SCRIPTS, revisions))
 def read_observation(scene: Scene, entity_id: str, _: Attributes, event: RuleEvent) -> Mapping[str, Any] | Refusal:
-    """The state that the two manifests show: Missing, Orphaned, Modified, NotReady or Ready, the first that applies."""
+    """The state that the two manifests show, the first that applies.
+
+    Missing, Orphaned, Modified, NotReady, NotAssessed or Ready. A kind without a status is ready once it is there.
+    """
     pair = ObservedPair.of(event.data)
     if (wrong := pair.mismatch(entity_id)) is not None:
         return wrong
@@ -62,8 +70,11 @@ def read_observation(scene: Scene, entity_id: str, _: Attributes, event: RuleEve
     if found.sync == OUT_OF_SYNC:
         places = ", ".join(one.pointer for one in found.differences[:SHOWN])
         return {"state": MODIFIED, "why": f"{found.why}: {places}"[:LONGEST]}
-    if found.health is not None and found.health.status != HEALTHY:
+    if found.health is not None and found.health.is_assessed and found.health.status != HEALTHY:
         return {"state": NOT_READY, "why": f"{found.health.status}: {found.health.message}".rstrip(": ")[:LONGEST]}
+    if not is_assessed(found) and not found.is_hook and group_kind(live) not in STATUSLESS:
+        message = found.health.message if found.health is not None else "no health rule applies to it"
+        return {"state": NOT_ASSESSED, "why": message[:LONGEST]}
     return {"state": READY, "why": ""}
 
 
@@ -105,7 +116,7 @@ BUNDLE_RESOURCE = Table(
         healthy=READY,
         message_from="why",
         adopted=State(UNKNOWN),
-        labels=(
+        labels=advised(FLEET, (
             #     phase         condition en              others
             Label(WAIT_APPLIED, None, "Wait applied", {"zh": "待应用"}, state_class="busy"),
             Label(PENDING,      None, "Pending",      {"zh": "待处理"}, state_class="busy"),
@@ -116,8 +127,9 @@ BUNDLE_RESOURCE = Table(
             Label(ORPHANED,     None, "Orphaned",     {"zh": "孤立"},   state_class="bad"),
             Label(NOT_OWNED,    None, "Not owned",    {"zh": "非己有"}, state_class="bad"),
             Label(COUNTED,      None, "Counted",      {"zh": "已计数"}, state_class="good"),
+            Label(NOT_ASSESSED, None, "Not assessed", {"zh": "未评估"}, state_class="unknown"),
             Label(UNKNOWN,      None, "Unknown",      {"zh": "未知"}),
-        ),
+        )),
         rows=(
             #   from                                    trigger       to
             Row((LIVE,),                                "observed",   DELETED,  given={"gone": True}),
@@ -127,7 +139,7 @@ BUNDLE_RESOURCE = Table(
             Row(DECLARED,                               "declared",   SAME),
             Row((LIVE,),                                "undeclared", DELETED,  given={"lives": False}),
             Row((UNKNOWN, MISSING, NOT_OWNED),          "undeclared", DELETED),
-            Row((COUNTED, READY, NOT_READY, MODIFIED, ORPHANED), "undeclared", ORPHANED, computes=note_reason),
+            Row((COUNTED, READY, NOT_READY, NOT_ASSESSED, MODIFIED, ORPHANED), "undeclared", ORPHANED, computes=note_reason),
             Row(DECLARED,                               "deleted",    MISSING,  computes=note_reason),
             Row((ORPHANED,),                            "deleted",    DELETED),
             Row(EVER,                                   "ready",      READY,     computes=note_reason),

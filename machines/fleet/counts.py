@@ -10,16 +10,28 @@ from collections.abc import Mapping
 DEPLOYMENTS = {
     "Ready": "ready", "NotReady": "not_ready", "WaitApplied": "wait_applied", "WaitCheckIn": "wait_check_in",
     "ErrApplied": "err_applied", "OutOfSync": "out_of_sync", "Modified": "modified", "Pending": "pending",
+    "NotAssessed": "not_assessed",
 }  # fmt: skip
 RESOURCES = {
     "Ready": "ready", "NotReady": "not_ready", "NotOwned": "not_ready", "Modified": "modified", "Missing": "missing",
     "Orphaned": "orphaned", "WaitApplied": "wait_applied", "Pending": "pending", "Unknown": "unknown",
+    "NotAssessed": "not_assessed",
 }  # fmt: skip
 RESOURCE_WORDS = tuple(dict.fromkeys(RESOURCES.values()))
 COUNTED = "Counted"
 """The phase of a resource that its deployment counts (`unnamed`), and whose own state is not known."""
 GONE = ("Deleted", "Absent")
-BEST_FIRST = ("ready", "unknown", "pending", "wait_applied", "not_ready", "modified", "missing", "orphaned")
+BEST_FIRST = (
+    "ready",
+    "not_assessed",
+    "unknown",
+    "pending",
+    "wait_applied",
+    "not_ready",
+    "modified",
+    "missing",
+    "orphaned",
+)
 """The order in which a number without names gives way to states that were reported since."""
 
 

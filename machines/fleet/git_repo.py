@@ -3,10 +3,13 @@
 Belongs here: its table. Does not: the ranking (`bundle`), `counts`.
 """
 
+from phaseline.machines.fleet.advice import FLEET
 from phaseline.machines.fleet.bundle import ERROR, LABELS, RANKED, WAITING, all_ready, ranked
 from phaseline.machines.fleet.bundle_resource import NOT_READY, PENDING, READY
-from phaseline.machines.fleet.rollout import forget_error, note_error
+from phaseline.machines.fleet.rollout import forget_error, forget_fetch_error, note_error, note_fetch_error
 from phaseline.machines.kubernetes.observation import OBSERVER, SEEN_BY
+from phaseline.machines.kubernetes.profiles import NOT_ASSESSED
+from phaseline.machines.language.advice import advised
 from phaseline.machines.language.predicates import AnyBelow
 from phaseline.machines.language.table import (
     ABSENT,
@@ -30,7 +33,7 @@ SHORT = View(PENDING, (AnyBelow("git_repo", "bundle", (PENDING,), has=WAITING),)
 ERRORS = tuple(
     Label(one.phase, ERROR, f"{one.en} (error)", {"zh": f"{one.others['zh']} (出错)"})
     for one in LABELS
-    if one.condition is None and one.phase not in (NOT_READY, READY)
+    if one.condition is None and one.phase not in (NOT_READY, READY, NOT_ASSESSED)
 )
 
 # fmt: off
@@ -44,7 +47,9 @@ GIT_REPO = Table(
     attributes=(
         Field("commit", str, "the last commit that was fetched"),
         Field("url",    str, "its address"),
-        Field("why",    str, "its own error"),
+        Field("why",    str, "its own errors"),
+        Field("error",  str, "the error that it reports"),
+        Field("fetch_error", str, "why it could not be fetched"),
         *OBSERVER,
     ),
     facets=(Facet(
@@ -54,27 +59,29 @@ GIT_REPO = Table(
         sticky=OWN,
         message_from="why",
         message_names=("bundle_deployment", 0),
-        labels=(
+        unknown_parts=NOT_ASSESSED,
+        labels=advised(FLEET, (
             *LABELS,
             *ERRORS,
             #     phase      condition  en                          others
             Label(NOT_READY, GIT_ERROR, "Not ready (fetch failed)", {"zh": "未就绪 (拉取失败)"}),
             Label(PENDING,   GIT_ERROR, "Pending (fetch failed)",   {"zh": "待处理 (拉取失败)"}),
-        ),
+        )),
         rows=(
             #   from               trigger         to
             Row((ABSENT, DELETED), "created",      PENDING,   assigns=("url", *SEEN_BY)),
             Row((ABSENT, DELETED), "fetched",      PENDING,   assigns=("commit", *SEEN_BY)),
             Row((PENDING,),        "fetched",      PENDING,   assigns=("commit", *SEEN_BY)),
-            Row((At(NOT_READY, has=ERROR),), "fetched", SAME, clears=(GIT_ERROR,), assigns=("commit", *SEEN_BY)),
+            Row((At(NOT_READY, has=ERROR),), "fetched", SAME, clears=(GIT_ERROR,), assigns=("commit", *SEEN_BY),
+                computes=forget_fetch_error),
             Row((NOT_READY,),      "fetched",      PENDING,   clears=(GIT_ERROR,), assigns=("commit", *SEEN_BY),
-                computes=forget_error),
+                computes=forget_fetch_error),
             Row((ABSENT, DELETED, PENDING), "fetch_failed", NOT_READY, sets=GIT_ERROR, assigns=SEEN_BY,
-                computes=note_error),
-            Row((NOT_READY,),      "fetch_failed", SAME,      sets=GIT_ERROR, assigns=SEEN_BY, computes=note_error),
+                computes=note_fetch_error),
+            Row((NOT_READY,),      "fetch_failed", SAME,      sets=GIT_ERROR, assigns=SEEN_BY, computes=note_fetch_error),
             Row((ABSENT, DELETED, PENDING), "failed", NOT_READY, sets=ERROR, computes=note_error),
             Row((NOT_READY,),      "failed",       SAME,      sets=ERROR, computes=note_error),
-            Row((At(NOT_READY, has=GIT_ERROR),), "recovered", SAME, clears=(ERROR,)),
+            Row((At(NOT_READY, has=GIT_ERROR),), "recovered", SAME, clears=(ERROR,), computes=forget_error),
             Row((NOT_READY,),      "recovered",    PENDING,   clears=(ERROR,), computes=forget_error),
             Row((LIVE,),           "removed",      DELETED),
         ),
@@ -82,7 +89,7 @@ GIT_REPO = Table(
             *ranked("git_repo", SHORT, OWN, failing=FAILING),
             View(NOT_READY, (FAILING,), condition=ERROR, keeps=OWN),
             *ranked("git_repo", SHORT, OWN),
-            all_ready("git_repo"),
+            *all_ready("git_repo"),
         ),
     ),),
     tallies=(("bundle_deployment", 0), ("bundle_resource", 0)),

@@ -60,13 +60,36 @@ def _text(index: int, one: Mapping[str, Any]) -> str:
     )
 
 
-@rule("fleet.note_error", revision=1)
+ERRORS = ("fetch_error", "error")
+"""The attributes with the errors of a repository or bundle, of which each ends by itself."""
+
+
+def _explained(attributes: Attributes) -> Attributes:
+    """The attributes, with the errors that stand as the reason."""
+    kept = {name: value for name, value in attributes.items() if name != "why" and (name not in ERRORS or value)}
+    why = "; ".join(kept[name] for name in ERRORS if name in kept)
+    return {**kept, "why": why} if why else kept
+
+
+@rule("fleet.note_error", revision=2)
 def note_error(attributes: Attributes, event: RuleEvent) -> Attributes:
     """Notes an error of the bundle or the repository itself."""
-    return {**attributes, "why": reason_and_message(event)}
+    return _explained({**attributes, "error": reason_and_message(event)})
 
 
-@rule("fleet.forget_error", revision=1)
+@rule("fleet.note_fetch_error", revision=1)
+def note_fetch_error(attributes: Attributes, event: RuleEvent) -> Attributes:
+    """Notes why the repository could not be fetched."""
+    return _explained({**attributes, "fetch_error": reason_and_message(event)})
+
+
+@rule("fleet.forget_error", revision=2)
 def forget_error(attributes: Attributes, _: RuleEvent) -> Attributes:
-    """Forgets the error."""
-    return {name: value for name, value in attributes.items() if name != "why"}
+    """Forgets the error of the bundle or the repository itself."""
+    return _explained({**attributes, "error": ""})
+
+
+@rule("fleet.forget_fetch_error", revision=1)
+def forget_fetch_error(attributes: Attributes, _: RuleEvent) -> Attributes:
+    """Forgets why the repository could not be fetched."""
+    return _explained({**attributes, "fetch_error": ""})

@@ -17,10 +17,11 @@ from phaseline.machines.gitops.auto_sync import (
 )
 from phaseline.machines.gitops.auto_sync import SET_HERE as OWN
 from phaseline.machines.gitops.controller import HEALTHS, OPERATION, REPORTED, ROLLOUT, note_controller
-from phaseline.machines.gitops.labels import CANNOT_COMPARE, SYNC_UNKNOWN, SYNCS
-from phaseline.machines.gitops.observe import ASIDE, NOT_COMPARED, SYNC_FAILED, SYNCING
-from phaseline.machines.kubernetes.assess import OUT_OF_SYNC, SYNCED
+from phaseline.machines.gitops.labels import CANNOT_COMPARE, NOT_KNOWN, SYNC_UNKNOWN, SYNCS
+from phaseline.machines.gitops.observe import ASIDE, SYNC_FAILED, SYNCING
+from phaseline.machines.kubernetes.assess import NOT_COMPARED, OUT_OF_SYNC, SYNCED
 from phaseline.machines.kubernetes.health_labels import HEALTHS as HEALTH_LABELS
+from phaseline.machines.kubernetes.health_labels import UNRULED
 from phaseline.machines.kubernetes.observation import OBSERVER, SEEN_BY
 from phaseline.machines.kubernetes.profiles import (
     DEGRADED,
@@ -40,6 +41,7 @@ from phaseline.machines.language.table import (
     Facet,
     Field,
     Interpret,
+    Retired,
     Row,
     Table,
     Timeout,
@@ -119,26 +121,27 @@ APPLICATION = Table(
         Facet(
             name="health",
             healthy=HEALTHY,
-            adopted=State(HEALTHY),
+            adopted=State(NOT_ASSESSED),
             message_names=("resource", HEALTH),
-            labels=HEALTH_LABELS,
+            unknown_parts=NOT_ASSESSED,
+            labels=(*HEALTH_LABELS, UNRULED),
             rows=(
                 #   from               trigger          to
-                Row((ABSENT, DELETED), "configure",     HEALTHY, assigns=SET_HERE, computes=schedule_sync),
-                Row((LIVE,),           "configure",     SAME,    assigns=SET_HERE, computes=schedule_sync),
-                Row((LIVE,),           "sync",          SAME,    when=IDLE, computes=begin_sync),
-                Row((LIVE,),           "sync_finished", SAME,    computes=end_sync),
+                Row((ABSENT, DELETED), "configure",     NOT_ASSESSED, assigns=SET_HERE, computes=schedule_sync),
+                Row((LIVE,),           "configure",     SAME,         assigns=SET_HERE, computes=schedule_sync),
+                Row((LIVE,),           "sync",          SAME,         when=IDLE, computes=begin_sync),
+                Row((LIVE,),           "sync_finished", SAME,         computes=end_sync),
                 Row((LIVE,),           "inherit",       SAME),
-                Row((ABSENT, DELETED), "observed",      HEALTHY, computes=note_controller),
-                Row((LIVE,),           "observed",      SAME,    computes=note_controller),
-                Row((ABSENT, DELETED), "stepped",       HEALTHY, assigns=STEPPED),
-                Row((LIVE,),           "stepped",       SAME,    assigns=STEPPED),
+                Row((ABSENT, DELETED), "observed",      NOT_ASSESSED, computes=note_controller),
+                Row((LIVE,),           "observed",      SAME,         computes=note_controller),
+                Row((ABSENT, DELETED), "stepped",       NOT_ASSESSED, assigns=STEPPED),
+                Row((LIVE,),           "stepped",       SAME,         assigns=STEPPED),
                 Row((LIVE,),           "removed",       DELETED),
                 Row((LIVE,),           "owner_gone",    DELETED),
             ),
             views=(
                 #    shows        while
-                View(UNKNOWN,     (AttributeIs("application", "spec_invalid", True),)),
+                View(UNKNOWN,     (AttributeIs("application", "spec_invalid", True),), message_from="health_message"),
                 View(UNKNOWN,     (some(HEALTH, UNKNOWN),)),
                 View(MISSING,     (*ALAUDA, some(HEALTH, MISSING))),
                 View(DEGRADED,    (some(HEALTH, DEGRADED),)),
@@ -147,21 +150,24 @@ APPLICATION = Table(
                 View(PAUSED,      (*ALAUDA, some(HEALTH, PAUSED))),
                 View(PROGRESSING, (some(HEALTH, PROGRESSING),)),
                 View(PAUSED,      (*ARGO, some(HEALTH, PAUSED))),
-                *(View(health, says("reported_health", health, HEALTH)) for health in HEALTHS[:-1]),
+                View(HEALTHY,     (some(HEALTH, HEALTHY),)),
+                *(View(health, says("reported_health", health, HEALTH), message_from="health_message")
+                  for health in HEALTHS),
             ),
+            retired=(Retired(HEALTHY, to=NOT_ASSESSED),),
         ),
         Facet(
             name="sync",
             healthy=SYNCED,
-            adopted=State(SYNCED),
+            adopted=State(NOT_COMPARED),
             message_names=("resource", SYNC),
-            message_from="sync_message",
-            labels=(*SYNCS, CANNOT_COMPARE),
+            unknown_parts=NOT_COMPARED,
+            labels=(*SYNCS, CANNOT_COMPARE, NOT_KNOWN),
             rows=(
                 #   from               trigger       to
-                Row((ABSENT, DELETED), "configure",  SYNCED),
-                Row((ABSENT, DELETED), "observed",   SYNCED),
-                Row((ABSENT, DELETED), "stepped",    SYNCED),
+                Row((ABSENT, DELETED), "configure",  NOT_COMPARED),
+                Row((ABSENT, DELETED), "observed",   NOT_COMPARED),
+                Row((ABSENT, DELETED), "stepped",    NOT_COMPARED),
                 Row((LIVE,),           "auto_sync",  SAME,    given={"begins": True},  when=IDLE, computes=begin_sync),
                 Row((LIVE,),           "auto_sync",  SAME,    given={"begins": False}, when=IDLE, computes=wait),
                 Row((LIVE,),           "removed",    DELETED),
@@ -170,11 +176,14 @@ APPLICATION = Table(
             views=(
                 #    shows         while
                 View(SYNC_FAILED,  (some(SYNC, SYNC_FAILED),)),
-                View(SYNC_UNKNOWN, (AttributeIs("application", "sync_unknown", True),)),
+                View(SYNC_UNKNOWN, (AttributeIs("application", "sync_unknown", True),), message_from="sync_message"),
                 View(OUT_OF_SYNC,  (some(SYNC, OUT_OF_SYNC),)),
-                View(OUT_OF_SYNC,  says("reported_sync", OUT_OF_SYNC, SYNC)),
+                View(OUT_OF_SYNC,  says("reported_sync", OUT_OF_SYNC, SYNC), message_from="sync_message"),
                 View(SYNCING,      (some(SYNC, SYNCING),)),
+                View(SYNCED,       (some(SYNC, SYNCED),)),
+                View(SYNCED,       says("reported_sync", SYNCED, SYNC)),
             ),
+            retired=(Retired(SYNCED, to=NOT_COMPARED),),
             timeouts=(Timeout(
                 OUT_OF_SYNC, "auto_sync", seconds_from="auto_sync_in", restart_on="operation",
                 repeat_after="auto_sync_again",

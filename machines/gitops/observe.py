@@ -9,13 +9,13 @@ from typing import Any
 
 from phaseline.machines.gitops.app_settings import MergedSettings, deadline_of, merged_settings
 from phaseline.machines.gitops.waves import place_of
-from phaseline.machines.kubernetes.assess import OUT_OF_SYNC, SYNCED, Assessment
+from phaseline.machines.kubernetes.assess import NOT_COMPARED, OUT_OF_SYNC, SYNCED, Assessment
 from phaseline.machines.kubernetes.diff.compare import COMPARISON
 from phaseline.machines.kubernetes.diff.normalize import last_applied, normalize
 from phaseline.machines.kubernetes.health.plugins import revisions
 from phaseline.machines.kubernetes.health.reader import ManifestPart
 from phaseline.machines.kubernetes.health.registry import HEALTH
-from phaseline.machines.kubernetes.health.result import HealthResult
+from phaseline.machines.kubernetes.health.result import Evidence, HealthResult
 from phaseline.machines.kubernetes.manifest_id import MAPS, group_kind
 from phaseline.machines.kubernetes.observation import ObservedPair, gone
 from phaseline.machines.kubernetes.overrides import Overrides
@@ -38,7 +38,7 @@ from phaseline.schemas.shared_values import SHARED, digest
 SYNC_FAILED, SYNCING = "SyncFailed", "Syncing"
 SYNC = 1
 """Index of the sync facet of a resource."""
-ASIDE, NOT_COMPARED = "Aside", "NotCompared"
+ASIDE = "Aside"
 SHOWN = 10
 """How many differing paths an entity keeps; further ones are only counted."""
 LONGEST = 1_024
@@ -53,12 +53,12 @@ FIELDS = (
 NOTED = (
     "health_message", "sync_message", "differs", "differing", "ignored", "rule_problems", "live_digest",
     "desired_digest", "settings", "compared", "compared_why", "progress", "deadline", "wave",
-    "hook",
+    "hook", "evidence", "concerns",
 )  # fmt: skip
 """The attributes that an observation sets."""
 
 
-@rule("gitops.observed", revision=4, uses=(HEALTH, COMPARISON, SCRIPTS, revisions))
+@rule("gitops.observed", revision=5, uses=(HEALTH, COMPARISON, SCRIPTS, revisions))
 def read_observation(
     scene: Scene, entity_id: str, attributes: Attributes, event: RuleEvent
 ) -> Mapping[str, Any] | Refusal:
@@ -155,12 +155,23 @@ def _health(
     health = found.health
     if found.is_hook:
         return {"health": ASIDE, "health_message": found.why}
-    if health is None or _is_spared(health, found, overrides, subject):
-        return {"health": NOT_ASSESSED, "health_message": "" if health is None else health.message[:LONGEST]}
-    message = health.message[:LONGEST]
+    if health is None or not health.is_assessed or _is_spared(health, found, overrides, subject):
+        told = {} if health is None else _told(health)
+        return {"health": NOT_ASSESSED, "health_message": "" if health is None else health.message[:LONGEST], **told}
+    message, told = health.message[:LONGEST], _told(health)
     if health.status == PROGRESSING and fields["deadline"] and attributes.get("overdue") == fields["progress"]:
-        return {"health": DEGRADED, "health_message": too_long(fields["deadline"], message)}
-    return {"health": health.status, "health_message": message}
+        return {"health": DEGRADED, "health_message": too_long(fields["deadline"], message), **told}
+    return {"health": health.status, "health_message": message, **told}
+
+
+def _told(health: HealthResult) -> Mapping[str, Any]:
+    """The conditions on which a health rests, and those that say of a failure and do not decide."""
+    told = {"evidence": health.evidence, "concerns": health.concerns}
+    return {name: [_condition(one) for one in found[:SHOWN]] for name, found in told.items() if found}
+
+
+def _condition(one: Evidence) -> Mapping[str, str]:
+    return {name: value[:LONGEST] for name, value in one._asdict().items() if value}
 
 
 def _is_spared(health: HealthResult, found: Assessment, overrides: Overrides, subject: Manifest) -> bool:

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from phaseline.machines.gitops import observe
-from phaseline.machines.gitops.labels import SYNCS
-from phaseline.machines.gitops.observe import ASIDE, NOT_COMPARED, SYNC_FAILED, SYNCING
-from phaseline.machines.kubernetes.assess import OUT_OF_SYNC, SYNCED
+from phaseline.machines.gitops.labels import SYNCS, UNCOMPARED
+from phaseline.machines.gitops.observe import ASIDE, SYNC_FAILED, SYNCING
+from phaseline.machines.kubernetes.assess import NOT_COMPARED, OUT_OF_SYNC, SYNCED
 from phaseline.machines.kubernetes.health_labels import HEALTHS, UNRULED
 from phaseline.machines.kubernetes.profiles import (
     DEGRADED,
@@ -43,12 +43,13 @@ EVER = (ABSENT, DELETED, LIVE)
 ASSESSED = (UNKNOWN, MISSING, DEGRADED, PAUSED, PROGRESSING, HEALTHY, NOT_ASSESSED, ASIDE)
 
 
-@rule("gitops.note_observed", revision=2)
+@rule("gitops.note_observed", revision=3)
 def note_observed(attributes: Mapping[str, Any], event: RuleEvent) -> Mapping[str, Any]:
     """Notes the results of the observation."""
     data = event.data
     found = {name: data[name] for name in observe.NOTED if name in data}
-    noted = {**attributes, **found}
+    kept = {name: value for name, value in attributes.items() if name not in ("evidence", "concerns")}
+    noted = {**kept, **found}
     if "overdue" in noted and noted["overdue"] != found.get("progress"):
         del noted["overdue"]
     return noted
@@ -79,6 +80,9 @@ RESOURCE = Table(
     attributes=(
         Field("health_message", str,  "the reason for its health"),
         Field("sync_message",   str,  "the reason for its sync"),
+        Field("evidence",       dict, "the conditions on which its health rests: condition, status, reason, message, since",
+              many=True),
+        Field("concerns",       dict, "conditions that say of a failure and do not decide its health", many=True),
         Field("differs",        str,  f"the first {observe.SHOWN} paths that differ, as JSON pointers", many=True),
         Field("differing",      int,  "the number of paths at which the manifests differ"),
         Field("ignored",        int,  "the number of differences that ignore rules hide"),
@@ -127,7 +131,7 @@ RESOURCE = Table(
             healthy=SYNCED,
             message_from="sync_message",
             adopted=State(NOT_COMPARED),
-            labels=(*SYNCS, Label(NOT_COMPARED, None, "NotCompared", {"zh": "未比较"}, state_class="excused")),
+            labels=(*SYNCS, UNCOMPARED),
             rows=(
                 #   from                         trigger           to
                 Row((LIVE,),                     "observed",       DELETED,      given={"gone": True}),

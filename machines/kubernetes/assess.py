@@ -18,7 +18,7 @@ from phaseline.machines.kubernetes.health.hooks import HOOK, is_hook
 from phaseline.machines.kubernetes.health.plugins import Plugin, plugin_rules, run_plugin
 from phaseline.machines.kubernetes.health.reader import ManifestPart, UnreadableManifest
 from phaseline.machines.kubernetes.health.registry import RULES, HealthRule, judge
-from phaseline.machines.kubernetes.health.result import HealthResult, unknown
+from phaseline.machines.kubernetes.health.result import HealthResult, not_assessed, unknown
 from phaseline.machines.kubernetes.manifest_id import group_kind
 from phaseline.machines.kubernetes.masking import is_secret, masked, masked_differences, masked_effects
 from phaseline.machines.kubernetes.overrides import Overrides
@@ -28,6 +28,8 @@ from phaseline.schemas.shared_values import SHARED
 
 Manifest = Mapping[str, Any]
 SYNCED, OUT_OF_SYNC = "Synced", "OutOfSync"
+NOT_COMPARED = "NotCompared"
+"""Nothing was compared."""
 IGNORE_HEALTH = "argocd.argoproj.io/ignore-healthcheck"
 COMPARE_OPTIONS = "argocd.argoproj.io/compare-options"
 
@@ -42,10 +44,11 @@ class HiddenDifference(NamedTuple):
 class Assessment(NamedTuple):
     """The health and sync of one resource.
 
-    health: None if no rule exists for the kind, or the resource is excluded. sync: None if it is not compared; `why`
-    says the reason. counts: whether its sync counts for its application. differences, hidden: where the manifests
-    differ, and where ignore rules hide that. problems: ignore rules without any effect, and why. is_hook: it is a hook,
-    not a part of the application. has_rule: whether a health rule exists for its kind.
+    health: NotAssessed, with the reason, if nothing can be said; None for a hook, and for what exists nowhere. sync:
+    None if it is not compared; `why` says the reason. counts: whether its sync counts for its application.
+    differences, hidden: where the manifests differ, and where ignore rules hide that. problems: ignore rules without
+    any effect, and why. is_hook: it is a hook, not a part of the application. has_rule: whether a health rule exists
+    for its kind.
     """
 
     health: HealthResult | None
@@ -113,17 +116,17 @@ NO_RULES = KindRules(None, None, None)
 
 def _assess_live(
     live: ManifestPart, rules: KindRules, profile: Profile, scripts: ScriptRunner, now: int
-) -> HealthResult | None:
+) -> HealthResult:
     """The health of a live object by the rules of its kind."""
     script, plugin = rules.script, rules.plugin
     try:
         if live.map("metadata").map("annotations").text(IGNORE_HEALTH) == "true":
-            return None
+            return not_assessed(f"its annotation {IGNORE_HEALTH} asks for that")
     except UnreadableManifest as error:
         return unknown(str(error))
     if script is not None:
         found = judge(live, rules.built_in, profile, lambda it: HealthResult(*scripts.lua(script, it, now)))
-        return found if found is None or found.status else None
+        return found if found.status else not_assessed("its health script says nothing of it")
     return judge(live, rules.built_in, profile, None if plugin is None else lambda it: run_plugin(plugin, it))
 
 

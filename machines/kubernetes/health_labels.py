@@ -3,7 +3,9 @@
 Belongs here: those labels. Does not: sync labels, any table.
 """
 
+from phaseline.machines.kubernetes.advice import HEALTH
 from phaseline.machines.kubernetes.profiles import (
+    ALIASES,
     DEGRADED,
     HEALTHY,
     MISSING,
@@ -12,17 +14,24 @@ from phaseline.machines.kubernetes.profiles import (
     PROGRESSING,
     UNKNOWN,
 )
+from phaseline.machines.language.advice import advised
 from phaseline.machines.language.table import Label
 
+
+def names_of(health: str) -> tuple[str, ...]:
+    """The other names of a health."""
+    return tuple(alias for alias, meant in ALIASES.items() if meant == health)
+
+
 # fmt: off
-HEALTHS = (
+HEALTHS = advised(HEALTH, (
     #     phase        condition en             others
     Label(UNKNOWN,     None, "Unknown",     {"zh": "未知"}),
     Label(MISSING,     None, "Missing",     {"zh": "缺失"},   state_class="bad"),
     Label(DEGRADED,    None, "Degraded",    {"zh": "已降级"}, state_class="bad"),
-    Label(PAUSED,      None, "Paused",      {"zh": "已暂停"}, state_class="excused"),
-    Label(PROGRESSING, None, "Progressing", {"zh": "处理中"}, state_class="busy"),
+    Label(PAUSED,      None, "Paused",      {"zh": "已暂停"}, state_class="excused", aliases=names_of(PAUSED)),
+    Label(PROGRESSING, None, "Progressing", {"zh": "处理中"}, state_class="busy",    aliases=names_of(PROGRESSING)),
     Label(HEALTHY,     None, "Healthy",     {"zh": "健康"}),
-)
-UNRULED = Label(NOT_ASSESSED, None, "NotAssessed", {"zh": "无健康规则"}, state_class="good")
+))
+(UNRULED,) = advised(HEALTH, (Label(NOT_ASSESSED, None, "Not assessed", {"zh": "未评估"}, state_class="unknown"),))
 # fmt: on

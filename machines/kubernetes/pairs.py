@@ -92,6 +92,11 @@ def is_owned(live: Manifest) -> bool:
     return isinstance(metadata, Mapping) and bool(metadata.get("ownerReferences"))
 
 
+def _is_aside(pair: Pair) -> bool:
+    """Whether Git never declares an object, because another object in the cluster created it."""
+    return pair.desired is None and pair.live is not None and is_owned(pair.live)
+
+
 class AssessedPair(NamedTuple):
     """A pair, without values of Secrets, and its assessment."""
 
@@ -124,10 +129,13 @@ def assess_pairs(
     found = []
     for pair, dry_run in zip_longest(pairs, dry_runs[: len(pairs)]):
         # Git never declares what another object created, so nothing is missing from Git there.
-        known = is_declared and not (pair.desired is None and pair.live is not None and is_owned(pair.live))
+        known = is_declared and not _is_aside(pair)
         assessment = assess(
             pair.live, pair.desired, overrides, scripts, now=now, is_known=known, dry_run=dry_run, explains=True
         )
         found.append(AssessedPair(Pair(pair.key, shown(pair.live), shown(pair.desired)), assessment))
-    members = [Member(one.key[:2], one.key.short(), one.live is not None, assessment) for one, assessment in found]
+    members = [
+        Member(one.key[:2], one.key.short(), one.live is not None, assessment, _is_aside(one))
+        for one, assessment in found
+    ]
     return ApplicationAssessment(tuple(found), roll_up(members, overrides.profile))

@@ -7,8 +7,8 @@ assessment (`assess`).
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from phaseline.machines.kubernetes.assess import OUT_OF_SYNC, SYNCED, Assessment
-from phaseline.machines.kubernetes.profiles import HEALTHY, MISSING, UNKNOWN, Profile
+from phaseline.machines.kubernetes.assess import NOT_COMPARED, OUT_OF_SYNC, SYNCED, Assessment
+from phaseline.machines.kubernetes.profiles import HEALTHY, MISSING, NOT_ASSESSED, UNKNOWN, Profile
 
 NAMED = 3
 """How many causes a message names; further ones are only counted."""
@@ -16,21 +16,32 @@ APPLICATION = ("argoproj.io", "Application")
 
 
 class Member(NamedTuple):
-    """A resource of an application: its group and kind, display name, whether it exists, and its assessment."""
+    """A resource of an application: its group and kind, display name, whether it exists, and its assessment.
+
+    is_owned: another object in the cluster created it, so Git never declares it.
+    """
 
     group_kind: tuple[str, str]
     name: str
     is_live: bool
     assessment: Assessment
+    is_owned: bool = False
 
 
 class Rollup(NamedTuple):
-    """An application's health and sync, and the resources that cause each, in the order given; none if all is well."""
+    """An application's health and sync, and the resources that cause each, in the order given; none if all is well.
+
+    health: NotAssessed if nothing was assessed. sync: NotCompared if nothing was compared. not_assessed, not_compared:
+    of how many of the resources that is so. resources: how many there are, hooks aside.
+    """
 
     health: str
     sync: str
     unwell: tuple[str, ...] = ()
     unsynced: tuple[str, ...] = ()
+    not_assessed: int = 0
+    not_compared: int = 0
+    resources: int = 0
 
 
 def roll_up(members: Sequence[Member], profile: Profile) -> Rollup:
@@ -39,15 +50,26 @@ def roll_up(members: Sequence[Member], profile: Profile) -> Rollup:
     out_of_sync = (one for one in parts if one.assessment.sync == OUT_OF_SYNC and one.assessment.counts)
     unsynced = tuple(member.name for member in out_of_sync)
     health, unwell = _health(parts, profile)
-    return Rollup(health, OUT_OF_SYNC if unsynced else SYNCED, unwell, unsynced)
+    synced = any(one.assessment.sync == SYNCED and one.assessment.counts for one in parts)
+    sync = OUT_OF_SYNC if unsynced else SYNCED if synced else NOT_COMPARED
+    unassessed = sum(not is_assessed(one.assessment) for one in parts)
+    uncompared = sum(one.assessment.sync is None and not one.is_owned for one in parts)
+    return Rollup(health, sync, unwell, unsynced, unassessed, uncompared, len(parts))
+
+
+def is_assessed(found: Assessment) -> bool:
+    """Whether anything is known of the health of a resource."""
+    return found.health is not None and found.health.is_assessed
 
 
 def _health(members: Sequence[Member], profile: Profile) -> tuple[str, tuple[str, ...]]:
     if members and not any(member.is_live for member in members):
         return MISSING, () if profile.missing == "together" else tuple(member.name for member in members)
-    counted = [member for member in members if member.assessment.health is not None and _counts(member, profile)]
-    worst = min((_status(member) for member in counted), key=profile.order.index, default=HEALTHY)
-    return worst, () if worst == HEALTHY else tuple(member.name for member in counted if _status(member) == worst)
+    counted = [member for member in members if is_assessed(member.assessment) and _counts(member, profile)]
+    worst = min((_status(member) for member in counted), key=profile.order.index, default=NOT_ASSESSED)
+    return worst, () if worst in (HEALTHY, NOT_ASSESSED) else tuple(
+        member.name for member in counted if _status(member) == worst
+    )
 
 
 def _counts(member: Member, profile: Profile) -> bool:
@@ -58,7 +80,12 @@ def _counts(member: Member, profile: Profile) -> bool:
 
 
 def _status(member: Member) -> str:
-    return member.assessment.health.status if member.assessment.health is not None else HEALTHY
+    return NOT_ASSESSED if member.assessment.health is None else member.assessment.health.status
+
+
+def unknown_text(count: int, of: int, what: str) -> str:
+    """`3 of 11 not assessed`; empty where everything is."""
+    return f"{count:,} of {of:,} {what}" if count else ""
 
 
 def cause_text(names: Iterable[str]) -> str:

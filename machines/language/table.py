@@ -100,6 +100,8 @@ class Label:
     others: the label in other languages, by their tags (BCP 47), such as `zh` or `pt-BR`.
     schedulable: for nodes, whether new pods may be scheduled there; None for other kinds.
     state_class: what the state means, such as `bad`; None for what follows from the table (`state_classes`).
+    advice: what to do about the state, in a sentence, by language. Each language that is there needs `en`.
+    aliases: other names of the phase. They are accepted wherever a state is read.
     """
 
     phase: str
@@ -108,6 +110,8 @@ class Label:
     others: Mapping[str, str] = field(default_factory=dict)
     schedulable: bool | None = None
     state_class: StateClass | None = None
+    advice: Mapping[str, str] = field(default_factory=dict)
+    aliases: tuple[str, ...] = ()
 
 
 @columns
@@ -151,6 +155,7 @@ class View:
     base: the phases of the base for which the view fits; empty for all live phases. Required if `while_` is empty.
     unless: phases of the base for which the view does not fit.
     keeps: conditions of the base that are shown too: True for all, if the base is in the phase `to`; or some by name.
+    message_from: the attribute whose text says why the view shows, where no entity below does.
     """
 
     to: str
@@ -159,6 +164,7 @@ class View:
     base: tuple[str, ...] = ()
     unless: tuple[str, ...] = ()
     keeps: bool | tuple[str, ...] = False
+    message_from: str | None = None
 
 
 @columns
@@ -301,13 +307,16 @@ class Facet:
     adopted: the base of an entity that an event at something below it makes known.
     begins: the base of an unknown entity. With another one than `ABSENT`, the facet has no `DELETED` either.
     timeouts: what fires when a state lasts, at most one for each phase.
-    message_from: the attribute whose text is a transition's message if the event has none.
+    message_from: the attribute whose text is a transition's message if the event has none. It is about the base: where
+        a view shows another state, the view's own `message_from` counts.
     message_names: a kind below and the index of its facet. If a view shows because of this kind's tally, the message
         names the entities responsible. Entities below that have a condition for which the view asks (`has`) are named
         too, with the reason that they keep (`message_from`).
     pending: the phases in which a request waits for its answer. A report that may be older than the request does not
         end them (docs/reports.md).
     retired: the map of states: which states of earlier tables are no more, and where entities in them go.
+    unknown_parts: a phase of the entities that `message_names` names, in which nothing is known of them. Consoles say
+        how many are in it.
     """
 
     name: str
@@ -325,6 +334,7 @@ class Facet:
     message_names: tuple[str, int] | None = None
     pending: tuple[str, ...] = ()
     retired: tuple[Retired, ...] = ()
+    unknown_parts: str | None = None
 
 
 @columns

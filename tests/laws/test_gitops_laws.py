@@ -83,12 +83,26 @@ def settled(seed: bytes) -> Sent:
     return event(kind, "configure", entity_id, data)
 
 
+def told_by_its_controller(seed: bytes) -> Sent:
+    data: dict[str, Any] = {}
+    if seed[2] % 3:
+        data["reported_health"] = CONTROLLED[seed[3] % len(CONTROLLED)]
+    if seed[4] % 3:
+        data["reported_sync"] = ("Synced", "OutOfSync", "Unknown")[seed[5] % 3]
+    return event("application", "observed", ROOTS[seed[1] % 2], data)
+
+
+CONTROLLED = ("Healthy", "Suspended", "Processing", "Degraded", "Unknown", "Missing")
+
+
 def life(wanted: list[bytes]) -> History:
     history = History(KINDS)
     for trigger in ("target", "applied") if wanted[0][0] % 2 else ():
         assert history.take(event("bundle_deployment", trigger, "b1/d1/c1", {"deployment_id": "v1"})).accepted
     for seed in wanted:
-        by_number = {0: observed, 1: observed, 2: observed, 3: by_operation, 4: settled}.get(seed[0] % 6)
+        by_number = {0: observed, 1: observed, 2: observed, 3: by_operation, 4: settled, 5: told_by_its_controller}.get(
+            seed[0] % 7
+        )
         history.take(random_event(history, seed) if by_number is None else by_number(seed))
     return history
 
@@ -138,10 +152,49 @@ def an_application_is_the_worst_of_its_resources(history: History) -> None:
         if profile.missing == "together" and not others <= {"Missing", "Aside"}:
             phases.discard("Missing")
         counted = [phase for phase in profile.order if phase in phases]
-        assert app.facets[0].state.phase == (counted[0] if counted else "Healthy")
+        reported = app.attributes.get("reported_health") if others <= {"NotAssessed", "Aside"} else None
+        assert app.facets[0].state.phase == (counted[0] if counted else reported or "NotAssessed")
 
 
-@law_by_law(*LAWS, tallies_are_a_fresh_count, an_application_is_the_worst_of_its_resources, effort="dear")
+HEALTH, SYNC = 0, 1
+KNOWN_OF = {
+    #     nothing is known          worst of the parts, worst first
+    HEALTH: ({"NotAssessed", "Aside"}, ()),
+    SYNC: ({"NotCompared"}, ("SyncFailed", "Unknown", "OutOfSync", "Syncing", "Synced")),
+}
+
+
+def a_whole_is_as_known_as_its_parts(history: History) -> None:
+    """No whole is better than its known parts; it is known only if a part is, or its controller says so."""
+    tree = history.tree
+    for kind, below in (("application", "resource"), ("application_set", "application")):
+        for entity_id, whole in tree.entities[kind].items():
+            if whole.facets[0].state.phase == "Deleted":
+                continue
+            for facet, (nothing, worst) in KNOWN_OF.items():
+                parts = {
+                    one.facets[facet].state.phase for one in tree.entities[below].values()
+                    if one.id.startswith(f"{entity_id}/")
+                } - {"Deleted", "Absent"}  # fmt: skip
+                shown = whole.facets[facet].state.phase
+                told = whole.attributes.keys() & {"reported_health", "reported_sync", "sync_unknown", "spec_invalid"}
+                if parts <= nothing and not told and facet == SYNC:
+                    assert shown == "NotCompared"
+                if parts <= nothing and not told and facet == HEALTH and kind == "application":
+                    assert shown == "NotAssessed"
+                if shown in ("Healthy", "Synced") and not told and kind == "application":
+                    assert shown in parts
+                if facet == SYNC and parts - nothing and not told:
+                    assert worst.index(shown) <= min(worst.index(one) for one in parts - nothing)
+
+
+@law_by_law(
+    *LAWS,
+    tallies_are_a_fresh_count,
+    an_application_is_the_worst_of_its_resources,
+    a_whole_is_as_known_as_its_parts,
+    effort="dear",
+)
 def test_law(law: Callable[[History], None], effort: str) -> None:
     hold(law, lives(), effort)
 

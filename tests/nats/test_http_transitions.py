@@ -377,7 +377,7 @@ async def test_what_is_selected_in_memory_is_what_the_server_selects(api: Api) -
         for rejections in (False, True):
             watch = client.watch(**one, rejections=rejections, start="start", follow=False)
             expected = [watch.sequence async for _ in watch if watch.sequence <= end]
-            choice = chosen(one.get("state"), one.get("condition", ()))
+            choice = chosen({}, None, one.get("state"), one.get("condition", ()))
             wanted = RecordFilter(
                 kind=one.get("kind"), facet=one.get("facet"), state=choice.phase, below=one.get("tree"),
                 rejections=rejections, choice=choice if choice.looks_at_conditions else None,

@@ -57,10 +57,10 @@ def test_diff() -> None:
 def test_health_by_script_and_by_profile() -> None:
     script = {"health": {"example.io/Widget": "return {status = 'Suspended', message = obj.spec.why}"}}
     widget = kubernetes_object("example.io/v1", "Widget", spec={"why": "night"})
-    assert phaseline.health(widget) is None
-    assert phaseline.health(widget, rules=[IGNORES, script]) == ("Paused", "night")
+    assert phaseline.health(widget).status == "NotAssessed"
+    assert phaseline.health(widget, rules=[IGNORES, script])[:2] == ("Paused", "night")
     job = kubernetes_object("batch/v1", "Job", status={"succeeded": 1})
-    assert [phaseline.health(job, profile=name)[0] for name in ("alauda", "argocd")] == ["Healthy", "Progressing"]  # type: ignore[index]  # a rule exists
+    assert [phaseline.health(job, profile=name)[0] for name in ("alauda", "argocd")] == ["Healthy", "Progressing"]
 
 
 def test_many_as_one_application() -> None:
@@ -72,7 +72,7 @@ def test_many_as_one_application() -> None:
     assert [(one.pair.key.kind, one.assessment.sync) for one in found.resources] == [
         ("Deployment", "Synced"), ("Service", "OutOfSync"), ("Pod", None),
     ]  # fmt: skip
-    assert found.whole == phaseline.Rollup("Unknown", "OutOfSync", ("Pod:shop/pod",), ("Service:shop/it",))
+    assert found.whole == phaseline.Rollup("Unknown", "OutOfSync", ("Pod:shop/pod",), ("Service:shop/it",), resources=3)
     assert phaseline.assess_all([LIVE], []).resources[0].assessment.sync == "OutOfSync"
     assert phaseline.assess_all([LIVE]).resources[0].assessment.sync is None
 

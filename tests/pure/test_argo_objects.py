@@ -201,11 +201,11 @@ def test_waves_and_hooks_of_resources(annotations: dict[str, str], hook: str | N
 
 
 @pytest.mark.parametrize(("status", "sync", "health", "message"), [
-    ({"conditions": [{"type": "ComparisonError", "message": "no such path"}]}, "Unknown", "Healthy", "ComparisonError: no such path"),
+    ({"conditions": [{"type": "ComparisonError", "message": "no such path"}]}, "Unknown", "NotAssessed", "ComparisonError: no such path"),
     ({"conditions": [{"type": "InvalidSpecError", "message": "no destination"}]}, "Unknown", "Unknown", "InvalidSpecError: no destination"),
-    ({"sync": {"status": "Unknown"}}, "Unknown", "Healthy", "Argo CD does not know whether it matches Git"),
-    ({"conditions": [{"type": "SyncError", "message": "failed before"}], "sync": {"status": "Synced"}}, "Synced", "Healthy", None),
-    ({"conditions": [{"type": "SharedResourceWarning", "message": "two"}]}, "Synced", "Healthy", None),
+    ({"sync": {"status": "Unknown"}}, "Unknown", "NotAssessed", "Argo CD does not know whether it matches Git"),
+    ({"conditions": [{"type": "SyncError", "message": "failed before"}], "sync": {"status": "Synced"}}, "Synced", "NotAssessed", None),
+    ({"conditions": [{"type": "SharedResourceWarning", "message": "two"}]}, "NotCompared", "NotAssessed", None),
 ])  # fmt: skip
 def test_an_application_that_cannot_be_compared(
     status: dict[str, Any], sync: str, health: str, message: str | None
@@ -216,7 +216,7 @@ def test_an_application_that_cannot_be_compared(
     assert life.history.states("application_set", "all")[1] == sync
     assert life.app().get("sync_message") == message
     [*life.see(web()).app()]
-    assert life.history.states(entity_id=HERE) == ("Healthy", "Synced")
+    assert life.history.states(entity_id=HERE) == ("NotAssessed", "NotCompared")
 
 
 def test_why_it_cannot_be_compared_is_the_message_of_its_transition() -> None:

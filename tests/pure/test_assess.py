@@ -97,7 +97,7 @@ def test_a_namespace_against_a_directory(write: Any) -> None:
     listed = json.dumps({"apiVersion": "v1", "kind": "List", "items": [kept, extra, pod]})
     *each, whole = told("--live", "-", "--desired", str(Path(write("git/b.txt", "x")).parent), given=listed)
     assert [(one["name"], one["health"] and one["health"]["status"], one["sync"]) for one in each] == [
-        ("kept", None, "Synced"), ("gone", "Missing", "OutOfSync"), ("extra", None, "OutOfSync"), ("pod", "Progressing", None),
+        ("kept", "NotAssessed", "Synced"), ("gone", "Missing", "OutOfSync"), ("extra", "NotAssessed", "OutOfSync"), ("pod", "Progressing", None),
     ]  # fmt: skip
     assert whole == {
         "application": {
@@ -105,6 +105,9 @@ def test_a_namespace_against_a_directory(write: Any) -> None:
             "sync": "OutOfSync",
             "unwell": ["Service:gone"],
             "unsynced": ["Service:gone", "Secret:shop/extra"],
+            "not_assessed": 2,
+            "not_compared": 0,
+            "resources": 4,
         }
     }
     *_, argo = told(
@@ -113,7 +116,7 @@ def test_a_namespace_against_a_directory(write: Any) -> None:
     assert argo["application"]["health"] == "Progressing"
     page = run("--live", "-", "--desired", str(Path(write("git/b.txt", "x")).parent), given=listed).stdout.splitlines()
     assert page[-3:] == [
-        "all 4 as one application", "  health  Missing: Caused by Service:gone", "  sync    OutOfSync: Caused by Service:gone, Secret:shop/extra",
+        "all 4 as one application", "  health  Missing, 2 of 4 not assessed: Caused by Service:gone", "  sync    OutOfSync: Caused by Service:gone, Secret:shop/extra",
     ]  # fmt: skip
 
 
@@ -157,6 +160,35 @@ def test_check(write: Any, live: Any, code: int) -> None:
     arguments = ["--live", write("live.yaml", live), "--desired", write("git.yaml", deployment(replicas=3))]
     assert run(*arguments, "--check").return_value == code
     assert run(*arguments).return_value == 0
+
+
+def test_a_check_fails_where_nothing_is_known(write: Any) -> None:
+    healthy = {**deployment(replicas=3), "status": ROLLED_OUT}
+    config = kubernetes_object("v1", "ConfigMap")
+    for live, desired, says in (
+        (healthy, None, "nothing was compared"), (config, config, "nothing was assessed"), (config, None, "nothing was"),
+    ):  # fmt: skip
+        arguments = [
+            "--live",
+            write("live.yaml", live),
+            *(["--desired", write("git.yaml", desired)] if desired else []),
+        ]
+        found = run(*arguments, "--check")
+        assert (found.return_value, says in found.stderr) == (1, True)
+        assert run(*arguments, "--check", "--allow-unknown").return_value == 0
+    broken = write("broken.yaml", {**healthy, "status": {}})
+    assert run("--live", broken, "--check", "--allow-unknown").return_value == 1
+
+
+def test_a_whole_says_what_is_not_known(write: Any) -> None:
+    names = [{"metadata": {"name": name}} for name in "abc"]
+    configs = [kubernetes_object("v1", "ConfigMap", **name) for name in names]
+    shown = run("--live", write("live.yaml", *configs)).stdout
+    assert "  health  not assessed: nothing was assessed\n  sync    not known: nothing was compared" in shown
+    healthy = {**deployment(replicas=3), "status": ROLLED_OUT}
+    live, desired = write("live.yaml", *configs, healthy), write("git.yaml", *configs, healthy)
+    shown = run("--live", live, "--desired", desired).stdout
+    assert "  health  Healthy, 3 of 4 not assessed\n  sync    Synced" in shown
 
 
 def test_a_rule_that_can_do_nothing_is_told_beforehand(write: Any) -> None:

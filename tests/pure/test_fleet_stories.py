@@ -211,3 +211,28 @@ def _check(life: FleetHistory) -> None:
                 words = [word for word in found if word not in ("desired_ready", "orphaned")]
                 assert sum(found[word] for word in words) == found["desired_ready"]
             assert isinstance(top, Entity)
+
+
+def test_what_is_not_ready_by_its_health_is_not_ready_and_what_is_not_assessed_says_so() -> None:
+    life = FleetHistory().put(parts=0)
+    user = kubernetes_object("kafka.strimzi.io/v1beta2", "KafkaUser", metadata={"name": "u"})
+    broken = {**user, "status": {"conditions": [{"type": "Ready", "status": "False", "reason": "InvalidResource"}]}}
+    at = f"{ON}/kafka.strimzi.io:KafkaUser/shop/u"
+    life.do("bundle_resource", "observed", at, live=broken)
+    assert (life.state("bundle_resource", at), life.state("bundle_deployment", ON)) == ("NotReady", "NotReady")
+    assert life.counts("git_repo", "infra")["display"]["ready_resources"] == "0/1"
+    life.do("bundle_resource", "observed", at, live={**user, "status": {"username": "u"}})
+    whole = [
+        life.state(kind, one) for kind, one in (("bundle_deployment", ON), ("bundle", BUNDLE), ("git_repo", "infra"))
+    ]
+    assert (life.state("bundle_resource", at), whole) == ("NotAssessed", ["NotAssessed"] * 3)
+    found = life.counts("git_repo", "infra")
+    assert (found["display"]["ready_resources"], found["resources"]["not_assessed"]) == ("0/1", 1)
+    assert found["display"]["message"].startswith(f"{at} NotAssessed (")
+    config = f"{ON}/core:ConfigMap/shop/c"
+    life.do("bundle_resource", "observed", config, live=kubernetes_object("v1", "ConfigMap", metadata={"name": "c"}))
+    assert (life.state("bundle_resource", config), life.state("git_repo", "infra")) == ("Ready", "Ready")
+    assert life.counts("git_repo", "infra")["display"]["ready_resources"] == "1/2"
+    life.do("bundle_resource", "undeclared", config, lives=False)
+    life.do("bundle_deployment", "observed", ON, ready=True)
+    assert life.state("git_repo", "infra") == "Ready"  # its agent has judged it

@@ -29,7 +29,7 @@ def test_one_of_eleven_is_deleted_by_hand() -> None:
     life = GitOpsHistory()
     for one in wanted:
         life.observe(one, desired=one)
-    assert life.states() == ("Healthy", "Synced")
+    assert life.states() == ("NotAssessed", "Synced")
     step = life.say("resource", "observed", resource_id(wanted[7]), live=None, desired=wanted[7])
     assert life.states() == life.states("application_set", SET) == ("Missing", "OutOfSync")
     assert messages(step)["application sync"] == "because of resource shop/shop/core:ConfigMap/shop/c7"
@@ -37,7 +37,7 @@ def test_one_of_eleven_is_deleted_by_hand() -> None:
     tally = life.history.tree.tally(APP, "application", "resource", 1)
     assert dict(tally) == {"Synced": 10, "OutOfSync": 1}
     life.observe(wanted[7], desired=wanted[7])
-    assert life.states() == ("Healthy", "Synced")
+    assert life.states() == life.states("application_set", SET) == ("NotAssessed", "Synced")
 
 
 def test_a_resource_from_both_its_manifests() -> None:
@@ -68,21 +68,21 @@ def test_status_that_only_ticks_makes_no_record() -> None:
 def test_what_git_declares_may_be_unknown_for_now() -> None:
     life = GitOpsHistory().observe(rolled_out())
     assert life.states("resource", resource_id(deployment())) == ("Healthy", "NotCompared")
-    assert life.states() == ("Healthy", "Synced")
+    assert life.states() == life.states("application_set", SET) == ("Healthy", "NotCompared")
     life.observe(rolled_out(), desired=deployment(replicas=5)).observe(rolled_out(availableReplicas=0))
     assert life.states("resource", resource_id(deployment())) == ("Progressing", "OutOfSync")
 
 
 def test_what_is_in_the_cluster_only() -> None:
     life = GitOpsHistory().observe(config("extra"), desired=None)
-    assert life.states() == ("Healthy", "OutOfSync")
+    assert life.states() == ("NotAssessed", "OutOfSync")
     spared = kubernetes_object(
         "v1",
         "ConfigMap",
         metadata={"name": "extra", "annotations": {"argocd.argoproj.io/compare-options": "IgnoreExtraneous"}},
     )
     life.observe(spared, desired=None)
-    assert life.states() == ("Healthy", "Synced")
+    assert life.states() == ("NotAssessed", "NotCompared")
     assert life.states("resource", resource_id(config("extra"))) == ("NotAssessed", "NotCompared")
 
 
@@ -93,7 +93,7 @@ def test_gone_from_both_sides() -> None:
         .do("resource", "observed", resource_id(config("a")), live=None, desired=None)
     )
     assert life.states("resource", resource_id(config("a"))) == ("Deleted", "Deleted")
-    assert life.states() == ("Healthy", "Synced")
+    assert life.states() == ("NotAssessed", "NotCompared")
     assert life.refused("resource", "observed", resource_id(config("b")), live=None, desired=None).reason == "guard"
     life.observe(config("a"), desired=config("a")).do("resource", "removed", resource_id(config("a")))
     assert life.states("resource", resource_id(config("a"))) == ("Deleted", "Deleted")
@@ -137,7 +137,7 @@ def test_hooks_take_no_part() -> None:
     )
     life = GitOpsHistory().observe(job, desired=None)
     assert life.states("resource", resource_id(job)) == ("Aside", "NotCompared")
-    assert life.states() == ("Healthy", "Synced")
+    assert life.states() == ("NotAssessed", "NotCompared")
 
 
 ABSENT_ONE = config("gone")
@@ -145,7 +145,7 @@ ABSENT_ONE = config("gone")
 
 @pytest.mark.parametrize(("profile", "parts", "health"), [
     ("alauda", [rolled_out()], "Missing"), ("argocd", [rolled_out()], "Healthy"), ("argocd-3.3", [rolled_out()], "Healthy"),
-    ("argocd", [], "Missing"), ("alauda", [], "Missing"), ("argocd-3.3", [], "Healthy"),
+    ("argocd", [], "Missing"), ("alauda", [], "Missing"), ("argocd-3.3", [], "NotAssessed"),
     ("alauda", [{**deployment(replicas=1), "spec": {"paused": True}}], "Missing"), ("argocd", [{**deployment(), "spec": {"paused": True}}], "Paused"),
 ])  # fmt: skip
 def test_profiles(profile: str, parts: list[Any], health: str) -> None:
@@ -168,13 +168,19 @@ def test_sets() -> None:
     life = GitOpsHistory().observe(rolled_out(availableReplicas=0), desired=deployment(replicas=3))
     assert life.states("application_set", SET) == ("Progressing", "Synced")
     life.configure(SET, profile="argocd")
-    assert life.states("application_set", SET) == ("Unknown", "Synced")
+    assert life.states("application_set", SET) == ("NotAssessed", "Synced")
+    step = life.say("application_set", "reported", SET, resources_up_to_date=False)
+    assert life.states("application_set", SET)[0] == "Unknown"
+    assert (
+        messages(step)["application_set health"] == "its controller does not say that it has made all its applications"
+    )
     life.do("application_set", "reported", SET, resources_up_to_date=True)
     assert life.states("application_set", SET)[0] == "Healthy"
     life.do("application_set", "reported", SET, rollout_progressing=True)
     assert life.states("application_set", SET)[0] == "Progressing"
-    life.do("application_set", "reported", SET, error_occurred=True)
+    step = life.say("application_set", "reported", SET, error_occurred=True, health_message="no such generator")
     assert life.states("application_set", SET)[0] == "Degraded"
+    assert messages(step)["application_set health"] == "no such generator"
     life.configure(SET, profile="argocd-3.3")
     assert life.states("application_set", SET)[0] == "NotAssessed"
     life.do("application_set", "removed", SET)

@@ -57,21 +57,26 @@ def health(found: dict[str, Any], overrides: Overrides | None = None) -> Any:
     return assess(found, None, overrides or Overrides(), shared_runner(), now=1, is_known=False).health
 
 
+def said(*given: Any) -> tuple[str, str]:
+    status, message, *_ = health(*given)
+    return status, message
+
+
 @pytest.mark.usefixtures("rules")
 def test_a_rule_is_asked_and_its_mistakes_are_told() -> None:
-    assert health(kubernetes_object("example.io/v1", "Widget", spec={"blades": 3})) == ("Healthy", "3 blades")
-    assert health(kubernetes_object("example.io/v1", "Widget", spec={"blades": 1})) == ("Paused", "1 blades")
-    assert health(kubernetes_object("example.io/v1", "Widget", spec={"blades": 0})) is None
+    assert said(kubernetes_object("example.io/v1", "Widget", spec={"blades": 3})) == ("Healthy", "3 blades")
+    assert said(kubernetes_object("example.io/v1", "Widget", spec={"blades": 1})) == ("Paused", "1 blades")
+    assert health(kubernetes_object("example.io/v1", "Widget", spec={"blades": 0})).status == "NotAssessed"
     assert health(kubernetes_object("example.io/v1", "Widget", spec={"blades": 2})).message.startswith(
         "health rule: 'Fine' is no health"
     )
-    assert health(kubernetes_object("example.io/v1", "Widget")) == ("Unknown", "health rule: KeyError: 'spec'")
+    assert said(kubernetes_object("example.io/v1", "Widget")) == ("Unknown", "health rule: KeyError: 'spec'")
 
 
 @pytest.mark.usefixtures("rules")
 def test_a_script_comes_first_and_what_is_built_in_last() -> None:
-    assert health(deployment()) == ("Degraded", "nobody likes it")
-    assert health(deployment(), Overrides(scripts={"apps/Deployment": "return {status = 'Missing'}"})) == (
+    assert said(deployment()) == ("Degraded", "nobody likes it")
+    assert said(deployment(), Overrides(scripts={"apps/Deployment": "return {status = 'Missing'}"})) == (
         "Missing",
         "",
     )
@@ -80,7 +85,7 @@ def test_a_script_comes_first_and_what_is_built_in_last() -> None:
 
 def test_without_any() -> None:
     plugin_rules.cache_clear()
-    assert health(deployment()) == ("Healthy", "")
+    assert said(deployment()) == ("Healthy", "")
 
 
 def versions() -> dict[str, str]:

@@ -25,11 +25,13 @@ def member(
 
 
 @pytest.mark.parametrize(("healths", "alauda", "argo", "old"), [
-    ([], "Healthy", "Healthy", "Healthy"),
-    ([None], "Healthy", "Healthy", "Healthy"),
+    ([], "NotAssessed", "NotAssessed", "NotAssessed"),
+    ([None], "NotAssessed", "NotAssessed", "NotAssessed"),
+    (["NotAssessed"], "NotAssessed", "NotAssessed", "NotAssessed"),
+    ([None, "Healthy"], "Healthy", "Healthy", "Healthy"),
     (["Healthy", "Missing"], "Missing", "Healthy", "Missing"),
     (["Missing", "Missing"], "Missing", "Missing", "Missing"),
-    (["Missing", None], "Missing", "Healthy", "Missing"),
+    (["Missing", None], "Missing", "NotAssessed", "Missing"),
     (["Degraded", "Missing"], "Missing", "Degraded", "Degraded"),
     (["Paused", "Progressing"], "Paused", "Progressing", "Progressing"),
     (["Unknown", "Degraded"], "Unknown", "Unknown", "Unknown"),
@@ -46,7 +48,7 @@ def test_a_missing_resource_without_a_rule() -> None:
 
 def test_hooks_take_no_part() -> None:
     assert roll_up([member("Missing"), member("Healthy", is_hook=True)], ARGO).health == "Missing"
-    assert roll_up([member("Degraded", is_hook=True)], ARGO).health == "Healthy"
+    assert roll_up([member("Degraded", is_hook=True)], ARGO).health == "NotAssessed"
 
 
 def test_an_application_in_an_application() -> None:
@@ -72,7 +74,7 @@ def test_causes_are_named() -> None:
 def test_sync_is_the_worst_of_those_that_count() -> None:
     extra = Member(("", "Pod"), "extra", True, Assessment(None, OUT_OF_SYNC, counts=False))
     gone = Member(("", "Pod"), "gone", False, Assessment(HealthResult("Missing"), OUT_OF_SYNC))
-    assert (roll_up([extra], ARGO).sync, roll_up([extra, gone], ARGO).sync) == (SYNCED, OUT_OF_SYNC)
+    assert (roll_up([extra], ARGO).sync, roll_up([extra, gone], ARGO).sync) == ("NotCompared", OUT_OF_SYNC)
     assert roll_up([extra, gone], ARGO).unsynced == ("gone",)
 
 
@@ -97,3 +99,28 @@ def test_the_profiles_are_as_the_spec_has_them() -> None:
     ]
     assert OLD.order == ARGO.order
     assert ALIASES == {"Suspended": "Paused", "Processing": "Progressing"}
+
+
+KNOWN = st.sampled_from(ALAUDA.order)
+PARTS = st.lists(st.one_of(st.none(), st.just("NotAssessed"), KNOWN))
+COMPARED = st.lists(st.sampled_from((None, SYNCED, OUT_OF_SYNC)))
+
+
+@given(PARTS, st.sampled_from([*PROFILES.values()]))
+def test_a_whole_is_never_better_than_its_known_parts(healths: list[str | None], profile: Profile) -> None:
+    found = roll_up([member(one) for one in healths], profile)
+    known = [one for one in healths if one not in (None, "NotAssessed")]
+    assert found.not_assessed == len(healths) - len(known)
+    assert found.resources == len(healths)
+    if not known:
+        assert found.health == "NotAssessed"
+    counted = [one for one in known if one != "Missing" or profile.missing != "together"]
+    if counted:
+        assert profile.order.index(found.health) <= min(map(profile.order.index, counted))
+
+
+@given(COMPARED)
+def test_nothing_compared_is_never_synced(syncs: list[str | None]) -> None:
+    found = roll_up([Member(("", "X"), "x", True, Assessment(None, sync)) for sync in syncs], ARGO)
+    worst = OUT_OF_SYNC if OUT_OF_SYNC in syncs else SYNCED if SYNCED in syncs else "NotCompared"
+    assert (found.sync, found.not_compared) == (worst, syncs.count(None))

@@ -53,7 +53,10 @@ def test_only_what_is_called_unknown_has_the_class_unknown() -> None:
         for label in facet.labels:
             found = class_of_label(facet, label)
             assert found in CLASSES
-            assert (found == "unknown") is (label.phase in ("Unknown", "Silent")), (facet.name, label)
+            assert (found == "unknown") is (label.phase in ("Unknown", "Silent", "NotAssessed", "NotCompared")), (
+                facet.name,
+                label,
+            )
 
 
 def test_a_kind_that_is_not_installed_here_has_unknown_classes() -> None:

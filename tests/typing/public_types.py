@@ -107,7 +107,7 @@ def manifests() -> None:
     assert_type(phaseline.assess({}, {}), phaseline.Assessment)
     assert_type(phaseline.assess_all([]), phaseline.ApplicationAssessment)
     assert_type(phaseline.diff({}, {}), list[phaseline.Difference])
-    assert_type(phaseline.health({}), phaseline.HealthResult | None)
+    assert_type(phaseline.health({}), phaseline.HealthResult)
 
 
 def failing(error: errors.NoAnswer) -> phaseline.PhaselineError:

@@ -163,13 +163,13 @@ def _in_order(call: CellsCall, found: Mapping[str, list[Transition]]) -> Iterato
 
 async def _maps(call: CellsCall, views: Mapping[str, ViewAt], page: list[_Item]) -> AsyncIterator[dict[str, Any]]:
     """The entities of a page as JSON shows them."""
-    stale = {
-        name: await view.entities.stale_since_ns([one.record.entity for one in page if one.cell == name])
-        for name, view in views.items()
-    }
+    of_cells = {name: [one.record.entity for one in page if one.cell == name] for name in views}
+    stale = {name: await view.entities.stale_since_ns(of_cells[name]) for name, view in views.items()}
+    unknown = {name: await view.entities.unknown_parts(of_cells[name]) for name, view in views.items()}
     for cell_name, record in page:
         since = stale[cell_name].get((record.entity.kind, record.entity.id))
-        yield {"cell": cell_name, **maps.entity_map(call.service.kinds, record, call.values["lang"], since)}
+        found = maps.entity_map(call.service.kinds, record, call.values["lang"], since, unknown[cell_name])
+        yield {"cell": cell_name, **found}
 
 
 async def counts(call: CellsCall) -> HttpAnswer:

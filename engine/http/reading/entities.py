@@ -60,22 +60,25 @@ class PageToken(NamedTuple):
 
 async def entities(call: Call) -> HttpAnswer:
     """A page of the entities that fit, with counts of all that fit."""
-    values, query = call.values, zlib.crc32(call.query_without(*PAGING).encode())
+    service, values, query = call.service, call.values, zlib.crc32(call.query_without(*PAGING).encode())
     token = None if values["continue"] is None else PageToken.read(values["continue"], query)
     at = values["at"] if token is None else str(token.place)
-    view = await call.service.view(at, values["min"])
+    view = await service.view(at, values["min"])
     found = await listed(call, view)
     offset, limit = 0 if token is None else token.offset, values["limit"]
     page = found[offset : offset + limit]
-    stale = await view.entities.stale_since_ns([record.entity for record in page])
+    shown = [record.entity for record in page]
+    stale, unknown = await view.entities.stale_since_ns(shown), await view.entities.unknown_parts(shown)
     more = offset + len(page) < len(found)
     if more:
-        call.service.keep(view)
+        service.keep(view)
     body = {
         "counts": Counter(record.entity.facets[0].state.phase for record in found),
         "total": len(found),
         "items": [
-            maps.entity_map(call.service.kinds, one, values["lang"], stale.get((one.entity.kind, one.entity.id)))
+            maps.entity_map(
+                call.service.kinds, one, values["lang"], stale.get((one.entity.kind, one.entity.id)), unknown
+            )
             for one in page
         ],
         "continue": PageToken(view.moment.place, offset + len(page), query).write() if more else None,
@@ -89,7 +92,8 @@ async def listed(call: Call, view: ViewAt) -> list[Transition]:
     key = (view.moment.place, call.query_without(*PAGING))
     if (known := service.lists.get(key)) is not None:
         return known
-    choice, kind = chosen(values["state"], values["condition"]), values["kind"]
+    kind = values["kind"]
+    choice = chosen(service.kinds, kind, values["state"], values["condition"])
     RecordFilter(kind=kind, state=choice.phase, choice=choice).check(service.kinds)
     selector = _selector(values["label"])
     fits = choice.selects if choice.looks_at_conditions else None
@@ -133,7 +137,9 @@ async def entity(call: Call) -> HttpAnswer:
     last = await view.entities.last(values["kind"], values["id"])
     stale = (await view.entities.stale_since_ns([last.entity])).get((last.entity.kind, last.entity.id))
     body = {
-        "entity": maps.entity_map(call.service.kinds, last, values["lang"], stale),
+        "entity": maps.entity_map(
+            call.service.kinds, last, values["lang"], stale, await view.entities.unknown_parts([last.entity])
+        ),
         "legal": legal(call.service.kinds, last.entity),
     }
     return HttpAnswer(body, view.moment, is_past=view.is_past)

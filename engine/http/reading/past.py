@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from itertools import chain
 from typing import Any
 
-from phaseline.engine import staleness
+from phaseline.engine import staleness, unknown_parts
 from phaseline.engine.client import maps
 from phaseline.engine.explain.model import as_map
 from phaseline.engine.http.call import Call, HttpAnswer
@@ -76,8 +76,12 @@ async def tree(call: Call) -> HttpAnswer:
     values, service = call.values, call.service
     view = await service.view(values["at"], values["min"])
     records = await view.entities.last_of_tree(values["id"], deleted=values["deleted"])
-    stale = await view.entities.stale_since_ns([record.entity for record in records])
-    nested = Nested(service.kinds, records, stale, values["lang"])
+    entities = [record.entity for record in records]
+    stale, unknown = (
+        await view.entities.stale_since_ns(entities),
+        unknown_parts.count(service.kinds, entities, entities),
+    )
+    nested = Nested(service.kinds, records, stale, unknown, values["lang"])
     body = {"total": len(records), "trees": [nested.shown(top, values["depth"]) for top in nested.tops]}
     return HttpAnswer(body, view.moment, is_past=view.is_past)
 
@@ -86,10 +90,10 @@ class Nested:
     """The entities of a tree, each with its children. tops: those whose parents are not among them."""
 
     def __init__(
-        self, kinds: Kinds, records: Sequence[Transition], stale: Any, language: str
+        self, kinds: Kinds, records: Sequence[Transition], stale: Any, unknown: unknown_parts.PartsOf, language: str
     ) -> None:  # fmt: skip
-        """stale: since when the states of some are stale, by kind and id."""
-        self._kinds, self._stale, self._language = kinds, stale, language
+        """stale: since when the states of some are stale, by kind and id. unknown: what is not known of their parts."""
+        self._kinds, self._stale, self._unknown, self._language = kinds, stale, unknown, language
         self._found = {(one.entity.kind, one.entity.id): one for one in records}
         self._below: dict[tuple[str, str], list[Transition]] = {}
         self.tops: list[Transition] = []
@@ -109,7 +113,7 @@ class Nested:
     def shown(self, record: Transition, depth: int | None) -> dict[str, Any]:
         """An entity with its children; where the depth ends, with the counts of what is below."""
         key = (record.entity.kind, record.entity.id)
-        found = maps.entity_map(self._kinds, record, self._language, self._stale.get(key))
+        found = maps.entity_map(self._kinds, record, self._language, self._stale.get(key), self._unknown)
         children = self._below.get(key, [])
         if depth == 0:
             return {**found, "below": self._counted(children)}

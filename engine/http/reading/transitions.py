@@ -80,7 +80,7 @@ def streamed(call: CallOf[Any], topic: Topic, events: AsyncIterator[bytes]) -> R
 def topic_of(call: CallOf[Any]) -> Topic:
     """Which records are wanted, in which form."""
     values = call.values
-    choice = chosen(values["state"], values["condition"])
+    choice = chosen(call.service.kinds, values["kind"], values["state"], values["condition"])
     tree, *more = call.trees or (None,)
     wanted = RecordFilter(
         kind=values["kind"], facet=values["facet"], state=choice.phase, below=None if more else tree,

@@ -4,7 +4,7 @@ Belongs here: their settings, conditions and rollouts as events. Does not: opera
 projects (`projects`), the objects that an application deploys (`generic`), whose an object is (`ownership`).
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from phaseline.engine.observe.argo.operation import operation, resource_failures
@@ -18,7 +18,9 @@ from phaseline.engine.observe.events import (
     without_empty,
 )
 from phaseline.machines.gitops.controller import HEALTHS, ROLLOUTS, SYNCS
-from phaseline.machines.kubernetes.profiles import ALIASES
+from phaseline.machines.kubernetes.assess import OUT_OF_SYNC
+from phaseline.machines.kubernetes.pairs import ObjectKey
+from phaseline.machines.kubernetes.profiles import ALIASES, HEALTHY
 
 DESTINATION = {"namespace": "namespace", "server": "server", "cluster": "name"}
 RULE = ("group", "kind", "name", "namespace", "jsonPointers", "jqPathExpressions", "managedFieldsManagers")
@@ -32,6 +34,8 @@ CANNOT_COMPARE = ("InvalidSpecError", "ComparisonError", "UnknownError")
 ORPHANED = "OrphanedResourceWarning"
 SOURCE = {"repoURL": "repository", "path": "path", "chart": "chart", "ref": "ref", "targetRevision": "revision"}
 LONGEST = 4_096
+NAMED = 10
+"""The most resources that a message names; further ones are only counted."""
 MOST = 100
 """The most conditions, sources or hooks of one Application that are told."""
 
@@ -47,10 +51,7 @@ def application(manifest: Manifest, entity_id: str, *, gone: bool) -> Iterator[O
     revisions = mapping(status, "sync").get("revisions")
     if isinstance(revisions, list) and "revisions" not in found:
         found["revisions"] = {str(n): one for n, one in enumerate(revisions[:MOST], 1) if isinstance(one, str)}
-    message = found.get("sync_message") or found.get("operation_message")
-    yield ObservedEvent(
-        "application", "observed", entity_id, without_empty(**found, message=message), _steady(without_empty(**found))
-    )
+    yield ObservedEvent("application", "observed", entity_id, without_empty(**found), _steady(without_empty(**found)))
     yield from resource_failures(status, entity_id)
 
 
@@ -100,12 +101,57 @@ def _retry(found: Manifest) -> dict[str, Any]:
 
 
 def _seen(status: Manifest) -> dict[str, Any]:
-    """Sync and health as Argo CD sees them."""
+    """Sync and health as Argo CD sees them, each with the resources of which it says so."""
     sync, health = text(mapping(status, "sync"), "status"), text(mapping(status, "health"), "status")
     health = ALIASES.get(health, health)
-    return {
+    found: dict[str, Any] = {
         "reported_sync": sync if sync in SYNCS else None, "reported_health": health if health in HEALTHS else None,
     }  # fmt: skip
+    if found["reported_health"] not in (None, HEALTHY):
+        found["health_message"] = _why_health(status, health)
+    if sync == OUT_OF_SYNC:
+        found["sync_message"] = _why_out_of_sync(status)
+    return found
+
+
+def _why_health(status: Manifest, health: str) -> str:
+    """Why Argo CD calls an Application so: its own message, the resources in that health, since when."""
+    whole = mapping(status, "health")
+    named = [
+        f"{_called(one)}{f': {why}' if (why := text(found, 'message')) else ''}"
+        for one in maps(status, "resources")
+        if ALIASES.get(text(found := mapping(one, "health"), "status"), text(found, "status")) == health
+    ]
+    said, since = text(whole, "message"), text(whole, "lastTransitionTime")
+    parts = (said, _listed(named), f"since {since}" if since else "")
+    return _told(health, parts)
+
+
+def _why_out_of_sync(status: Manifest) -> str:
+    """Why Argo CD calls an Application OutOfSync: the resources that differ, and those to prune."""
+    named = [
+        f"{_called(one)}{' (to prune)' if one.get('requiresPruning') is True else ''}"
+        for one in maps(status, "resources")
+        if text(one, "status") == OUT_OF_SYNC
+    ]
+    return _told(OUT_OF_SYNC, (_listed(named),))
+
+
+def _told(state: str, parts: Iterable[str]) -> str:
+    said = "; ".join(filter(None, parts))
+    return f"Argo CD says {state}{f': {said}' if said else ', and no reason'}"[:LONGEST]
+
+
+def _called(one: Manifest) -> str:
+    """`apps/Deployment:shop/web`: a resource in the list of an Application."""
+    key = ObjectKey(text(one, "group"), text(one, "kind"), text(one, "namespace"), text(one, "name"))
+    return key.short()
+
+
+def _listed(named: Sequence[str]) -> str:
+    """The first of some resources, and how many more there are."""
+    more = f" and {len(named) - NAMED} more" if len(named) > NAMED else ""
+    return f"{', '.join(named[:NAMED])}{more}"
 
 
 def _problems(status: Manifest) -> dict[str, Any]:
@@ -124,7 +170,7 @@ def _problems(status: Manifest) -> dict[str, Any]:
     return {
         "problems": found, "sync_unknown": unknown or None, "orphaned": counted[0] if counted else None,
         "spec_invalid": any(one.get("type") == "InvalidSpecError" for one in blocking) or None,
-        "sync_message": why or ("Argo CD does not know whether it matches Git" if unknown else ""),
+        **({"sync_message": why or "Argo CD does not know whether it matches Git"} if unknown else {}),
     }  # fmt: skip
 
 
@@ -146,6 +192,8 @@ def application_set(manifest: Manifest, entity_id: str, *, gone: bool) -> Iterat
         count = len([*maps(mapping(strategy, "rollingSync"), "steps")]) if rolls else 0
         waiting = sum(state == "Waiting" for _, _, state, _ in steps)
         reported |= {"rollout_steps": count, "rollout_step": min(open_, default=0), "rollout_waiting": waiting}
+    if reported.get("error_occurred") and (why := text(known["ErrorOccurred"], "message")):
+        reported["health_message"] = f"ErrorOccurred: {why}"[:LONGEST]
     if reported:
         yield ObservedEvent("application_set", "reported", entity_id, reported)
     namespace, _, _ = entity_id.rpartition("_")

@@ -33,10 +33,15 @@ def _source(facet: Facet, line: Retired, phases: Sequence[str]) -> Iterator[str]
     """A line for a state that the facet still has."""
     if line.phase in (ABSENT, DELETED):
         yield f"entities that are {line.phase} stay so in every table: remove this line"
-    elif line.phase in phases and line.has is None:
+    elif line.phase in phases and line.has is None and _arises(facet, line.phase):
         yield f"{line.phase} still has a label: remove this line, or name the condition that is gone with has="
-    elif line.phase in phases and any((one.phase, one.condition) == (line.phase, line.has) for one in facet.labels):
+    elif line.has is not None and any((one.phase, one.condition) == (line.phase, line.has) for one in facet.labels):
         yield f"{_state(line)} still has a label: remove this line, or the label"
+
+
+def _arises(facet: Facet, phase: str) -> bool:
+    """Whether a base can be in a phase. Entities in one that only views show are moved."""
+    return phase == facet.adopted.phase or any(row.to == phase for row in facet.rows) or not facet.views
 
 
 def _target(facet: Facet, line: Retired, phases: Sequence[str]) -> Iterator[str]:

@@ -31,7 +31,7 @@ def pod(live: ManifestPart, profile: Profile) -> HealthResult:
         return _running(status, profile)
     if phase == "Running" and live.map("spec").text("restartPolicy") in ("OnFailure", "Never"):
         return progressing(message)
-    return unknown(message)
+    return unknown(message or (f"its phase is {phase}" if phase else "no phase has been reported yet"))
 
 
 def _is_long_lived(live: ManifestPart) -> bool:

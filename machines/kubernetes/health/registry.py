@@ -15,15 +15,16 @@ from phaseline.machines.kubernetes.health.conditions import by_conditions
 from phaseline.machines.kubernetes.health.network import ingress, service
 from phaseline.machines.kubernetes.health.pods import job, pod
 from phaseline.machines.kubernetes.health.reader import Manifest, ManifestPart, UnreadableManifest
-from phaseline.machines.kubernetes.health.result import HealthResult, progressing, unknown
+from phaseline.machines.kubernetes.health.result import HealthResult, not_assessed, progressing, unknown
 from phaseline.machines.kubernetes.health.storage import volume_claim
 from phaseline.machines.kubernetes.health.workloads import daemon_set, deployment, replica_set, stateful_set
 from phaseline.machines.kubernetes.manifest_id import group_kind
 from phaseline.machines.kubernetes.profiles import ALAUDA, Profile
 from phaseline.machines.language.rules import Revision
 
-HEALTH = Revision("kubernetes.health", 4)
+HEALTH = Revision("kubernetes.health", 5)
 """Raise it when an object gets another health or message than before."""
+NO_RULE = "no health rule applies to this kind"
 HOOK_FINALIZER = "argocd.argoproj.io/hook-finalizer"
 
 
@@ -56,14 +57,12 @@ CustomRule = Callable[[Manifest], HealthResult | None]
 """A user's rule: returns the health of an object, or None to leave it to the built-in rule."""
 
 
-def assess_health(live: Manifest, profile: Profile = ALAUDA, custom: CustomRule | None = None) -> HealthResult | None:
-    """The health of a live object; None if no rule exists for its kind (which is not the same as Unknown)."""
+def assess_health(live: Manifest, profile: Profile = ALAUDA, custom: CustomRule | None = None) -> HealthResult:
+    """The health of a live object; NotAssessed if no rule exists for its kind (which is not the same as Unknown)."""
     return judge(ManifestPart(live), RULES.get(group_kind(live)), profile, custom)
 
 
-def judge(
-    live: ManifestPart, rule: HealthRule | None, profile: Profile, custom: CustomRule | None
-) -> HealthResult | None:
+def judge(live: ManifestPart, rule: HealthRule | None, profile: Profile, custom: CustomRule | None) -> HealthResult:
     """The health of a live object, given the built-in rule for its kind."""
     try:
         if _is_leaving(live.map("metadata")):
@@ -72,7 +71,7 @@ def judge(
         if found is not None:
             return found
         if rule is None:
-            return by_conditions(live) if profile.reads_conditions else None
+            return (by_conditions(live) if profile.reads_conditions else None) or not_assessed(NO_RULE)
         return _judged(live, rule, profile)
     except UnreadableManifest as error:
         return unknown(str(error))

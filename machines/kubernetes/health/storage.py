@@ -8,4 +8,7 @@ from phaseline.machines.kubernetes.profiles import Profile
 def volume_claim(live: ManifestPart, _: Profile) -> HealthResult:
     """v1 PersistentVolumeClaim."""
     rules = {"Bound": healthy, "Pending": progressing, "Lost": degraded}
-    return rules.get(live.map("status").text("phase"), unknown)()
+    phase = live.map("status").text("phase")
+    if phase not in rules:
+        return unknown(f"its phase is {phase}" if phase else "no phase has been reported yet")
+    return rules[phase]()

@@ -1,0 +1,46 @@
+"""What an application and its set say of what is not known (docs/spec/gitops.md, Roll-up)."""
+
+from typing import Any
+
+from tests.support.gitops_history import APP, SET, GitOpsHistory, messages
+from tests.support.manifests import deployment, kubernetes_object
+
+OUT = {"observedGeneration": 1, "replicas": 3, "updatedReplicas": 3, "availableReplicas": 3}
+
+
+def rolled_out() -> dict[str, Any]:
+    return {**deployment(replicas=3), "status": OUT}
+
+
+def config(name: str) -> dict[str, Any]:
+    return kubernetes_object("v1", "ConfigMap", metadata={"name": name})
+
+
+def test_nothing_known_is_never_the_best_state() -> None:
+    life = GitOpsHistory().configure(APP)
+    assert life.states() == life.states("application_set", SET) == ("NotAssessed", "NotCompared")
+    life.observe(config("a"))
+    assert life.states() == life.states("application_set", SET) == ("NotAssessed", "NotCompared")
+    life.observe(rolled_out(), desired=deployment(replicas=3))
+    assert life.states() == life.states("application_set", SET) == ("Healthy", "Synced")
+
+
+def test_what_the_controller_says_of_the_whole_is_known() -> None:
+    life = GitOpsHistory().do("application", "observed", APP, reported_health="Healthy", reported_sync="Synced")
+    assert life.states() == life.states("application_set", SET) == ("Healthy", "Synced")
+    step = life.say("application", "observed", APP, reported_health="Degraded", reported_sync="OutOfSync")
+    assert life.states() == ("Degraded", "OutOfSync")
+    assert messages(step)["application health"] == "its controller says Degraded, and no reason"
+    assert messages(step)["application sync"] == "its controller says OutOfSync, and no reason"
+    life.do("application", "observed", APP)
+    assert life.states() == ("NotAssessed", "NotCompared")
+
+
+def test_every_unknown_has_a_message() -> None:
+    life = GitOpsHistory().configure(APP)
+    step = life.say("application", "observed", APP, reported_health="Unknown", sync_unknown=True)
+    assert life.states() == ("Unknown", "Unknown")
+    assert messages(step)["application health"] == "its controller says Unknown, and no reason"
+    assert messages(step)["application sync"] == "its controller does not know whether it matches Git"
+    step = life.say("application", "observed", APP, spec_invalid=True, sync_message="no destination")
+    assert messages(step)["application health"] == "no destination"
