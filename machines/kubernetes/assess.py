@@ -17,7 +17,7 @@ from phaseline.machines.kubernetes.diff.versions import another_version
 from phaseline.machines.kubernetes.health.hooks import HOOK, is_hook
 from phaseline.machines.kubernetes.health.plugins import Plugin, plugin_rules, run_plugin
 from phaseline.machines.kubernetes.health.reader import ManifestPart, UnreadableManifest
-from phaseline.machines.kubernetes.health.registry import RULES, HealthRule, judge
+from phaseline.machines.kubernetes.health.registry import BuiltIn, judge, rule_of
 from phaseline.machines.kubernetes.health.result import HealthResult, not_assessed, unknown
 from phaseline.machines.kubernetes.manifest_id import group_kind
 from phaseline.machines.kubernetes.masking import is_secret, masked, masked_differences, masked_effects
@@ -42,8 +42,8 @@ class HiddenDifference(NamedTuple):
 class Assessment(NamedTuple):
     """The health and sync of one resource.
 
-    health: NotAssessed, with the reason, if nothing can be said; None for a hook, and for what exists nowhere. sync: None if it is not compared; `why`
-    says the reason. counts: whether its sync counts for its application. differences, hidden: where the manifests
+    health: NotAssessed, with the reason, if nothing can be said; None for a hook. sync: None if it is not compared;
+    `why` says the reason. counts: whether its sync counts for its application. differences, hidden: where the manifests
     differ, and where ignore rules hide that. problems: ignore rules without any effect, and why. is_hook: it is a hook,
     not a part of the application. has_rule: whether a health rule exists for its kind.
     """
@@ -99,13 +99,14 @@ class KindRules(msgspec.Struct, frozen=True):
 
     script: str | None
     plugin: Plugin | None
-    built_in: HealthRule | None
+    built_in: BuiltIn | None
 
     @classmethod
     def of(cls, found: Manifest, overrides: Overrides) -> "KindRules":
         """The rules for the kind of an object."""
         group, kind = group_kind(found)
-        return cls(overrides.script_of(group, kind), plugin_rules().get(f"{group}/{kind}"), RULES.get((group, kind)))
+        built_in = rule_of(group, kind, overrides.profile)
+        return cls(overrides.script_of(group, kind), plugin_rules().get(f"{group}/{kind}"), built_in)
 
 
 NO_RULES = KindRules(None, None, None)
