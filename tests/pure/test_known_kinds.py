@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 
+from phaseline.engine.scripts.runner import shared_runner
+from phaseline.machines.kubernetes.assess import assess
 from phaseline.machines.kubernetes.health.registry import RULES, assess_health
 from phaseline.machines.kubernetes.health.view import ObjectView
 from phaseline.machines.kubernetes.known.argo_kinds import ARGO_KINDS, is_argos
@@ -15,6 +17,7 @@ from phaseline.machines.kubernetes.known.families import FAMILIES
 from phaseline.machines.kubernetes.known.rows import KnownKind, StatusRow, problems
 from phaseline.machines.kubernetes.known.table import KnownRule, known_rule
 from phaseline.machines.kubernetes.known.tests_of_rows import BadTest, read_tests
+from phaseline.machines.kubernetes.overrides import BadOverride, Overrides
 from phaseline.machines.kubernetes.profiles import ALAUDA, PROFILES
 
 ARGO = PROFILES["argocd"]
@@ -195,3 +198,48 @@ def test_a_row_that_is_wrong_says_what_to_write(row: dict[str, str], said: str) 
     [found] = problems(KnownKind("example.io", "Widget", (StatusRow(**row),)), "kinds[0]")
     assert found.startswith("kinds[0].rows[0]")
     assert said in found
+
+
+def settings(rows: Any, key: str = "example.io/Widget") -> Overrides:
+    return Overrides().merge({"health": {key: rows}}, "rules")
+
+
+def health(overrides: Overrides, live: Any = None) -> Any:
+    return assess(live or WIDGET, None, overrides, shared_runner(), now=1, is_known=False).health
+
+
+def test_users_write_the_same_rows() -> None:
+    rows = {"message": ".status.ratio", "rows": [{"when": ".status.phase = Running", "health": "Suspended"}]}
+    assert health(settings(rows))[:2] == ("Paused", "2/3")
+    assert health(settings(rows, "*.io/Wid*"))[:2] == ("Paused", "2/3")
+    assert health(settings(rows, "other.io/Widget")).message == "no way"
+    deployment = {"apiVersion": "apps/v1", "kind": "Deployment", "status": {"phase": "Running"}}
+    assert health(settings(rows, "apps/Deployment"), deployment).status == "Paused"
+
+
+def test_of_a_script_and_rows_for_one_key_the_later_counts() -> None:
+    rows = settings({"rows": [{"when": "", "health": "Paused"}]})
+    script = rows.merge({"health": {"example.io/Widget": "return {status = 'Healthy'}"}}, "more")
+    assert (health(rows).status, health(script).status) == ("Paused", "Healthy")
+    assert (
+        health(
+            script.merge({"health": {"example.io/Widget": {"rows": [{"when": "", "health": "Missing"}]}}}, "again")
+        ).status
+        == "Missing"
+    )
+
+
+@pytest.mark.parametrize(("rows", "said"), [
+    (3, "rules.health.example.io/Widget must be a script in Lua, or a map with `rows`, found int"),
+    ({}, "rules.health.example.io/Widget.rows must have 1 to 100 rows, found 0"),
+    ({"rows": []}, "rules.health.example.io/Widget.rows must have 1 to 100 rows, found 0"),
+    ({"rows": [3]}, "rules.health.example.io/Widget.rows[0] must be a map, found int"),
+    ({"rows": [{"when": "", "health": "Fine"}]}, "rows[0].health must be one of"),
+    ({"rows": [{"when": "", "healthy": "Fine"}]}, "rows[0]: 'healthy' is none of when, health, argo, message, each"),
+    ({"rows": [{"when": "", "health": "Healthy"}], "line": 3}, "'line' is none of rows, message"),
+    ({"rows": [{"when": "Ready ~ " + "x" * 2000, "health": "Healthy"}]}, "rows[0].when: "),
+])  # fmt: skip
+def test_rows_of_a_user_that_are_wrong_are_refused_with_their_place(rows: Any, said: str) -> None:
+    with pytest.raises(BadOverride) as error:
+        settings(rows)
+    assert said in str(error.value)

@@ -16,7 +16,6 @@ from phaseline.machines.kubernetes.health.view import (
     evidence_of,
     members,
     number,
-    status_of,
     steps_of,
     text,
 )
@@ -62,7 +61,7 @@ def _message(one: Evidence) -> str:
 def _said(view: ObjectView, conditions: list[Manifest]) -> Iterator[StatusWord]:
     """What the conditions say. Types that are not known say nothing."""
     for one in conditions:
-        kind, status = text(one.get("type")), status_of(one)
+        kind, status = text(one.get("type")), text(one.get("status"))
         meaning = polarity.of_type(kind)
         if meaning is None or one.get("severity") == INFO:
             continue

@@ -10,7 +10,7 @@ from functools import lru_cache
 from typing import Any
 
 from phaseline.machines.kubernetes.health.result import Evidence
-from phaseline.machines.kubernetes.health.view import evidence_of, status_of
+from phaseline.machines.kubernetes.health.view import evidence_of
 
 SUCCESS, PART, FAILURE, WORK, PAUSE, DOUBT = "success", "part", "failure", "work", "pause", "doubt"
 TERMINAL, PASSING = "terminal", "passing"
@@ -331,7 +331,7 @@ def of_field(name: str, value: Any) -> str | None:
 
 def is_failing(condition: Mapping[str, Any]) -> bool:
     """Whether a condition says of a failure, or of a success that is missing."""
-    kind, status = condition.get("type"), status_of(condition)
+    kind, status = condition.get("type"), condition.get("status")
     meaning = of_type(kind) if isinstance(kind, str) else None
     if meaning is None:
         return False

@@ -24,20 +24,25 @@ _STEP = re.compile(r"\.?([\w$-]+)|\[([^\]]*)\]")
 class ObjectView:
     """An object as rules and the tests of rows see it. item: the item of a list that a row with `each` looks at."""
 
-    __slots__ = ("_all", "_conditions", "generation", "item", "key", "live", "status")
+    __slots__ = ("_all", "_conditions", "item", "key", "live", "status")
 
     def __init__(self, live: Manifest, item: Any = None, key: str = "") -> None:
         """Look at `live`, or at one item in it. key: the item's key in a map."""
         self.live, self.item, self.key = live, item, key
-        status, metadata = live.get("status"), live.get("metadata")
+        status = live.get("status")
         self.status: Manifest = status if isinstance(status, MAPS) else {}
-        self.generation = number(metadata.get("generation")) if isinstance(metadata, MAPS) else None
         self._all: list[Manifest] | None = None
         self._conditions: dict[str, Manifest] | None = None
 
     def at(self, item: Any, key: str) -> "ObjectView":
         """The view of one item of this object."""
         return ObjectView(self.live, item, key)
+
+    @property
+    def generation(self) -> int | None:
+        """The generation that is asked for; None if the object does not say."""
+        metadata = self.live.get("metadata")
+        return number(metadata.get("generation")) if isinstance(metadata, MAPS) else None
 
     @property
     def all_conditions(self) -> list[Manifest]:
@@ -51,14 +56,13 @@ class ObjectView:
         """The conditions of the object, and those one level below its status, in maps and in the members of lists."""
         yield from self.all_conditions
         for name, part in self.status.items():
-            if name == "conditions":
+            if name == "conditions" or not isinstance(part, list | dict):
                 continue
-            if isinstance(part, MAPS):
-                yield from conditions_in(part)
-                for one in part.values():
-                    yield from conditions_in(one)
-            elif isinstance(part, list):
-                for one in part:
+            inside = part
+            if isinstance(part, dict):
+                inside = [part, *part.values()]
+            for one in inside:
+                if isinstance(one, dict) and "conditions" in one:
                     yield from conditions_in(one)
 
     @property
@@ -94,24 +98,22 @@ class ObjectView:
 
 
 def conditions_in(found: Any) -> list[Manifest]:
-    """The conditions in a map, those that have a type."""
+    """The conditions in a map, those that have a type. A status that was written as a boolean becomes a word."""
     listed = found.get("conditions") if isinstance(found, MAPS) else None
     if not isinstance(listed, list):
         return []
-    return [one for one in listed if isinstance(one, MAPS) and isinstance(one.get("type"), str)]
-
-
-def status_of(condition: Manifest) -> str:
-    """The status of a condition: `True`, `False` or `Unknown`, also where it was written as a boolean."""
-    found = condition.get("status")
-    return found if isinstance(found, str) else text(found).capitalize()
+    typed: list[Manifest] = [one for one in listed if isinstance(one, MAPS) and isinstance(one.get("type"), str)]
+    if all([isinstance(one.get("status"), str) for one in typed]):  # noqa: C419  # a list is faster
+        return typed
+    return [{**one, "status": text(one.get("status")).capitalize()} for one in typed]
 
 
 def evidence_of(condition: Manifest) -> Evidence:
     """A condition as evidence."""
-    since = condition.get("lastTransitionTime") or condition.get("lastUpdateTime")
-    words = (condition.get("type"), status_of(condition), condition.get("reason"), condition.get("message"), since)
-    return Evidence(*map(text, words))
+    get = condition.get
+    since = get("lastTransitionTime") or get("lastUpdateTime")
+    words = (get("type"), get("status"), get("reason"), get("message"), since)
+    return Evidence(*[word if isinstance(word, str) else text(word) for word in words])
 
 
 def number(found: Any) -> int | None:
@@ -165,7 +167,7 @@ def getter(path: str) -> Get:
 def _walk(found: Any, steps: list[str | int]) -> Any:
     for step in steps:
         if isinstance(step, str):
-            found = found.get(step) if isinstance(found, MAPS) else None
+            found = found.get(step) if type(found) is dict or isinstance(found, MAPS) else None
         else:
             inside = isinstance(found, list) and -len(found) <= step < len(found)
             found = found[step] if inside else None

@@ -31,6 +31,8 @@ NONE = "-"
 """In HEALTH or ARGO: the row does not exist there."""
 VERDICTS = (UNKNOWN, MISSING, DEGRADED, PAUSED, PROGRESSING, HEALTHY, NOT_ASSESSED)
 ANY, ALL = "any", "all"
+MOST_ROWS = 100
+"""The most rows of a kind: all of them may be asked for each object."""
 _PLACE = re.compile(r"\{((?:\.|@\.)[^{}]+)\}")
 
 
@@ -95,7 +97,7 @@ def _one_fits(globs: str, word: str) -> bool:
 class ReadRow:
     """A row that is ready to be asked."""
 
-    __slots__ = ("_message", "_steps", "_tests", "every", "row", "tests")
+    __slots__ = ("_message", "_steps", "_tests", "every", "only", "row", "tests")
 
     def __init__(self, row: StatusRow) -> None:
         """Read a row that was checked."""
@@ -104,6 +106,7 @@ class ReadRow:
         quantifier, _, path = row.each.rpartition(" ")
         self.every = quantifier == ALL
         self._steps = steps_of(path) if path else None
+        self.only = self._tests[0] if len(self._tests) == 1 and self._steps is None else None
         self._message = _template(row.message)
 
     def holds(self, view: ObjectView) -> ObjectView | None:
@@ -142,8 +145,8 @@ def problems(kind: KnownKind, where: str) -> Iterator[str]:
                 yield f"{where}.{name}: {said}"
     if not kind.kind.strip():
         yield f"{where}.kind must be a kind such as Widget, found {kind.kind!r}"
-    if not kind.rows:
-        yield f"{where}.rows must have at least one row"
+    if not 0 < len(kind.rows) <= MOST_ROWS:
+        yield f"{where}.rows must have 1 to {MOST_ROWS} rows, found {len(kind.rows)}"
     for index, row in enumerate(kind.rows):
         yield from (f"{where}.rows[{index}]{said}" for said in _row_problems(row))
     if said := _path_problem(kind.message):

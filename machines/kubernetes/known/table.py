@@ -34,7 +34,8 @@ class KnownRule:
         """The health of an object by the first row that holds."""
         view = ObjectView(live)
         for row, verdict in self._by_profile.get(profile.name) or self._of(profile):
-            at = row.holds(view)
+            only = row.only
+            at = row.holds(view) if only is None else view if only(view) else None
             if at is not None:
                 return self._verdict(row, verdict, at, view, profile)
         if not view.status:

@@ -24,10 +24,10 @@ Several tests joined by & must all hold. A condition that is absent is none of a
 
 import re
 from collections.abc import Callable
-from fnmatch import fnmatchcase
 from functools import lru_cache
 from typing import Any, NamedTuple
 
+from phaseline.machines.kubernetes.globs import matches, problem
 from phaseline.machines.kubernetes.health.result import Evidence
 from phaseline.machines.kubernetes.health.view import (
     Get,
@@ -35,7 +35,6 @@ from phaseline.machines.kubernetes.health.view import (
     evidence_of,
     getter,
     number,
-    status_of,
     steps_of,
     text,
 )
@@ -99,11 +98,33 @@ def _read(one: str) -> RowTest:
         raise BadTest(f"{one!r}: write `= {NOTHING}`")
     if "" in words:
         raise BadTest(f"{one!r}: a word is empty between two |")
+    for glob in words if operator == "~" else ():
+        if said := problem(glob):
+            raise BadTest(f"{one!r}: {said}")
     if not _is_field(subject) and set("*?") & set(subject):
         return _any_condition(one, subject, operator, words)
     fits = _fits(operator, words)
     get, tell = operand(subject, one), _teller(subject, one)
+    if operator == "=" and not set(words) & {NOTHING, ABSENT, SOMETHING} and not _is_field(subject):
+        return RowTest(_condition_is(subject, frozenset(words)), tell, one)
     return RowTest(lambda view: fits(get(view)), tell, one, subject.startswith("@"))
+
+
+def _condition_is(subject: str, words: frozenset[str]) -> Holds:
+    """The most usual test, in the fewest steps: a condition has one of these words."""
+    name, key = _condition_field(subject)
+
+    def holds(view: ObjectView) -> bool:
+        found = view.conditions.get(name)
+        return found is not None and type(word := found.get(key)) is str and word in words
+
+    return holds
+
+
+def _condition_field(subject: str) -> tuple[str, str]:
+    """The type of a condition, and the field of it that a subject names."""
+    kind, _, field = subject.rpartition(".")
+    return (kind, field) if field in FIELDS else (subject, "status")
 
 
 def _is_field(subject: str) -> bool:
@@ -115,7 +136,7 @@ def _fits(operator: str, words: tuple[str, ...]) -> Callable[[Any], bool]:
     plain = frozenset(words) - {NOTHING, ABSENT, SOMETHING}
     nothing, something = NOTHING in words, SOMETHING in words
     if operator == "~":
-        return lambda found: any(fnmatchcase(text(found), word) for word in words) if found is not None else nothing
+        return lambda found: any(matches(word, text(found)) for word in words) if found is not None else nothing
     if operator == "!=":
         return lambda found: not _is_empty(found) and text(found) not in plain
     if ABSENT in words:
@@ -171,12 +192,11 @@ def _listed(found: Any) -> list[Any]:
 
 
 def _condition_getter(subject: str) -> Get:
-    kind, _, field = subject.rpartition(".")
-    name, key = (kind, field) if field in FIELDS else (subject, "status")
+    name, key = _condition_field(subject)
 
     def get(view: ObjectView) -> Any:
         found = view.conditions.get(name)
-        return None if found is None else status_of(found) if key == "status" else found.get(key)
+        return None if found is None else found.get(key)
 
     return get
 
@@ -185,8 +205,7 @@ def _teller(subject: str, one: str) -> Tell:
     """What makes the evidence of a test with this subject."""
     if _is_field(subject) or not _names_condition(subject):
         return _field_teller(subject, one)
-    kind, _, field = subject.rpartition(".")
-    name = kind if field in FIELDS else subject
+    name = _condition_field(subject)[0]
     return lambda view: evidence_of(found) if (found := view.conditions.get(name)) else None
 
 
@@ -207,13 +226,13 @@ def _field_teller(subject: str, one: str) -> Tell:
 
 def _any_condition(one: str, subject: str, operator: str, words: tuple[str, ...]) -> RowTest:
     """A test of any condition whose type fits a glob."""
-    kind, _, field = subject.rpartition(".")
-    glob, key = (kind, field) if field in FIELDS else (subject, "status")
+    glob, key = _condition_field(subject)
     fits = _fits(operator, words)
-    read: Callable[[Any], Any] = status_of if key == "status" else lambda condition: condition.get(key)
 
     def first(view: ObjectView) -> Any:
-        return next((c for c in view.all_conditions if fnmatchcase(c["type"], glob) and fits(read(c))), None)
+        return next(
+            (c for c in view.all_conditions if (glob == "*" or matches(glob, c["type"])) and fits(c.get(key))), None
+        )
 
     return RowTest(
         lambda view: first(view) is not None, lambda view: evidence_of(found) if (found := first(view)) else None, one
