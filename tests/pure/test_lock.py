@@ -51,10 +51,15 @@ def test_every_package_has_a_version_and_hashes_and_no_address(lock: Path) -> No
 def test_an_environment_is_made_by_the_lock(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Each package by its hash, pip too; the project itself without what it depends on."""
     ran: list[list[str]] = []
+
+    def succeeds(command: list[str]) -> bool:
+        ran.append(command)
+        return True
+
     monkeypatch.setattr(dev, "VENV", tmp_path)
     monkeypatch.setattr(dev, "STAMP", tmp_path / "installed")
     monkeypatch.setattr(dev, "VERSIONS", "locked")
-    monkeypatch.setattr(dev, "succeeds", lambda command: ran.append(command) or True)
+    monkeypatch.setattr(dev, "succeeds", succeeds)
     monkeypatch.setattr(dev, "program", lambda _: sys.executable)
     dev.install("dev")
     installs = [command for command in ran if "install" in command]
