@@ -15,7 +15,7 @@ from phaseline.engine.http.live.log_places import LogReading
 from phaseline.engine.http.service import Service
 from phaseline.engine.log.log_records import logged
 
-CHUNK, TAKEN = 200, 100
+CHUNK, TAKEN = 200, 25
 """Records after which a frame ends, as soon as no event is cut; messages between which others get their turn."""
 
 
