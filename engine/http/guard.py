@@ -144,7 +144,8 @@ class Guard:
         if missing <= 0:
             return True
         # Who has asked nothing yet gives way soon, unless it asks: that is worth waiting for.
-        return missing <= EXTRA and not opening and not any(one.is_new for one in self._open)
+        are_new = opening and len(self._open) < self.clients.room
+        return missing <= EXTRA and not are_new and not any(one.is_new for one in self._open)
 
     def give_way(self) -> int:
         """End some connections that wait for their clients: those of the peers that have most, the oldest first.
