@@ -6,6 +6,8 @@ Belongs here: `LogPlaces`, `LogReading`. Does not: what is read (`replay`), the 
 """
 
 import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from typing import Self
 
 from phaseline.engine.http.away import Pulse, unless_away
@@ -16,7 +18,7 @@ from phaseline.engine.log.installation import Installation
 from phaseline.engine.request_errors import ServerFull
 
 AT_ONCE, WAITING = 3, 32
-"""How many read the log at the same time; how many requests for ranges wait for that. Streams have seats, and wait."""
+"""How many read the log at the same time; how many requests wait for that. Streams have seats, and wait."""
 PATIENCE, PAUSE = 10.0, 1.0
 """Seconds that one waits for its turn; seconds without taking anything after which the turn is over."""
 
@@ -28,6 +30,15 @@ class LogPlaces:
         """Nobody reads."""
         self._free = asyncio.Semaphore(AT_ONCE)
         self._waiting = 0
+
+    @asynccontextmanager
+    async def taken(self) -> AsyncIterator[None]:
+        """Read while the block runs; raises `ServerFull`."""
+        await self.take(is_seated=False)
+        try:
+            yield
+        finally:
+            self.give_back()
 
     async def take(self, *, is_seated: bool) -> None:
         """Wait for a turn; raises `ServerFull`. is_seated: whether it is for a stream."""
