@@ -178,7 +178,7 @@ async def test_an_inlet_of_an_earlier_version_is_mended(tmp_path: Path) -> None:
             [state] = await edge_state.edges(wire, settings)
             assert state.state == "connected"
             reading = await way.at_hub(f"CONSUMER.INFO.{edge.names.inlet}.{consumer['durable_name']}")
-            assert reading["config"]["max_ack_pending"] == edge_streams.UNTOLD
+            assert reading["config"]["max_ack_pending"] == edge_streams.UNTOLD_INLET
         assert await found.brought() == {"c1": [*range(20)]}
 
 
