@@ -79,7 +79,8 @@ class Origins:
         known = self._seen.get(edge)
         is_repeat = known is not None and known.identity == new.identity and new.sequence <= known.sequence
         if known is not None:
-            new = known._replace(repeats=known.repeats + 1) if is_repeat else new._replace(repeats=known.repeats)
+            kept = known if is_repeat else new
+            new = Origin(kept.identity, kept.sequence, known.repeats + is_repeat)
         self._seen[edge] = new
         self._unsaved.append((position, edge, new))
         return is_repeat

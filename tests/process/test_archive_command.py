@@ -6,8 +6,8 @@ import signal
 from pathlib import Path
 
 from phaseline.engine.client.client import Client
-from tests.support.command import Shell, ended
 from tests.support.archives import leave_window
+from tests.support.command import Shell, ended
 from tests.support.installation import until_decided
 
 READS = (

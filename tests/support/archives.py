@@ -37,9 +37,7 @@ async def leave_window(found: Installation) -> None:
     await asyncio.sleep(2 * WINDOW)
 
 
-async def run_archive(
-    found: Installation, folder: Path, before: int | str = "now", *, old: bool = True
-) -> ArchiveRun:
+async def run_archive(found: Installation, folder: Path, before: int | str = "now", *, old: bool = True) -> ArchiveRun:
     """Archive what was finished before a moment. old: after the dedupe window has left it behind."""
     if old:
         await leave_window(found)
