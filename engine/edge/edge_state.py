@@ -17,7 +17,7 @@ from phaseline.engine.errors import ApiFailed, EdgeAccountMissing, EdgeAnswerUnr
 from phaseline.engine.jetstream.streams import Layout, inspect
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.log import checkpoint
-from phaseline.engine.log.checkpoint import Origin
+from phaseline.engine.log.checkpoint import EdgeOrigin
 from phaseline.engine.settings import Settings
 from phaseline.schemas.records import nanoseconds
 from phaseline.schemas.subjects import Subjects
@@ -77,7 +77,7 @@ async def _repeats(wire: Wire, layout: Layout, turns: asyncio.Semaphore) -> Coun
     """By edge, how many events came twice, as the partitions have counted them."""
     subjects = Subjects(layout.prefix)
 
-    async def one(number: int) -> dict[str, Origin]:
+    async def one(number: int) -> dict[str, EdgeOrigin]:
         async with turns:
             last = await checkpoint.last(wire, layout.log, subjects.checkpoint(number))
             return {} if last is None else last.origins

@@ -26,6 +26,13 @@ UNTOLD = 256
 The server asks the other side once there are so many, and after each second without a message. So none is held for
 longer than this number of seconds. A larger one lets more messages cross in one round trip: 2,560 a second at 0.1 s.
 """
+UNTOLD_INLET = 100_000
+"""The same for the inlet, whose messages stay until a worker removes them.
+
+A server that was killed may know a former state of this consumer. It then sends again what EVENTS has, and EVENTS says
+nothing about messages that it has had before. So the number must be larger than what the server stores between two
+states: with 256 the consumer waited for ever.
+"""
 
 
 def store(names: EdgeNames, trees: tuple[str, ...], max_bytes: int, dedupe_window: float) -> dict[str, Any]:
@@ -57,21 +64,21 @@ def inlet(names: EdgeNames, events: dict[str, Any]) -> dict[str, Any]:
 
 def store_consumer(names: EdgeNames) -> dict[str, Any]:
     """The consumer of the store. It gives all: the hub does not trust what an edge filters."""
-    return _consumer(TO_HUB, names.up)
+    return _consumer(TO_HUB, names.up, UNTOLD)
 
 
 def inlet_consumer(names: EdgeNames, trees: tuple[str, ...]) -> dict[str, Any]:
     """The consumer of the inlet: only what is of the edge's trees. This is what keeps others' events out."""
-    return {**_consumer(TO_EVENTS, names.down), "filter_subjects": tree_subjects(names.prefix, trees)}
+    return {**_consumer(TO_EVENTS, names.down, UNTOLD_INLET), "filter_subjects": tree_subjects(names.prefix, trees)}
 
 
-def _consumer(name: str, subject: str) -> dict[str, Any]:
+def _consumer(name: str, subject: str, untold: int) -> dict[str, Any]:
     return {
         "durable_name": name,
         "deliver_subject": subject,
         "deliver_policy": "all",
         "ack_policy": "flow_control",
-        "max_ack_pending": UNTOLD,
+        "max_ack_pending": untold,
         "flow_control": True,
         "idle_heartbeat": SECOND,
     }

@@ -1,7 +1,7 @@
 """Where events of edges come from: up to which message of each inlet a partition has had them. Pure.
 
 Belongs here: reading the origin of a stored event, knowing one that came before. Does not: removing it
-(`worker.repeats`), keeping the memory in the log (`ownership.claim`).
+(`worker.inbox`), keeping the memory in the log (`ownership.claim`).
 EVENTS takes the messages of an inlet in their order. So a partition sees rising sequences, and one that is not higher
 than the last is a message that EVENTS has taken twice: after a crash that took the position of the source with it, or
 after a change of the source. An inlet that was made anew counts from 1 again; the server names it by another identity.
@@ -16,7 +16,7 @@ from typing import NamedTuple, Protocol, TypeVar
 
 from phaseline.engine.edge.edge_names import edge_of, inlets
 from phaseline.engine.jetstream.direct_get import SOURCE
-from phaseline.engine.log.checkpoint import Origin
+from phaseline.engine.log.checkpoint import EdgeOrigin
 
 FIELDS = 6
 """Of the header: stream, sequence, filter, subject there after the filter, subject, identity of the stream."""
@@ -42,7 +42,7 @@ Event = TypeVar("Event", bound=OriginEvent)
 class Saved(NamedTuple):
     """What a checkpoint says: the origins by edge, and up to which position they are complete."""
 
-    origins: dict[str, Origin]
+    origins: dict[str, EdgeOrigin]
     until: int
 
 
@@ -53,7 +53,7 @@ class Origins:
         """prefix: of the installation. saved: by the last checkpoint."""
         self._prefix, self._mark = prefix, SOURCE + b" " + inlets(prefix).encode()
         self._saved, self._seen = dict(saved.origins), dict(saved.origins)
-        self._unsaved: deque[tuple[int, str, Origin]] = deque()
+        self._unsaved: deque[tuple[int, str, EdgeOrigin]] = deque()
         """The origins that no checkpoint has, by position."""
         self.until = saved.until
         """The position up to which all events were looked at."""
@@ -74,12 +74,13 @@ class Origins:
         self.until = max(self.until, events[-1].sequence if events else 0)
         return found
 
-    def _take(self, position: int, edge: str, new: Origin) -> bool:
+    def _take(self, position: int, edge: str, new: EdgeOrigin) -> bool:
         """Note the origin of the event at a position. Returns whether it came before."""
         known = self._seen.get(edge)
         is_repeat = known is not None and known.identity == new.identity and new.sequence <= known.sequence
         if known is not None:
-            new = known._replace(repeats=known.repeats + 1) if is_repeat else new._replace(repeats=known.repeats)
+            kept = known if is_repeat else new
+            new = EdgeOrigin(kept.identity, kept.sequence, known.repeats + is_repeat)
         self._seen[edge] = new
         self._unsaved.append((position, edge, new))
         return is_repeat
@@ -98,7 +99,7 @@ class Origins:
         return len(unsaved) >= UNSAVED or any(_is_new(self._saved.get(edge), new) for _, edge, new in unsaved)
 
 
-def read(prefix: str, block: bytes) -> tuple[str, Origin] | None:
+def read(prefix: str, block: bytes) -> tuple[str, EdgeOrigin] | None:
     """The edge of an event with this header block, and its origin; None if it has none that can be remembered."""
     start = block.find(SOURCE)
     line = block[start + len(SOURCE) : block.find(b"\r\n", start + 2)]
@@ -106,8 +107,8 @@ def read(prefix: str, block: bytes) -> tuple[str, Origin] | None:
     if start < 0 or len(fields) != FIELDS or not fields[1].isdigit():
         return None
     edge = edge_of(prefix, fields[0].partition(":")[0])
-    return None if edge is None else (edge, Origin(fields[5], int(fields[1])))
+    return None if edge is None else (edge, EdgeOrigin(fields[5], int(fields[1])))
 
 
-def _is_new(known: Origin | None, new: Origin) -> bool:
+def _is_new(known: EdgeOrigin | None, new: EdgeOrigin) -> bool:
     return known is None or known.identity != new.identity

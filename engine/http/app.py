@@ -12,6 +12,7 @@ import time
 import zlib
 from collections.abc import Iterable
 from contextlib import nullcontext
+from typing import Any
 from urllib.parse import parse_qsl, unquote_to_bytes
 
 from starlette.requests import ClientDisconnect, Request
@@ -25,7 +26,7 @@ from phaseline.engine.http.access import trees
 from phaseline.engine.http.access.access import Access
 from phaseline.engine.http.call import CallOf, HttpAnswer, Served
 from phaseline.engine.http.routes import PAGE, ROUTES, Route
-from phaseline.engine.log.when import Moment
+from phaseline.engine.log.when import NOW, Moment
 from phaseline.engine.request_errors import (
     BadParameter,
     BodyCut,
@@ -130,7 +131,10 @@ class HttpApp:
             if place is not None and (tag := self._tag(call, place)) in known:
                 headers = {"Cache-Control": self._access.cached(REVALIDATED), "Vary": self._access.varying}
                 return Response(status_code=304, headers={"ETag": tag, **headers})
-        async with self._service.reachable() if route.method == "GET" else nullcontext():
+        async with (
+            self._service.reachable() if route.method == "GET" else nullcontext(),
+            self._service.traffic.past.taken() if _is_past(route, values) else nullcontext(),
+        ):
             answer = await route.handler(call)
         return await self._sent(call, answer) if isinstance(answer, HttpAnswer) else answer
 
@@ -154,6 +158,11 @@ class HttpApp:
     def _tag(self, call: CallOf[Served], place: int) -> str:
         """The `ETag` of an answer: its place, and what was asked of which tables."""
         return f'W/"{place}-{zlib.crc32(call.query.encode(), self._version):08x}"'
+
+
+def _is_past(route: Route, values: dict[str, Any]) -> bool:
+    """Whether a request reads the past, which takes memory and time: few do so at once, and few wait for it."""
+    return route.reads_past or values.get("at") not in (None, NOW)
 
 
 def _with_moment(moment: Moment, body: bytes) -> bytes:

@@ -29,7 +29,7 @@ PIECE = 16 << 10
 """Bytes of an answer that are handed to a socket at once."""
 UNREAD, TARDY = 32 << 20, 1.0
 """Bytes of answers that all clients have not taken; beyond that, who took nothing for so many seconds gives way."""
-EXTRA, GIVING_WAY, GRACE = 16, 16, 0.2
+EXTRA, GIVING_WAY, GRACE = 16, 16, 0.5
 """Connections beyond the room, for probes; how many give way at once when the room is full, and after how long."""
 
 
@@ -144,20 +144,23 @@ class Guard:
         if missing <= 0:
             return True
         # Who has asked nothing yet gives way soon, unless it asks: that is worth waiting for.
-        return missing <= EXTRA and not opening and not any(one.is_new for one in self._open)
+        are_new = opening and len(self._open) < self.clients.room
+        return missing <= EXTRA and not are_new and not any(one.is_new for one in self._open)
 
     def give_way(self) -> int:
         """End some connections that wait for their clients: those of the peers that have most, the oldest first.
 
-        Of those that send or take something, only one at a time, and none that has done so lately.
+        None that has begun to wait just now. As long as there is half a head, nobody gives way who sent no half. Of
+        those that send or take something, only one at a time.
         """
         now = time.monotonic()
         for rank, number, grace in ((0, GIVING_WAY, GRACE), (1, GIVING_WAY, GRACE), (2, 1, TARDY)):
-            found = [one for one in self._open if one.phase().rank == rank and now - one.since >= grace]
-            if found:
-                gone = nsmallest(number, found, key=lambda one: (-self._peers[one.peer], one.since))
-                for one in gone:
-                    one.end(EVICTED)
+            waiting = [one for one in self._open if one.phase().rank == rank]
+            found = [one for one in waiting if now - one.since >= grace]
+            gone = nsmallest(number, found, key=lambda one: (-self._peers[one.peer], one.since))
+            for one in gone:
+                one.end(EVICTED)
+            if gone or (waiting and rank == 0):
                 return len(gone)
         return 0
 

@@ -41,6 +41,8 @@ class Route(NamedTuple):
     """The types of the bodies that it takes."""
     dry_role: Role | None = None
     """The role that a dry run needs, where there is one."""
+    reads_past: bool = False
+    """Whether it reads records of the past; with `at`, all requests do."""
 
     def needs(self, query: Iterable[tuple[str, str]]) -> Role:
         """The role that a request with this query needs."""
@@ -110,18 +112,19 @@ ROUTES: tuple[Route, ...] = (
     Route("GET", "/v1/columns", "listColumns", entities.all_columns,
           "All entities in bulk: a column for each fact.", (KIND, TREE, DELETED, AT, MIN), problems=READ),
     Route("GET", "/v1/why/{kind}/{id}", "explainEntity", past.why,
-          "Why an entity is in its state, back to the events from outside.", (OF_KIND, OF_ID, AT, MIN), problems=READ),
+          "Why an entity is in its state, back to the events from outside.", (OF_KIND, OF_ID, AT, MIN), problems=READ,
+          reads_past=True),
     Route("GET", "/v1/history/{kind}/{id}", "getHistory", past.history,
           "The transitions of one entity, oldest first: the last ones, or those from a place on.",
-          (OF_KIND, OF_ID, FROM_HISTORY, TO, LIMIT, LANG), problems=READ),
+          (OF_KIND, OF_ID, FROM_HISTORY, TO, LIMIT, LANG), problems=READ, reads_past=True),
     Route("GET", "/v1/timeline/{kind}/{id}", "getTimeline", past.timeline,
           "The states of an entity and of those below it over time.",
-          (OF_KIND, OF_ID, FROM_TIME, TO, DEPTH, LANG), problems=READ),
+          (OF_KIND, OF_ID, FROM_TIME, TO, DEPTH, LANG), problems=READ, reads_past=True),
     Route("GET", "/v1/tree/{id}", "getTree", past.tree,
           "An entity and everything below it, nested.", (OF_ID, DEPTH, DELETED, AT, MIN, LANG), problems=READ),
     Route("GET", "/v1/changes", "listChanges", past.changes,
           "What differs between two moments, and how often it changed in between.",
-          (SINCE, TO, TREE, KIND, LIMIT), problems=READ),
+          (SINCE, TO, TREE, KIND, LIMIT), problems=READ, reads_past=True),
     Route("GET", "/v1/strip", "getStrip", entities.strip,
           "How many transitions there were when, by the class of the state that they led to.",
           (FROM_TIME, TO, BUCKETS, FOLD, TREE), problems=READ),
@@ -131,7 +134,7 @@ ROUTES: tuple[Route, ...] = (
           problems=(400, 404, 410, 503)),
     Route("GET", "/v1/rejections", "listRejections", rejections.rejections,
           "The last rejected events, newest first, and how many there are by reason, kind and source.",
-          (KIND, TREE, REASON, SOURCE, FROM_TIME, TO, LIMIT), problems=READ),
+          (KIND, TREE, REASON, SOURCE, FROM_TIME, TO, LIMIT), problems=READ, reads_past=True),
     Route("GET", "/v1/rejections/{place}", "getRejection", rejections.rejection,
           "One rejection with its event.", (PLACE,), problems=READ),
     Route("POST", "/v1/rejections/{place}/resend", "resendRejection", rejections.resend,

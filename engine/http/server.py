@@ -33,7 +33,7 @@ OWN, LEAST = 96, 8
 """Handles of the process that are kept for itself and for probes; connections that there is room for in any case."""
 ACCEPTED = 16
 """Connections that are accepted before those that are open get their turn."""
-LATER = 0.1
+LATER = 0.05
 """Seconds until it is tried again to accept connections, if there was no room."""
 
 
@@ -74,7 +74,8 @@ class _Accepting:
     def _accept(self) -> None:
         for _ in range(ACCEPTED):
             if not self._guard.has_room(len(self._opening)):
-                self._wait()
+                if not self._opening:  # else it is seen at once what becomes of these
+                    self._wait()
                 return
             try:
                 connection, _ = self._listening.accept()

@@ -7,6 +7,7 @@ Belongs here: `Traffic`. Does not: names of metrics (`telemetry.metric_table`), 
 from collections import Counter
 
 from phaseline.engine.http.clients import Clients
+from phaseline.engine.http.live.log_places import LogPlaces
 from phaseline.engine.http.live.seats import Seats
 from phaseline.engine.worker.measures import Distribution
 
@@ -26,7 +27,9 @@ class Traffic:
         """How often a reader of transitions was too slow."""
         self.clients = Clients()
         self.seats = Seats(self.clients)
+        self.past = LogPlaces()
+        """Whose turn it is to read the past for one answer."""
 
     def join(self, other: "Traffic") -> None:
         """Have the clients of another one: both are parts of one server."""
-        self.clients, self.seats = other.clients, other.seats
+        self.clients, self.seats, self.past = other.clients, other.seats, other.past

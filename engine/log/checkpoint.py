@@ -28,7 +28,7 @@ class Plan(msgspec.Struct, frozen=True):
     done: int
 
 
-class Origin(NamedTuple):
+class EdgeOrigin(NamedTuple):
     """Up to which message of an inlet a partition has had the events of an edge.
 
     identity: how the server calls this inlet, and no later one of the same name. repeats: how many events came again.
@@ -66,7 +66,7 @@ class Checkpoint(msgspec.Struct, frozen=True):
     of: int = 0
     since: int = 0
     closed: bool = False
-    origins: dict[str, Origin] = {}
+    origins: dict[str, EdgeOrigin] = {}
     until: int = 0
 
     def encode_as(self, commit: str) -> bytes:

@@ -19,20 +19,23 @@ COUNT = 20
 async def test_a_repeat_is_recognised_after_an_archive_and_a_restart(tmp_path: Path) -> None:
     async with EmbeddedServer(tmp_path / "data") as server:
         settings = Settings(nats=(server.url,), partitions=2, request_timeout=30.0)
-        async with Wire.open(settings) as wire:
-            async with at_work(settings, wire) as layout, Client.open(settings, source="/agent") as client:
-                assert await client.publish_many(nodes("c1", 0, COUNT)) == PublishResult(COUNT, 0)
-                await until_decided(wire, layout)
-                live = Installation(wire, layout, BUILT_IN_KINDS)
-                done = await run_archive(live, tmp_path / "archive", old=False)
-                assert (done.manifest.position, done.trimmed.events, done.trimmed.young) == (COUNT, 0, COUNT)
-                await server.restart()
-                await wire.until_connected()
-                assert await client.publish_many(nodes("c1", 0, COUNT)) == PublishResult(0, COUNT)
-                assert await client.publish_many(nodes("c1", COUNT, COUNT + 1)) == PublishResult(1, 0)
-                await until_decided(wire, layout)
-                report = await audit_of_both(live, tmp_path / "archive")
-                assert (report.events, report.holds) == (COUNT + 1, True)
+        async with (
+            Wire.open(settings) as wire,
+            at_work(settings, wire) as layout,
+            Client.open(settings, source="/agent") as client,
+        ):
+            assert await client.publish_many(nodes("c1", 0, COUNT)) == PublishResult(COUNT, 0)
+            await until_decided(wire, layout)
+            live = Installation(wire, layout, BUILT_IN_KINDS)
+            done = await run_archive(live, tmp_path / "archive", old=False)
+            assert (done.manifest.position, done.trimmed.events, done.trimmed.young) == (COUNT, 0, COUNT)
+            await server.restart()
+            await wire.until_connected()
+            assert await client.publish_many(nodes("c1", 0, COUNT)) == PublishResult(0, COUNT)
+            assert await client.publish_many(nodes("c1", COUNT, COUNT + 1)) == PublishResult(1, 0)
+            await until_decided(wire, layout)
+            report = await audit_of_both(live, tmp_path / "archive")
+            assert (report.events, report.holds) == (COUNT + 1, True)
 
 
 async def test_a_later_run_trims_what_was_young(settings: Settings, wire: Wire, tmp_path: Path) -> None:

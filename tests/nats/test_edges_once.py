@@ -126,6 +126,17 @@ async def test_what_events_takes_twice_is_decided_once(tmp_path: Path, is_decide
         assert [one.repeats for one in await edge_state.edges(found.wire, found.wire.settings)] == [50]
 
 
+async def test_a_large_backlog_crosses_after_each_crash_of_the_hub(tmp_path: Path) -> None:
+    """A killed server may know a former state of the inlet's consumer, and send again what EVENTS has."""
+    async with site(tmp_path, "c1", accounts=False) as found:
+        for first in (0, 4_000, 8_000):
+            await found.hub.kill()
+            await publish(found.edges["c1"], nodes("c1", first, first + 4_000))
+            await found.hub.start()
+            await found.until_stored(first + 4_000)
+        assert await found.brought() == {"c1": [*range(12_000)]}
+
+
 async def test_an_edge_that_is_removed_and_added_again_brings_nothing_twice(tmp_path: Path) -> None:
     """The store has not been told yet that the hub has its last events, and the position goes with the inlet."""
     async with site(tmp_path, "c1", dedupe_window=WINDOW) as found:
@@ -178,7 +189,7 @@ async def test_an_inlet_of_an_earlier_version_is_mended(tmp_path: Path) -> None:
             [state] = await edge_state.edges(wire, settings)
             assert state.state == "connected"
             reading = await way.at_hub(f"CONSUMER.INFO.{edge.names.inlet}.{consumer['durable_name']}")
-            assert reading["config"]["max_ack_pending"] == edge_streams.UNTOLD
+            assert reading["config"]["max_ack_pending"] == edge_streams.UNTOLD_INLET
         assert await found.brought() == {"c1": [*range(20)]}
 
 

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from phaseline.engine.edge.origins import Origins, Saved, read
-from phaseline.engine.log.checkpoint import Checkpoint, Origin, decode
+from phaseline.engine.log.checkpoint import Checkpoint, EdgeOrigin, decode
 
 
 @dataclass(frozen=True)
@@ -84,7 +84,7 @@ def test_each_event_is_decided_once_whenever_workers_end(history: list[Message |
 
 
 def test_only_inlets_have_origins() -> None:
-    assert read("pl", block("c1", 7, "a")) == ("c1", Origin("identity-a", 7))
+    assert read("pl", block("c1", 7, "a")) == ("c1", EdgeOrigin("identity-a", 7))
     assert (
         read("pl", b"NATS/1.0\r\nNats-Stream-Source: pl-LOG 7 pl.fired.*.> pl.due.x.> pl.fired.c1.x abc\r\n\r\n")
         is None

@@ -168,9 +168,12 @@ ATTACKS: dict[str, Callable[[Attack], Awaitable[None]]] = {
     "upgrades":                 _flood(20, b"", lambda _: HEAD + b"Connection: Upgrade\r\nUpgrade: websocket\r\n\r\n", 0.01),
     "no HTTP":                  _flood(20, b"", lambda _: b"BREW / COFFEE/1.0\r\n\r\n", 0.01),
     "answers that nobody reads": _hold(lambda n: get("/v1/columns?deleted=NUMBER", n % 2)),
-    "many answers, not read":   _flood(100, b"", lambda n: get("/v1/entities?limit=10000&min=NUMBER", n % 100), 0.1),
+    "many answers, not read":   _flood(20, b"", lambda n: get("/v1/entities?limit=10000&min=NUMBER", n % 100), 0.1),
     "ranges that nobody reads": _hold(lambda n: get("/v1/transitions?from=1&limit=NUMBER", 10_000 - n)
                                       .replace(b"Host", b"Accept: application/json\r\nHost")),
+    "states of the past":       _hold(lambda n: get("/v1/entities?limit=10000&at=NUMBER", n + 1)),
+    "timelines":                _hold(lambda n: get("/v1/timeline/cluster/c1?from=NUMBER", n + 1)),
+    "changes":                  _hold(lambda n: get("/v1/changes?limit=10000&from=NUMBER", n + 1)),
     "answers and no more":      _hold(lambda _: get("/page/main.js").replace(b"1.1", b"1.0")),
     "streams":                  _hold(lambda _: get("/v1/transitions")),
     "streams of the past":      _hold(lambda n: get("/v1/transitions?from=NUMBER", n + 1)),

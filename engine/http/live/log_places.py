@@ -6,6 +6,8 @@ Belongs here: `LogPlaces`, `LogReading`. Does not: what is read (`replay`), the 
 """
 
 import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from typing import Self
 
 from phaseline.engine.http.away import Pulse, unless_away
@@ -15,8 +17,8 @@ from phaseline.engine.log.archived.chain import log_reader
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.request_errors import ServerFull
 
-AT_ONCE = 3
-"""How many read the log at the same time."""
+AT_ONCE, WAITING = 3, 32
+"""How many read the log at the same time; how many requests wait for that. Streams have seats, and wait."""
 PATIENCE, PAUSE = 10.0, 1.0
 """Seconds that one waits for its turn; seconds without taking anything after which the turn is over."""
 
@@ -27,14 +29,29 @@ class LogPlaces:
     def __init__(self) -> None:
         """Nobody reads."""
         self._free = asyncio.Semaphore(AT_ONCE)
+        self._waiting = 0
 
-    async def take(self) -> None:
-        """Wait for a turn; raises `ServerFull`."""
+    @asynccontextmanager
+    async def taken(self) -> AsyncIterator[None]:
+        """Read while the block runs; raises `ServerFull`."""
+        await self.take(is_seated=False)
+        try:
+            yield
+        finally:
+            self.give_back()
+
+    async def take(self, *, is_seated: bool) -> None:
+        """Wait for a turn; raises `ServerFull`. is_seated: whether it is for a stream."""
+        if not is_seated and self._waiting >= WAITING:
+            raise ServerFull(what="requests that read the log")
+        self._waiting += 1
         try:
             async with asyncio.timeout(PATIENCE):
                 await self._free.acquire()
         except TimeoutError:
             raise ServerFull(what="requests that read the log") from None
+        finally:
+            self._waiting -= 1
 
     def give_back(self) -> None:
         """Let somebody else read."""
@@ -45,9 +62,11 @@ class LogReading:
     """Reads records of the log after a place: `async with LogReading(...) as reading: await reading.take(100)`."""
 
     def __init__(
-        self, installation: Installation, pulse: Pulse, places: LogPlaces, filters: list[str], after: int
+        self, installation: Installation, pulse: Pulse, places: LogPlaces, filters: list[str], after: int, *,
+        is_seated: bool,
     ) -> None:  # fmt: skip
-        """Reads nothing yet."""
+        """Reads nothing yet. is_seated: whether it is for a stream, which has a seat."""
+        self._is_seated = is_seated
         self._installation, self._pulse, self._places = installation, pulse, places
         self._filters, self._after = filters, after
         self._reader: StreamReader | None = None
@@ -76,7 +95,7 @@ class LogReading:
         return taken
 
     async def _opened(self) -> StreamReader:
-        await self._places.take()
+        await self._places.take(is_seated=self._is_seated)
         reader = log_reader(self._installation, self._filters, self._after + 1)
         try:
             async with unless_away(self._pulse):

@@ -15,14 +15,17 @@ from phaseline.engine.http.live.log_places import LogReading
 from phaseline.engine.http.service import Service
 from phaseline.engine.log.log_records import logged
 
-CHUNK, TAKEN = 200, 100
+CHUNK, TAKEN = 200, 25
 """Records after which a frame ends, as soon as no event is cut; messages between which others get their turn."""
 
 
-async def pieces(service: Service, topic: Topic, after: int, up_to: int) -> AsyncIterator[tuple[int, list[Piece]]]:
+async def pieces(
+    service: Service, topic: Topic, after: int, up_to: int, *, is_seated: bool = False
+) -> AsyncIterator[tuple[int, list[Piece]]]:
     """The records with after < place <= up_to, in chunks with the place up to which each is complete.
 
-    Who has a chunk may clear its list. Raises `NoAnswer` if NATS is away for long meanwhile, `ServerFull`.
+    is_seated: whether it is for a stream. Who has a chunk may clear its list. Raises `ServerFull`, and `NoAnswer` if
+    NATS is away for long meanwhile.
     """
     if up_to <= after:
         return
@@ -30,7 +33,8 @@ async def pieces(service: Service, topic: Topic, after: int, up_to: int) -> Asyn
     cause, last = 0, after
     installation = service.installation
     filters = topic.wanted.filters(installation)
-    async with LogReading(installation, service.pulse, service.places, filters, after) as reading:
+    reading = LogReading(installation, service.pulse, service.places, filters, after, is_seated=is_seated)
+    async with reading:
         while (taken := await reading.take(TAKEN)) is not None:
             for stored in taken:
                 if stored.sequence > up_to:
@@ -54,7 +58,7 @@ async def pieces(service: Service, topic: Topic, after: int, up_to: int) -> Asyn
 
 async def replayed(service: Service, topic: Topic, after: int, up_to: int) -> AsyncIterator[tuple[int, bytes]]:
     """The same as frames: their places and bytes."""
-    async for place, found in pieces(service, topic, after, up_to):
+    async for place, found in pieces(service, topic, after, up_to, is_seated=True):
         if found:
             data = Frame(place, tuple(found), topic.form).data
             found.clear()

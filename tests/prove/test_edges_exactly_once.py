@@ -1,4 +1,4 @@
-"""Edges, exactly once: hub, edges and workers die at any moment, under steady load, over cuts longer than the window."""
+"""Edges, exactly once: hub, edges and workers die at any moment, under load, over cuts longer than the window."""
 
 import asyncio
 import random
