@@ -45,6 +45,7 @@ from phaseline.engine.setup_errors import StreamsDiffer as StreamsDiffer  # noqa
 from phaseline.engine.setup_errors import TablesDiffer as TablesDiffer  # noqa: PLC0414  # part of this module
 from phaseline.engine.setup_errors import TlsFailed as TlsFailed  # noqa: PLC0414  # part of this module
 from phaseline.engine.setup_errors import UserRefused as UserRefused  # noqa: PLC0414  # part of this module
+from phaseline.engine.setup_errors import WorkerFaults as WorkerFaults  # noqa: PLC0414  # part of this module
 from phaseline.schemas.base_error import PhaselineError as PhaselineError  # noqa: PLC0414  # part of this module
 from phaseline.schemas.base_error import SetupError as SetupError  # noqa: PLC0414  # likewise
 from phaseline.schemas.libraries import NotInstalled as NotInstalled  # noqa: PLC0414  # likewise

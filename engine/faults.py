@@ -1,15 +1,17 @@
-"""Logs the events on which a rule failed: one line each, and only so many a minute.
+"""Events on which a rule or a worker failed: logged, one line each and only so many a minute, and counted in a row.
 
-Belongs here: `FaultLog`, and the one that this process shares. Does not: the rejection of such an event
-(`core.process`).
+Belongs here: `FaultLog`, and the one that this process shares; `FaultStreak`, the numbers that end a worker. Does not:
+the rejection of such an event (`core.process`), ending the worker (`worker.worker`).
+A single event, a single tree and a single kind never end a worker: their faults are rejected, and the others go on.
 """
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from types import TracebackType
 
 from phaseline.engine import logs
-from phaseline.engine.core.process import InboxEvent, in_one_line
+from phaseline.engine.core.process import Fault, InboxEvent, in_one_line
+from phaseline.engine.errors import WorkerFaults
 from phaseline.machines.language.rules import declaration_of
 
 log = logs.get_logger(__name__)
@@ -17,6 +19,10 @@ log = logs.get_logger(__name__)
 MINUTE = 60.0
 SHOWN = 20
 """How many faults are logged in a minute. Any number of events can make the same one."""
+IN_A_ROW = 20
+"""After so many events in a row that ended in faults, a worker ends: it or a library is broken, not an event."""
+KINDS, TREES = 2, 2
+"""Of at least so many kinds and so many trees: a rule belongs to one kind, and a publisher to one tree."""
 
 
 class FaultLog:
@@ -39,10 +45,50 @@ class FaultLog:
             self._left_out += 1
             return
         self._shown += 1
-        where, kind = rule_of(error.__traceback__), _kind_of(event.subject)
+        where, (_, kind) = rule_of(error.__traceback__), tree_and_kind(event.subject)
         said = in_one_line(error)
         log.error("event_parked", position=event.sequence, subject=event.subject, kind=kind, rule=where, error=said)
         log.debug("fault_traceback", position=event.sequence, exc_info=error)
+
+
+class FaultStreak:
+    """The faults since the last event that this worker decided, in all its partitions."""
+
+    def __init__(self) -> None:
+        """No event has been decided yet."""
+        self.faults = 0
+        self._kinds: set[str] = set()
+        self._trees: set[str] = set()
+
+    def take(self, events: Sequence[InboxEvent], faults: Sequence[Fault]) -> None:
+        """Take in what became of some events, in order; raises `WorkerFaults` if nothing can be decided any more."""
+        if not faults:
+            if self.faults:
+                self._end()
+            return
+        failed = {fault.event.sequence for fault in faults}
+        for event in events:
+            if event.sequence in failed:
+                self._add(*tree_and_kind(event.subject))
+            else:
+                self._end()
+        if self.faults >= IN_A_ROW and len(self._kinds) >= KINDS and len(self._trees) >= TREES:
+            raise WorkerFaults(
+                faults=self.faults,
+                kinds=len(self._kinds),
+                trees=len(self._trees),
+                problem=in_one_line(faults[-1].error),
+            )
+
+    def _add(self, tree: str, kind: str) -> None:
+        self.faults += 1
+        self._kinds.add(kind)
+        self._trees.add(tree)
+
+    def _end(self) -> None:
+        self.faults = 0
+        self._kinds.clear()
+        self._trees.clear()
 
 
 def rule_of(trace: TracebackType | None) -> str:
@@ -58,10 +104,11 @@ def rule_of(trace: TracebackType | None) -> str:
     return found or innermost
 
 
-def _kind_of(subject: str) -> str:
-    """The kind in an inbox subject: `pl.inbox.0.c1.node.ready...`; empty if there is none."""
+def tree_and_kind(subject: str) -> tuple[str, str]:
+    """The tree and the kind in an inbox subject: `pl.inbox.0.c1.node.ready...`; empty if there are none."""
     _, _, rest = subject.partition(".inbox.") if ".inbox." in subject else subject.partition(".due.")
-    return next(iter(rest.split(".")[2:3]), "")
+    _, tree, kind, *_ = (*rest.split("."), "", "", "")
+    return tree, kind
 
 
 _faults = FaultLog()

@@ -178,6 +178,19 @@ class DecisionStuck(SetupError):
     seconds: int
 
 
+class WorkerFaults(SetupError):
+    """the last {faults} events, of {kinds} kinds in {trees} trees, all made this worker fail: {problem}
+
+    No rule of a kind and no publisher can do that alone, so this worker or one of its libraries is broken. It ends, and
+    leaves these events to be decided.
+    """
+
+    faults: int
+    kinds: int
+    trees: int
+    problem: str
+
+
 class ReplayProcessEnded(SetupError):
     """a process of the replay ended ({how}): look whether the machine has enough memory, or use fewer with --jobs"""
 

@@ -1,10 +1,11 @@
-"""The commands `rejections list`, `rejections show` and `rejections resend`.
+"""The commands `rejections list`, `rejections show`, `rejections resend` and `rejections retry`.
 
-Belongs here: their options and layout. Does not: reading the log, sending (`phaseline.engine.client`).
+Belongs here: their options and layout. Does not: reading the log, sending (`phaseline.engine.client`), what
+is not to be sent again (`phaseline.engine.publish.retries`).
 """
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -19,12 +20,16 @@ from phaseline.engine.client import maps
 from phaseline.engine.client.client import WAIT, Client
 from phaseline.engine.client.rejection_counts import RejectionCount
 from phaseline.engine.client.selection import by_field
+from phaseline.engine.error_help.exit_codes import Exit
 from phaseline.engine.errors import NotRejected
 from phaseline.engine.log.log_records import Logged
 from phaseline.engine.log.when import A_MOMENT, When
 from phaseline.engine.publish.outcomes import Outcome
 from phaseline.engine.settings import Settings
 from phaseline.schemas.records import MAX_PAYLOAD, Rejection
+
+if TYPE_CHECKING:
+    from phaseline.engine.publish.retries import Retry
 
 SUMMARY = (
     Column("NUMBER"),
@@ -36,6 +41,14 @@ SUMMARY = (
     Column("EXAMPLE", worth=50, may_cut=True),
 )
 
+RETRIED = (
+    Column("PLACE"),
+    Column("KIND", worth=90),
+    Column("ID", worth=95),
+    Column("TRIGGER", worth=85),
+    Column("EVENT", worth=70),
+    Column("ANSWER", worth=99, may_cut=True),
+)
 
 FIELDS: dict[str, Callable[[RejectionCount], Any]] = {
     "number": lambda one: one.count,
@@ -66,6 +79,7 @@ class Group(Page, click.Group):
         ("phaseline rejections --summary --from 1d", "how many of which sort, since yesterday"),
         ("phaseline rejections show 4711", "one rejection, with its event"),
         ("phaseline rejections resend 4711", "send its event again, once the reason is gone"),
+        ("phaseline rejections retry --reason fault --dry-run", "which events a mended worker should get again"),
     ],
 )
 def rejections() -> None:
@@ -233,3 +247,59 @@ def resend(settings: Settings, place: int, *, wait: float | None, output: Output
             return publish.show_outcome(client.kinds, outcome, waited=wait is not None, output=output)
 
     return terminal.run(work())
+
+
+@rejections.command(cls=Page)
+@click.argument("kind", type=names.KIND, required=False)
+@click.option("--reason", metavar="REASON", required=True, help="Those with this reason, such as fault.")
+@click.option("--tree", type=names.ID, metavar="ID", help="Only this entity and everything below it.")
+@click.option("--from", "start", type=options.WhenType(), default="start", show_default=True,
+              help=f"Where to begin: start, {A_MOMENT}.")  # fmt: skip
+@click.option("--dry-run", is_flag=True, help="Show what would be sent, and send nothing.")
+@options.connected
+@options.archived
+@options.output("json", "yaml", "wide")
+def retry(settings: Settings, kind: str | None, *, start: When, dry_run: bool, output: Output, **which: Any) -> int:
+    """Publish the events of all rejections with one reason again, in order, once the reason is gone.
+
+    An event is sent byte for byte and decided once, at the end of its partition. It is left out if it was sent again
+    before, or if a later event of its entity was taken since: what it says may be out of date, and `resend PLACE` sends
+    it all the same. A snapshot is left out, too, and an event that EVENTS no longer keeps. The exit code is 1 if events
+    were left out for another reason than that they were sent before.
+    """
+    from phaseline.engine.publish.retries import retries  # noqa: PLC0415  # the other commands send one event at most
+
+    async def work() -> int:
+        async with Client.open(settings) as client:
+            await archived_before.tell({"": client}, start)
+            async with client.rejections(kind, tree=which["tree"], start=start) as watch:
+                found = [(watch.sequence, record) async for record in watch]
+            installation = await client._session.installation()  # noqa: SLF001  # as `archived_before`
+            asked = await retries(installation, found, which["reason"])
+            return await send_again(client, asked, output, dry_run=dry_run)
+
+    return terminal.run(work()) or 0
+
+
+async def send_again(client: Client, asked: "Sequence[Retry]", output: Output, *, dry_run: bool) -> int:
+    """Send the events that nothing hinders, one after the other, and show each; the exit code."""
+    sent, rows = 0, output.rows(RETRIED)
+    for one in asked:
+        event = None if one.hindrance or dry_run else (await client.resend(one.place)).sequence
+        sent += not one.hindrance
+        record = one.rejection
+        said = one.hindrance or ("it would be sent" if event is None else f"sent as event {event}")
+        if output.is_data:
+            output.show({
+                "place": one.place, "kind": record.kind, "id": record.id, "trigger": record.trigger,
+                "event": record.cause.sequence, "sent": event, "hindrance": one.hindrance,
+            })  # fmt: skip
+            continue
+        cells_ = (str(one.place), record.kind, record.id, record.trigger, str(record.cause.sequence), said)
+        rows.add([*map(render.text_of, cells_)])
+    if not output.is_data:
+        rows.settle()
+        output.flush()
+        word = "would be sent" if dry_run else "sent"
+        terminal.say(f"{sent:,} {word}, {len(asked) - sent:,} left out" if asked else "no rejections with this reason")
+    return Exit.NO if any(one.hindrance and not one.is_again for one in asked) else 0

@@ -22,6 +22,7 @@ from phaseline.engine.errors import (
     TlsFailed,
     Unsendable,
     UserRefused,
+    WorkerFaults,
 )
 
 REMEDIES: dict[type[PhaselineError], str] = {
@@ -37,6 +38,9 @@ REMEDIES: dict[type[PhaselineError], str] = {
     " which no event moves them",
     MovedWhileDivided: "start a worker with the former tables until the partitions of the division have begun, then"
     " start this one again",
+    WorkerFaults: "install the versions of libraries that Phaseline was tested with, or mend the rule that"
+    " `event_parked` in the log names, then start workers again. Events that were rejected before:"
+    " `phaseline rejections retry --reason fault`",
     Unsendable: "",
     EventRefused: "--force sends it anyway, to see the rejection",
 }

@@ -88,7 +88,7 @@ ALERTS: tuple[Alert, ...] = (
           "A rule of {kind} failed on events",
           "A rule raised an error, which is a bug. These events are rejected as faults and not tried again.",
           "`phaseline rejections --reason fault` names events and errors; `event_parked` in the log has the rule."
-          " Mend the rule, then send them again with `phaseline rejections resend PLACE`."),
+          " Mend the rule, then send them again with `phaseline rejections retry --reason fault`."),
     Alert("PhaselineRejectionsJump", "10m", "ticket",
           f"sum by ({BY}) (rate(phaseline_rejections_total[10m])) > 0.1 and sum by ({BY}) "
           f"(rate(phaseline_rejections_total[10m])) > 5 * quantile_over_time(0.5, sum by ({BY}) "

@@ -31,6 +31,8 @@ def readiness(worker: Worker | None) -> Iterator[Check]:
     if worker is None:
         yield Check("nats", False, "not reached yet")
         return
+    if worker.ends is not None:
+        yield Check("decisions", False, str(worker.ends))
     connected = worker.wire.connected
     yield Check("nats", connected, "connected" if connected else "the connection is down")
     streams = worker.ready.is_set()

@@ -78,7 +78,7 @@ METRICS: tuple[Metric, ...] = (
            "From the lease until the states were loaded."),
     Metric("phaseline_partition_losses_total", "counter", ("reason",),
            "Partitions that this worker lost, or gave up after an error: `fenced`, `lease` (it expired), `tables`, "
-           "`stuck`, `log_emptied`, `unreadable`, `failed`, `broken`."),
+           "`stuck`, `log_emptied`, `unreadable`, `faults`, `failed`, `broken`."),
     Metric("phaseline_lease_renewal_seconds", "histogram", (),
            "How long the server took to renew this worker's lease. Near `--lease`, partitions are lost."),
     # the connection

@@ -302,7 +302,9 @@ class Partition:
             self._slow_log.add(processor, event, seconds)
         for fault in batch.faults:
             log_fault(*fault)
-        return self._decided(batch)
+        self._decided(batch)
+        self._measures.streak.take(events[: batch.events], batch.faults)
+        return batch
 
     async def _try(self, claim: Claim, processor: Processor, event: Stored) -> Batch:
         """Decide one event after a note of it, because owners ended here; park it if they ended on this very event."""

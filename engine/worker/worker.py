@@ -31,6 +31,7 @@ from phaseline.engine.errors import (
     PhaselineError,
     StatesStranded,
     TablesDiffer,
+    WorkerFaults,
 )
 from phaseline.engine.jetstream.api_reply import can_pass
 from phaseline.engine.jetstream.stream_settings.stream_watch import StreamWatch
@@ -108,12 +109,14 @@ class Worker:
         self._leases: Leases | None = None
         self._loading = asyncio.Semaphore(LOADS)
         self._stop = asyncio.Event()
-        self._stuck: DecisionStuck | None = None
+        self.ends: DecisionStuck | WorkerFaults | None = None
+        """The error with which this worker ends by itself."""
 
     async def run(self, stop: asyncio.Event) -> None:
         """Work until `stop`; then finish the commits under way and give up the partitions.
 
-        Raises `DecisionStuck` if the decision of an event does not end: only the end of the process ends it.
+        Raises `DecisionStuck` if the decision of an event does not end: only the end of the process ends it; and
+        `WorkerFaults` if this worker fails on whatever it decides.
         """
         self._stop = stop
         if self.kinds is built_in.installed() and (broken := built_in.broken()):
@@ -140,8 +143,8 @@ class Worker:
             reporting.cancel()
             looking.cancel()
             log.info("worker_stopped", worker=self.name, **asdict(self.counts()))
-        if self._stuck is not None:
-            raise self._stuck
+        if self.ends is not None:
+            raise self.ends
 
     async def _work(self, installation: Installation, stop: asyncio.Event) -> None:
         """Own a share of the partitions of one division, until `stop` or until another division is noted."""
@@ -158,7 +161,7 @@ class Worker:
                 over.over, gained=lambda p: self._start(installation, preparations, status, p), lost=self._end,
                 awaited=preparations.want,
             )  # fmt: skip
-            if not over.is_new and self._stuck is None:
+            if not over.is_new and self.ends is None:
                 await leases.leave(self._end)
         finally:
             await preparations.close()
@@ -290,7 +293,13 @@ class Worker:
             log.warning("partition_lost", partition=number, worker=self.name, error=str(error))
         except DecisionStuck as error:
             losses["stuck"] += 1
-            self._stuck = error
+            self.ends = error
+            self._stop.set()
+        except WorkerFaults as error:
+            losses["faults"] += 1
+            # Each fault has its own line, with its traceback.
+            log.error("worker_faults", partition=number, worker=self.name, error=str(error))  # noqa: TRY400
+            self.ends = error
             self._stop.set()
         except (TablesDiffer, StatesStranded, MovedWhileDivided) as error:
             losses["tables"] += 1

@@ -87,6 +87,7 @@ from phaseline.engine.errors import (
     Undecided,
     Unsendable,
     UserRefused,
+    WorkerFaults,
     WrongClock,
     WrongIdLength,
 )
@@ -194,6 +195,7 @@ __all__ = [
     "Undecided",
     "Unsendable",
     "UserRefused",
+    "WorkerFaults",
     "WrongClock",
     "WrongIdLength",
 ]

@@ -16,6 +16,7 @@ ROOT = Path(__file__).parents[2]
 NOT_RUN = {
     "needs a Kubernetes cluster": 3,
     "needs a log that is wrong": 1,
+    "needs a worker with a bug": 1,
     "`tests/process/test_foreign_clients.py` runs such a program": 1,
 }
 """The only reasons for which a block is not run, and how many such blocks all pages have together."""

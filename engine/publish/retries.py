@@ -1,0 +1,102 @@
+"""Rejected events that may be sent again, once what rejected them is mended.
+
+Belongs here: `Retry`, `retries`, the reasons for which an event is better not sent again. Does not: sending one
+(`single.resend`), reading rejections (`engine.log.watch`).
+"""
+
+import json
+from collections import defaultdict
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+from phaseline.engine.log.installation import Installation
+from phaseline.engine.log.log_records import direct
+from phaseline.schemas.records import Reason, Rejection
+
+SNAPSHOT = "snapshot"
+PLACE_OF_ID = 4
+"""Tokens before the id in `<prefix>.inbox.<partition>.<tree>.<kind>.<trigger>.<rest of the id>`, after `inbox`."""
+SNAPSHOT_OF_THEN = "it is a snapshot of then; let its publisher send one of now"
+NOT_STORED = "EVENTS no longer keeps event {event}, or a timer sent it"
+AGAIN = "it was sent again as event {event}"
+OVERTAKEN = "event {event} of the same entity was taken since; what this one says may be out of date"
+
+
+class Retry(NamedTuple):
+    """A rejection, at its place in the log. hindrance: why its event is not to be sent again; empty if it may be."""
+
+    place: int
+    rejection: Rejection
+    hindrance: str
+
+    @property
+    def is_again(self) -> bool:
+        """Whether that is why: it was sent again before."""
+        return self.hindrance.startswith(AGAIN.partition("{")[0])
+
+
+async def retries(
+    installation: Installation, found: Iterable[tuple[int, Rejection]], reason: Reason | str
+) -> Sequence[Retry]:
+    """The rejections with a reason, in order. found: all rejections of their entities since, with their places."""
+    by_entity: dict[tuple[str, str], dict[int, tuple[int, Rejection]]] = defaultdict(dict)
+    for place, one in found:
+        by_entity[one.kind, one.id][one.cause.sequence] = place, one
+    answers: list[Retry] = []
+    for rejected in by_entity.values():
+        asked = {event: each for event, each in rejected.items() if each[1].reason == reason}
+        if asked:
+            hindrances = await _hindrances(installation, asked, rejected.keys())
+            answers += [Retry(place, one, hindrances[event]) for event, (place, one) in asked.items()]
+    return sorted(answers, key=lambda one: one.place)
+
+
+async def _hindrances(
+    installation: Installation, asked: Mapping[int, tuple[int, Rejection]], rejected: Iterable[int]
+) -> dict[int, str]:
+    """Why some events of one entity are not to be sent again, by event."""
+    hindrances = {event: NOT_STORED.format(event=event) for event in asked}
+    waiting: dict[int, bytes] = {}
+    """The bodies of the events that may be sent, as far as it is known."""
+    first: dict[bytes, int] = {}
+    """By body, the event that had it first: an event that was sent again is as old as that."""
+    refused, last = set(rejected), max(asked)
+    async for event, body in _events_of_entity(installation, sorted(asked)):
+        age = first.get(body, event)
+        for before, sent in list(waiting.items()):
+            if sent == body or (event not in refused and first[sent] < age):
+                hindrances[before] = (AGAIN if sent == body else OVERTAKEN).format(event=event)
+                del waiting[before]
+        if event in asked:
+            waiting[event] = body
+            first.setdefault(body, event)
+        elif event > last and not waiting:
+            break
+    for event in waiting:
+        hindrances[event] = SNAPSHOT_OF_THEN if asked[event][1].trigger == SNAPSHOT else ""
+    return hindrances
+
+
+async def _events_of_entity(installation: Installation, asked: Iterable[int]) -> AsyncIterator[tuple[int, bytes]]:
+    """The first of these events that EVENTS keeps, and the later ones of its entity: position and body."""
+    wire, stream = installation.wire, installation.layout.events
+    for position in asked:
+        found = await direct(wire, stream, json.dumps({"seq": position}).encode())
+        filter_ = "" if found is None else _entity_filter(found.headers["Nats-Subject"], installation.prefix)
+        if filter_:
+            break
+    while filter_ and found is not None:
+        position = int(found.headers["Nats-Sequence"])
+        yield position, found.data
+        further = {"seq": position + 1, "next_by_subj": filter_}
+        found = await direct(wire, stream, json.dumps(further).encode())
+
+
+def _entity_filter(subject: str, prefix: str) -> str:
+    """The inbox subjects of all events of an entity, from that of one; empty if no publisher sent it."""
+    start = f"{prefix}.inbox."
+    tokens = subject.removeprefix(start).split(".")
+    if not subject.startswith(start) or len(tokens) < PLACE_OF_ID:
+        return ""
+    _, tree, kind, _, *rest = tokens
+    return ".".join((f"{start}*", tree, kind, "*", *rest))
