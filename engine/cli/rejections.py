@@ -5,7 +5,7 @@ is not to be sent again (`phaseline.engine.publish.retries`).
 """
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -28,6 +28,9 @@ from phaseline.engine.publish.outcomes import Outcome
 from phaseline.engine.publish.retries import Retry, retries
 from phaseline.engine.settings import Settings
 from phaseline.schemas.records import MAX_PAYLOAD, Rejection
+
+if TYPE_CHECKING:
+    from phaseline.engine.publish.retries import Retry
 
 SUMMARY = (
     Column("NUMBER"),
@@ -265,6 +268,7 @@ def retry(settings: Settings, kind: str | None, *, start: When, dry_run: bool, o
     it all the same. A snapshot is left out, too, and an event that EVENTS no longer keeps. The exit code is 1 if events
     were left out for another reason than that they were sent before.
     """
+    from phaseline.engine.publish.retries import retries  # noqa: PLC0415  # the other commands send one event at most
 
     async def work() -> int:
         async with Client.open(settings) as client:
@@ -278,7 +282,7 @@ def retry(settings: Settings, kind: str | None, *, start: When, dry_run: bool, o
     return terminal.run(work()) or 0
 
 
-async def send_again(client: Client, asked: Sequence[Retry], output: Output, *, dry_run: bool) -> int:
+async def send_again(client: Client, asked: "Sequence[Retry]", output: Output, *, dry_run: bool) -> int:
     """Send the events that nothing hinders, one after the other, and show each; the exit code."""
     sent, rows = 0, output.rows(RETRIED)
     for one in asked:

@@ -305,7 +305,7 @@ class Worker:
         except WorkerFaults as error:
             losses["faults"] += 1
             # Each fault has its own line, with its traceback.
-            log.error("worker_faults", partition=number, worker=self.name, faults=error.faults, error=str(error))  # noqa: TRY400
+            log.error("worker_faults", partition=number, worker=self.name, error=str(error))  # noqa: TRY400
             self.ends = error
             self._stop.set()
         except (TablesDiffer, StatesStranded, MovedWhileDivided) as error:

@@ -15,7 +15,7 @@ from structlog.testing import capture_logs
 
 from phaseline.engine.client.client import Client
 from phaseline.engine.embedded.server import EmbeddedServer
-from phaseline.engine.errors import BadSetting, NameUnknown, PortTaken
+from phaseline.engine.errors import BadSetting, NameUnknown, PortTaken, WorkerFaults
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.settings import Settings
 from phaseline.engine.telemetry import checks, endpoint, exposing, listening
@@ -124,6 +124,9 @@ async def test_a_worker_tells_what_it_did(settings: Settings, wire: Wire) -> Non
         assert metrics["phaseline_table_info"]["node", BUILT_IN_KINDS.versions["node"]] == 1
         assert "partitions: 2 loaded" in await found.text("/readyz?verbose")
         assert await found.text("/livez") == await found.text("/readyz") == "ok\n"
+        worker.ends = WorkerFaults(faults=20, kinds=2, trees=3, problem="LookupError: no such codec")
+        assert "[-] decisions: the last 20 events, of 2 kinds in 3 trees" in await found.text("/readyz", 503)
+        worker.ends = None
 
 
 async def test_what_happened_stays_counted_when_a_partition_moves(settings: Settings, wire: Wire) -> None:
