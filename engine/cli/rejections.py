@@ -25,7 +25,6 @@ from phaseline.engine.errors import NotRejected
 from phaseline.engine.log.log_records import Logged
 from phaseline.engine.log.when import A_MOMENT, When
 from phaseline.engine.publish.outcomes import Outcome
-from phaseline.engine.publish.retries import Retry, retries
 from phaseline.engine.settings import Settings
 from phaseline.schemas.records import MAX_PAYLOAD, Rejection
 
