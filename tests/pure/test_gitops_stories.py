@@ -383,8 +383,9 @@ def test_a_comparison_that_is_not_done_again_comes_to_the_same() -> None:
 def test_why_an_application_is_as_it_is() -> None:
     life = GitOpsHistory().observe(config("a", a="1"), desired=config("a", a="1")).lacks(config("b"))
     first = shown(life)
-    assert first[:4] == [
+    assert first[:5] == [
         "application shop/shop", "├── health  Missing",
+        "│   ├── to do: Synchronise, or apply the object again; look at who deleted it.",
         "│   ├── shown while the application's profile (or else the application_set's) is alauda or not set",
         "│   ├── and while a resource is Missing: 1 of 2 resources",
     ]  # fmt: skip

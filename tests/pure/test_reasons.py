@@ -116,3 +116,16 @@ def test_an_agent_that_was_not_seen_is_no_reason_to_show_its_last_error() -> Non
     told = shown(life, "bundle_deployment", at)
     assert "because: its agent was never seen" in told
     assert "because: Malformed" not in told
+
+
+def test_a_report_ends_the_reason_of_the_phase_before() -> None:
+    life = GitOpsHistory().observe(deployment(replicas=3, paused=True))
+    at = f"{APP}/apps:Deployment/shop/it"
+    assert life.attributes("resource", at)["health_message"] == "Deployment is paused"
+    step = life.say("resource", "reported", at, phase="Processing")
+    assert life.states("resource", at)[0] == "Progressing"
+    assert messages(step)["resource health"] is None
+    assert "health_message" not in life.attributes("resource", at)
+    step = life.say("resource", "reported", at, phase="Degraded", message="no disk")
+    assert messages(step)["resource health"] == "no disk"
+    assert "because: no disk" in shown(life, "resource", at)
