@@ -33,7 +33,7 @@ MOST_GLOBS = 1_000
 SETTINGS = (
     Field("profile",                 str,  "the profile; by default that of the set, else alauda", tuple(PROFILES)),
     Field("ignore_differences",      dict, "ignore rules in Argo CD's format", many=True),
-    Field("health",                  dict, "Lua health scripts by group/Kind"),
+    Field("health",                  dict, "health scripts in Lua, or rows, by group/Kind"),
     Field("known_type_fields",       dict, "fields of custom kinds that have a Kubernetes type, by group/Kind"),
     Field("ignore_aggregated_roles", bool, "whether to ignore the rules of aggregated ClusterRoles; true by default"),
     Field("progress_deadline",       int,  "seconds that a resource may be Progressing without progress; "

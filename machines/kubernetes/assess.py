@@ -17,8 +17,9 @@ from phaseline.machines.kubernetes.diff.versions import another_version
 from phaseline.machines.kubernetes.health.hooks import HOOK, is_hook
 from phaseline.machines.kubernetes.health.plugins import Plugin, plugin_rules, run_plugin
 from phaseline.machines.kubernetes.health.reader import ManifestPart, UnreadableManifest
-from phaseline.machines.kubernetes.health.registry import RULES, HealthRule, judge
+from phaseline.machines.kubernetes.health.registry import BuiltIn, judge, rule_of
 from phaseline.machines.kubernetes.health.result import HealthResult, not_assessed, unknown
+from phaseline.machines.kubernetes.known.table import KnownRule
 from phaseline.machines.kubernetes.manifest_id import group_kind
 from phaseline.machines.kubernetes.masking import is_secret, masked, masked_differences, masked_effects
 from phaseline.machines.kubernetes.overrides import Overrides
@@ -44,11 +45,10 @@ class HiddenDifference(NamedTuple):
 class Assessment(NamedTuple):
     """The health and sync of one resource.
 
-    health: NotAssessed, with the reason, if nothing can be said; None for a hook, and for what exists nowhere. sync:
-    None if it is not compared; `why` says the reason. counts: whether its sync counts for its application.
-    differences, hidden: where the manifests differ, and where ignore rules hide that. problems: ignore rules without
-    any effect, and why. is_hook: it is a hook, not a part of the application. has_rule: whether a health rule exists
-    for its kind.
+    health: NotAssessed, with the reason, if nothing can be said; None for a hook. sync: None if it is not compared;
+    `why` says the reason. counts: whether its sync counts for its application. differences, hidden: where the manifests
+    differ, and where ignore rules hide that. problems: ignore rules without any effect, and why. is_hook: it is a hook,
+    not a part of the application. has_rule: whether a health rule exists for its kind.
     """
 
     health: HealthResult | None
@@ -101,24 +101,27 @@ class KindRules(msgspec.Struct, frozen=True):
     """The health rules for a kind: of the user, of an installed package, and the built-in one; the first counts."""
 
     script: str | None
+    rows: KnownRule | None
     plugin: Plugin | None
-    built_in: HealthRule | None
+    built_in: BuiltIn | None
 
     @classmethod
     def of(cls, found: Manifest, overrides: Overrides) -> "KindRules":
         """The rules for the kind of an object."""
         group, kind = group_kind(found)
-        return cls(overrides.script_of(group, kind), plugin_rules().get(f"{group}/{kind}"), RULES.get((group, kind)))
+        built_in = rule_of(group, kind, overrides.profile)
+        own = overrides.script_of(group, kind), overrides.rows_of(group, kind)
+        return cls(*own, plugin_rules().get(f"{group}/{kind}"), built_in)
 
 
-NO_RULES = KindRules(None, None, None)
+NO_RULES = KindRules(None, None, None, None)
 
 
 def _assess_live(
     live: ManifestPart, rules: KindRules, profile: Profile, scripts: ScriptRunner, now: int
 ) -> HealthResult:
     """The health of a live object by the rules of its kind."""
-    script, plugin = rules.script, rules.plugin
+    script, rows, plugin = rules.script, rules.rows, rules.plugin
     try:
         if live.map("metadata").map("annotations").text(IGNORE_HEALTH) == "true":
             return not_assessed(f"its annotation {IGNORE_HEALTH} asks for that")
@@ -127,6 +130,8 @@ def _assess_live(
     if script is not None:
         found = judge(live, rules.built_in, profile, lambda it: HealthResult(*scripts.lua(script, it, now)))
         return found if found.status else not_assessed("its health script says nothing of it")
+    if rows is not None:
+        return judge(live, rows, profile, None)
     return judge(live, rules.built_in, profile, None if plugin is None else lambda it: run_plugin(plugin, it))
 
 

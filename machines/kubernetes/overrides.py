@@ -1,4 +1,4 @@
-"""Users' overrides of health and comparison: health scripts, ignore rules, a profile.
+"""Users' overrides of health and comparison: health scripts and rows, ignore rules, a profile.
 
 Belongs here: `Overrides`, reading it from Argo CD's documents or from Phaseline's own, the errors for wrong documents.
 Does not: the effect of an override (`assess`, `diff`).
@@ -6,7 +6,8 @@ Does not: the effect of an override (`assess`, `diff`).
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
+from functools import lru_cache
+from typing import Any, TypeVar
 
 import msgspec
 from msgspec.structs import replace
@@ -14,8 +15,11 @@ from msgspec.structs import replace
 from phaseline.machines.kubernetes.diff.ignore import IgnoreRule
 from phaseline.machines.kubernetes.diff.known_types import KnownType
 from phaseline.machines.kubernetes.globs import matches, problem
+from phaseline.machines.kubernetes.known.rows import KnownKind, StatusRow, problems
+from phaseline.machines.kubernetes.known.table import KnownRule
 from phaseline.machines.kubernetes.profiles import ALAUDA, PROFILES, Profile
 
+T = TypeVar("T")
 PREFIX = "resource.customizations"
 
 
@@ -45,6 +49,13 @@ class OwnDocument(msgspec.Struct, forbid_unknown_fields=True):
     ignore_aggregated_roles: Any = msgspec.UNSET
 
 
+class RowsEntry(msgspec.Struct, forbid_unknown_fields=True):
+    """A health rule of a document that is written as rows, in the language of the table of known kinds."""
+
+    rows: list[Any] = msgspec.field(default_factory=list)
+    message: str = ".status.message"
+
+
 OWN_FIELDS = OwnDocument.__struct_fields__
 """The fields of a document in Phaseline's own format."""
 SELECTORS = IgnoreEntry.__struct_encode_fields__[4:]
@@ -54,12 +65,14 @@ SELECTORS = IgnoreEntry.__struct_encode_fields__[4:]
 class Overrides(msgspec.Struct, frozen=True):
     """All overrides that apply.
 
-    scripts, known_types: by `group/Kind`, globs allowed; for scripts an exact key comes first. aggregates: leave out
-    the rules of aggregated ClusterRoles. notes: what of the documents has no effect, in sentences.
+    scripts, rows, known_types: by `group/Kind`, globs allowed; for scripts and rows an exact key comes first.
+    aggregates: leave out the rules of aggregated ClusterRoles. notes: what of the documents has no effect, in
+    sentences.
     """
 
     profile: Profile = ALAUDA
     scripts: Mapping[str, str] = msgspec.field(default_factory=dict)
+    rows: Mapping[str, KnownKind] = msgspec.field(default_factory=dict)
     rules: tuple[IgnoreRule, ...] = ()
     known_types: Mapping[str, tuple[KnownType, ...]] = msgspec.field(default_factory=dict)
     aggregates: bool = True
@@ -67,14 +80,12 @@ class Overrides(msgspec.Struct, frozen=True):
 
     def script_of(self, group: str, kind: str) -> str | None:
         """The health script for a kind. A core kind has the key `/Kind` or `Kind`."""
-        if not self.scripts:
-            return None
-        exact = self.scripts.get(f"{group}/{kind}")
-        if exact is None and not group:
-            exact = self.scripts.get(kind)
-        if exact is not None:
-            return exact
-        return next((script for key, script in self.scripts.items() if _matches(key, group, kind)), None)
+        return _of_kind(self.scripts, group, kind)
+
+    def rows_of(self, group: str, kind: str) -> KnownRule | None:
+        """The user's rows for a kind, ready to be asked. Its key is as for a script."""
+        found = _of_kind(self.rows, group, kind)
+        return None if found is None else _rule_of(found)
 
     def known_types_of(self, group: str, kind: str) -> tuple[KnownType, ...]:
         """The fields of a kind whose types are known."""
@@ -83,7 +94,7 @@ class Overrides(msgspec.Struct, frozen=True):
     def problems(self) -> Iterator[str]:
         """The globs that are beyond the limits, in sentences. They match nothing."""
         globs = [glob for rule in self.rules for glob in (rule.group, rule.kind)]
-        for glob in dict.fromkeys((*globs, *self.scripts, *self.known_types)):
+        for glob in dict.fromkeys((*globs, *self.scripts, *self.rows, *self.known_types)):
             if said := problem(glob):
                 yield said
 
@@ -107,6 +118,21 @@ class Overrides(msgspec.Struct, frozen=True):
         return _with_own(self, document, where)
 
 
+def _of_kind(found: Mapping[str, T], group: str, kind: str) -> T | None:
+    """The value for a kind: that of its own key, else of the first glob that fits."""
+    if not found:
+        return None
+    exact = found.get(f"{group}/{kind}")
+    if exact is None and not group:
+        exact = found.get(kind)
+    if exact is not None:
+        return exact
+    return next((one for key, one in found.items() if _matches(key, group, kind)), None)
+
+
+_rule_of = lru_cache(maxsize=1_024)(KnownRule)
+
+
 def _matches(key: str, group: str, kind: str) -> bool:
     group_glob, _, kind_glob = key.rpartition("/")
     return matches(group_glob, group) and matches(kind_glob, kind)
@@ -120,21 +146,40 @@ def _with_own(before: Overrides, document: Mapping[str, Any], where: str) -> Ove
     profile = before.profile.name if found.profile is msgspec.UNSET else found.profile
     if not isinstance(profile, str) or profile not in PROFILES:
         raise BadOverride(f"{where}.profile must be one of {', '.join(PROFILES)}, found {profile!r}")
-    scripts = {name: _convert(one, str, f"{where}.health.{name}") for name, one in (found.health or {}).items()}
+    health = {name: _health_rule(name, one, f"{where}.health.{name}") for name, one in (found.health or {}).items()}
+    scripts = {name: one for name, one in health.items() if isinstance(one, str)}
+    rows = {name: one for name, one in health.items() if isinstance(one, KnownKind)}
     types = found.known_type_fields or {}
     aggregates = found.ignore_aggregated_roles
     return replace(
         before,
         profile=PROFILES[profile],
-        scripts={**before.scripts, **scripts},
+        scripts={**{name: one for name, one in before.scripts.items() if name not in rows}, **scripts},
+        rows={**{name: one for name, one in before.rows.items() if name not in scripts}, **rows},
         rules=(*before.rules, *_rules(found.ignore_differences or [], f"{where}.ignore_differences")),
-        notes=(*before.notes, *_keys_in_vain((*scripts, *types), where)),
+        notes=(*before.notes, *_keys_in_vain((*health, *types), where)),
         known_types={
             **before.known_types,
             **{name: _known_types(one, f"{where}.known_type_fields.{name}") for name, one in types.items()},
         },
         aggregates=before.aggregates if aggregates is msgspec.UNSET else bool(aggregates),
     )
+
+
+def _health_rule(key: str, found: Any, where: str) -> str | KnownKind:
+    """A health rule: a script in Lua, or rows."""
+    if not isinstance(found, Mapping):
+        if not isinstance(found, str):
+            kinds = "a script in Lua, or a map with `rows`"
+            raise BadOverride(f"{where} must be {kinds}, found {type(found).__name__}")
+        return found
+    entry = _convert(found, RowsEntry, where)
+    rows = (_convert(one, StatusRow, f"{where}.rows[{index}]") for index, one in enumerate(entry.rows))
+    group, _, kind = key.rpartition("/")
+    known = KnownKind(group, kind, tuple(rows), entry.message)
+    if wrong := next(problems(known, where), ""):
+        raise BadOverride(wrong)
+    return known
 
 
 def _keys_in_vain(keys: Iterable[str], where: str) -> Iterator[str]:

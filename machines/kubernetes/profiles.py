@@ -28,7 +28,7 @@ class Profile(msgspec.Struct, frozen=True):
     becomes Degraded by a timer. restarts: how often a container of a ready Pod may restart (None: any number).
     sees_init: an init container or sidecar in a back-off makes its Pod Degraded. counts_jobs: a Job that succeeded is
     Healthy without a condition. compares_replicas: an autoscaler without the desired number of replicas is Progressing.
-    reads_conditions: a kind without a rule has the health that its conditions say.
+    follows_argo: the kinds that Argo CD knows have its verdicts, and no other kind has a health.
     """
 
     name: str
@@ -40,7 +40,7 @@ class Profile(msgspec.Struct, frozen=True):
     sees_init: bool
     counts_jobs: bool
     compares_replicas: bool
-    reads_conditions: bool
+    follows_argo: bool
 
     def called(self, health: str) -> str:
         """The name of a health in this system."""
@@ -54,10 +54,10 @@ ARGO_ORDER = (UNKNOWN, DEGRADED, MISSING, PROGRESSING, PAUSED, HEALTHY)
 PROFILES: Mapping[str, Profile] = {
     profile.name: profile
     for profile in (
-        #       name          order         missing     paused     deadline restarts init   jobs   replicas conditions
-        Profile("alauda",     SOURCE_ORDER, "each",     PAUSED,    True,    5,       True,  True,  True,    True),
-        Profile("argocd",     ARGO_ORDER,   "together", SUSPENDED, False,   None,    False, False, False,   False),
-        Profile("argocd-3.3", ARGO_ORDER,   "ruled",    SUSPENDED, False,   None,    False, False, False,   False),
+        #       name          order         missing     paused     deadline restarts init   jobs   replicas follows_argo
+        Profile("alauda",     SOURCE_ORDER, "each",     PAUSED,    True,    5,       True,  True,  True,    False),
+        Profile("argocd",     ARGO_ORDER,   "together", SUSPENDED, False,   None,    False, False, False,   True),
+        Profile("argocd-3.3", ARGO_ORDER,   "ruled",    SUSPENDED, False,   None,    False, False, False,   True),
     )
 }
 # fmt: on

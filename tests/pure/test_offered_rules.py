@@ -80,7 +80,7 @@ def test_a_script_comes_first_and_what_is_built_in_last() -> None:
         "Missing",
         "",
     )
-    assert health(deployment(metadata={"deletionTimestamp": "now"})).message == "Pending deletion"
+    assert health(deployment(metadata={"deletionTimestamp": "now"})).message == "being deleted since now"
 
 
 def test_without_any() -> None:

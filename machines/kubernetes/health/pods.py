@@ -30,8 +30,20 @@ def pod(live: ManifestPart, profile: Profile) -> HealthResult:
     if phase == "Running" and lasting:
         return _running(status, profile)
     if phase == "Running" and live.map("spec").text("restartPolicy") in ("OnFailure", "Never"):
-        return progressing(message)
+        return _running_once(live, profile, message)
     return unknown(message or (f"its phase is {phase}" if phase else "no phase has been reported yet"))
+
+
+def _running_once(live: ManifestPart, profile: Profile, message: str) -> HealthResult:
+    """A running Pod that is not restarted always. One that a controller keeps is there to stay."""
+    policy = live.map("spec").text("restartPolicy")
+    owned = any(one.flag("controller") for one in live.map("metadata").maps("ownerReferences"))
+    ready = (one for one in live.map("status").maps("conditions") if one.text("type") == "Ready")
+    if policy != "Never" or not owned or not any(one.text("status") == "True" for one in ready):
+        return progressing(message)
+    if profile.follows_argo:
+        return progressing(message or "it runs and is ready; with restartPolicy Never it counts once it has ended")
+    return healthy(message)
 
 
 def _is_long_lived(live: ManifestPart) -> bool:

@@ -1,8 +1,8 @@
 """Health rules by kind, and the health of one object.
 
 Belongs here: which rule applies to a kind, the checks that come before every rule. Does not: the rules themselves
-(`pods`, `workloads`, `network`, ...), kinds without one (`conditions`), rules of installed packages (`plugins`),
-health of an application (`kubernetes.rollup`).
+(`pods`, `workloads`, `network`, ...), the table of known kinds (`kubernetes.known`), any other kind (`general`), rules
+of installed packages (`plugins`), health of an application (`kubernetes.rollup`).
 """
 
 from collections.abc import Callable, Mapping
@@ -11,15 +11,19 @@ from typing import NamedTuple
 from phaseline.machines.kubernetes.health.apiregistration import api_service
 from phaseline.machines.kubernetes.health.argo import workflow
 from phaseline.machines.kubernetes.health.autoscaling import autoscaler
-from phaseline.machines.kubernetes.health.conditions import by_conditions
+from phaseline.machines.kubernetes.health.general import by_general_rule
 from phaseline.machines.kubernetes.health.network import ingress, service
 from phaseline.machines.kubernetes.health.pods import job, pod
+from phaseline.machines.kubernetes.health.polarity import concerns_of
 from phaseline.machines.kubernetes.health.reader import Manifest, ManifestPart, UnreadableManifest
-from phaseline.machines.kubernetes.health.result import HealthResult, not_assessed, progressing, unknown
+from phaseline.machines.kubernetes.health.result import Evidence, HealthResult, not_assessed, progressing, unknown
 from phaseline.machines.kubernetes.health.storage import volume_claim
+from phaseline.machines.kubernetes.health.view import ObjectView
 from phaseline.machines.kubernetes.health.workloads import daemon_set, deployment, replica_set, stateful_set
+from phaseline.machines.kubernetes.known.argo_kinds import is_argos
+from phaseline.machines.kubernetes.known.table import KnownRule, known_rule
 from phaseline.machines.kubernetes.manifest_id import group_kind
-from phaseline.machines.kubernetes.profiles import ALAUDA, Profile
+from phaseline.machines.kubernetes.profiles import ALAUDA, DEGRADED, HEALTHY, PROGRESSING, Profile
 from phaseline.machines.language.rules import Revision
 
 HEALTH = Revision("kubernetes.health", 5)
@@ -55,32 +59,58 @@ RULES: Mapping[tuple[str, str], HealthRule] = {
 
 CustomRule = Callable[[Manifest], HealthResult | None]
 """A user's rule: returns the health of an object, or None to leave it to the built-in rule."""
+BuiltIn = HealthRule | KnownRule
+
+
+def rule_of(group: str, kind: str, profile: Profile) -> BuiltIn | None:
+    """The built-in rule for a kind in a profile; None if there is none."""
+    found = RULES.get((group, kind))
+    if found is not None:
+        return found
+    return known_rule(group, kind) if not profile.follows_argo or is_argos(group, kind) else None
 
 
 def assess_health(live: Manifest, profile: Profile = ALAUDA, custom: CustomRule | None = None) -> HealthResult:
-    """The health of a live object; NotAssessed if no rule exists for its kind (which is not the same as Unknown)."""
-    return judge(ManifestPart(live), RULES.get(group_kind(live)), profile, custom)
+    """The health of a live object; NotAssessed if nothing can be said of it (which is not the same as Unknown)."""
+    return judge(ManifestPart(live), rule_of(*group_kind(live), profile), profile, custom)
 
 
-def judge(live: ManifestPart, rule: HealthRule | None, profile: Profile, custom: CustomRule | None) -> HealthResult:
+def judge(live: ManifestPart, rule: BuiltIn | None, profile: Profile, custom: CustomRule | None) -> HealthResult:
     """The health of a live object, given the built-in rule for its kind."""
+    leaving = False
     try:
-        if _is_leaving(live.map("metadata")):
+        leaving = _is_leaving(live.map("metadata"))
+        if leaving and profile.follows_argo:
             return progressing("Pending deletion")
-        found = custom(live.found) if custom is not None else None
-        if found is not None:
-            return found
-        if rule is None:
-            return (by_conditions(live) if profile.reads_conditions else None) or not_assessed(NO_RULE)
-        return _judged(live, rule, profile)
+        found = custom(live.found) if custom is not None and not leaving else None
+        found = found or _built_in(live, rule, profile)
     except UnreadableManifest as error:
-        return unknown(str(error))
+        found = unknown(str(error))
+    return _leaving(live, found) if leaving else found
+
+
+def _built_in(live: ManifestPart, rule: BuiltIn | None, profile: Profile) -> HealthResult:
+    if isinstance(rule, KnownRule):
+        return rule(live.found, profile)
+    if rule is not None:
+        return _judged(live, rule, profile)
+    return not_assessed(NO_RULE) if profile.follows_argo else by_general_rule(live.found)
 
 
 def _is_leaving(metadata: ManifestPart) -> bool:
     finalizers = metadata.found.get("finalizers")
     held = isinstance(finalizers, list) and HOOK_FINALIZER in finalizers
     return metadata.has("deletionTimestamp") and not held
+
+
+def _leaving(live: ManifestPart, found: HealthResult) -> HealthResult:
+    """The health of an object that is being deleted: Degraded if it has failed, or else Progressing."""
+    since = str(live.map("metadata").found.get("deletionTimestamp"))
+    deletion = Evidence("metadata.deletionTimestamp", since, since=since)
+    said = f"being deleted since {since}"
+    if found.status != DEGRADED:
+        return HealthResult(PROGRESSING, said, (deletion,), found.concerns)
+    return HealthResult(DEGRADED, f"{said}: {found.message}", (*found.evidence, deletion), found.concerns)
 
 
 def _judged(part: ManifestPart, rule: HealthRule, profile: Profile) -> HealthResult:
@@ -90,4 +120,6 @@ def _judged(part: ManifestPart, rule: HealthRule, profile: Profile) -> HealthRes
         return unknown(
             f"apiVersion is {part.text('apiVersion')}: the rule of {part.text('kind')} reads version {known}"
         )
-    return rule.judge(part, profile)
+    found = rule.judge(part, profile)
+    concerns = concerns_of(ObjectView(part.found).all_conditions, found.evidence) if found.status != HEALTHY else ()
+    return found._replace(concerns=concerns) if concerns else found

@@ -5,6 +5,7 @@ Belongs here: Deployment, StatefulSet, ReplicaSet, DaemonSet. Does not: Pod and 
 
 from phaseline.machines.kubernetes.health.reader import ManifestPart
 from phaseline.machines.kubernetes.health.result import HealthResult, degraded, healthy, paused, progressing
+from phaseline.machines.kubernetes.health.view import evidence_of
 from phaseline.machines.kubernetes.profiles import Profile
 
 ON_DELETE, ROLLING_UPDATE = "OnDelete", "RollingUpdate"
@@ -27,15 +28,30 @@ def deployment(live: ManifestPart, _: Profile) -> HealthResult:
         return behind
     condition = next((one for one in status.maps("conditions") if one.text("type") == "Progressing"), None)
     if condition is not None and condition.text("reason") == "ProgressDeadlineExceeded":
-        return degraded(f'Deployment "{live.map("metadata").text("name")}" exceeded its progress deadline')
+        return degraded(f'Deployment "{live.map("metadata").text("name")}" exceeded its progress deadline')._replace(
+            evidence=(evidence_of(condition.found),)
+        )
+    return _rolled_out(spec, status) or healthy()
+
+
+def _rolled_out(spec: ManifestPart, status: ManifestPart) -> HealthResult | None:
+    """Progressing until all replicas are new and available, with the reason why Pods cannot be made."""
     wanted, updated = spec.number("replicas"), status.count("updatedReplicas")
+    said = ""
     if wanted is not None and updated < wanted:
-        return progressing(f"Waiting for rollout to finish: {updated} of {wanted} replicas are new")
-    if (old := status.count("replicas") - updated) > 0:
-        return progressing(f"Waiting for rollout to finish: {old} old replicas are pending termination...")
-    if (available := status.count("availableReplicas")) < updated:
-        return progressing(f"Waiting for rollout to finish: {available} of {updated} new replicas are available")
-    return healthy()
+        said = f"{updated} of {wanted} replicas are new"
+    elif (old := status.count("replicas") - updated) > 0:
+        said = f"{old} old replicas are pending termination..."
+    elif (available := status.count("availableReplicas")) < updated:
+        said = f"{available} of {updated} new replicas are available"
+    if not said:
+        return None
+    failures = (one for one in status.maps("conditions") if one.text("type") == "ReplicaFailure")
+    failure = next((one for one in failures if one.text("status") == "True"), None)
+    if failure is None:
+        return progressing(f"Waiting for rollout to finish: {said}")
+    why = failure.text("message") or failure.text("reason")
+    return progressing(f"Waiting for rollout to finish: {said}: {why}")._replace(evidence=(evidence_of(failure.found),))
 
 
 def stateful_set(live: ManifestPart, _: Profile) -> HealthResult:
@@ -67,23 +83,26 @@ def replica_set(live: ManifestPart, _: Profile) -> HealthResult:
         return behind
     for condition in status.maps("conditions"):
         if condition.text("type") == "ReplicaFailure" and condition.text("status") == "True":
-            return degraded(condition.text("message"))
+            return degraded(condition.text("message"))._replace(evidence=(evidence_of(condition.found),))
     wanted, available = live.map("spec").number("replicas"), status.count("availableReplicas")
     if wanted is not None and available < wanted:
         return progressing(f"{available} of {wanted} replicas are available")
     return healthy()
 
 
-def daemon_set(live: ManifestPart, _: Profile) -> HealthResult:
+def daemon_set(live: ManifestPart, profile: Profile) -> HealthResult:
     """apps/v1 DaemonSet. Never Degraded."""
     status = live.map("status")
     if (behind := _behind(live, status)) is not None:
         return behind
     wanted, updated = status.count("desiredNumberScheduled"), status.count("updatedNumberScheduled")
+    available = status.count("numberAvailable")
     if live.map("spec").map("updateStrategy").text("type") == ON_DELETE:
+        if available < wanted and not profile.follows_argo:
+            return progressing(f"{available} of {wanted} pods are available")
         return healthy(f"daemon set {updated} out of {wanted} new pods have been updated")
     if updated < wanted:
         return progressing(f"{updated} of {wanted} pods are new")
-    if (available := status.count("numberAvailable")) < wanted:
+    if available < wanted:
         return progressing(f"{available} of {wanted} pods are available")
     return healthy()
