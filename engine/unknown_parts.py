@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from phaseline.engine.log.state_view import StateView
 from phaseline.machines.compiler.kinds import Kinds
-from phaseline.machines.compiler.labels import Language, label_of
+from phaseline.machines.compiler.labels import Language, label
 from phaseline.machines.language.language_tags import ENGLISH
 from phaseline.machines.language.table import ABSENT, DELETED, Facet
 from phaseline.schemas.records import Entity, State, Transition
@@ -25,18 +25,27 @@ SENTENCES = {ENGLISH: "{number:,} of {of:,} {what}", "zh": "{of:,} 个中 {numbe
 
 
 class UnknownParts(NamedTuple):
-    """Of how many parts of a whole nothing is known. what: the facet of the parts. state: in which they are."""
+    """Of how many parts of a whole nothing is known. what: what they are not, by language: `not assessed`."""
 
     number: int
     of: int
-    what: Facet
-    state: State
+    what: Mapping[str, str]
 
     def text(self, language: Language = ENGLISH) -> str:
         """`3 of 11 not assessed`."""
-        what = label_of(self.what, self.state, language)
-        sentence = SENTENCES.get(language, SENTENCES[ENGLISH])
-        return sentence.format(number=self.number, of=self.of, what=what.lower())
+        in_it = language if language in SENTENCES and language in self.what else ENGLISH
+        return SENTENCES[in_it].format(number=self.number, of=self.of, what=self.what[in_it])
+
+
+def texts_of(facet: Facet, state: State) -> Mapping[str, str]:
+    """The label of a state in the languages other than English."""
+    found = label(facet, state)
+    return {} if found is None else found.others
+
+
+def words(phase: str) -> str:
+    """`not assessed`, of NotAssessed."""
+    return "".join(f" {one.lower()}" if one.isupper() else one for one in phase).strip()
 
 
 class Roll(NamedTuple):
@@ -86,7 +95,8 @@ def _unknown(
         number = phases.get(roll.state.phase, 0)
         if number and shown.phase not in (*GONE, roll.state.phase):
             of = sum(count for phase, count in phases.items() if phase not in GONE)
-            yield roll.facet, UnknownParts(number, of, roll.what, roll.state)
+            texts = {**texts_of(roll.what, roll.state), ENGLISH: words(roll.state.phase)}
+            yield roll.facet, UnknownParts(number, of, texts)
 
 
 async def read(view: StateView, wholes: Sequence[Entity]) -> PartsOf:

@@ -1,7 +1,7 @@
 """The command `machines`: the installed tables.
 
-Belongs here: its options, and tables on a terminal. Does not: the tables (`phaseline.machines`), other forms
-(`machines.docs`).
+Belongs here: its options, and tables on a terminal: state machines, and the health rows of Kubernetes kinds. Does not:
+the tables (`phaseline.machines`), other forms (`machines.docs`).
 """
 
 import click
@@ -12,7 +12,8 @@ from phaseline.engine.cli.styled import Text
 from phaseline.engine.errors import NameUnknown
 from phaseline.machines.built_in import installed
 from phaseline.machines.compiler.kinds import Kind, Kinds
-from phaseline.machines.docs import markdown, mermaid, plain, printing, wording
+from phaseline.machines.docs import known_kinds, markdown, mermaid, plain, printing, wording
+from phaseline.machines.kubernetes.health.registry import RULES
 
 COMMAND = "phaseline machines --format markdown"
 
@@ -24,6 +25,8 @@ COMMAND = "phaseline machines --format markdown"
         ("phaseline machines node", "one kind, with its whole table"),
         ("phaseline machines node --format mermaid > node.mmd", "a diagram"),
         ("phaseline machines --format markdown > machines.md", "a page with all tables"),
+        ("phaseline machines cert-manager.io/Certificate", "what the status of a Kubernetes kind means"),
+        ("phaseline machines '*/*'", "the same of all Kubernetes kinds that are known"),
     ],
 )
 @click.argument("kind", type=names.KIND, required=False)
@@ -32,9 +35,14 @@ COMMAND = "phaseline machines --format markdown"
 @click.option("--json", "as_json", is_flag=True, help="The same as --format json.")
 @options.verbose
 def machines(kind: str | None, *, form: str, as_json: bool) -> int | None:
-    """Print the state machines: the list of kinds, or the whole table of one kind. Needs no server."""
+    """Print the state machines: the list of kinds, or the whole table of one kind. Needs no server.
+
+    A KIND such as GROUP/KIND is one of Kubernetes: it prints the rows that decide its health.
+    """
     broken_kinds.warn()
     kinds = installed()
+    if kind is not None and "/" in kind:
+        return show_known_kinds(kind, as_json=as_json or form == "json")
     if kind is not None and kind not in kinds:
         raise NameUnknown.among("kind", kind, kinds)
     form = "json" if as_json else form
@@ -73,6 +81,34 @@ def show_kind(kind: Kind) -> None:
         render.show(shown)
         for note in section.notes:
             render.show_line(Text(note, "italic"))
+
+
+def show_known_kinds(name: str, *, as_json: bool) -> int:
+    """Print the health rows of the Kubernetes kinds that fit `<group>/<Kind>`."""
+    found = [*known_kinds.sections(name)]
+    if not found:
+        raise click.UsageError(f"{name} has no rows: {_judged_by(name)}")
+    for section in found:
+        for kind in section.kinds:
+            if as_json:
+                render.show_json(known_kinds.as_map(section, kind))
+                continue
+            render.show_line(Text(f"{kind.group or 'core'}: {kind.kind}", "bold"))
+            render.show_line(render.text_of(f"{section.family.name}, {section.family.source}", "bright_black"))
+            shown = render.columns(*(column.upper() for column in known_kinds.COLUMNS))
+            for row in kind.rows:
+                shown.add_row(*map(render.text_of, known_kinds.cells(row)))
+            render.show(shown, indent=2)
+            render.show_line(Text())
+    return 0
+
+
+def _judged_by(name: str) -> str:
+    """What judges the health of a kind without rows."""
+    group, _, kind = name.rpartition("/")
+    if ("" if group == "core" else group, kind) in RULES:
+        return "a rule of its own judges it (docs/spec/gitops.md)"
+    return "the general rule judges it (docs/known-kinds.md)"
 
 
 def show_markdown(kinds: Kinds, kind: str | None) -> None:

@@ -86,10 +86,7 @@ def show_audit(report: AuditReport, *, output: Output) -> None:
     if report.by_others:
         made = (counted(count, f"record of {one}", f"records of {one}") for one, count in sorted(report.older.items()))
         of_kinds = f" ({', '.join(made)})" if report.older else ""
-        terminal.say(
-            f"{counted(report.by_others, 'event')} decided by older rules{of_kinds}: what they made is taken from the "
-            "log and not compared"
-        )
+        terminal.say(f"{counted(report.by_others, 'event')} decided by older rules{of_kinds}, not compared")
     if report.erased or report.purged:
         terminal.say(
             f"erased events: {report.erased:,} with a raw Secret, {report.purged:,} purged; their records are taken "

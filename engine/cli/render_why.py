@@ -7,6 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
+from msgspec.structs import replace
+
 from phaseline.engine.cli import render
 from phaseline.engine.cli.layout import Branch
 from phaseline.engine.cli.styled import Text
@@ -56,7 +58,7 @@ class ExplanationTree:
         for line in self.said(found):
             tree.add(line)
         if found.view is not None:
-            for branch in self.view(found.view):
+            for branch in self.view(found.view, says=not found.message):
                 tree.add(branch)
             tree.add(self.base(found))
         else:
@@ -107,22 +109,22 @@ class ExplanationTree:
             name, "  ", state, "  ", render.text_of(since, "bright_black"), render.text_of(explained, "italic")
         )
 
-    def view(self, view: ViewExplanation) -> Iterator[Branch]:
-        """What the view depends on, one branch each."""
+    def view(self, view: ViewExplanation, *, says: bool = True) -> Iterator[Branch]:
+        """What the view depends on, one branch each. says: whether records of attributes bring their messages."""
         if view.cause is not None:
             branch = Branch(Text("shown by a view, but no view of the installed tables accounts for it"))
             branch.add(self.cause(view.cause))
             yield branch
         for number, reason in enumerate(view.predicates):
-            yield self.reason(reason, "and while " if number else "shown while ")
+            yield self.reason(reason, "and while " if number else "shown while ", says=says)
 
-    def reason(self, reason: PredicateExplanation, start: str) -> Branch:
+    def reason(self, reason: PredicateExplanation, start: str, *, says: bool = True) -> Branch:
         """`shown while a node is Creating or Deleting: 2 of 12 nodes`, and these nodes."""
         tree = Branch(Text.assemble(start, render.text_of(reason.text), render.text_of(_how_many(reason))))
         for entity in reason.entities:
             tree.add(self.facet(entity))
         if reason.cause is not None:
-            tree.add(self.cause(reason.cause))
+            tree.add(self.cause(reason.cause if says else _without_messages(reason.cause)))
         return tree
 
     def base(self, found: FacetExplanation) -> Branch:
@@ -218,6 +220,12 @@ class ExplanationTree:
         """`08:12:05`, with the date if it is not the date of `now`."""
         text = render.local_time(time).partition(".")[0]
         return text.removeprefix(render.local_time(self.now)[:11])
+
+
+def _without_messages(caused: CauseChain) -> CauseChain:
+    """A cause whose records say nothing: what they say may be about another facet than the one that is explained."""
+    records = tuple(replace(record, reason=None, message=None) for record in caused.records)
+    return replace(caused, records=records)
 
 
 def evidence(one: Mapping[str, Any]) -> str:

@@ -11,7 +11,7 @@ export function whyList(app, found, cell = chosenCell()) {
 
 	function part(facet, named) {
 		return el("li", named ? el("b", `${facet.facet}: `) : null, mark(facet, facet), said(facet),
-			el("ul", facet.causes.map(cause), facet.view ? view(facet.view) : null, (facet.contradicted_by ?? []).map(other)));
+			el("ul", facet.causes.map((one) => cause(one)), facet.view ? view(facet.view, Boolean(facet.message)) : null, (facet.contradicted_by ?? []).map(other)));
 	}
 
 	/** Why it is so, as the entity itself says, the conditions behind it, and what to do. */
@@ -33,17 +33,18 @@ export function whyList(app, found, cell = chosenCell()) {
 		return stateMark(described(app.machines, kind, facet, shown));
 	}
 
-	function view(one) {
+	/** What a view depends on. quiet: records of attributes are not quoted, as they may speak of another facet. */
+	function view(one, quiet) {
 		return [
-			one.while.map((each) => el("li", each.text, el("ul", (each.entities ?? []).slice(0, 20).map((entity) => el("li", link(entity))), each.cause ? cause(each.cause) : null))),
+			one.while.map((each) => el("li", each.text, el("ul", (each.entities ?? []).slice(0, 20).map((entity) => el("li", link(entity))), each.cause ? cause(each.cause, quiet) : null))),
 			one.cause ? cause(one.cause) : null,
 		];
 	}
 
-	function cause(one) {
+	function cause(one, quiet) {
 		const records = one.records.slice().reverse();
 		return el("li", el("span.soft", one.explains.join(", "), one.gone ? ` (${one.gone})` : ""),
-			el("ul", records.map((record) => el("li", event(record)))), one.during ? el("ul", cause(one.during)) : null);
+			el("ul", records.map((record) => el("li", event(quiet ? { ...record, message: null } : record)))), one.during ? el("ul", cause(one.during)) : null);
 	}
 
 	function event(record) {

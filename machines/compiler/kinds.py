@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from phaseline.machines.compiler import check_kinds, checks, fingerprint, reachability, relations, reports
 from phaseline.machines.compiler.completion import completed, implied_cascades
-from phaseline.machines.compiler.conditions import expiring_conditions, phases_of, returns
+from phaseline.machines.compiler.conditions import aliases_of, expiring_conditions, phases_of, returns
 from phaseline.machines.compiler.judging import Judge
 from phaseline.machines.compiler.machine import (
     INTERRUPTED,
@@ -384,7 +384,7 @@ def fields_of(table: Table, trigger: str) -> tuple[Field, ...]:
         required = all(row.given.get(PHASE, "") is not None for _, row in rows)
         conditions = tuple(dict.fromkeys(label.condition for label in facet.labels if label.condition is not None))
         named = (
-            Field("phase", str, "the phase it is in", phases, required=required),
+            Field("phase", str, "the phase it is in", (*phases, *aliases_of(facet)), required=required),
             Field(
                 "conditions",
                 str,

@@ -6,11 +6,13 @@ taken (`judging`).
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from phaseline.machines.compiler.check_kinds import path
 from phaseline.machines.compiler.checks import WrongTable
 from phaseline.machines.compiler.conditions import phases_of, starts_of
+from phaseline.machines.language.fields import Attributes, RuleEvent, reason_and_message
+from phaseline.machines.language.rules import rule
 from phaseline.machines.language.table import (
     ABSENT,
     DELETED,
@@ -46,6 +48,29 @@ ITEMS = (
     Field("upto", str, "the snapshot speaks of ids up to this one only, in byte order"),
 )
 SEEN_FIELD = Field(SEEN, int, "the highest `cause.sequence` that the reporter has read in this tree", default=0)
+
+
+@rule("phaseline.report_reason", revision=1)
+@dataclass(frozen=True, slots=True)
+class ReportReason:
+    """Keeps what a report says of its phase as the reason; a reason of an earlier phase ends.
+
+    attribute: the one that holds the reason.
+    """
+
+    attribute: str
+
+    def __call__(self, attributes: Attributes, event: RuleEvent) -> Attributes:
+        """The attributes after the report."""
+        if event.data.get(self.attribute) is not None:
+            return attributes
+        said = reason_and_message(event)
+        if not said and self.attribute not in attributes:
+            return attributes
+        return {**{name: value for name, value in attributes.items() if name != self.attribute}, **self._kept(said)}
+
+    def _kept(self, said: str) -> Attributes:
+        return {self.attribute: said} if said else {}
 
 
 def with_reports(table: Table, below: tuple[str, ...] = ()) -> Table:
@@ -123,7 +148,8 @@ def _rows(table: Table, index: int, facet: Facet) -> Iterator[Row]:
         yield from _widened(table, facet)
     unborn = (ABSENT, DELETED) if is_adoptable(table) else ()
     if index == 0:
-        yield Row((*unborn, LIVE), REPORTED, FROM_DATA, assigns=observed_attributes(table))
+        keeps = None if facet.message_from is None else ReportReason(facet.message_from)
+        yield Row((*unborn, LIVE), REPORTED, FROM_DATA, assigns=observed_attributes(table), computes=keeps)
     elif unborn:
         yield Row(unborn, REPORTED, facet.adopted.phase, condition=next(iter(facet.adopted.conditions), None))
     yield Row((LIVE,), REPORTED, DELETED, given={PHASE: DELETED})

@@ -1,7 +1,7 @@
 """`python -m phaseline.machines.docs.pages` writes or checks the pages and schemas that are made from tables and types.
 
 Belongs here: which file holds what, and how its JSON is laid out. Does not: what is in the files (`markdown`,
-`json_schema`, `asyncapi`), the reference of the command (`engine.generate` writes that too).
+`known_kinds`, `json_schema`, `asyncapi`), the reference of the command (`engine.generate` writes that too).
 """
 
 import argparse
@@ -13,7 +13,7 @@ from typing import Any
 
 from phaseline.machines import built_in
 from phaseline.machines.compiler.kinds import Kinds
-from phaseline.machines.docs import asyncapi, json_schema, markdown
+from phaseline.machines.docs import asyncapi, json_schema, known_kinds, markdown
 
 COMMAND = "python -m phaseline.machines.docs.pages"
 SCHEMAS = Path("schemas/json")
@@ -26,6 +26,7 @@ def pages(found: Kinds, prefix: str) -> dict[Path, str]:
     schemas = {SCHEMAS / path: layout(schema) for path, schema in json_schema.files(found).items()}
     return {
         Path("docs/machines.md"): markdown.book(found, COMMAND),
+        Path("docs/known-kinds.md"): known_kinds.page(COMMAND),
         Path("schemas/asyncapi.json"): layout(asyncapi.document(found, prefix)),
         **schemas,
     }
@@ -53,7 +54,7 @@ def write(root: Path, wanted: dict[Path, str]) -> list[Path]:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Write or check; 1 if `--check` finds a stale file."""
     parser = argparse.ArgumentParser(
-        prog=COMMAND, description="Write docs/machines.md, schemas/json and asyncapi.json."
+        prog=COMMAND, description="Write docs/machines.md, docs/known-kinds.md, schemas/json and asyncapi.json."
     )
     parser.add_argument("--check", action="store_true", help="write nothing; exit with 1 if a file is stale")
     parser.add_argument("--to", type=Path, default=Path(), metavar="DIR", help="the project's root (default: here)")

@@ -21,7 +21,7 @@ SYNCS = advised(SYNC, (
 SYNC_UNKNOWN = "Unknown"
 (CANNOT_COMPARE,) = advised(SYNC, (Label(SYNC_UNKNOWN, None, "Unknown", {"zh": "未知"}),))
 """For applications and sets: the controller cannot compare. A resource keeps its last sync meanwhile."""
-(UNCOMPARED,) = advised(SYNC, (Label(NOT_COMPARED, None, "Not compared", {"zh": "未比较"}, state_class="unknown"),))
+(UNCOMPARED,) = advised(SYNC, (Label(NOT_COMPARED, None, "NotCompared", {"zh": "未比较"}, state_class="unknown"),))
 """For resources."""
 (NOT_KNOWN,) = advised(SYNC, (Label(NOT_COMPARED, None, "Not known (nothing compared)", {"zh": "未知 (未比较)"}, state_class="unknown"),))
 """For applications and sets, of whose resources none is compared."""

@@ -53,12 +53,12 @@ FIELDS = (
 NOTED = (
     "health_message", "sync_message", "differs", "differing", "ignored", "rule_problems", "live_digest",
     "desired_digest", "settings", "compared", "compared_why", "progress", "deadline", "wave",
-    "hook", "evidence", "concerns",
+    "hook", "unsaid", "evidence", "concerns",
 )  # fmt: skip
 """The attributes that an observation sets."""
 
 
-@rule("gitops.observed", revision=5, uses=(HEALTH, COMPARISON, SCRIPTS, revisions))
+@rule("gitops.observed", revision=6, uses=(HEALTH, COMPARISON, SCRIPTS, revisions))
 def read_observation(
     scene: Scene, entity_id: str, attributes: Attributes, event: RuleEvent
 ) -> Mapping[str, Any] | Refusal:
@@ -151,7 +151,7 @@ def _counts(live: Manifest) -> list[Any]:
 def _health(
     found: Assessment, overrides: Overrides, subject: Manifest, fields: Mapping[str, Any], attributes: Attributes
 ) -> Mapping[str, Any]:
-    """The health that the resource shows. Degraded after the deadline lasts until the object makes progress."""
+    """The health that the resource shows. What it is after the deadline lasts until the object makes progress."""
     health = found.health
     if found.is_hook:
         return {"health": ASIDE, "health_message": found.why}
@@ -159,9 +159,12 @@ def _health(
         told = {} if health is None else _told(health)
         return {"health": NOT_ASSESSED, "health_message": "" if health is None else health.message[:LONGEST], **told}
     message, told = health.message[:LONGEST], _told(health)
+    unsaid = health.status == PROGRESSING and not subject.get("status")
+    noted = {**told, **({"unsaid": unsaid} if unsaid or "unsaid" in attributes else {})}
     if health.status == PROGRESSING and fields["deadline"] and attributes.get("overdue") == fields["progress"]:
-        return {"health": DEGRADED, "health_message": too_long(fields["deadline"], message), **told}
-    return {"health": health.status, "health_message": message, **told}
+        late = UNKNOWN if unsaid else DEGRADED
+        return {"health": late, "health_message": too_long(fields["deadline"], message), **noted}
+    return {"health": health.status, "health_message": message, **noted}
 
 
 def _told(health: HealthResult) -> Mapping[str, Any]:

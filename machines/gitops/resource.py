@@ -21,6 +21,7 @@ from phaseline.machines.kubernetes.profiles import (
     UNKNOWN,
 )
 from phaseline.machines.language.fields import reason_and_message
+from phaseline.machines.language.predicates import AttributeIs
 from phaseline.machines.language.rules import rule
 from phaseline.machines.language.table import (
     ABSENT,
@@ -40,6 +41,7 @@ from phaseline.schemas.records import State
 
 SETTLED = Live(but=(SYNCING, SYNC_FAILED))
 EVER = (ABSENT, DELETED, LIVE)
+UNSAID = (AttributeIs("resource", "unsaid", value=True),)
 ASSESSED = (UNKNOWN, MISSING, DEGRADED, PAUSED, PROGRESSING, HEALTHY, NOT_ASSESSED, ASIDE)
 
 
@@ -95,6 +97,7 @@ RESOURCE = Table(
         Field("progress",       str,  "a digest of its counts, which changes when it makes progress"),
         Field("deadline",       int,  "seconds that it may be Progressing without progress; 0 for ever"),
         Field("overdue",        str,  "the digest of its counts when that time was over"),
+        Field("unsaid",         bool, "whether it has not reported any status yet"),
         Field("hook",           str,  "the phases of a synchronisation in which it is a hook, with commas"),
         Field("wave",           int,  "the wave in which it is synchronised"),
     ),
@@ -117,6 +120,7 @@ RESOURCE = Table(
                 Row((LIVE,),            "observed",       DELETED,      given={"gone": True}),
                 *(Row(EVER,             "observed",       health,       given={"health": health},
                       computes=note_observed) for health in ASSESSED),
+                Row((PROGRESSING,),     "deadline",       UNKNOWN,      when=UNSAID, computes=note_overdue),
                 Row((PROGRESSING,),     "deadline",       DEGRADED,     computes=note_overdue),
                 Row((ABSENT, DELETED),  "sync_started",   NOT_ASSESSED),
                 Row((ABSENT, DELETED),  "sync_succeeded", NOT_ASSESSED),

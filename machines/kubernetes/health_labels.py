@@ -33,5 +33,5 @@ HEALTHS = advised(HEALTH, (
     Label(PROGRESSING, None, "Progressing", {"zh": "处理中"}, state_class="busy",    aliases=names_of(PROGRESSING)),
     Label(HEALTHY,     None, "Healthy",     {"zh": "健康"}),
 ))
-(UNRULED,) = advised(HEALTH, (Label(NOT_ASSESSED, None, "Not assessed", {"zh": "未评估"}, state_class="unknown"),))
+(UNRULED,) = advised(HEALTH, (Label(NOT_ASSESSED, None, "NotAssessed", {"zh": "未评估"}, state_class="unknown"),))
 # fmt: on

@@ -52,6 +52,7 @@ if TYPE_CHECKING:
     from phaseline.engine.emco_status.select import AppCluster, StatusItem, StatusSelection
     from phaseline.engine.explain.model import (
         CauseChain,
+        Contradiction,
         Explanation,
         FacetExplanation,
         PredicateExplanation,
@@ -71,11 +72,12 @@ if TYPE_CHECKING:
     from phaseline.engine.settings import ConnectionSettings, Settings
     from phaseline.machines.broken_kinds import BrokenKind
     from phaseline.machines.compiler.kinds import Kinds
+    from phaseline.engine.unknown_parts import UnknownParts
     from phaseline.machines.kubernetes.assess import Assessment, HiddenDifference
     from phaseline.machines.kubernetes.diff.differences import Difference
     from phaseline.machines.kubernetes.diff.ignore import IgnoreEffect, IgnoreRule
     from phaseline.machines.kubernetes.diff.known_types import KnownType
-    from phaseline.machines.kubernetes.health.result import HealthResult
+    from phaseline.machines.kubernetes.health.result import Evidence, HealthResult
     from phaseline.machines.kubernetes.overrides import Overrides
     from phaseline.machines.kubernetes.pairs import ApplicationAssessment, AssessedPair, ObjectKey, Pair
     from phaseline.machines.kubernetes.profiles import Profile
@@ -99,6 +101,7 @@ __all__ = [
     "Client",
     "Connecting",
     "ConnectionSettings",
+    "Contradiction",
     "Difference",
     "DryRun",
     "Emco",
@@ -121,6 +124,7 @@ __all__ = [
     "EntityView",
     "Event",
     "EventDetails",
+    "Evidence",
     "Explanation",
     "FacetExplanation",
     "FacetState",
@@ -172,6 +176,7 @@ __all__ = [
     "StatusSelection",
     "Timeline",
     "Transition",
+    "UnknownParts",
     "ViewExplanation",
     "Watch",
     "When",
@@ -223,6 +228,7 @@ _HOMES = {
     "phaseline.engine.emco_status.select": ("AppCluster", "StatusItem", "StatusSelection"),
     "phaseline.engine.explain.model": (
         "CauseChain",
+        "Contradiction",
         "Explanation",
         "FacetExplanation",
         "PredicateExplanation",
@@ -242,11 +248,12 @@ _HOMES = {
     "phaseline.engine.settings": ("ConnectionSettings", "Settings"),
     "phaseline.machines.broken_kinds": ("BrokenKind",),
     "phaseline.machines.compiler.kinds": ("Kinds",),
+    "phaseline.engine.unknown_parts": ("UnknownParts",),
     "phaseline.machines.kubernetes.assess": ("Assessment", "HiddenDifference"),
     "phaseline.machines.kubernetes.diff.differences": ("Difference",),
     "phaseline.machines.kubernetes.diff.ignore": ("IgnoreEffect", "IgnoreRule"),
     "phaseline.machines.kubernetes.diff.known_types": ("KnownType",),
-    "phaseline.machines.kubernetes.health.result": ("HealthResult",),
+    "phaseline.machines.kubernetes.health.result": ("Evidence", "HealthResult"),
     "phaseline.machines.kubernetes.overrides": ("Overrides",),
     "phaseline.machines.kubernetes.pairs": ("ApplicationAssessment", "AssessedPair", "ObjectKey", "Pair"),
     "phaseline.machines.kubernetes.profiles": ("Profile",),

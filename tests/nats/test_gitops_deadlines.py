@@ -76,6 +76,22 @@ def test_degraded_until_something_better_is_seen() -> None:
     assert (health(clock), clock.due) == ("Progressing", [155])
 
 
+def test_what_never_reports_a_status_is_unknown_after_the_deadline() -> None:
+    silent = {name: part for name, part in rolling(1).items() if name != "status"}
+    clock = begun(progress_deadline=60)
+    clock.say(50, "resource", "observed", WEB, live=silent)
+    assert (health(clock), clock.due) == ("Progressing", [110])
+    clock.fire(110)
+    assert (health(clock), clock.shown("application", APP)) == ("Unknown", "Unknown")
+    assert message(clock).endswith("(it does not get on, for 60 s)")
+    clock.say(120, "resource", "observed", WEB, live=silent)
+    assert health(clock) == "Unknown"
+    clock.say(130, "resource", "observed", WEB, live=rolling(1))
+    assert (health(clock), clock.due) == ("Progressing", [190])
+    clock.fire(190)
+    assert health(clock) == "Degraded"
+
+
 def test_the_annotation_comes_first_and_the_set_last() -> None:
     clock = begun(progress_deadline=60)
     clock.say(20, "resource", "observed", WEB, live=rolling(1, annotations={"phaseline.io/progress-deadline": "5"}))
@@ -108,7 +124,7 @@ async def test_on_the_real_server(working: Settings, wire: Wire) -> None:
     async with Client.open(working) as client:
         await client.publish("application", "configure", APP, {"progress_deadline": 1})
         await client.publish("resource", "observed", WEB, {"live": rolling(1), "desired": deployment(replicas=3)})
-        service = kubernetes_object("v1", "Service", spec={"type": "LoadBalancer"})
+        service = kubernetes_object("v1", "Service", spec={"type": "LoadBalancer"}, status={"loadBalancer": {}})
         await client.publish("resource", "observed", resource_id(service), {"live": service, "desired": service})
         layout = await inspect(wire, working)
         await until_decided(wire, layout)

@@ -221,7 +221,10 @@ def test_what_is_not_ready_by_its_health_is_not_ready_and_what_is_not_assessed_s
     life.do("bundle_resource", "observed", at, live=broken)
     assert (life.state("bundle_resource", at), life.state("bundle_deployment", ON)) == ("NotReady", "NotReady")
     assert life.counts("git_repo", "infra")["display"]["ready_resources"] == "0/1"
-    life.do("bundle_resource", "observed", at, live={**user, "status": {"username": "u"}})
+    life.do("bundle_resource", "undeclared", at, lives=False)
+    at = f"{ON}/example.io:Widget/shop/w"
+    widget = kubernetes_object("example.io/v1", "Widget", metadata={"name": "w"}, status={"blades": 3})
+    life.do("bundle_resource", "observed", at, live=widget)
     whole = [
         life.state(kind, one) for kind, one in (("bundle_deployment", ON), ("bundle", BUNDLE), ("git_repo", "infra"))
     ]

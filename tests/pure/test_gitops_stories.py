@@ -251,7 +251,7 @@ def test_what_can_match_nothing_is_named_and_the_others_hold() -> None:
 
 @pytest.mark.parametrize(("data", "says"), [
     ({"ignore_differences": [{"kind": "Pod"}]}, "data.ignore_differences[0] must have at least one of jsonPointers"),
-    ({"health": {"a/B": 3}}, "data.health.a/B must be a string"),
+    ({"health": {"a/B": 3}}, "data.health.a/B must be a script in Lua, or a map with `rows`, found int"),
     ({"profile": "flux"}, "data.profile must be one of alauda, argocd, argocd-3.3"),
     ({"progress_deadline": -1}, "data.progress_deadline must be 0 or more"),
     ({"sync_windows": [{"kind": "allow", "schedule": "* * * * 7", "duration": "1h"}]}, "data: window 1: day of the week must be from 0 to 6"),
@@ -383,8 +383,9 @@ def test_a_comparison_that_is_not_done_again_comes_to_the_same() -> None:
 def test_why_an_application_is_as_it_is() -> None:
     life = GitOpsHistory().observe(config("a", a="1"), desired=config("a", a="1")).lacks(config("b"))
     first = shown(life)
-    assert first[:4] == [
+    assert first[:5] == [
         "application shop/shop", "├── health  Missing",
+        "│   ├── to do: Synchronise, or apply the object again; look at who deleted it.",
         "│   ├── shown while the application's profile (or else the application_set's) is alauda or not set",
         "│   ├── and while a resource is Missing: 1 of 2 resources",
     ]  # fmt: skip

@@ -60,6 +60,7 @@ def test_an_operation_that_succeeded_is_no_reason_to_be_degraded() -> None:
     assert f"because: {said['health']}" in told
     assert f"because: {said['sync']}" in told
     assert DONE not in told
+    assert "KafkaUser" not in told.partition("sync  OutOfSync")[2]
 
 
 def test_the_message_of_an_event_about_something_else_is_no_reason() -> None:
@@ -116,3 +117,42 @@ def test_an_agent_that_was_not_seen_is_no_reason_to_show_its_last_error() -> Non
     told = shown(life, "bundle_deployment", at)
     assert "because: its agent was never seen" in told
     assert "because: Malformed" not in told
+
+
+def test_a_report_ends_the_reason_of_the_phase_before() -> None:
+    life = GitOpsHistory().observe(deployment(replicas=3, paused=True))
+    at = f"{APP}/apps:Deployment/shop/it"
+    assert life.attributes("resource", at)["health_message"] == "Deployment is paused"
+    step = life.say("resource", "reported", at, phase="Processing")
+    assert life.states("resource", at)[0] == "Progressing"
+    assert messages(step)["resource health"] is None
+    assert "health_message" not in life.attributes("resource", at)
+    step = life.say("resource", "reported", at, phase="Degraded", message="no disk")
+    assert messages(step)["resource health"] == "no disk"
+    assert "because: no disk" in shown(life, "resource", at)
+
+
+def test_a_message_about_another_deployment_is_not_shown() -> None:
+    stale = {"status": "False", "lastUpdateTime": "2026-03-02T08:00:00Z", "message": "MalformedYAMLError: line 3"}
+    found = kubernetes_object(
+        "fleet.cattle.io/v1alpha1", "BundleDeployment",
+        metadata={
+            "name": "web", "namespace": "cluster-c1",
+            "labels": {
+                "fleet.cattle.io/bundle-name": "web", "fleet.cattle.io/bundle-namespace": "fleet-default",
+                "fleet.cattle.io/cluster": "c1", "fleet.cattle.io/cluster-namespace": "fleet-default",
+                "fleet.cattle.io/repo-name": "re",
+            },
+        },
+        spec={"deploymentID": "v2", "stagedDeploymentID": "v2"},
+        status={
+            "appliedDeploymentID": "v0", "ready": True, "nonModified": True,
+            "conditions": [{"type": "Installed", **stale}, {"type": "Deployed", "status": "True"}, {"type": "Ready", **stale}],
+        },
+    )  # fmt: skip
+    life = GitOpsHistory()
+    see(life, Observer("/o"), found)
+    [at] = life.history.tree.entities["bundle_deployment"]
+    assert str(life.states("bundle_deployment", at)[0]) == "WaitApplied"
+    assert "Malformed" not in shown(life, "bundle_deployment", at)
+    assert not life.attributes("bundle_deployment", at).get("why")

@@ -277,7 +277,7 @@ def test_reports_of_a_set_without_a_phase_mean_what_they_meant() -> None:
     there = testing.given(KINDS).event("application_set", "configure", "s", {"profile": "argocd"})
     then = there.when("application_set", "reported", "s", {"error_occurred": True})
     assert [str(r.after) for r in then.transitions] == ["Degraded"]
-    assert report(then, "Healthy", "application_set", "s", error_occurred=False).transitions != ()
+    assert report(then, "NotAssessed", "application_set", "s", error_occurred=False).transitions != ()
     then = report(there, DELETED, "application_set", "s")
     assert str(then.tree.entities["application_set"]["s"].facets[0].state) == DELETED
 

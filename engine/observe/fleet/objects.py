@@ -242,8 +242,8 @@ def _report(manifest: Manifest) -> dict[str, Any]:
     wanted, applied = text(spec, "deploymentID"), text(status, "appliedDeploymentID")
     data = without_empty(target=wanted, staged=text(spec, "stagedDeploymentID"), applied=applied)
     failed = bool(wanted) and wanted != applied and known.get("Deployed", {}).get("status") == "False"
-    # The condition Installed counts only if the applied version is the wanted one.
-    names = ("Deployed", *(("Installed",) if wanted in ("", applied) else ()), "Monitored", "Ready")
+    # All but Deployed speak of the applied version: what they say of another one than the wanted is no reason here.
+    names = ("Deployed", *(("Installed", "Monitored", "Ready") if wanted in ("", applied) else ()))
     bad = [known[name] for name in names if known.get(name, {}).get("status") == "False"]
     why = next(filter(None, (text(one, "message") for one in bad)), "") if applied or failed else ""
     if applied:  # Fleet leaves out flags that are false.

@@ -1,0 +1,135 @@
+"""The table of known kinds, and the polarity of the general rule, as a page and as cells.
+
+Belongs here: the page docs/known-kinds.md, the cells of one kind. Does not: the rows (`kubernetes.known`), the words of
+the general rule (`kubernetes.health`), printing on a terminal.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+from msgspec import structs
+
+from phaseline.machines.kubernetes.globs import matches
+from phaseline.machines.kubernetes.health import polarity
+from phaseline.machines.kubernetes.known import tests_of_rows
+from phaseline.machines.kubernetes.known.families import FAMILIES
+from phaseline.machines.kubernetes.known.rows import Family, KnownKind, StatusRow
+
+COLUMNS = ("when", "health", "argo cd", "each", "message")
+INTRODUCTION = """\
+What the status of an object says of its health, for each kind that Phaseline knows. The first row that holds decides.
+If none does, the object is Progressing, and the message says what is missing. *argo cd* is Argo CD's own verdict where
+it differs, in the profiles `argocd` and `argocd-3.3`; `-` means that the row does not exist there. *each* names a list:
+the row holds if it holds for one of its members. *message* is the reason that is shown; otherwise the object's own
+words are. [gitops.md](gitops.md#rows) says how to write such rows yourself. Kubernetes' own workloads have rules that
+count and compare more ([spec/gitops.md](spec/gitops.md#health-by-kind)).
+
+In the profile `alauda` a success that is of an older generation is Progressing, whatever the row says."""
+GENERAL = """\
+A kind that is not in this table is judged by what its status says in the usual words. Failure decides before pause,
+pause before work, work before success. Words that are not here decide nothing."""
+
+
+class KnownSection(NamedTuple):
+    """A family, and those of its kinds that were asked for."""
+
+    family: Family
+    kinds: tuple[KnownKind, ...]
+
+
+def sections(name: str = "*/*") -> Iterator[KnownSection]:
+    """The families with the kinds that fit `<group>/<Kind>`, which may be a glob; the exact ones first."""
+    group, _, kind = name.rpartition("/")
+    for family in sorted(FAMILIES, key=lambda one: one.name.casefold()):
+        found = tuple(one for one in family.kinds if name == "*/*" or _fits(one, group, kind))
+        if found:
+            yield KnownSection(family, found)
+
+
+def _fits(known: KnownKind, group: str, kind: str) -> bool:
+    groups, kinds = ([one.strip() for one in globs.split("|")] for globs in (known.group, known.kind))
+    return any(matches(group, one) or matches(one, group) for one in groups) and any(
+        matches(kind, one) or matches(one, kind) for one in kinds
+    )
+
+
+def cells(row: StatusRow) -> tuple[str, ...]:
+    """A row as the cells of a table."""
+    return row.when or "otherwise", row.health, row.argo, row.each, row.message
+
+
+def as_map(section: KnownSection, kind: KnownKind) -> dict[str, Any]:
+    """A kind as JSON shows it."""
+    rows = [{name: value for name, value in structs.asdict(row).items() if value} for row in kind.rows]
+    return {
+        "family": section.family.name,
+        "source": section.family.source,
+        "group": kind.group,
+        "kind": kind.kind,
+        "message": kind.message,
+        "rows": rows,
+    }
+
+
+def page(command: str) -> str:
+    """The page with all known kinds and the words of the general rule. command: the command that writes it."""
+    lines = [
+        f"<!-- Written by `{command}` from machines/kubernetes/known. Edit the rows, not this page. -->",
+        "",
+        "# Known kinds",
+        "",
+        INTRODUCTION,
+        "",
+        "```text",
+        *(tests_of_rows.__doc__ or "").partition("rows.\n\n")[2].rstrip().splitlines(),
+        "```",
+        "",
+        *(f"- [{one.family.name}](#{_anchor(one.family.name)})" for one in sections()),
+        "- [Any other kind](#any-other-kind)",
+    ]
+    for section in sections():
+        lines += ["", f"## {section.family.name}", "", f"Source: <{section.family.source}>"]
+        for kind in section.kinds:
+            lines += ["", f"### {_named(kind)}", "", *_table(COLUMNS, [cells(row) for row in kind.rows])]
+    return "\n".join([*lines, "", *_general(), ""])
+
+
+def _general() -> Iterator[str]:
+    yield from ("## Any other kind", "", GENERAL)
+    types = [(f"`{kind}`", true, false or "") for kind, true, false in polarity.CONDITIONS]
+    yield from ("", "### Types of conditions", "", *_table(("type", "True says", "False says"), types))
+    reasons = [(f"`{reason}`", means) for reason, means in polarity.REASONS]
+    yield from ("", "### Reasons", "", *_table(("reason", "means"), reasons))
+    phases = [(f"`{word}`", means) for word, means in polarity.PHASES]
+    yield from ("", "### Phases", "", *_table(("word", "means"), phases))
+    paused = [(f"`{path}`", "true") for path in polarity.PAUSED_BY]
+    paused += [
+        (f"annotation `{name}`", ", ".join(word or '""' for word in words)) for name, words in polarity.ANNOTATIONS
+    ]
+    yield from ("", "### Pauses", "", *_table(("field", "value"), paused))
+
+
+def _named(kind: KnownKind) -> str:
+    """`cert-manager.io: Issuer, ClusterIssuer`."""
+    groups, kinds = (", ".join(one.strip() for one in globs.split("|")) for globs in (kind.group or "core", kind.kind))
+    return f"{groups}: {kinds}".replace("*", "\\*")
+
+
+def _table(titles: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> Iterator[str]:
+    used = [place for place, _ in enumerate(titles) if place < 2 or any(row[place] for row in rows)]
+    yield f"| {' | '.join(titles[place] for place in used)} |"
+    yield f"|{'---|' * len(used)}"
+    for row in rows:
+        words = (_cell(row[place], is_code=place in (0, 3) and "`" not in row[place]) for place in used)
+        yield f"| {' | '.join(words)} |"
+
+
+def _cell(word: str, *, is_code: bool) -> str:
+    if not word or word == "otherwise":
+        return word
+    escaped = word.replace("|", "\\|")
+    return f"`{escaped}`" if is_code else escaped.replace("*", "\\*") if "`" not in word else escaped
+
+
+def _anchor(name: str) -> str:
+    return name.lower().replace(" ", "-").replace("'", "")
