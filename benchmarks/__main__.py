@@ -31,6 +31,7 @@ TITLES = {
     "snapshot": "A snapshot of 5,000 nodes",
     "emco": "An app context coming up",
     "gitops": "Health, comparison, observed events",
+    "health": "Health by rows, and by scripts",
     "rejections": "Rejections",
     "heartbeats": "Heartbeats",
     "replay": "Replay",

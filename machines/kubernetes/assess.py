@@ -112,7 +112,8 @@ class KindRules(msgspec.Struct, frozen=True):
         group, kind = group_kind(found)
         built_in = rule_of(group, kind, overrides.profile)
         own = overrides.script_of(group, kind), overrides.rows_of(group, kind)
-        return cls(*own, plugin_rules().get(f"{group}/{kind}"), built_in)
+        plugins = plugin_rules()
+        return cls(*own, plugins.get(f"{group}/{kind}") if plugins else None, built_in)
 
 
 NO_RULES = KindRules(None, None, None, None)
@@ -124,7 +125,8 @@ def _assess_live(
     """The health of a live object by the rules of its kind."""
     script, rows, plugin = rules.script, rules.rows, rules.plugin
     try:
-        if live.map("metadata").map("annotations").text(IGNORE_HEALTH) == "true":
+        metadata = live.map("metadata")
+        if "annotations" in metadata.found and metadata.map("annotations").text(IGNORE_HEALTH) == "true":
             return not_assessed(f"its annotation {IGNORE_HEALTH} asks for that")
     except UnreadableManifest as error:
         return unknown(str(error))

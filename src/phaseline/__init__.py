@@ -78,6 +78,7 @@ if TYPE_CHECKING:
     from phaseline.machines.kubernetes.diff.ignore import IgnoreEffect, IgnoreRule
     from phaseline.machines.kubernetes.diff.known_types import KnownType
     from phaseline.machines.kubernetes.health.result import Evidence, HealthResult
+    from phaseline.machines.kubernetes.known.rows import KnownKind, StatusRow
     from phaseline.machines.kubernetes.overrides import Overrides
     from phaseline.machines.kubernetes.pairs import ApplicationAssessment, AssessedPair, ObjectKey, Pair
     from phaseline.machines.kubernetes.profiles import Profile
@@ -143,6 +144,7 @@ __all__ = [
     "InCell",
     "Interval",
     "Kinds",
+    "KnownKind",
     "KnownType",
     "Lane",
     "LeftOut",
@@ -172,6 +174,7 @@ __all__ = [
     "SourceStatusQuery",
     "State",
     "StatusItem",
+    "StatusRow",
     "StatusQuery",
     "StatusSelection",
     "Timeline",
@@ -254,6 +257,7 @@ _HOMES = {
     "phaseline.machines.kubernetes.diff.ignore": ("IgnoreEffect", "IgnoreRule"),
     "phaseline.machines.kubernetes.diff.known_types": ("KnownType",),
     "phaseline.machines.kubernetes.health.result": ("Evidence", "HealthResult"),
+    "phaseline.machines.kubernetes.known.rows": ("KnownKind", "StatusRow"),
     "phaseline.machines.kubernetes.overrides": ("Overrides",),
     "phaseline.machines.kubernetes.pairs": ("ApplicationAssessment", "AssessedPair", "ObjectKey", "Pair"),
     "phaseline.machines.kubernetes.profiles": ("Profile",),

@@ -18,6 +18,7 @@ from benchmarks import (
     core,
     gitops,
     handover,
+    health,
     latency,
     metrics,
     page,
@@ -220,6 +221,12 @@ async def test_gitops_measures_its_three() -> None:
     assert set(found["events_per_second"]) == {"observed", "nodes"}
     assert all(count > 0 for part in ("health", "compare") for count in found[part].values())
     assert "Median of the ratios" in gitops.page(found)
+
+
+def test_health_by_rows_and_by_scripts_says_the_same() -> None:
+    found = health.run(rounds=1)["in our own words"]
+    assert found["agree"] == found["objects"] == len(health.own().objects)
+    assert "| ratio |" in health.page({"in our own words": found})
 
 
 def test_rejections_of_each_sort_are_measured() -> None:

@@ -106,7 +106,8 @@ def _predicate(code: Callable[..., Any]) -> Run:
 
 
 def _health(given: Input) -> Any:
-    return assess_health(given["live"], PROFILES[given["profile"]])
+    found = assess_health(given["live"], PROFILES[given["profile"]])
+    return [*found, found.evidence, found.concerns]
 
 
 def _comparison(given: Input) -> Any:

@@ -5,11 +5,12 @@ decides. Does not: what a word means (`polarity`), kinds that are listed (`regis
 """
 
 from collections.abc import Iterator
+from functools import partial
 from typing import NamedTuple
 
 from phaseline.machines.kubernetes.health import polarity
 from phaseline.machines.kubernetes.health.polarity import DOUBT, FAILURE, PART, PASSING, PAUSE, SUCCESS, TERMINAL, WORK
-from phaseline.machines.kubernetes.health.result import Evidence, HealthResult, not_assessed
+from phaseline.machines.kubernetes.health.result import Evidence, HealthResult, Told, not_assessed
 from phaseline.machines.kubernetes.health.view import (
     Manifest,
     ObjectView,
@@ -47,11 +48,16 @@ def by_general_rule(live: Manifest) -> HealthResult:
         if decides := [one.evidence for one in found if one.means == means]:
             opposed = [one.evidence for one in found if one.means == SUCCESS] if means not in (SUCCESS, PART) else []
             evidence = (*decides, *opposed)
-            return HealthResult(verdict, _message(decides[0]), evidence, polarity.concerns_of(conditions, evidence))
+            tell = partial(_told, conditions, evidence)
+            return HealthResult.told_by(verdict, _message(decides[0]), tell)
     if not view.status:
         return not_assessed(NO_STATUS)
     unknown = ", ".join(sorted({text(one.get("type")) for one in conditions} - {""}))
     return not_assessed(f"{NOTHING_KNOWN} ({unknown})" if unknown else NOTHING_KNOWN)
+
+
+def _told(conditions: list[Manifest], evidence: tuple[Evidence, ...]) -> Told:
+    return evidence, polarity.concerns_of(conditions, evidence)
 
 
 def _message(one: Evidence) -> str:

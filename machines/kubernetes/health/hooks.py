@@ -10,6 +10,8 @@ HOOK, HELM_HOOK = "argocd.argoproj.io/hook", "helm.sh/hook"
 
 def is_hook(metadata: ManifestPart) -> bool:
     """Whether an object is a hook. Argo CD's annotation takes precedence over Helm's."""
+    if "annotations" not in metadata.found:
+        return False
     annotations = metadata.map("annotations")
     if annotations.has(HOOK):
         words = [word.strip() for word in annotations.text(HOOK).split(",")]

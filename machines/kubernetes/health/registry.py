@@ -23,7 +23,7 @@ from phaseline.machines.kubernetes.health.workloads import daemon_set, deploymen
 from phaseline.machines.kubernetes.known.argo_kinds import is_argos
 from phaseline.machines.kubernetes.known.table import KnownRule, known_rule
 from phaseline.machines.kubernetes.manifest_id import group_kind
-from phaseline.machines.kubernetes.profiles import ALAUDA, DEGRADED, HEALTHY, PROGRESSING, Profile
+from phaseline.machines.kubernetes.profiles import ALAUDA, DEGRADED, PROGRESSING, Profile
 from phaseline.machines.language.rules import Revision
 
 HEALTH = Revision("kubernetes.health", 5)
@@ -98,6 +98,8 @@ def _built_in(live: ManifestPart, rule: BuiltIn | None, profile: Profile) -> Hea
 
 
 def _is_leaving(metadata: ManifestPart) -> bool:
+    if "deletionTimestamp" not in metadata.found:
+        return False
     finalizers = metadata.found.get("finalizers")
     held = isinstance(finalizers, list) and HOOK_FINALIZER in finalizers
     return metadata.has("deletionTimestamp") and not held
@@ -121,5 +123,7 @@ def _judged(part: ManifestPart, rule: HealthRule, profile: Profile) -> HealthRes
             f"apiVersion is {part.text('apiVersion')}: the rule of {part.text('kind')} reads version {known}"
         )
     found = rule.judge(part, profile)
-    concerns = concerns_of(ObjectView(part.found).all_conditions, found.evidence) if found.status != HEALTHY else ()
-    return found._replace(concerns=concerns) if concerns else found
+    evidence = found.evidence
+    return HealthResult.told_by(
+        found.status, found.message, lambda: (evidence, concerns_of(ObjectView(part.found).all_conditions, evidence))
+    )

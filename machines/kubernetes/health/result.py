@@ -1,6 +1,7 @@
 """The verdict of a health rule. Belongs here: its type, and one constructor per status. Does not: any rule."""
 
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import NamedTuple, Self
 
 from phaseline.machines.kubernetes.profiles import DEGRADED, HEALTHY, NOT_ASSESSED, PAUSED, PROGRESSING, UNKNOWN
 
@@ -23,19 +24,59 @@ class Evidence(NamedTuple):
         return f"{self.condition} {self.status}{why}{f': {self.message}' if self.message else ''}"
 
 
-class HealthResult(NamedTuple):
-    """A health status, its reason, and what the verdict rests on.
+Told = tuple[tuple[Evidence, ...], tuple[Evidence, ...]]
+"""Evidence and concerns."""
 
-    status: Phaseline's own name (`Paused`, not `Suspended`), or `NotAssessed` where nothing could be said. message:
-    the reason; an object that is Unknown or not assessed always has one. evidence: what decided, the decisive one
-    first; several that contradict each other all stand here. concerns: conditions that say of a failure and do not
-    decide.
-    """
+
+class StatusAndMessage(NamedTuple):
+    """What a verdict is as a pair, so that it compares with one."""
 
     status: str
     message: str = ""
-    evidence: tuple[Evidence, ...] = ()
-    concerns: tuple[Evidence, ...] = ()
+
+
+class HealthResult(StatusAndMessage):
+    """A health status, its reason, and what the verdict rests on.
+
+    status: Phaseline's own name (`Paused`, not `Suspended`), or `NotAssessed` where nothing could be said. message:
+    the reason; an object that is Unknown or not assessed always has one. As a pair it is these two.
+    """
+
+    _told: Told | Callable[[], Told]
+
+    def __new__(
+        cls, status: str, message: str = "", evidence: tuple[Evidence, ...] = (), concerns: tuple[Evidence, ...] = ()
+    ) -> Self:
+        """Make a verdict."""
+        self = tuple.__new__(cls, (status, message))
+        self._told = evidence, concerns
+        return self
+
+    @classmethod
+    def told_by(cls, status: str, message: str, tell: Callable[[], Told]) -> "HealthResult":
+        """A verdict whose evidence and concerns are found once somebody asks for them."""
+        self = tuple.__new__(cls, (status, message))
+        self._told = tell
+        return self
+
+    def resting_on(self, *evidence: Evidence, concerns: tuple[Evidence, ...] = ()) -> "HealthResult":
+        """The same verdict with this evidence."""
+        return HealthResult(self.status, self.message, evidence, concerns)
+
+    @property
+    def evidence(self) -> tuple[Evidence, ...]:
+        """What decided, the decisive one first; several that contradict each other all stand here."""
+        return self._found()[0]
+
+    @property
+    def concerns(self) -> tuple[Evidence, ...]:
+        """Conditions that say of a failure and do not decide."""
+        return self._found()[1]
+
+    def _found(self) -> Told:
+        if callable(self._told):
+            self._told = self._told()
+        return self._told
 
     @property
     def is_assessed(self) -> bool:

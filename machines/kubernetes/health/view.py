@@ -24,7 +24,7 @@ _STEP = re.compile(r"\.?([\w$-]+)|\[([^\]]*)\]")
 class ObjectView:
     """An object as rules and the tests of rows see it. item: the item of a list that a row with `each` looks at."""
 
-    __slots__ = ("_all", "_conditions", "item", "key", "live", "status")
+    __slots__ = ("_all", "_conditions", "_items", "item", "key", "live", "status")
 
     def __init__(self, live: Manifest, item: Any = None, key: str = "") -> None:
         """Look at `live`, or at one item in it. key: the item's key in a map."""
@@ -32,11 +32,14 @@ class ObjectView:
         status = live.get("status")
         self.status: Manifest = status if isinstance(status, MAPS) else {}
         self._all: list[Manifest] | None = None
+        self._items: dict[str, list[ObjectView]] = {}
         self._conditions: dict[str, Manifest] | None = None
 
-    def at(self, item: Any, key: str) -> "ObjectView":
-        """The view of one item of this object."""
-        return ObjectView(self.live, item, key)
+    def items(self, path: str, steps: list[str | int]) -> "list[ObjectView]":
+        """The views of the items that a path leads to; made once, however many rows look at them."""
+        if path not in self._items:
+            self._items[path] = [ObjectView(self.live, item, key) for item, key in members(self.live, steps)]
+        return self._items[path]
 
     @property
     def generation(self) -> int | None:
@@ -69,7 +72,8 @@ class ObjectView:
     def conditions(self) -> Mapping[str, Manifest]:
         """Its conditions by type; the first of each type."""
         if self._conditions is None:
-            self._conditions = {one["type"]: one for one in reversed(self.all_conditions)}
+            listed = self.all_conditions
+            self._conditions = {one["type"]: one for one in (listed if len(listed) < 2 else reversed(listed))}
         return self._conditions
 
     def is_current(self, condition: Manifest) -> bool:
@@ -102,10 +106,12 @@ def conditions_in(found: Any) -> list[Manifest]:
     listed = found.get("conditions") if isinstance(found, MAPS) else None
     if not isinstance(listed, list):
         return []
-    typed: list[Manifest] = [one for one in listed if isinstance(one, MAPS) and isinstance(one.get("type"), str)]
-    if all([isinstance(one.get("status"), str) for one in typed]):  # noqa: C419  # a list is faster
-        return typed
-    return [{**one, "status": text(one.get("status")).capitalize()} for one in typed]
+    typed: list[Manifest] = []
+    for one in listed:
+        if isinstance(one, MAPS) and type(one.get("type")) is str:
+            plain = type(one.get("status")) is str
+            typed.append(one if plain else {**one, "status": text(one.get("status")).capitalize()})
+    return typed
 
 
 def evidence_of(condition: Manifest) -> Evidence:

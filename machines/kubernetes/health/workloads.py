@@ -28,8 +28,8 @@ def deployment(live: ManifestPart, _: Profile) -> HealthResult:
         return behind
     condition = next((one for one in status.maps("conditions") if one.text("type") == "Progressing"), None)
     if condition is not None and condition.text("reason") == "ProgressDeadlineExceeded":
-        return degraded(f'Deployment "{live.map("metadata").text("name")}" exceeded its progress deadline')._replace(
-            evidence=(evidence_of(condition.found),)
+        return degraded(f'Deployment "{live.map("metadata").text("name")}" exceeded its progress deadline').resting_on(
+            evidence_of(condition.found)
         )
     return _rolled_out(spec, status) or healthy()
 
@@ -51,7 +51,7 @@ def _rolled_out(spec: ManifestPart, status: ManifestPart) -> HealthResult | None
     if failure is None:
         return progressing(f"Waiting for rollout to finish: {said}")
     why = failure.text("message") or failure.text("reason")
-    return progressing(f"Waiting for rollout to finish: {said}: {why}")._replace(evidence=(evidence_of(failure.found),))
+    return progressing(f"Waiting for rollout to finish: {said}: {why}").resting_on(evidence_of(failure.found))
 
 
 def stateful_set(live: ManifestPart, _: Profile) -> HealthResult:
@@ -83,7 +83,7 @@ def replica_set(live: ManifestPart, _: Profile) -> HealthResult:
         return behind
     for condition in status.maps("conditions"):
         if condition.text("type") == "ReplicaFailure" and condition.text("status") == "True":
-            return degraded(condition.text("message"))._replace(evidence=(evidence_of(condition.found),))
+            return degraded(condition.text("message")).resting_on(evidence_of(condition.found))
     wanted, available = live.map("spec").number("replicas"), status.count("availableReplicas")
     if wanted is not None and available < wanted:
         return progressing(f"{available} of {wanted} replicas are available")

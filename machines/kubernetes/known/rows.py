@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 import msgspec
 
 from phaseline.machines.kubernetes.globs import matches, problem
-from phaseline.machines.kubernetes.health.view import Get, ObjectView, members, steps_of, text
+from phaseline.machines.kubernetes.health.view import Get, ObjectView, steps_of, text
 from phaseline.machines.kubernetes.known.tests_of_rows import BadTest, checked_path, operand, read_tests
 from phaseline.machines.kubernetes.profiles import (
     ALIASES,
@@ -114,8 +114,7 @@ class ReadRow:
         if self._steps is None:
             return view if all([holds(view) for holds in self._tests]) else None  # noqa: C419  # a list is faster
         last = None
-        for item, key in members(view.live, self._steps):
-            at = view.at(item, key)
+        for at in view.items(self.row.each, self._steps):
             if all([holds(at) for holds in self._tests]):  # noqa: C419  # a list is faster
                 last = at
                 if not self.every:

@@ -56,9 +56,11 @@ class KnownRule:
         if verdict == HEALTHY and not profile.follows_argo and (stale := _stale(view, at, found)):
             return HealthResult(PROGRESSING, stale.message, (stale, *found))
         message = row.message(at) or self._said(found, view)
-        if at.name and message and "@" not in row.row.message:
+        if at.item is not None and at.name and message and "@" not in row.row.message:
             message = f"{at.name}: {message}"
-        return HealthResult(verdict, message, tuple(found), concerns_of(view.every_condition(), found))
+        return HealthResult.told_by(
+            verdict, message, lambda: (tuple(found), concerns_of(view.every_condition(), found))
+        )
 
     def _said(self, found: list[Evidence], view: ObjectView) -> str:
         """What the object itself says of the verdict."""
