@@ -1,7 +1,7 @@
 """Who may do what: the roles, their accounts, and what passes between the accounts. One literal table.
 
 Belongs here: the table, from which configurations, docs/security.md and tests are made. Does not: names of users, keys
-(`users`), the forms of a configuration (`nats_conf`, `operator_mode`).
+(`users`), the form of a configuration (`nats_conf`).
 
 The server checks the subject on which a user publishes, but not the reply subject that the user names: it sends the
 answer there, on the user's behalf, to any subject of the account that answers. So whoever is not trusted is in another

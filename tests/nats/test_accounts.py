@@ -86,10 +86,10 @@ ROWS = {
 """What the roles may do, written once more."""
 
 
-@pytest_asyncio.fixture(params=["nats-conf", "operator-jwt"])
-async def server(request: pytest.FixtureRequest) -> AsyncIterator[AccountsServer]:
+@pytest_asyncio.fixture
+async def server() -> AsyncIterator[AccountsServer]:
     """The accounts, with the streams of an installation that holds something. The worker has stopped: all is still."""
-    async with accounts_installation(jwt=request.param == "operator-jwt") as installed:
+    async with accounts_installation() as installed:
         async with Client.open(installed.settings("operator")) as client:
             await client.publish_and_wait("cluster", "create", "c1", source="/x")
         await installed.stop_worker()
@@ -220,9 +220,8 @@ async def test_the_whole_live_feed_is_heard(server: AccountsServer, user: str, f
                 pass
 
 
-@pytest.mark.parametrize("jwt", [False, True], ids=["nats-conf", "operator-jwt"])
-async def test_each_role_can_do_its_work(tmp_path: Path, *, jwt: bool) -> None:
-    async with accounts_installation(jwt=jwt) as server, asyncio.timeout(60):
+async def test_each_role_can_do_its_work(tmp_path: Path) -> None:
+    async with accounts_installation() as server, asyncio.timeout(60):
         heard: asyncio.Queue[str] = asyncio.Queue()
         async with Wire.open(server.settings("watcher")) as watcher:
             await watcher.subscribe("pl.transition.>", lambda subject, *_: heard.put_nowait(subject))
