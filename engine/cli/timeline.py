@@ -19,7 +19,7 @@ from phaseline.engine.client import maps
 from phaseline.engine.client.client import Client
 from phaseline.engine.errors import EntityUnknown
 from phaseline.engine.log import latest
-from phaseline.engine.log.event_clock.event_time import SERVER, Clock
+from phaseline.engine.log.event_order import SERVER, Clock
 from phaseline.engine.log.timeline import HOUR, Interval, Lane, Timeline, ticks
 from phaseline.engine.log.when import A_MOMENT, When
 from phaseline.engine.settings import Settings

@@ -17,7 +17,7 @@ from tests.support.house import RINGS, ROOT, exists, files, module_at, name_of, 
 
 CHARTERED = (*RINGS, "src/phaseline", "tests/support")
 GENERATED = {"docs/machines.md", "docs/cli.md", "benchmarks/RESULTS.md", "tests/golden/printing.md"}
-MAX_LINES, MAX_COLUMNS, MAX_FUNCTION, MAX_MODULES = 400, 120, 60, 15
+MAX_LINES, MAX_COLUMNS, MAX_FUNCTION, MAX_MODULES = 400, 120, 60, 16
 TWINS = {"engine/client/sync_client.py", "engine/client/sync_views.py"}
 """Generated: the classes of the client without asyncio have the names of those that they are made from."""
 FREE_PACKAGES = {"engine/cli"}
