@@ -57,7 +57,7 @@ class Export(NamedTuple):
     many: bool = False
 
 
-FEED = ("{p}.transition.>", "{p}.rejection.>", "{p}.loss.>", "{p}.json.>")
+FEED = ("{p}.transition.>", "{p}.rejection.>", "{p}.loss.>")
 WRITTEN_BY_WORKERS = tuple(
     f"{{p}}.{branch}.>" for branch in ("log", "mark", "plan", "tables", "timer", "lease", "owner")
 )
@@ -96,7 +96,6 @@ EXPORTS = (
     Export("stream", "{p}.transition.>", (READERS, WATCHERS), "the live feed"),
     Export("stream", "{p}.rejection.>", (READERS, WATCHERS), "the live feed"),
     Export("stream", "{p}.loss.>", (READERS, WATCHERS), "the live feed: what a worker found missing"),
-    Export("stream", "{p}.json.>", (READERS, WATCHERS), "the live feed in JSON, where it is in both formats"),
     Export("service", "{p}.status.>", (READERS,), "status queries"),
     *(
         Export("service", f"$JS.API.{what}.{{S}}-{stream}", (READERS,), why, f"{{p}}.read.{what}.{{S}}-{stream}", many)

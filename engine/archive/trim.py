@@ -21,7 +21,6 @@ from phaseline.engine.jetstream.stream_reader import reader_of
 from phaseline.engine.log import foreign
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.replay.export_log import short_subject
-from phaseline.schemas.subjects import json_copy
 
 AT_ONCE = 200
 """Messages that are deleted at the same time."""
@@ -58,9 +57,6 @@ async def trim(
 async def _trim_log(installation: Installation, place: int) -> AsyncIterator[int]:
     """Remove messages of LOG; yields how many, again and again."""
     prefix, log = installation.prefix, installation.layout.log
-    if installation.layout.feed == "both":
-        copies = {"filter": json_copy(prefix, f"{prefix}.log.*.>"), "seq": place + 1}
-        yield int((await installation.wire.api(f"STREAM.PURGE.{log}", copies))["purged"])
     copied = await _fired_and_copied(installation)
     states = LastStates[int]()
     async for slice_ in _up_to(installation, log, 1, place):

@@ -43,7 +43,7 @@ class Row(NamedTuple):
     answers: bool = False
 
 
-FEED = ["{p}.transition.>", "{p}.rejection.>", "{p}.loss.>", "{p}.json.>"]
+FEED = ["{p}.transition.>", "{p}.rejection.>", "{p}.loss.>"]
 ROWS = {
     "engine": Row(
         "engine",
@@ -136,7 +136,7 @@ def test_the_table_is_the_one_that_is_tested() -> None:
         role.name: Row(role.account, list(role.publish), list(role.subscribe), role.answers) for role in roles.ROLES
     } == ROWS
     exported = {found.local for account in roles.ACCOUNTS for found in AccountPlan("pl").imports(account)}
-    feed = {"pl.transition.>", "pl.rejection.>", "pl.loss.>", "pl.json.>"}
+    feed = {"pl.transition.>", "pl.rejection.>", "pl.loss.>"}
     tried = {request for requests in REQUESTS.values() for request, _ in requests}
     for subject in exported - feed:
         start = subject.removesuffix(">")
@@ -206,7 +206,7 @@ async def test_no_answer_arrives_where_the_role_may_not_publish(server: Accounts
 
 
 @pytest.mark.parametrize("user", ["operator", "reader", "watcher"])
-@pytest.mark.parametrize("feed", ["transition", "rejection", "loss", "json"])
+@pytest.mark.parametrize("feed", ["transition", "rejection", "loss"])
 async def test_the_whole_live_feed_is_heard(server: AccountsServer, user: str, feed: str) -> None:
     heard: asyncio.Queue[str] = asyncio.Queue()
     async with Wire.open(server.settings(user)) as wire, Wire.open(server.settings("engine")) as engine:
