@@ -19,7 +19,7 @@ from phaseline.machines.built_in import installed
 async def prepare(url: str, prefix: str, count: int, _: int) -> Callable[[], Awaitable[None]]:
     """Connect. The measured work includes leases, take-over and all decisions."""
     logging.basicConfig(level=logging.WARNING)
-    settings = Settings(feed="msgpack", nats=(url,), prefix=prefix)
+    settings = Settings(nats=(url,), prefix=prefix)
     opened = Wire.open(settings, name="phaseline")
     wire = await opened.__aenter__()
     worker = Worker(wire, settings, installed())
@@ -49,7 +49,7 @@ async def prepare_share(url: str, prefix: str, partitions: int, lease: int) -> C
     lease: its seconds, for a machine that is busy; 0 for the usual ones.
     """
     logging.basicConfig(level=logging.WARNING)
-    settings = Settings(feed="msgpack", nats=(url,), prefix=prefix)
+    settings = Settings(nats=(url,), prefix=prefix)
     settings = replace(settings, lease=float(lease)) if lease else settings
     opened = Wire.open(settings, name="phaseline")
     worker = Worker(await opened.__aenter__(), settings, installed())
