@@ -11,8 +11,15 @@ FROM ${BASE} AS build
 ARG EXTRAS=all
 WORKDIR /src
 COPY . .
-RUN python -m venv --without-pip /opt/phaseline \
-    && pip --python /opt/phaseline/bin/python install --no-cache-dir ".[${EXTRAS}]" \
+# requirements.txt is the lock: each package must have its version and its hash, the project's own wheel too.
+RUN sed -n '/^pip==/,/[^\\]$/p' requirements.txt > /pip.txt \
+    && pip install --no-cache-dir --require-hashes --requirement /pip.txt \
+    && pip install --no-cache-dir --require-hashes --constraint requirements.txt hatchling \
+    && pip wheel --no-deps --no-build-isolation --wheel-dir /wheel . && set -- /wheel/*.whl \
+    && echo "phaseline[${EXTRAS}] @ file://$1 --hash=sha256:$(sha256sum "$1" | cut -d' ' -f1)" > /wheel/wanted \
+    && python -m venv --without-pip /opt/phaseline \
+    && pip --python /opt/phaseline/bin/python install --no-cache-dir --require-hashes \
+        --constraint requirements.txt --requirement /wheel/wanted \
     && cp deploy/image/health.py /opt/phaseline/health.py
 
 FROM ${BASE}

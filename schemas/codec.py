@@ -132,21 +132,17 @@ def _unpack(body: bytes, levels: int) -> Any:
 
 
 def _unjson(body: bytes, levels: int) -> Any:
-    """The value of a JSON text. If it cannot be decoded and is too deep, the depth is the problem on every machine."""
-    try:
-        found = _json_decoder.decode(body)
-    except (ValueError, RecursionError) as error:
-        if bounds.depth_of_broken_json(body) > levels:
-            raise bounds.Unbounded(bounds.too_deep(levels)) from error
-        raise
-    bounds.check_json(body, found, levels)
+    """The value of a JSON text. Its depth is judged before a library reads it: the answer is the same everywhere."""
+    bounds.check_json_depth(body, levels)
+    found = _json_decoder.decode(body)
+    bounds.check_json_numbers(body, found)
     return found
 
 
-def decode_text(text: str) -> Any:
-    """The value of a JSON text that stands in a field of a body; raises `Undecodable`."""
+def decode_text(text: str | bytes, levels: int = bounds.LEVELS) -> Any:
+    """The value of a JSON text, any value; raises `Undecodable`. levels: how deep it may be nested."""
     try:
-        return _unjson(text.encode(), bounds.LEVELS)
+        return _unjson(text.encode() if isinstance(text, str) else text, levels)
     except (ValueError, RecursionError, OverflowError) as error:
         raise Undecodable(f"JSON: {str(error) or type(error).__name__}") from error
 

@@ -12,6 +12,7 @@ import msgspec
 from msgspec.structs import replace
 
 from phaseline.engine.log.archived.archive_errors import BadArchive
+from phaseline.schemas import codec
 
 FORMAT = 1
 NAME = "manifest.json"
@@ -91,13 +92,13 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
 def decode(body: bytes, where: str) -> Manifest:
     """The inverse of `Manifest.encode`; raises `BadArchive`, which names `where`."""
     try:
-        found: dict[str, Any] = msgspec.json.decode(body, type=dict)
+        found = msgspec.convert(codec.decode_text(body), dict[str, Any])
         if found.pop("phaseline", None) != "archive":
             raise BadArchive(name=where, problem=f"{NAME} is not that of an archive")
         if (number := found.get("format", FORMAT)) > FORMAT:
             raise BadArchive(name=where, problem=f"format {number} is newer than this Phaseline can read ({FORMAT})")
         manifest = msgspec.convert(found, Manifest)
-    except (msgspec.DecodeError, TypeError) as error:
+    except (msgspec.ValidationError, codec.Undecodable, TypeError) as error:
         raise BadArchive(name=where, problem=f"{NAME} cannot be read: {error}") from None
     _check_order(manifest, where)
     return manifest

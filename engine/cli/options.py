@@ -4,7 +4,6 @@ Belongs here: options that several commands have. Does not: what a command does;
 """
 
 import functools
-import json
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -23,7 +22,7 @@ from phaseline.engine.errors import BadSetting, NameUnknown
 from phaseline.engine.log.when import A_MOMENT, NOW, START, Time, parse, seconds_of
 from phaseline.engine.range_errors import NoSuchTime
 from phaseline.engine.settings import DEFAULT_TIMEOUT, Settings, from_options
-from phaseline.schemas import envelope
+from phaseline.schemas import codec, envelope
 from phaseline.schemas.cloudevents import extensions
 from phaseline.schemas.records import timestamp
 from phaseline.schemas.similar import did_you_mean
@@ -229,9 +228,9 @@ class JsonObject(click.ParamType):  # type: ignore[type-arg]  # click 8.1 has no
         if isinstance(value, dict):
             return value
         try:
-            decoded = json.loads(value)
+            decoded = codec.decode_text(value)
         except ValueError as error:
-            self.fail(f"not valid JSON: {error}", param, ctx)
+            self.fail(f"not valid {error}", param, ctx)
         if not isinstance(decoded, dict):
             self.fail(f"""must be a JSON object, like '{{"reason": "KubeletStopped"}}', found {value!r}""", param, ctx)
         return decoded

@@ -5,7 +5,6 @@ not: requests (`kubernetes_api`), finding resources (`discovery`), turning objec
 """
 
 import asyncio
-import json
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
 from typing import Any, NamedTuple
 from urllib.parse import quote
@@ -25,6 +24,7 @@ from phaseline.engine.observe.kubernetes_api import (
 )
 from phaseline.engine.observe.ownership import GROUP
 from phaseline.engine.observe.stream import ObjectChange
+from phaseline.schemas import bounds, codec
 
 PAGE = 500
 """Objects in one page of a list."""
@@ -150,7 +150,7 @@ async def _watch(
         async for piece in response.content.iter_any():
             *lines, rest = (rest + piece).split(b"\n")
             for line in filter(None, lines):
-                event = json.loads(line)
+                event = codec.decode_text(line, bounds.FOREIGN)
                 kind, found = text(event, "type"), mapping(event, "object")
                 if kind == "ERROR":
                     if found.get("code") == GONE:

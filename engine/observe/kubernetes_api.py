@@ -3,7 +3,6 @@
 Belongs here: the connection, requests, error responses. Does not: which objects to request (`discovery`, `cluster`).
 """
 
-import json
 import os
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
@@ -11,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from phaseline.engine.errors import ClusterUnusable
-from phaseline.schemas import libraries
+from phaseline.schemas import bounds, codec, libraries
 
 with libraries.needed("kubernetes_asyncio", "observe --cluster"):
     from kubernetes_asyncio import client, config
@@ -47,7 +46,7 @@ async def connected(kubeconfig: Path | None, context: str | None) -> AsyncIterat
 async def get(api: Any, path: str, query: Sequence[tuple[str, str]] = ()) -> Mapping[str, Any]:
     """The mapping in the answer to one request. Raises what `request` raises."""
     async with request(api, path, query, 60) as response:
-        found = json.loads(await response.read())
+        found = codec.decode_text(await response.read(), bounds.FOREIGN)
     return found if isinstance(found, Mapping) else {}
 
 
@@ -67,7 +66,7 @@ async def exchange(
         _request_timeout=aiohttp.ClientTimeout(total=60),
     )  # fmt: skip
     async with response:
-        found = json.loads(await response.read())
+        found = codec.decode_text(await response.read(), bounds.FOREIGN)
     return response.status, found if isinstance(found, Mapping) else {}
 
 

@@ -113,7 +113,20 @@ def envelope(ref: str) -> Schema:
 def _components(shape: Any, ref: str) -> dict[str, Schema]:
     """The schemas of a wire type and of those in it, by name. Python before 3.13 keeps the indent of docstrings."""
     _, named = msgspec.json.schema_components([shape], ref_template=ref)
+    named = _null_last(named)
     return {name: {**schema, "description": inspect.cleandoc(schema["description"])} for name, schema in named.items()}
+
+
+def _null_last(schema: Any) -> Any:
+    """A schema in which null is the last of several types. Versions of msgspec have other orders."""
+    if isinstance(schema, list):
+        return [_null_last(one) for one in schema]
+    if not isinstance(schema, dict):
+        return schema
+    found = {name: _null_last(one) for name, one in schema.items()}
+    if "anyOf" in found:
+        found["anyOf"].sort(key=lambda one: one == {"type": "null"})
+    return found
 
 
 def record(name: str, ref: str) -> tuple[Schema, dict[str, Schema]]:

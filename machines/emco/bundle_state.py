@@ -11,8 +11,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-import msgspec
-
 from phaseline.machines.emco.readiness import READINESS, is_ready
 from phaseline.machines.kubernetes.health.registry import HEALTH, assess_health
 from phaseline.machines.kubernetes.health.result import HealthResult
@@ -110,8 +108,8 @@ def _unpacked(found: object, where: str) -> Mapping[str, Any]:
     if not isinstance(found, str | bytes):
         raise BadReport(f"{where}.res must be JSON in base64, found {type(found).__name__}")
     try:
-        unpacked = msgspec.json.decode(base64.b64decode(found, validate=True) if isinstance(found, str) else found)
-    except (binascii.Error, msgspec.DecodeError) as error:
+        unpacked = codec.decode_text(base64.b64decode(found, validate=True) if isinstance(found, str) else found)
+    except (binascii.Error, codec.Undecodable) as error:
         raise BadReport(f"{where}.res must be JSON in base64: {error}") from error
     if not isinstance(unpacked, Mapping):
         raise BadReport(f"{where}.res must hold a map")

@@ -6,10 +6,12 @@ Does not: the meaning of a document.
 
 import json
 import re
+from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Iterator
 from math import inf
 from typing import Any
 
+from phaseline.machines.kubernetes import yaml_depth
 from phaseline.schemas import bounds, libraries
 
 with libraries.needed("yaml", "a manifest or a setting in YAML"):
@@ -19,8 +21,6 @@ MAX_VALUES = 1_000_000
 """The most values that a text may expand to: aliases and merge keys can make a short text huge."""
 MAX_CHARACTERS = 64 << 20
 """The most characters that the texts in it may expand to."""
-SHORT = 2_000
-"""A text of so many characters cannot be nested too deep for the stack of the process."""
 
 _TAG = "tag:yaml.org,2002:"
 _TOO_MANY = f"it expands to more than {MAX_VALUES} values"
@@ -133,8 +133,9 @@ def documents(text: str | bytes, told: list[str] | None = None) -> Iterator[Any]
     """Every document of a text that is not empty; raises `NotYaml`. told: gets what to say of keys given twice."""
     told = [] if told is None else told
     try:
-        if len(text) > SHORT:
-            _check_depth(text)
+        text = text if isinstance(text, str) else _decoded(text)
+        if at := yaml_depth.too_deep_at(text, bounds.LEVELS):
+            raise _BadValue(bounds.too_deep(bounds.LEVELS, at))
         loader = _Loader(text)
         loader.told = told
         try:
@@ -161,7 +162,9 @@ def json_documents(text: str | bytes, told: list[str] | None = None) -> Iterator
 
     decoder = json.JSONDecoder(object_pairs_hook=as_map, parse_int=_whole, parse_float=_real, parse_constant=_constant)
     try:
-        rest = (text if isinstance(text, str) else text.decode("utf-8-sig")).lstrip(_BLANK)
+        rest = text if isinstance(text, str) else text.decode("utf-8-sig")
+        bounds.check_json_depth(rest.encode(errors="replace"), bounds.LEVELS)
+        rest = rest.lstrip(_BLANK)
         while rest:
             found, end = decoder.raw_decode(rest)
             rest = rest[end:].lstrip(_BLANK)
@@ -171,8 +174,8 @@ def json_documents(text: str | bytes, told: list[str] | None = None) -> Iterator
         raise NotYaml(f"line {error.lineno}, column {error.colno}: {error.msg}") from error
     except UnicodeDecodeError as error:
         raise NotYaml(f"it is no UTF-8 at byte {error.start}") from error
-    except (_BadValue, RecursionError) as error:
-        raise NotYaml(_describe(error) if isinstance(error, _BadValue) else bounds.too_deep(bounds.LEVELS)) from error
+    except (_BadValue, bounds.Unbounded) as error:
+        raise NotYaml(str(error)) from error
 
 
 _BLANK = " \t\r\n"
@@ -195,16 +198,12 @@ def _constant(name: str) -> float:
     raise _BadValue(f"{name} is no JSON")
 
 
-def _check_depth(text: str | bytes) -> None:
-    """Raise `_BadValue` if a text is nested too deep. To load it would need stack for each level."""
-    level = 0
-    for event in yaml.parse(text, Loader=yaml.CSafeLoader):
-        if isinstance(event, yaml.CollectionStartEvent):
-            level += 1
-            if level > bounds.LEVELS:
-                raise _BadValue(bounds.too_deep(bounds.LEVELS))
-        elif isinstance(event, yaml.CollectionEndEvent):
-            level -= 1
+def _decoded(text: bytes) -> str:
+    """The characters of a YAML text: UTF-8, or UTF-16 with its mark, as the YAML library reads them."""
+    try:
+        return text.decode("utf-16" if text.startswith((BOM_UTF16_LE, BOM_UTF16_BE)) else "utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise _BadValue(f"it is no UTF-8 at byte {error.start}") from error
 
 
 def document(text: str | bytes, told: list[str] | None = None) -> Any:

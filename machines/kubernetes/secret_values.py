@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from phaseline.machines.kubernetes.diff.normalize import LAST_APPLIED
 from phaseline.machines.kubernetes.manifest_id import group_kind
-from phaseline.schemas import codec
+from phaseline.schemas import bounds, codec
 
 MASK = "masked:"
 """What a fingerprint that replaces a value begins with."""
@@ -161,7 +161,10 @@ def _coded(path: str, text: str) -> _Found:
 def _read_json(text: str) -> Any:
     """The value of a text that holds JSON; None of another text."""
     try:
-        return json.loads(text) if text.lstrip()[:1] in ("{", "[") else None
+        if text.lstrip()[:1] not in {"{", "["}:
+            return None
+        bounds.check_json_depth(text.encode(errors="replace"), bounds.FOREIGN)
+        return json.loads(text)
     except (ValueError, RecursionError):
         return None
 

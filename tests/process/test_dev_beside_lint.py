@@ -1,16 +1,20 @@
 """`python3 dev.py test` runs its checks beside the tests: the exit code is that of the tests, unless a check fails.
 
-Belongs here: both at once, with programs in their place. Does not: what dev.py lists and says (`test_dev`).
+Belongs here: both at once, with programs in their place, and a checkout in which nothing can run. Does
+not: what dev.py lists and says (`test_dev`).
 """
 
 import signal
+import subprocess
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
 import dev
 
+ROOT = Path(__file__).parents[2]
 ENDLESS = "import time; time.sleep(600)"
 
 
@@ -51,3 +55,18 @@ def test_a_fresh_environment_is_compiled_before_the_tests(
     monkeypatch.setattr(dev, "compile_modules", lambda: print("compiled", flush=True))  # noqa: T201
     assert ended(monkeypatch, "print('fine')", "print('tested')", fresh=True) == 0
     assert capfd.readouterr().out == "compiled\ntested\n"
+
+
+def test_a_checkout_without_links_is_told_so(tmp_path: Path) -> None:
+    """Git writes a link as a file where it can make none."""
+    package = tmp_path / "src" / "phaseline"
+    package.mkdir(parents=True)
+    (package / "engine").write_text("../../engine")
+    for name in ("dev.py", "pyproject.toml", "requirements.txt"):
+        (tmp_path / name).write_bytes((ROOT / name).read_bytes())
+    done = subprocess.run(
+        [sys.executable, "dev.py", "check"], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 1
+    assert done.stderr.startswith("dev.py: src/phaseline/engine is no link to the folder engine: this checkout has no")
+    assert not [*tmp_path.glob(".venv*")]

@@ -145,11 +145,16 @@ def test_a_text_of_many_levels_does_not_end_the_interpreter() -> None:
     """In its own process, because the fault was a crash."""
     code = (
         "from phaseline.machines.kubernetes import manifest\n"
-        "for text in ('[' * 50_000, '[' * 50_000 + ']' * 50_000, '- ' * 50_000, '{a: ' * 50_000, '? ' * 50_000):\n"
+        "texts = ['[' * 50_000, '[' * 50_000 + ']' * 50_000, '- ' * 50_000, '{a: ' * 50_000, '? ' * 50_000]\n"
+        "for text in [*texts, *('a: 1\\n---\\n' + text for text in texts)]:\n"
         "    try:\n"
-        "        manifest.document(text)\n"
+        "        list(manifest.documents(text))\n"
         "    except manifest.NotYaml as error:\n"
-        "        assert 'nested more than 100 levels deep' in str(error), error\n"
+        "        line = 1 + text.count('\\n')\n"
+        "        assert str(error).startswith(f'line {line}, column '), error\n"
+        "        assert str(error).endswith('maps and lists are nested more than 100 levels deep'), error\n"
+        "    else:\n"
+        "        raise AssertionError(text[:80])\n"
         "print('alive')"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)

@@ -1,12 +1,13 @@
 """The Dockerfile, read: two stages, nobody as user, nothing that needs a shell when it runs.
 
-Belongs here: what can be said without building it. Does not: the services of compose.yaml (`test_compose`), whether
-what it checks lives (`test_health_check`).
+Belongs here: what can be said without building it, and what it is built from. Does not: the services of compose.yaml
+(`test_compose`), whether what it checks lives (`test_health_check`).
 """
 
 import json
 import re
 import runpy
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -65,6 +66,31 @@ def test_it_asks_a_worker_and_the_http_server_whether_they_live() -> None:
     [metrics] = re.findall(r"PHASELINE_METRICS=127\.0\.0\.1:(\d+)", words("ENV")[0])
     [listen] = [str(param.default) for param in command_named("serve").params if param.name == "listen"]
     assert runpy.run_path(str(HEALTH))["PORTS"] == (int(metrics), int(listen.rpartition(":")[2]))
+
+
+def test_it_installs_by_the_lock_and_nothing_else() -> None:
+    [(_, built)] = [one for one in ALL if one[0] == "RUN" and "pip " in one[1]]
+    installs = [step.split() for step in built.split("&&") if " install " in step]
+    assert len(installs) == 3
+    assert all("--require-hashes" in step for step in installs)
+    [wheel] = [step.split() for step in built.split("&&") if step.split()[:2] == ["pip", "wheel"]]
+    assert {"--no-deps", "--no-build-isolation"} <= set(wheel)
+
+
+def test_only_what_it_is_built_from_goes_into_it() -> None:
+    """A folder of data has a key in it, whatever its name is."""
+    lines = [line for line in (ROOT / ".dockerignore").read_text().splitlines() if not line.startswith("#")]
+    assert lines[0] == "*"
+    assert lines[-1] == "**/__pycache__"
+    names = [line.removeprefix("!") for line in lines[1:-1]]
+    assert all((ROOT / name).exists() for name in names)
+    wheel = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["hatch"]["build"]["targets"]["wheel"]
+    assert {name.split("/")[0] for name in wheel["only-include"]} <= set(names)
+    assert {"requirements.txt", "deploy/image"} <= set(names)
+    inside = [path for name in names for path in (ROOT / name).rglob("*") if path.is_symlink()]
+    targets = {str(path.resolve().relative_to(ROOT)) for path in inside}
+    assert "engine" in targets
+    assert targets <= set(names)
 
 
 def test_instructions_are_found() -> None:

@@ -297,5 +297,5 @@ def test_an_object_that_is_nested_too_deep_is_left_out(levels: int, count: int) 
 
 
 def test_a_stream_that_is_nested_too_deep() -> None:
-    with pytest.raises(BadManifest, match="nested more than 100 levels deep"):
+    with pytest.raises(BadManifest, match="nested more than 500 levels deep"):
         [*Objects("it").take('{"a":' * 100_000 + "}")]

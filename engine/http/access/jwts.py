@@ -8,12 +8,13 @@ were a secret, and a token without a signature is none.
 """
 
 import asyncio
-import json
 import time
 from collections.abc import Mapping, Sequence
+from http.client import HTTPException
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit, urlunsplit
+from urllib.request import urlopen
 
 import jwt
 
@@ -22,6 +23,7 @@ from phaseline.engine.errors import BadSetting
 from phaseline.engine.http.access import origin
 from phaseline.engine.http.access.caller import BadRole, Caller, with_roles
 from phaseline.engine.request_errors import KeysUnread, NoToken
+from phaseline.schemas import codec
 
 if TYPE_CHECKING:
     from phaseline.engine.http.access.access import JwtSettings
@@ -38,6 +40,8 @@ KEPT, SOON = 600.0, 10.0
 """Seconds after which the keys are read again; and after which they may be because a token names an unknown key."""
 PATIENCE = 5
 """Seconds that reading the keys may take."""
+LARGEST = 1 << 20
+"""The most bytes of a set of keys."""
 LONGEST = 16_384
 """The most characters of a token."""
 
@@ -117,7 +121,7 @@ class Jwts:
                 try:
                     self._keys = await asyncio.to_thread(_keys_at, self._settings.keys)
                     self._read_at = time.monotonic()
-                except (OSError, ValueError, TypeError, LookupError) as error:
+                except (OSError, HTTPException, ValueError, TypeError, LookupError) as error:
                     log.warning("jwks_unreadable", keys=shown(self._settings.keys), error=repr(error))
             if not self._keys:
                 raise KeysUnread(keys=shown(self._settings.keys))
@@ -142,14 +146,15 @@ def shown(where: str) -> str:
 
 
 def _keys_at(where: str) -> list[dict[str, Any]]:
-    """The keys at a URL or in a file. Raises `OSError`, `ValueError`, `TypeError`, `LookupError`."""
+    """The keys at a URL or in a file. Raises `OSError`, `HTTPException`, `ValueError`, `TypeError`, `LookupError`."""
     if urlsplit(where).scheme in ("http", "https"):
-        try:
-            found = jwt.PyJWKClient(where, cache_jwk_set=False, timeout=PATIENCE).fetch_data()
-        except jwt.PyJWTError as error:
-            raise OSError(str(error)) from None
+        with urlopen(where, timeout=PATIENCE) as answer:  # noqa: S310  # the scheme is one of these two
+            body = answer.read(LARGEST + 1)
     else:
-        found = json.loads(Path(where).read_bytes())
+        body = Path(where).read_bytes()
+    if len(body) > LARGEST:
+        raise ValueError(f"more than {LARGEST:,} bytes")
+    found = codec.decode_text(body)
     return [key for key in found["keys"] if isinstance(key, dict)]
 
 

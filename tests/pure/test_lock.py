@@ -1,0 +1,96 @@
+"""The lock of what a checkout and the image install.
+
+Belongs here: that it has all that pyproject.toml names, and that dev.py installs by it. Does not: what dev.py lists and
+says (`test_dev`), the image (`test_image`).
+"""
+
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+import dev
+
+ROOT = Path(__file__).parents[2]
+LOCKS = [dev.LOCK, *(ROOT / folder / "requirements.txt" for folder in dev.LOCKED_APART)]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+
+
+def test_every_package_that_is_named_is_locked_within_its_range() -> None:
+    locked = dev.versions_in(dev.LOCK)
+    named = [Requirement(one) for one in dev.direct_requirements("dev")]
+    assert {"msgspec", "hatchling", "starlette", "ruff", "nkeys"} <= {one.name for one in named}
+    outside = [str(one) for one in named if locked[canonicalize_name(one.name)] not in one.specifier]
+    assert not outside, "run `python3 dev.py lock`"
+
+
+def test_every_extra_is_part_of_what_is_locked() -> None:
+    everything = set(dev.direct_requirements("dev"))
+    for extra in PROJECT["optional-dependencies"]:
+        assert set(dev.direct_requirements(extra)) <= everything
+    assert set(dev.direct_requirements("")) == {*PROJECT["dependencies"], "hatchling"}
+
+
+@pytest.mark.parametrize("lock", LOCKS, ids=lambda lock: lock.parent.name)
+def test_every_package_has_a_version_and_hashes_and_no_address(lock: Path) -> None:
+    text = lock.read_text()
+    assert "://" not in text
+    assert "--index" not in text
+    entries = re.split(r"^(?=[A-Za-z0-9])", text, flags=re.MULTILINE)[1:]
+    assert entries
+    for entry in entries:
+        assert re.match(r"\S+==\S+ ", entry), entry
+        assert "--hash=sha256:" in entry, entry
+
+
+def test_an_environment_is_made_by_the_lock(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Each package by its hash, pip too; the project itself without what it depends on."""
+    ran: list[list[str]] = []
+
+    def succeeds(command: list[str]) -> bool:
+        ran.append(command)
+        return True
+
+    monkeypatch.setattr(dev, "VENV", tmp_path)
+    monkeypatch.setattr(dev, "STAMP", tmp_path / "installed")
+    monkeypatch.setattr(dev, "VERSIONS", "locked")
+    monkeypatch.setattr(dev, "succeeds", succeeds)
+    monkeypatch.setattr(dev, "program", lambda _: sys.executable)
+    dev.install("dev")
+    installs = [command for command in ran if "install" in command]
+    assert len(installs) == 3
+    for command in installs[:2]:
+        assert "--require-hashes" in command
+    assert re.fullmatch(r"pip==\S+( \\\n {4}--hash=sha256:\w{64})+\n", (tmp_path / "pip.txt").read_text())
+    assert {"--constraint", str(dev.LOCK)} <= set(installs[1])
+    assert {"--no-deps", "--no-build-isolation"} <= set(installs[2])
+    assert dev.is_installed("dev")
+    other = tmp_path / "requirements.txt"
+    other.write_text(dev.LOCK.read_text() + "\n")
+    assert dev.is_installed("dev")
+    monkeypatch.setattr(dev, "LOCK", other)
+    assert not dev.is_installed("dev")
+
+
+def test_what_changed_is_told(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(dev, "ROOT", tmp_path)
+    lock = tmp_path / "requirements.txt"
+    lock.write_text("a==1 \\\n  --hash=sha256:1\nb==2 \\\n  --hash=sha256:1\nc==3 \\\n  --hash=sha256:1\n")
+    new = "a==1 \\\n  --hash=sha256:2\nb==2.1 \\\n  --hash=sha256:1\nd==4 \\\n  --hash=sha256:1\n"
+
+    def run(_: list[str], **__: object) -> subprocess.CompletedProcess[str]:
+        lock.write_text(new)
+        return subprocess.CompletedProcess([], 0)
+
+    monkeypatch.setattr("dev.subprocess.run", run)
+    dev.renew(lock, [])
+    assert capsys.readouterr().out.splitlines() == [
+        "requirements.txt: 3 packages", "  b  2 -> 2.1", "  c  3 -> (gone)", "  d  (new) -> 4",
+    ]  # fmt: skip
