@@ -94,12 +94,12 @@ async def run(events: int = EVENTS, rounds: int = ROUNDS, names: tuple[str, ...]
 
 
 async def _measure(variant: Variant, events: int) -> tuple[float, float]:
-    settings = Settings(prefix=PREFIX)
+    settings = Settings(feed="msgpack", prefix=PREFIX)
     layout = streams.layout_of(settings, DEFAULT_PARTITIONS)
     configs = _configs(settings, layout)
     variant.change(configs)
     async with EmbeddedServer() as server:
-        settings = Settings(nats=(server.url,), prefix=PREFIX)
+        settings = Settings(feed="msgpack", nats=(server.url,), prefix=PREFIX)
         async with Wire.open(settings, name="bench") as wire:
             for role, config in configs.items():
                 name = getattr(layout, role)

@@ -70,9 +70,10 @@ class PartitionsDiffer(SetupError):
 
 
 class FeedUnknown(SetupError):
-    """the installation's feed is {found!r}, which this version of Phaseline does not write: update it"""
+    """the installation's feed is {found!r}, which this version of Phaseline does not write: {do}"""
 
     found: str
+    do: str
 
 
 class PrefixTaken(SetupError):

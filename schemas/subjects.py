@@ -164,9 +164,9 @@ def check_state(word: str) -> bool:
 
 
 def json_copy(prefix: str, subject: str) -> str:
-    """The subject of the copy of a record in JSON: `pl.log.3.transition.x` -> `pl.log.3.json.transition.x`.
+    """The subject of the copy of a record in JSON, which earlier versions wrote into logs.
 
-    The server republishes it on `pl.json.transition.x`.
+    It is `pl.log.3.json.transition.x` for `pl.log.3.transition.x`.
     """
     partition, _, rest = subject[len(prefix) + 5 :].partition(".")
     return f"{prefix}.log.{partition}.json.{rest}"

@@ -17,7 +17,7 @@ from phaseline.engine.client.session import Session
 from phaseline.engine.explain.model import Explanation
 from phaseline.engine.log import log_records
 from phaseline.engine.log.changes import Change
-from phaseline.engine.log.event_clock.event_time import SERVER, Clock
+from phaseline.engine.log.event_order import SERVER, Clock
 from phaseline.engine.log.log_records import Logged
 from phaseline.engine.log.timeline import Timeline
 from phaseline.engine.log.watch import RecordFilter, Watch, chosen
@@ -238,21 +238,20 @@ class Client:
         return await self._session.moment(when)
 
     @overload
-    async def at(self, when: When, *, clock: Clock = SERVER) -> EntityView[Moment]: ...
+    async def at(self, when: When) -> EntityView[Moment]: ...
 
     @overload
     async def at(self, when: None = None) -> EntityView[None]: ...
 
     @overload
-    async def at(self, when: When | None, *, clock: Clock = SERVER) -> EntityView[Moment | None]: ...
+    async def at(self, when: When | None) -> EntityView[Moment | None]: ...
 
-    async def at(self, when: When | None = None, *, clock: Clock = SERVER) -> EntityView[Moment | None]:
+    async def at(self, when: When | None = None) -> EntityView[Moment | None]:
         """The entities at a moment; without one the latest states. The moment is resolved here, once.
 
-        clock: `event` for a time by the publishers' clock; all records of the entities are read then. Raises
-        `NameUnknown`, `WrongClock`.
+        Raises `NameUnknown`.
         """
-        states = await self._session.states(when, clock)
+        states = await self._session.states(when)
         return EntityView(states, states.moment)
 
     async def get(self, kind: str, entity_id: str, *, at: When | None = None) -> Entity:
@@ -376,12 +375,10 @@ class Client:
         return await ranges.timeline_between(self._session, entity_id, kind, start, end, depth, clock)
 
     async def changes(
-        self, start: When, end: When | None = None, *, tree: str | None = None, kind: str | None = None,
-        clock: Clock = SERVER,
-    ) -> Sequence[Change]:  # fmt: skip
+        self, start: When, end: When | None = None, *, tree: str | None = None, kind: str | None = None
+    ) -> Sequence[Change]:
         """How entities differ between `start` and `end` (None: now), and how they changed; ids in natural order.
 
-        tree: this id and those below it. clock: `event` for the publishers' times.
-        Raises `StartAfterEnd`, `WrongClock`.
+        tree: this id and those below it. Raises `StartAfterEnd`.
         """
-        return await ranges.changes_between(self._session, kind, tree, start, end, clock)
+        return await ranges.changes_between(self._session, kind, tree, start, end)

@@ -17,8 +17,7 @@ from phaseline.engine.log import as_of
 from phaseline.engine.log.archived import note
 from phaseline.engine.log.archived.chain import log_reader
 from phaseline.engine.log.as_of import AsOf
-from phaseline.engine.log.event_clock.event_time import SERVER, Clock
-from phaseline.engine.log.event_clock.past import EventPast, EventWatch
+from phaseline.engine.log.event_order import SERVER, Clock, EventWatch
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.latest import Latest
 from phaseline.engine.log.watch import RecordFilter, Watch, feed_of
@@ -84,11 +83,9 @@ class Session(msgspec.Struct):
         """The moment that `when` names; raises `NameUnknown`."""
         return await as_of.resolve(await self.installation(), when)
 
-    async def states(self, at: When | None, clock: Clock = SERVER) -> Latest | AsOf:
-        """The states at a moment, which is resolved here; None: the latest ones. Raises `NameUnknown`, `WrongClock`."""
+    async def states(self, at: When | None) -> Latest | AsOf:
+        """The states at a moment, which is resolved here; None: the latest ones. Raises `NameUnknown`."""
         installation = await self.installation()
-        if clock == "event":
-            return await EventPast.by_event(installation, NOW if at is None else at)
         return Latest(installation) if at is None else await AsOf.at(installation, at)
 
     def watch(self, wanted: RecordFilter, start: When, *, follow: bool, clock: Clock = SERVER) -> Watch[Any]:

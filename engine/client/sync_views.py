@@ -156,11 +156,6 @@ class EntityView(Generic[M_co]):
         return self._source.moment
 
     @property
-    def without_time(self) -> int:
-        """With the clock `event`: how many of the records read so far had no usable time of their own."""
-        return self._source.without_time
-
-    @property
     def kinds(self) -> Kinds:
         """The tables of the kinds."""
         return self._source.kinds

@@ -21,7 +21,7 @@ from phaseline.engine.core.tables_change.moving import MovingPiece
 from phaseline.engine.core.timers import Schedule
 from phaseline.engine.core.transitions import Decision
 from phaseline.engine.core.tree import Tree, evolve
-from phaseline.schemas import wire_codec
+from phaseline.schemas import codec, wire_codec
 from phaseline.schemas.libraries import NotInstalled
 from phaseline.schemas.records import Record, Rejection, Transition
 from phaseline.schemas.subjects import Subjects, partition_of_id
@@ -233,7 +233,7 @@ class Processor:
 
     def moved_messages(self, records: Sequence[Record], like: Sequence[Message] = ()) -> list[Message]:
         """The records of one piece as log messages. `like`: the messages in the log whose format they get, if given."""
-        as_json = any(one.body[:1] == b"{" for one in like) if like else self.as_json
+        as_json = any(codec.is_json(one.body) for one in like) if like else self.as_json
         wires = [
             wire_codec.to_wire(
                 record, f"{record.cause.event}-{index}", len(records), self.installation,
@@ -291,7 +291,7 @@ class Processor:
             return False
         for index, (record, message) in enumerate(zip(records, messages, strict=True)):
             body = message.body
-            if self._body(record, index, count, as_json=body[:1] == b"{") != body:
+            if self._body(record, index, count, as_json=codec.is_json(body)) != body:
                 return False
             if self._subject(record) != message.subject:
                 return False

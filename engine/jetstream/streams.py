@@ -25,11 +25,12 @@ from phaseline.engine.errors import (
 )
 from phaseline.engine.jetstream import feed
 from phaseline.engine.jetstream.direct_get import last_message_from_leader, origin
+from phaseline.engine.jetstream.feed import KeptFeed
 from phaseline.engine.jetstream.stream_settings import report
 from phaseline.engine.jetstream.stream_settings.fill import KEPT_BYTES
 from phaseline.engine.jetstream.stream_settings.report import StreamReport
 from phaseline.engine.jetstream.wire import Wire
-from phaseline.engine.settings import DEFAULT_PARTITIONS, DEFAULT_WINDOW, Feed, Settings
+from phaseline.engine.settings import DEFAULT_PARTITIONS, DEFAULT_WINDOW, Settings
 from phaseline.schemas.partitions.divisions import Division, divisions_of
 from phaseline.schemas.records import SECOND
 
@@ -56,7 +57,7 @@ class Layout(msgspec.Struct, frozen=True):
     state: str
     lease: str
     live: str
-    feed: Feed = "msgpack"
+    feed: KeptFeed = "json"
     divisions: tuple[int, ...] = ()
     """How many partitions each later division has (`schemas.partitions.divisions`), as far as that was asked for."""
 
@@ -76,7 +77,7 @@ class Layout(msgspec.Struct, frozen=True):
         return self.all_divisions[-1]
 
 
-def layout_of(settings: Settings, partitions: int, form: Feed = "msgpack") -> Layout:
+def layout_of(settings: Settings, partitions: int, form: KeptFeed = "json") -> Layout:
     """The layout of an installation with that many partitions."""
     events, log, state, lease, live = (settings.stream(role) for role in ("EVENTS", "LOG", "STATE", "LEASE", "LIVE"))
     return Layout(settings.prefix, partitions, events, log, state, lease, live, form)
@@ -85,10 +86,11 @@ def layout_of(settings: Settings, partitions: int, form: Feed = "msgpack") -> La
 async def provision(wire: Wire, settings: Settings) -> Layout:
     """Create the streams that are absent, and leave the others unchanged. Several workers can do so at once.
 
-    If the settings want another feed than the installation has, it has that one from now on. Raises `PartitionsDiffer`
-    if it has another number of partitions than the settings want, and `StreamsDiffer` if a worker cannot work with it.
+    If the settings want another feed than the installation has, it has that one from now on, unless the former one was
+    removed (`worker.former_feed`). Raises `PartitionsDiffer` if it has another number of partitions than the settings
+    want, and `StreamsDiffer` if a worker cannot work with it.
     """
-    layout = layout_of(settings, settings.partitions or DEFAULT_PARTITIONS, settings.feed or "msgpack")
+    layout = layout_of(settings, settings.partitions or DEFAULT_PARTITIONS, settings.feed or "json")
     if await _config(wire, layout.log) is None:
         await _create(wire, layout.log, {**log(settings), **await _first_place(wire, layout)})
     as_log = {name: one for name, one in (await _config(wire, layout.log) or {}).items() if name in AS_LOG}
@@ -98,7 +100,7 @@ async def provision(wire: Wire, settings: Settings) -> Layout:
         await _create(wire, layout.events, {**as_log, **window, **events(settings, layout)})
         found = await _config(wire, layout.events) or {}
     layout = layout_of(settings, _partitions(found, settings), feed.kept(found))
-    if settings.feed is not None and settings.feed != layout.feed:
+    if settings.feed is not None and layout.feed not in (settings.feed, feed.BOTH):
         await feed.change(wire, layout.events, found, settings.feed)
         layout = replace(layout, feed=settings.feed)
     for name, config in wanted(settings, layout).items():

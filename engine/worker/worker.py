@@ -45,7 +45,7 @@ from phaseline.engine.log.installation import Installation
 from phaseline.engine.ownership.atomic_batches import AtomicBatches
 from phaseline.engine.ownership.tables_change import survey
 from phaseline.engine.settings import Settings
-from phaseline.engine.worker import backlog_answers, hand_over
+from phaseline.engine.worker import backlog_answers, former_feed, hand_over
 from phaseline.engine.worker.closing import DivisionWatch, close_former
 from phaseline.engine.worker.hand_over import Preparations
 from phaseline.engine.worker.lease import Leases
@@ -201,7 +201,7 @@ class Worker:
         if self.settings.accept_loss:
             with suppress(Fenced):
                 await notes.recovered(installation, self.name)
-        installation = await notes.current(installation)
+        installation = await former_feed.leave(await notes.current(installation), self.settings.feed)
         eras = await table_eras.check_all(installation, self.settings.accept_tables)
         await survey.check(installation, eras, self.settings.accept_stranded)
         await close_former(installation, self.name, self.settings)

@@ -16,7 +16,6 @@ from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.log.as_of import AsOf
 from phaseline.engine.log.division import notes
 from phaseline.engine.log.latest import Latest
-from phaseline.engine.ownership import json_copies
 from phaseline.engine.ownership.claim import Claim
 from phaseline.engine.ownership.load_states import PartitionStates
 from phaseline.engine.ownership.tables_change.tables_report import tables_report
@@ -27,7 +26,7 @@ from phaseline.engine.replay.file_log import FileLog
 from phaseline.engine.replay.recorded_log import Processors, Span, rebuild
 from phaseline.engine.replay.server_log import ServerLog
 from phaseline.engine.replay.whatif import WhatIf
-from phaseline.engine.settings import Settings
+from phaseline.engine.settings import FEEDS, Settings
 from phaseline.engine.worker.worker import Worker
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.schemas import codec
@@ -147,7 +146,7 @@ async def test_a_worker_may_end_at_any_step(
 ) -> None:
     installation = replace_kinds(await decide(wire, settings, FIRST, BEGIN), SECOND)
     monkeypatch.setattr(moving, "AT_ONCE", 1)
-    monkeypatch.setattr(json_copies, "limit", lambda _: 2)
+    monkeypatch.setattr(Claim, "limit", 2)
     commit, calls = Claim.append, 0
 
     async def dying(claim: Claim, messages: Sequence[Message], *rest: Any) -> None:
@@ -189,7 +188,7 @@ async def test_a_change_may_follow_on_one_that_is_under_way(
     installation = replace_kinds(await decide(wire, settings, FIRST, BEGIN), SECOND)
     number, commit, left = installation.layout.division.number_of("p"), Claim.append, 2
     monkeypatch.setattr(moving, "AT_ONCE", 1)
-    monkeypatch.setattr(json_copies, "limit", lambda _: 3)
+    monkeypatch.setattr(Claim, "limit", 3)
 
     async def dying(claim: Claim, messages: Sequence[Message], *rest: Any) -> None:
         nonlocal left
@@ -271,7 +270,7 @@ async def test_a_partition_that_begins_moves_nothing(wire: Wire, settings: Setti
     assert (report.holds, report.divergences) == (True, {})
 
 
-@pytest.mark.parametrize("feed", ["json", "both"])
+@pytest.mark.parametrize("feed", FEEDS)
 async def test_an_archive_and_a_part_of_the_log_hold_the_change(
     wire: Wire, settings: Settings, tmp_path: Path, feed: Any
 ) -> None:
