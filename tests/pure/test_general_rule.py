@@ -1,7 +1,7 @@
 """Health of kinds that nobody listed, and histories of real systems that were once called Healthy.
 
-Belongs here: each line of docs/spec/gitops.md, Any other kind; objects after public reports, with the right answer. Does
-not: kinds with rows (`test_known_kinds`), figures (`test_health_figures`).
+Belongs here: each line of docs/spec/gitops.md, Any other kind; objects after public reports, with the right answer.
+Does not: kinds with rows (`test_known_kinds`), figures (`test_health_figures`).
 """
 
 from typing import Any
