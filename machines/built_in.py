@@ -1,7 +1,8 @@
-"""The kinds that come with Phaseline, and the kinds that installed packages add.
+"""The products that come with Phaseline, and the kinds of an installation.
 
-Belongs here: the list `BUILT_IN`, the kinds of other packages beside them (`installed`). Does not: any table, finding
-them (`broken_kinds`), checking and compiling tables (`compiler.kinds`).
+Belongs here: the products (`PRODUCTS`), their tables (`BUILT_IN`), the kinds of other packages beside them
+(`installed`). Does not: any table, finding other packages (`broken_kinds`), checking and compiling tables
+(`compiler.kinds`).
 """
 
 from functools import cache
@@ -12,24 +13,27 @@ from phaseline.machines.edge import cluster, component, node, node_pool
 from phaseline.machines.emco import app_cluster, app_context, emco_resource, rsync_resource
 from phaseline.machines.fleet import bundle, bundle_deployment, bundle_resource, git_repo
 from phaseline.machines.gitops import application, application_set, resource
+from phaseline.machines.kubernetes.secret_values import SECRETS
+from phaseline.machines.language.product import Product
 
-BUILT_IN = (
-    cluster.CLUSTER,
-    node_pool.NODE_POOL,
-    node.NODE,
-    component.COMPONENT,
-    emco_resource.EMCO_RESOURCE,
-    app_context.APP_CONTEXT,
-    app_cluster.APP_CLUSTER,
-    rsync_resource.RSYNC_RESOURCE,
-    application_set.APPLICATION_SET,
-    application.APPLICATION,
-    resource.RESOURCE,
-    git_repo.GIT_REPO,
-    bundle.BUNDLE,
-    bundle_deployment.BUNDLE_DEPLOYMENT,
-    bundle_resource.BUNDLE_RESOURCE,
-)
+PRODUCTS = (
+    Product("edge hosting", kinds=(cluster.CLUSTER, node_pool.NODE_POOL, node.NODE, component.COMPONENT)),
+    Product(
+        "EMCO",
+        kinds=(
+            emco_resource.EMCO_RESOURCE, app_context.APP_CONTEXT, app_cluster.APP_CLUSTER, rsync_resource.RSYNC_RESOURCE,
+        ),
+    ),
+    Product("GitOps", kinds=(application_set.APPLICATION_SET, application.APPLICATION, resource.RESOURCE)),
+    Product(
+        "Fleet",
+        kinds=(
+            git_repo.GIT_REPO, bundle.BUNDLE, bundle_deployment.BUNDLE_DEPLOYMENT, bundle_resource.BUNDLE_RESOURCE,
+        ),
+    ),
+    Product("Kubernetes", bans=(SECRETS,)),
+)  # fmt: skip
+BUILT_IN = tuple(table for product in PRODUCTS for table in product.kinds)
 
 SOUND = "e77c670c2c30"
 """The digest of these tables when they were checked, which `dev.py generate` writes. A worker checks others again."""
@@ -38,7 +42,7 @@ SOUND = "e77c670c2c30"
 @cache
 def found() -> tuple[Kinds, tuple[BrokenKind, ...]]:
     """The built-in kinds with the kinds of installed packages, and what is broken of these packages and left out."""
-    return load(BUILT_IN, SOUND)
+    return load(PRODUCTS, SOUND)
 
 
 def installed() -> Kinds:

@@ -32,7 +32,7 @@ def load_kinds(where: str) -> Kinds:
         raise BadTables(where=where, problem="write it as package.module:NAME or path/to/file.py:NAME, or `installed`")
     value = _attribute(_module(where, path), where, name)
     if isinstance(value, Kinds):
-        return value
+        return value.guarded_by(installed().products or ())
     tables = list(value) if isinstance(value, Iterable) else [value]
     if not tables or not all(isinstance(table, Table) for table in tables):
         raise BadTables(
@@ -40,7 +40,8 @@ def load_kinds(where: str) -> Kinds:
         )
     known = {kind.name: kind.written for kind in installed().values()}
     try:
-        return Kinds(tuple({**known, **{table.kind: table for table in tables}}.values()), checked=known.values())
+        together = tuple({**known, **{table.kind: table for table in tables}}.values())
+        return Kinds(together, known.values(), products=installed().products)
     except WrongTable as error:
         raise BadTables(where=where, problem=str(error)) from None
 

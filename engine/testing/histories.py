@@ -16,7 +16,7 @@ from phaseline.engine.core.process import Processor
 from phaseline.engine.core.tree import Tree, evolve
 from phaseline.engine.replay.recorded_log import StoredEvent
 from phaseline.engine.scripts.runner import shared_runner
-from phaseline.machines.built_in import BUILT_IN, installed
+from phaseline.machines.built_in import BUILT_IN, PRODUCTS, installed
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.language.table import Table
 from phaseline.schemas import codec
@@ -37,13 +37,13 @@ def kinds_of(given: KindsLike) -> Kinds:
     if given is None:
         return installed()
     if isinstance(given, Kinds):
-        return given
+        return given.guarded_by(PRODUCTS)
     tables = (given,) if isinstance(given, Table) else tuple(given)
     own = {table.kind for table in tables}
     built_in = {table.kind for table in BUILT_IN}
     if own.isdisjoint(built_in) and all(table.parent is None or table.parent in own for table in tables):
-        return Kinds(tables)
-    return Kinds((*(table for table in BUILT_IN if table.kind not in own), *tables), checked=BUILT_IN)
+        return Kinds(tables, products=PRODUCTS)
+    return Kinds((*(table for table in BUILT_IN if table.kind not in own), *tables), BUILT_IN, products=PRODUCTS)
 
 
 class Sent(NamedTuple):

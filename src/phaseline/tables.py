@@ -3,7 +3,8 @@
 A kind is a `Table`. Each `Facet` of it has labels (`Label`), rows (`Row`: which trigger leads from where to where),
 views (`View`) and timeouts (`Timeout`). Guards and views ask predicates: `Above`, `AttributeIs`, `AnyBelow`,
 `AllBelow`, `Child`. `Cascade`, `FanOut` and `OnTally` fire further triggers. Functions in a table declare a name and a
-revision with `rule`. `Kinds` checks tables, and raises `WrongTable`, which says what to write instead.
+revision with `rule`. A `Product` is what a package adds: tables, and bans. `Kinds` checks tables, and raises
+`WrongTable`, which says what to write instead.
 
 Belongs here: the public names of the table language. Does not: any kind that comes with Phaseline.
 """
@@ -23,6 +24,7 @@ from phaseline.machines.language.predicates import (
     SceneEntity,
     Unmet,
 )
+from phaseline.machines.language.product import Ban, NoProducts, Product
 from phaseline.machines.language.retired import Retired
 from phaseline.machines.language.rules import Revision, Uses, rule
 from phaseline.machines.language.scripts import JqResult, NoScripts, ScriptRunner
@@ -55,6 +57,7 @@ from phaseline.schemas.records import FacetState, State
 
 __all__ = [
     "ABSENT",
+    "CHILDREN",
     "DELETED",
     "FROM_DATA",
     "LIVE",
@@ -67,7 +70,7 @@ __all__ = [
     "At",
     "AttributeIs",
     "Attributes",
-    "CHILDREN",
+    "Ban",
     "Cascade",
     "Child",
     "ComputeRule",
@@ -84,9 +87,11 @@ __all__ = [
     "KnownBy",
     "Label",
     "Live",
+    "NoProducts",
     "NoScripts",
     "OnTally",
     "Predicate",
+    "Product",
     "Refusal",
     "Retired",
     "Revision",

@@ -11,6 +11,7 @@ from phaseline.engine.client import connecting
 from phaseline.engine.settings import Settings
 from phaseline.machines import built_in
 from phaseline.machines.broken_kinds import BrokenKind
+from phaseline.machines.built_in import PRODUCTS
 from phaseline.machines.compiler.kinds import Kinds
 from tests.support.cloud_events import event
 
@@ -85,7 +86,9 @@ async def test_a_broken_kind_is_logged_once(
     for _ in range(2):
         async with phaseline.connect(working.nats, prefix=working.prefix) as client:
             assert client.broken_kinds == (one,)
-    async with phaseline.connect(working.nats, prefix=working.prefix, kinds=Kinds(built_in.BUILT_IN)) as client:
+    async with phaseline.connect(
+        working.nats, prefix=working.prefix, kinds=Kinds(built_in.BUILT_IN, products=PRODUCTS)
+    ) as client:
         assert client.broken_kinds == ()
     connecting._warn_of_broken_kinds.cache_clear()
     [line] = [record for record in caplog.records if record.__dict__.get("event") == "kind_left_out"]

@@ -41,7 +41,7 @@ PROBLEMS = {
     "crate": ("bad_absent 1.2", "bad_absent:CRATE", "No module named 'nowhere_at_all' (bad_absent.py, line 1)"),
     "drum": ("bad_raises 1.2", "bad_raises:Y", "division by zero (bad_raises.py, line 2)"),
     "keg": ("bad_ends 1.2", "bad_ends:KEG", "no licence (bad_ends.py, line 2)"),
-    "sack": ("bad_types 1.2", "bad_types:TABLE", "it must name a Table, or a tuple of tables"),
+    "sack": ("bad_types 1.2", "bad_types:TABLE", "it must name a Product, a Table, or a tuple of tables"),
     "pod": ("bad_types 1.2", "bad_types:NOTHING", "module 'bad_types' has no attribute 'NOTHING'"),
     "cart": ("bad_table 1.2", "bad_table:CART", "nowhere"),
 }
@@ -79,7 +79,7 @@ def one_broken(monkeypatch: pytest.MonkeyPatch) -> BrokenKind:
 
 def test_every_break_is_named_and_the_others_are_used(site: Path) -> None:
     install(site, *PACKAGES)
-    kinds, broken = load(built_in.BUILT_IN)
+    kinds, broken = load(built_in.PRODUCTS)
     assert {"orchard", "row", "fruit", "ladder", *(table.kind for table in built_in.BUILT_IN)} == set(kinds)
     found = {one.entry_point: one for one in broken}
     assert set(found) == set(PROBLEMS)
@@ -89,20 +89,20 @@ def test_every_break_is_named_and_the_others_are_used(site: Path) -> None:
         assert "\n" not in str(found[name])
     assert str(found["sack"]) == (
         "the kind sack of the package bad_types 1.2 (bad_types:TABLE) cannot be used: "
-        "it must name a Table, or a tuple of tables"
+        "it must name a Product, a Table, or a tuple of tables"
     )
 
 
 def test_several_wrong_tables_leave_what_grows_without_them(site: Path) -> None:
     install(site, "acme_row", "bad_table")  # rows need orchards
-    kinds, broken = load(built_in.BUILT_IN)
+    kinds, broken = load(built_in.PRODUCTS)
     assert {table.kind for table in built_in.BUILT_IN} == set(kinds)
     assert {one.entry_point for one in broken} == {"row", "cart"}
 
 
 def test_packages_that_need_each_other_are_whole(site: Path) -> None:
     install(site, "acme_fruit", "acme_row", "acme_trees")
-    kinds, broken = load(built_in.BUILT_IN)
+    kinds, broken = load(built_in.PRODUCTS)
     assert broken == ()
     assert {"orchard", "row", "fruit", "ladder"} <= set(kinds)
 
