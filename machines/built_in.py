@@ -14,7 +14,7 @@ from phaseline.machines.emco import app_cluster, app_context, emco_resource, rsy
 from phaseline.machines.fleet import bundle, bundle_deployment, bundle_resource, git_repo
 from phaseline.machines.gitops import application, application_set, resource
 from phaseline.machines.kubernetes.secret_values import SECRETS
-from phaseline.machines.language.product import Product
+from phaseline.machines.language.product import Product, WorkerService
 
 PRODUCTS = (
     Product("edge hosting", kinds=(cluster.CLUSTER, node_pool.NODE_POOL, node.NODE, component.COMPONENT)),
@@ -22,6 +22,13 @@ PRODUCTS = (
         "EMCO",
         kinds=(
             emco_resource.EMCO_RESOURCE, app_context.APP_CONTEXT, app_cluster.APP_CLUSTER, rsync_resource.RSYNC_RESOURCE,
+        ),
+        services=(
+            WorkerService(
+                "emco_resource", "status", "phaseline.engine.emco_status.load:answered",
+                "phaseline.engine.emco_status.schema:service",
+                "ask for one app, cluster or resource, or for output=summary",
+            ),
         ),
     ),
     Product("GitOps", kinds=(application_set.APPLICATION_SET, application.APPLICATION, resource.RESOURCE)),

@@ -246,17 +246,17 @@ class Subjects(msgspec.Struct, frozen=True):
         """The subject of the last observation of a Kubernetes object."""
         return f"{self.prefix}.live.{partition}.{quoted_id(resource_id)}"
 
-    def status(self, token: str) -> str:
-        """The subject of requests for the status of an EMCO resource. `token`: its encoded id."""
-        return f"{self.prefix}.status.emco_resource.{token}"
+    def status(self, kind: str, tokens: str) -> str:
+        """The subject of questions about an entity, which a service of a product answers. `tokens`: its encoded id."""
+        return f"{self.prefix}.status.{kind}.{tokens}"
 
     def backlog(self, partition: int) -> str:
         """The subject on which the owner of a partition says how many of its events are not decided yet."""
         return f"{self.prefix}.status.backlog.{partition}"
 
-    def owner(self, partition: int, token: str) -> str:
-        """The subject on which the owner of a partition answers requests that another worker received."""
-        return f"{self.prefix}.owner.{partition}.{token}"
+    def owner(self, partition: int, question: str) -> str:
+        """The subject on which the owner of a partition answers a question that another worker received."""
+        return f"{self.prefix}.owner.{partition}.{question}"
 
     def handing_over(self, partition: int) -> str:
         """The subject on which the owner of a partition hands it to the worker that should own it."""

@@ -1,17 +1,17 @@
 """Asks for a status: first the worker that owns the tree, then the streams if no worker can answer.
 
 Belongs here: choosing between the two, and the meaning of an error reply. Does not: making the answer (`load`), the
-service (`server`).
+service (`worker.services`).
 """
 
 from collections.abc import Mapping
 from typing import Any
 
 from phaseline.engine.emco_status import load
-from phaseline.engine.emco_status.error_headers import CODE, ERROR
 from phaseline.engine.emco_status.query import BadQuery, Query, read
 from phaseline.engine.emco_status.select import StatusSelection
 from phaseline.engine.errors import BadStatusQuery, EntityUnknown, NoResponders, NotPermitted, ServiceRefused
+from phaseline.engine.jetstream.frames import CODE, ERROR
 from phaseline.engine.log import latest
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.state_view import StateView
@@ -49,7 +49,7 @@ def _checked(kinds: Kinds, resource: str, parameters: Mapping[str, Any]) -> tupl
 
 async def _ask_owner(installation: Installation, resource: str, given: Mapping[str, Any]) -> dict[str, Any] | None:
     """The answer of the worker that owns the tree; None if it has none, or if this user may not ask."""
-    subject = installation.subjects.status(quoted_id(resource))
+    subject = installation.subjects.status(load.KIND, quoted_id(resource))
     try:
         reply = await installation.wire.request(subject, codec.encode_json(dict(given)), content_types.AS_JSON)
     except (NoResponders, NotPermitted):

@@ -1,11 +1,12 @@
 """A product: what a package adds to Phaseline, as data.
 
-Belongs here: `Product` and its parts, several bans as one (`Bans`). Does not: finding products (`broken_kinds`), the
-products that come with Phaseline (`built_in`), what is done with a part.
+Belongs here: `Product` and its parts, several bans as one (`Bans`), loading what a text names (`load`). Does not:
+finding products (`broken_kinds`), the products that come with Phaseline (`built_in`), what is done with a part.
 """
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from importlib import import_module
 from typing import Any, NamedTuple
 
 from phaseline.machines.language.table import Table
@@ -35,6 +36,25 @@ class Ban(NamedTuple):
     unnamed: int = 0
 
 
+class WorkerService(NamedTuple):
+    """Questions about entities of one kind, which the worker answers that owns the tree, out of its memory.
+
+    They are asked on `<prefix>.status.<kind>.<id>`. Who may ask is the same for all services (docs/security.md).
+
+    kind: whose entities are asked about.
+    name: of the endpoint in the answers to `$SRV.INFO`.
+    answer: names a function that takes a `ServiceQuery` and returns, once awaited, what JSON can hold.
+    metadata: names a function that returns the endpoint's metadata: texts by name.
+    narrower: how to ask for less, for those whose answer is too large for a message.
+    """
+
+    kind: str
+    name: str
+    answer: str
+    metadata: str = ""
+    narrower: str = ""
+
+
 @dataclass(frozen=True, slots=True)
 class Product:
     """What a package adds. Code that few processes need is named by text, `package.module:attribute`.
@@ -43,12 +63,14 @@ class Product:
     kinds: its tables.
     bans: what no event may hold.
     libraries: by the name of a revision that rules declare, the modules that it imports.
+    services: what workers answer.
     """
 
     name: str
     kinds: tuple[Table, ...] = ()
     bans: tuple[Ban, ...] = ()
     libraries: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    services: tuple[WorkerService, ...] = ()
 
 
 class NoProducts(TypeError):
@@ -108,3 +130,9 @@ def _first(bans: Iterable[Ban], places: Iterable[str | None]) -> BannedContent |
         if where is not None:
             return BannedContent(where, f"{where} {ban.why}")
     return None
+
+
+def load(name: str) -> Any:
+    """What `package.module:attribute` names. Raises whatever the module raises."""
+    module, _, attribute = name.partition(":")
+    return getattr(import_module(module), attribute)

@@ -69,6 +69,7 @@ if TYPE_CHECKING:
     from phaseline.engine.publish.single import Receipt
     from phaseline.engine.replay.dry_run_result import DryRun
     from phaseline.engine.settings import ConnectionSettings, Settings
+    from phaseline.engine.worker.services import ServiceQuery
     from phaseline.machines.broken_kinds import BrokenKind
     from phaseline.machines.compiler.kinds import Kinds
     from phaseline.machines.kubernetes.assess import Assessment, HiddenDifference
@@ -160,6 +161,7 @@ __all__ = [
     "Rejection",
     "RejectionCount",
     "Rollup",
+    "ServiceQuery",
     "Settings",
     "SourceApp",
     "SourceCluster",
@@ -240,6 +242,7 @@ _HOMES = {
     "phaseline.engine.publish.single": ("Receipt",),
     "phaseline.engine.replay.dry_run_result": ("DryRun",),
     "phaseline.engine.settings": ("ConnectionSettings", "Settings"),
+    "phaseline.engine.worker.services": ("ServiceQuery",),
     "phaseline.machines.broken_kinds": ("BrokenKind",),
     "phaseline.machines.compiler.kinds": ("Kinds",),
     "phaseline.machines.kubernetes.assess": ("Assessment", "HiddenDifference"),
