@@ -22,7 +22,7 @@ from phaseline.machines.kubernetes.health.result import HealthResult, unknown
 from phaseline.machines.kubernetes.manifest_id import group_kind
 from phaseline.machines.kubernetes.masking import is_secret, masked, masked_differences, masked_effects
 from phaseline.machines.kubernetes.overrides import Overrides
-from phaseline.machines.kubernetes.profiles import MISSING, Profile
+from phaseline.machines.kubernetes.profiles import ALIASES, MISSING, SOURCE_ORDER, Profile
 from phaseline.machines.language.scripts import ScriptRunner
 from phaseline.schemas.shared_values import SHARED
 
@@ -122,9 +122,18 @@ def _assess_live(
     except UnreadableManifest as error:
         return unknown(str(error))
     if script is not None:
-        found = judge(live, rules.built_in, profile, lambda it: HealthResult(*scripts.lua(script, it, now)))
+        found = judge(live, rules.built_in, profile, lambda it: script_health(scripts, script, it, now))
         return found if found is None or found.status else None
     return judge(live, rules.built_in, profile, None if plugin is None else lambda it: run_plugin(plugin, it))
+
+
+def script_health(scripts: ScriptRunner, script: str, live: Manifest, now: int) -> HealthResult:
+    """The health by a user's script. A failure leads to Unknown with the reason, no answer to an empty status."""
+    status, message = scripts.lua(script, live, now)
+    status = ALIASES.get(status, status)
+    if status and status not in SOURCE_ORDER:
+        return unknown(f"health script: {status!r:.60} is no health; those are {', '.join(SOURCE_ORDER)}")
+    return HealthResult(status, message)
 
 
 def compare_sides(
