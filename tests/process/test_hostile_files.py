@@ -144,11 +144,11 @@ def test_a_body_in_a_line_is_bound() -> None:
 def test_a_text_of_many_levels_does_not_end_the_interpreter() -> None:
     """In its own process, because the fault was a crash."""
     code = (
-        "from phaseline.machines.kubernetes import manifest\n"
+        "from phaseline.schemas import yaml_text\n"
         "for text in ('[' * 50_000, '[' * 50_000 + ']' * 50_000, '- ' * 50_000, '{a: ' * 50_000, '? ' * 50_000):\n"
         "    try:\n"
-        "        manifest.document(text)\n"
-        "    except manifest.NotYaml as error:\n"
+        "        yaml_text.document(text)\n"
+        "    except yaml_text.NotYaml as error:\n"
         "        assert 'nested more than 100 levels deep' in str(error), error\n"
         "print('alive')"
     )

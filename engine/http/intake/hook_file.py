@@ -23,8 +23,7 @@ from typing import Any
 
 from phaseline.engine.errors import BadSetting
 from phaseline.engine.request_errors import HookUnknown, SignatureWrong
-from phaseline.machines.kubernetes import manifest
-from phaseline.schemas import libraries
+from phaseline.schemas import libraries, yaml_text
 from phaseline.schemas.similar import did_you_mean
 
 SIGNATURE = "X-Hub-Signature-256"
@@ -78,10 +77,10 @@ class Hooks:
         libraries.require("yaml", "a file of hooks")
         libraries.require("jq", "a hook")
         try:
-            documents = list(manifest.documents(path.read_bytes()))
+            documents = list(yaml_text.documents(path.read_bytes()))
         except OSError as error:
             raise _bad(path, f"cannot be read: {error.strerror or error}") from None
-        except manifest.NotYaml as error:
+        except yaml_text.NotYaml as error:
             raise _bad(path, str(error)) from None
         found = documents[0].get("hooks") if len(documents) == 1 and isinstance(documents[0], dict) else None
         if not isinstance(found, dict) or not found:
