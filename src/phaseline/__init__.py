@@ -58,7 +58,7 @@ if TYPE_CHECKING:
         ViewExplanation,
     )
     from phaseline.engine.log.changes import Change
-    from phaseline.engine.log.last_observation import ObjectDiff, Observation
+    from phaseline.engine.last_observation import ObjectDiff, Observation
     from phaseline.engine.log.log_records import Logged
     from phaseline.engine.log.timeline import Interval, Lane, Timeline
     from phaseline.engine.log.watch import Watch
@@ -231,7 +231,7 @@ _HOMES = {
         "ViewExplanation",
     ),
     "phaseline.engine.log.changes": ("Change",),
-    "phaseline.engine.log.last_observation": ("ObjectDiff", "Observation"),
+    "phaseline.engine.last_observation": ("ObjectDiff", "Observation"),
     "phaseline.engine.log.log_records": ("Logged",),
     "phaseline.engine.log.timeline": ("Interval", "Lane", "Timeline"),
     "phaseline.engine.log.watch": ("Watch",),
