@@ -367,9 +367,10 @@ class Fenced(ServerRefused):
 
 
 class ServiceRefused(ServerRefused):
-    """the status service failed: {problem}"""
+    """the service failed: {problem}"""
 
     problem: str
+    code: str
 
 
 class LogDamaged(PhaselineError):

@@ -7,14 +7,16 @@ Belongs here: the products (`PRODUCTS`), their tables (`BUILT_IN`), the kinds of
 
 from functools import cache
 
-from phaseline.machines.broken_kinds import BrokenKind, load
+from phaseline.machines.broken_kinds import load
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.edge import cluster, component, node, node_pool
 from phaseline.machines.emco import app_cluster, app_context, emco_resource, rsync_resource
 from phaseline.machines.fleet import bundle, bundle_deployment, bundle_resource, git_repo
 from phaseline.machines.gitops import application, application_set, resource
+from phaseline.machines.kubernetes.diff.compare import COMPARISON
 from phaseline.machines.kubernetes.secret_values import SECRETS
-from phaseline.machines.language.product import Product, WorkerService
+from phaseline.machines.language.product import CopiedEvent, Product, WorkerService
+from phaseline.machines.language.scripts import SCRIPTS
 
 PRODUCTS = (
     Product("edge hosting", kinds=(cluster.CLUSTER, node_pool.NODE_POOL, node.NODE, component.COMPONENT)),
@@ -31,14 +33,22 @@ PRODUCTS = (
             ),
         ),
     ),
-    Product("GitOps", kinds=(application_set.APPLICATION_SET, application.APPLICATION, resource.RESOURCE)),
+    Product(
+        "GitOps",
+        kinds=(application_set.APPLICATION_SET, application.APPLICATION, resource.RESOURCE),
+        copies=(CopiedEvent("resource", "observed", "live"),),
+    ),
     Product(
         "Fleet",
         kinds=(
             git_repo.GIT_REPO, bundle.BUNDLE, bundle_deployment.BUNDLE_DEPLOYMENT, bundle_resource.BUNDLE_RESOURCE,
         ),
     ),
-    Product("Kubernetes", bans=(SECRETS,)),
+    Product(
+        "Kubernetes",
+        bans=(SECRETS,),
+        libraries={COMPARISON.name: ("jsonpointer", "yaml"), SCRIPTS.name: ("lupa", "jq")},
+    ),
 )  # fmt: skip
 BUILT_IN = tuple(table for product in PRODUCTS for table in product.kinds)
 
@@ -47,16 +57,6 @@ SOUND = "e77c670c2c30"
 
 
 @cache
-def found() -> tuple[Kinds, tuple[BrokenKind, ...]]:
-    """The built-in kinds with the kinds of installed packages, and what is broken of these packages and left out."""
-    return load(PRODUCTS, SOUND)
-
-
 def installed() -> Kinds:
     """The built-in kinds and the kinds of installed packages, without those that are broken."""
-    return found()[0]
-
-
-def broken() -> tuple[BrokenKind, ...]:
-    """The entry points of installed packages whose kinds are left out."""
-    return found()[1]
+    return load(PRODUCTS, SOUND)

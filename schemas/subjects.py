@@ -242,9 +242,9 @@ class Subjects(msgspec.Struct, frozen=True):
         """Whether a stored event is a timer that fired. Only the server can store a message at such a subject."""
         return subject.startswith(self._due)
 
-    def live(self, partition: int | str, resource_id: str) -> str:
-        """The subject of the last observation of a Kubernetes object."""
-        return f"{self.prefix}.live.{partition}.{quoted_id(resource_id)}"
+    def live(self, branch: str, partition: int | str, entity_id: str) -> str:
+        """The subject in LIVE of the last event of an entity that the server copies to this branch."""
+        return f"{self.prefix}.{branch}.{partition}.{quoted_id(entity_id)}"
 
     def status(self, kind: str, tokens: str) -> str:
         """The subject of questions about an entity, which a service of a product answers. `tokens`: its encoded id."""

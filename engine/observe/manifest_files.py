@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from phaseline.engine.errors import BadManifest
-from phaseline.schemas import yaml_text
+from phaseline.machines import yaml_text
 
 Manifest = Mapping[str, Any]
 ENDINGS = (".yaml", ".yml", ".json")

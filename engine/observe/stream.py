@@ -10,7 +10,8 @@ from typing import Any, NamedTuple
 from phaseline.engine.errors import BadManifest
 from phaseline.engine.observe.manifest_files import objects
 from phaseline.engine.publish.event_file import pieces
-from phaseline.schemas import bounds, yaml_text
+from phaseline.machines import yaml_text
+from phaseline.schemas import bounds
 
 MAX_LENGTH = 64 << 20
 """The most characters of one object."""

@@ -45,7 +45,7 @@ class Erasure:
 
     def __init__(self, installation: Installation, partition: int) -> None:
         self._installation, self._partition = installation, partition
-        self._bans = installation.kinds.bans
+        self._bans, self._copies = installation.kinds.bans, installation.kinds.copies
         self._gate = asyncio.Semaphore(AT_ONCE)
         self._tasks: set[asyncio.Task[None]] = set()
 
@@ -74,8 +74,9 @@ class Erasure:
         """The subject of the copy of an event in LIVE; empty for events that are not copied."""
         prefix = self._installation.prefix
         branch, partition, root, kind, trigger, *rest = subject[len(prefix) + 1 :].split(".")
-        is_copied = (branch, kind, trigger) == ("inbox", "resource", "observed")
-        return ".".join([prefix, "live", partition, root, *rest]) if is_copied else ""
+        copied = self._copies.get(kind)
+        is_copied = branch == "inbox" and copied is not None and copied.trigger == trigger
+        return ".".join([prefix, copied.branch, partition, root, *rest]) if copied is not None and is_copied else ""
 
     async def _erase(self, found: Erasable) -> None:
         """Erase an event and its copy, however long that takes."""
@@ -139,6 +140,7 @@ class Erasure:
         if event is not None:
             if self._bans.where(event.body) is not None:
                 await self._erase(Erasable(record.cause.sequence, self._live_subject(event.subject)))
-        elif (record.kind, record.trigger) == ("resource", "observed"):
-            live = self._installation.subjects.live(self._installation.partition_of(record.id), record.id)
+        elif (copied := self._copies.get(record.kind)) is not None and copied.trigger == record.trigger:
+            bucket = self._installation.partition_of(record.id)
+            live = self._installation.subjects.live(copied.branch, bucket, record.id)
             await self._erase(Erasable(record.cause.sequence, live))

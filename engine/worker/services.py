@@ -112,10 +112,9 @@ class Endpoint(NamedTuple):
     metadata: Mapping[str, str]
 
     @classmethod
-    def of(cls, service: WorkerService, installation: Installation) -> "Endpoint":
+    def of(cls, service: WorkerService, arity: int) -> "Endpoint":
         """Load a service; raises `KindsBroken` if that fails."""
         try:
-            arity = installation.kinds[service.kind].arity
             metadata = load(service.metadata)() if service.metadata else {}
             return cls(service, arity, load(service.answer), metadata)
         except Exception as error:
@@ -133,8 +132,9 @@ class Services:
         self.installation, self.wire, self.owned = installation, installation.wire, owned
         self.worker, self.version = worker, version
         self.subjects = installation.subjects
-        offered = (one for product in installation.kinds.products or () for one in product.services)
-        self.endpoints = {one.kind: Endpoint.of(one, installation) for one in offered}
+        kinds = installation.kinds
+        offered = (one for product in kinds.products or () for one in product.services if one.kind in kinds)
+        self.endpoints = {one.kind: Endpoint.of(one, kinds[one.kind].arity) for one in offered}
         self._under_way: set[asyncio.Future[None]] = set()
 
     async def start(self) -> Any:

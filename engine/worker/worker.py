@@ -50,7 +50,7 @@ from phaseline.engine.worker.measures import Measures
 from phaseline.engine.worker.partition import Partition
 from phaseline.engine.worker.services import Services, listen_backlog
 from phaseline.engine.worker.stopping import unless_stopped
-from phaseline.machines import built_in, libraries
+from phaseline.machines import libraries
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.schemas.version import __version__
 
@@ -116,8 +116,8 @@ class Worker:
         Raises `DecisionStuck` if the decision of an event does not end: only the end of the process ends it.
         """
         self._stop = stop
-        if self.kinds is built_in.installed() and (broken := built_in.broken()):
-            raise KindsBroken(problem="; ".join(map(str, broken)))
+        if self.kinds.broken:
+            raise KindsBroken(problem="; ".join(map(str, self.kinds.broken)))
         self.kinds.check()
         libraries.check(self.kinds)
         self.wire.require(*MINIMUM_SERVER)
@@ -191,7 +191,8 @@ class Worker:
                 await asyncio.sleep(PAUSE)
 
     async def _checked(self) -> Installation:
-        installation = Installation(self.wire, await provision(self.wire, self.settings), self.kinds)
+        layout = await provision(self.wire, self.settings, self.kinds.copies.values())
+        installation = Installation(self.wire, layout, self.kinds)
         if self.settings.accept_loss:
             with suppress(Fenced):
                 await notes.recovered(installation, self.name)

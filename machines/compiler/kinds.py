@@ -33,15 +33,8 @@ from phaseline.machines.compiler.short_ways import (
 )
 from phaseline.machines.language.contact import FACET, HEARD_AT, with_contact
 from phaseline.machines.language.predicates import Predicate, Scene
-from phaseline.machines.language.product import Bans, NoProducts, Product
-from phaseline.machines.language.table import (
-    ABSENT,
-    FROM_DATA,
-    REPORTED,
-    Field,
-    Role,
-    Table,
-)
+from phaseline.machines.language.product import Bans, BrokenKind, CopiedEvent, NoProducts, Product, copies_of
+from phaseline.machines.language.table import ABSENT, FROM_DATA, REPORTED, Field, Role, Table
 from phaseline.schemas.records import CONTACT, Entity, FacetState, State, state
 from phaseline.schemas.subjects import ancestor_id
 
@@ -291,7 +284,7 @@ class _LazyKind(Kind):
 class Kinds(dict[str, Kind]):
     """The kinds of an installation, by name.
 
-    products: those whose bans hold for all events; None for kinds that decide none.
+    products: those whose bans hold for all events; None for kinds that decide none. broken: what was left out.
     hidden: pairs of kinds between which an entity may be missing in the tree although something below it lives.
     """
 
@@ -305,8 +298,9 @@ class Kinds(dict[str, Kind]):
         sound: the digest that these had then.
         """
         self.products = None if products is None else tuple(products)
+        self.broken: tuple[BrokenKind, ...] = ()
         if self.products is not None:
-            _ = self.bans  # raises what is wrong with them
+            _ = self.bans, self.copies  # raise what is wrong with them
         known = {id(table) for table in checked}
         new = [table for table in tables if id(table) not in known]
         self._checked, self._sound = [table.kind for table in tables if table not in new], sound
@@ -331,14 +325,19 @@ class Kinds(dict[str, Kind]):
             raise NoProducts
         return Bans.of(ban for product in self.products for ban in product.bans)
 
+    @cached_property
+    def copies(self) -> dict[str, CopiedEvent]:
+        """By kind, the events whose last one the server keeps."""
+        return copies_of(self.products or ())
+
     def guarded_by(self, products: Iterable[Product]) -> "Kinds":
         """These kinds with the bans of these products, if they have none of their own."""
         if self.products is not None:
             return self
         found = copy(self)
         found.products = tuple(products)
-        found.__dict__.pop("versions", None)
-        found.__dict__.pop("digest", None)
+        for name in ("copies", "digest", "versions"):
+            found.__dict__.pop(name, None)
         return found
 
     def check(self) -> None:

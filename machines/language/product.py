@@ -55,6 +55,37 @@ class WorkerService(NamedTuple):
     narrower: str = ""
 
 
+class ProductCommand(NamedTuple):
+    """A command of `phaseline`, loaded when it is called.
+
+    name: as people write it.
+    command: names a command of click.
+    help: one line for `phaseline --help`.
+    """
+
+    name: str
+    command: str
+    help: str
+
+
+class CopiedEvent(NamedTuple):
+    """An event of which the server keeps the last one of each entity in the stream LIVE, whole.
+
+    kind: of the entities.
+    trigger: of the event.
+    branch: what follows the prefix in subjects of LIVE; `live.<kind>` where left out.
+    """
+
+    kind: str
+    trigger: str
+    branch: str = ""
+
+    @property
+    def part(self) -> str:
+        """The part of subjects that shows that a message is such an event."""
+        return f".{self.kind}.{self.trigger}."
+
+
 @dataclass(frozen=True, slots=True)
 class Product:
     """What a package adds. Code that few processes need is named by text, `package.module:attribute`.
@@ -64,6 +95,8 @@ class Product:
     bans: what no event may hold.
     libraries: by the name of a revision that rules declare, the modules that it imports.
     services: what workers answer.
+    copies: the events whose last one the server keeps.
+    commands: what `phaseline` does beside its own commands.
     """
 
     name: str
@@ -71,6 +104,22 @@ class Product:
     bans: tuple[Ban, ...] = ()
     libraries: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     services: tuple[WorkerService, ...] = ()
+    copies: tuple[CopiedEvent, ...] = ()
+    commands: tuple[ProductCommand, ...] = ()
+
+
+class BrokenKind(NamedTuple):
+    """An entry point whose kinds are left out. `package`: its name and version; `target`: what it names."""
+
+    package: str
+    entry_point: str
+    target: str
+    problem: str
+
+    def __str__(self) -> str:
+        return (
+            f"the kind {self.entry_point} of the package {self.package} ({self.target}) cannot be used: {self.problem}"
+        )
 
 
 class NoProducts(TypeError):
@@ -123,6 +172,15 @@ class Bans:
         if self.bans and all(ban.revision <= ban.unnamed for ban in self.bans):
             return {}
         return {f"ban:{ban.name}": str(ban.revision) for ban in self.bans} or {"ban:": "none"}
+
+
+def copies_of(products: Iterable[Product]) -> dict[str, CopiedEvent]:
+    """By kind, the events whose last one the server keeps. Raises `ValueError` if two have one place."""
+    copied = [one for product in products for one in product.copies]
+    found = {one.kind: one._replace(branch=one.branch or f"live.{one.kind}") for one in copied}
+    if len({one.branch for one in found.values()}) < len(copied):
+        raise ValueError("two events are copied to one place: a kind has one, and each kind its own branch")
+    return found
 
 
 def _first(bans: Iterable[Ban], places: Iterable[str | None]) -> BannedContent | None:

@@ -70,7 +70,6 @@ if TYPE_CHECKING:
     from phaseline.engine.replay.dry_run_result import DryRun
     from phaseline.engine.settings import ConnectionSettings, Settings
     from phaseline.engine.worker.services import ServiceQuery
-    from phaseline.machines.broken_kinds import BrokenKind
     from phaseline.machines.compiler.kinds import Kinds
     from phaseline.machines.kubernetes.assess import Assessment, HiddenDifference
     from phaseline.machines.kubernetes.diff.differences import Difference
@@ -81,6 +80,7 @@ if TYPE_CHECKING:
     from phaseline.machines.kubernetes.pairs import ApplicationAssessment, AssessedPair, ObjectKey, Pair
     from phaseline.machines.kubernetes.profiles import Profile
     from phaseline.machines.kubernetes.rollup import Rollup
+    from phaseline.machines.language.product import BrokenKind
     from phaseline.schemas.base_error import PhaselineError
     from phaseline.schemas.envelope import Event
     from phaseline.schemas.records import Cause, Entity, FacetState, LeftOut, Mark, Rejection, State, Transition
@@ -243,7 +243,6 @@ _HOMES = {
     "phaseline.engine.replay.dry_run_result": ("DryRun",),
     "phaseline.engine.settings": ("ConnectionSettings", "Settings"),
     "phaseline.engine.worker.services": ("ServiceQuery",),
-    "phaseline.machines.broken_kinds": ("BrokenKind",),
     "phaseline.machines.compiler.kinds": ("Kinds",),
     "phaseline.machines.kubernetes.assess": ("Assessment", "HiddenDifference"),
     "phaseline.machines.kubernetes.diff.differences": ("Difference",),
@@ -254,6 +253,7 @@ _HOMES = {
     "phaseline.machines.kubernetes.pairs": ("ApplicationAssessment", "AssessedPair", "ObjectKey", "Pair"),
     "phaseline.machines.kubernetes.profiles": ("Profile",),
     "phaseline.machines.kubernetes.rollup": ("Rollup",),
+    "phaseline.machines.language.product": ("BrokenKind",),
     "phaseline.schemas.base_error": ("PhaselineError",),
     "phaseline.schemas.envelope": ("Event",),
     "phaseline.schemas.records": (

@@ -3,7 +3,8 @@
 A kind is a `Table`. Each `Facet` of it has labels (`Label`), rows (`Row`: which trigger leads from where to where),
 views (`View`) and timeouts (`Timeout`). Guards and views ask predicates: `Above`, `AttributeIs`, `AnyBelow`,
 `AllBelow`, `Child`. `Cascade`, `FanOut` and `OnTally` fire further triggers. Functions in a table declare a name and a
-revision with `rule`. A `Product` is what a package adds: tables, bans, services. `Kinds` checks tables, and raises
+revision with `rule`. A `Product` is what a package adds: tables, bans, services,
+commands. `Kinds` checks tables, and raises
 `WrongTable`, which says what to write instead.
 
 Belongs here: the public names of the table language. Does not: any kind that comes with Phaseline.
@@ -24,7 +25,7 @@ from phaseline.machines.language.predicates import (
     SceneEntity,
     Unmet,
 )
-from phaseline.machines.language.product import Ban, NoProducts, Product, WorkerService
+from phaseline.machines.language.product import Ban, CopiedEvent, NoProducts, Product, ProductCommand, WorkerService
 from phaseline.machines.language.retired import Retired
 from phaseline.machines.language.rules import Revision, Uses, rule
 from phaseline.machines.language.scripts import JqResult, NoScripts, ScriptRunner
@@ -74,6 +75,7 @@ __all__ = [
     "Cascade",
     "Child",
     "ComputeRule",
+    "CopiedEvent",
     "Facet",
     "FacetState",
     "FanOut",
@@ -92,6 +94,7 @@ __all__ = [
     "OnTally",
     "Predicate",
     "Product",
+    "ProductCommand",
     "Refusal",
     "Retired",
     "Revision",

@@ -18,10 +18,11 @@ from phaseline.engine.publish.event_file import EventFile
 from phaseline.engine.replay.recorded_log import StoredEvent
 from phaseline.engine.scripts.runner import shared_runner
 from phaseline.engine.settings import from_options
+from phaseline.machines import yaml_text
 from phaseline.machines.kubernetes.diff.canonical import quantity
 from phaseline.machines.kubernetes.durations import NoDuration, seconds
 from phaseline.machines.kubernetes.globs import matches
-from phaseline.schemas import codec, wire_codec, yaml_text
+from phaseline.schemas import codec, wire_codec
 from phaseline.schemas.records import SECOND
 from tests.support import hostile
 from tests.support.built_in_kinds import BUILT_IN_KINDS

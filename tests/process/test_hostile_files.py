@@ -144,7 +144,7 @@ def test_a_body_in_a_line_is_bound() -> None:
 def test_a_text_of_many_levels_does_not_end_the_interpreter() -> None:
     """In its own process, because the fault was a crash."""
     code = (
-        "from phaseline.schemas import yaml_text\n"
+        "from phaseline.machines import yaml_text\n"
         "for text in ('[' * 50_000, '[' * 50_000 + ']' * 50_000, '- ' * 50_000, '{a: ' * 50_000, '? ' * 50_000):\n"
         "    try:\n"
         "        yaml_text.document(text)\n"

@@ -23,7 +23,8 @@ from typing import Any
 
 from phaseline.engine.errors import BadSetting
 from phaseline.engine.request_errors import HookUnknown, SignatureWrong
-from phaseline.schemas import libraries, yaml_text
+from phaseline.machines import yaml_text
+from phaseline.schemas import libraries
 from phaseline.schemas.similar import did_you_mean
 
 SIGNATURE = "X-Hub-Signature-256"

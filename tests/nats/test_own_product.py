@@ -1,4 +1,4 @@
-"""Services of a product that is no part of Phaseline: asked, answered by the owner, failing, broken."""
+"""A product that is no part of Phaseline, on a server: its ban erases, its service is asked, fails, is broken."""
 
 import asyncio
 import json
@@ -10,15 +10,19 @@ import pytest
 import pytest_asyncio
 
 from phaseline.engine.errors import BadStatusQuery, EntityUnknown, KindsBroken
+from phaseline.engine.jetstream.stream_reader import read_all
 from phaseline.engine.jetstream.streams import inspect
 from phaseline.engine.jetstream.wire import Wire
+from phaseline.engine.log.log_records import record_in
 from phaseline.engine.settings import Settings
 from phaseline.engine.worker.services import ServiceQuery
 from phaseline.engine.worker.worker import Worker
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.language.product import Product, WorkerService
+from phaseline.schemas.records import Rejection
 from tests.support.installation import until_decided
-from tests.support.own_product import OWN
+from tests.support.log_check import assert_log_is_the_fold
+from tests.support.own_product import CARD, OWN
 from tests.support.random_events import RandomEvents, publish
 from tests.support.sample_kinds import KINDS
 
@@ -87,6 +91,26 @@ async def test_the_owner_answers_out_of_its_tree(garden: Wire) -> None:
             assert int(headers["Phaseline-Position"]) > 0
 
 
+async def test_what_it_bans_is_erased(garden: Wire) -> None:
+    settings, events = garden.settings, RandomEvents(garden.settings.prefix)
+    events.number = 1_000  # the ids of others are lower
+    await publish(garden, [events.event("orchard", "plant", "o9", card=CARD), events.event("orchard", "plant", "o8")])
+    layout = await inspect(garden, settings)
+    await until_decided(garden, layout)
+    async with asyncio.timeout(60):
+        while any([CARD.encode() in one.data async for found in read_all(garden, layout.events, []) for one in found]):
+            await asyncio.sleep(0.05)
+    records = [one.data async for found in read_all(garden, layout.log, [f"{settings.prefix}.log.>"]) for one in found]
+    assert not any(CARD.encode() in one for one in records)
+    rejected = [record for one in records if isinstance(record := record_in(one), Rejection)]
+    assert [(one.id, one.reason, one.payload) for one in rejected] == [("o9", "secret", None)]
+
+
+async def test_the_log_is_what_the_core_makes_of_the_events(garden: Wire) -> None:
+    kinds = offering(LADDERS)
+    assert await assert_log_is_the_fold(garden, await inspect(garden, garden.settings), kinds) == 4 * len(ROWS)
+
+
 async def test_what_cannot_be_answered_is_said(garden: Wire) -> None:
     for query, row, code, says in (
         ({"only": "all"}, ROWS[0], 400, "only must be broken"),
@@ -113,7 +137,6 @@ async def test_it_tells_what_it_answers(garden: Wire) -> None:
     [
         (LADDERS._replace(answer="nowhere_at_all:answer"), "No module named 'nowhere_at_all'"),
         (LADDERS._replace(answer=f"{HERE}:absent"), "has no attribute 'absent'"),
-        (LADDERS._replace(kind="cart"), "KeyError: 'cart'"),
     ],
 )
 async def test_no_worker_starts_with_a_broken_service(
