@@ -16,7 +16,6 @@ from phaseline.engine.core.process import Processor
 from phaseline.engine.core.tree import Tree, evolve
 from phaseline.engine.replay.recorded_log import StoredEvent
 from phaseline.engine.scripts.runner import shared_runner
-from phaseline.machines.built_in import BUILT_IN, PRODUCTS, installed
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.language.table import Table
 from phaseline.schemas import codec
@@ -34,6 +33,10 @@ def kinds_of(given: KindsLike) -> Kinds:
 
     A table replaces a built-in table of the same kind. Raises `WrongTable`.
     """
+    if isinstance(given, Kinds) and given.products is not None:
+        return given
+    from phaseline.machines.built_in import BUILT_IN, PRODUCTS, installed  # noqa: PLC0415  # the kernel has none
+
     if given is None:
         return installed()
     if isinstance(given, Kinds):
