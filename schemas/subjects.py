@@ -284,7 +284,7 @@ class Subjects(msgspec.Struct, frozen=True):
         return f"{self.prefix}.log.{partition}.rejection.{_shortened(kind)}.{reason}.{_shortened_id(entity_id)}"
 
     def secrets(self, partition: int | str) -> str:
-        """The rejections of a partition whose events held a raw Secret."""
+        """The rejections of a partition whose events held what is banned."""
         return f"{self.prefix}.log.{partition}.rejection.*.secret.>"
 
     def loss(self, partition: int | str, what: str) -> str:

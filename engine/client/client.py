@@ -15,7 +15,7 @@ from phaseline.engine.client.products import Emco, Fleet, Gitops
 from phaseline.engine.client.rejection_counts import RejectionCount, RejectionCounts
 from phaseline.engine.client.session import Session
 from phaseline.engine.explain.model import Explanation
-from phaseline.engine.log import latest, log_records, questions
+from phaseline.engine.log import latest, log_records
 from phaseline.engine.log.changes import Change
 from phaseline.engine.log.event_clock.event_time import SERVER, Clock
 from phaseline.engine.log.log_records import Logged
@@ -221,8 +221,10 @@ class Client:
         Raises `EntityUnknown`, `InvalidId`; `BadStatusQuery` if the service does not take `data`; `NoAnswer` if no
         worker answers such questions; `ServiceRefused`.
         """
+        from phaseline.engine.log.questions import ask  # noqa: PLC0415  # few ask
+
         latest.check_name(self.kinds, kind, entity_id)
-        return await questions.ask(await self._session.installation(), kind, entity_id, data or {})
+        return await ask(await self._session.installation(), kind, entity_id, data or {})
 
     def _message(
         self,

@@ -100,7 +100,7 @@ class Batch:
     faults: list[Fault] = field(default_factory=list)
     """The events that were rejected because a rule failed. The caller logs them."""
     secrets: list[InboxEvent] = field(default_factory=list)
-    """The events that were rejected because they hold a raw Secret. The caller erases them after the commit."""
+    """The events that were rejected because of what they hold. The caller erases them after the commit."""
     traced: list[tuple[Arrival | Rejection, Decision]] = field(default_factory=list)
     """The events that belong to traces, if somebody wants to know."""
     implies_position: bool = True
