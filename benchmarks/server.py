@@ -17,6 +17,7 @@ from phaseline.engine.embedded.server import EmbeddedServer
 from phaseline.engine.jetstream import streams
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.settings import DEFAULT_PARTITIONS, Settings
+from phaseline.machines.built_in import installed
 
 EVENTS = 20_000
 ROUNDS = 3
@@ -120,7 +121,7 @@ def _configs(settings: Settings, layout: streams.Layout) -> Configs:
         "log": streams.log(settings),
         "events": streams.events(settings, layout),
         "state": streams.state(settings, layout),
-        "live": streams.live(settings, layout),
+        "live": streams.live(settings, layout, installed().copies.values()),
     }
 
 

@@ -100,7 +100,7 @@ class KindMissing(SetupError):
 
 
 class KindsBroken(SetupError):
-    """{problem}; a worker without it would reject its events: mend the package, or uninstall it"""
+    """{problem}; no worker starts beside it: mend the package, or uninstall it"""
 
     problem: str
 

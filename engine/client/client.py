@@ -15,7 +15,7 @@ from phaseline.engine.client.products import Emco, Fleet, Gitops
 from phaseline.engine.client.rejection_counts import RejectionCount, RejectionCounts
 from phaseline.engine.client.session import Session
 from phaseline.engine.explain.model import Explanation
-from phaseline.engine.log import log_records
+from phaseline.engine.log import latest, log_records
 from phaseline.engine.log.changes import Change
 from phaseline.engine.log.event_order import SERVER, Clock
 from phaseline.engine.log.log_records import Logged
@@ -29,9 +29,8 @@ from phaseline.engine.publish.pipeline import PATIENCE, WINDOW, PublishResult
 from phaseline.engine.publish.single import Receipt
 from phaseline.engine.replay.dry_run_result import DryRun
 from phaseline.engine.settings import Settings
-from phaseline.machines.broken_kinds import BrokenKind
-from phaseline.machines.built_in import broken, installed
 from phaseline.machines.compiler.kinds import Kinds
+from phaseline.machines.language.product import BrokenKind
 from phaseline.schemas.envelope import Event
 from phaseline.schemas.records import Entity, Rejection, Transition
 
@@ -87,7 +86,7 @@ class Client:
     @property
     def broken_kinds(self) -> Sequence[BrokenKind]:
         """The kinds of installed packages that cannot be used and are left out, each with the reason."""
-        return broken() if self.kinds is installed() else ()
+        return self.kinds.broken
 
     @property
     def source(self) -> str:
@@ -215,6 +214,17 @@ class Client:
         message = self._message(kind, trigger, entity_id, data, False, details)
         installation = await self._session.installation()
         return await dry_run(installation, message, progress)
+
+    async def ask(self, kind: str, entity_id: str, data: Mapping[str, Any] | None = None) -> dict[str, Any]:
+        """What the service of a product says about an entity (docs/own-kinds.md, Services).
+
+        Raises `EntityUnknown`, `InvalidId`; `BadStatusQuery` if the service does not take `data`; `NoAnswer` if no
+        worker answers such questions; `ServiceRefused`.
+        """
+        from phaseline.engine.log.questions import ask  # noqa: PLC0415  # few ask
+
+        latest.check_name(self.kinds, kind, entity_id)
+        return await ask(await self._session.installation(), kind, entity_id, data or {})
 
     def _message(
         self,

@@ -24,7 +24,7 @@ from phaseline.engine.log.watch import RecordFilter, Watch, feed_of
 from phaseline.engine.log.when import NOW, START, Moment, When, parse
 from phaseline.engine.publish.compose import default_source
 from phaseline.engine.settings import Settings
-from phaseline.machines.built_in import installed
+from phaseline.machines.built_in import PRODUCTS, installed
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.schemas.subjects import Subjects
 
@@ -43,8 +43,9 @@ class Session(msgspec.Struct):
     @classmethod
     async def start(cls, settings: Settings, source: str | None, kinds: Kinds | None) -> Self:
         """Connect by these settings. By default events come from the user, and the tables are those installed here."""
-        kinds, source = kinds or installed(), source or default_source("python")
-        return cls(await Wire.start(settings, name="phaseline-client"), settings, kinds, source)
+        kinds = (kinds or installed()).guarded_by(PRODUCTS)
+        wire = await Wire.start(settings, name="phaseline-client")
+        return cls(wire, settings, kinds, source or default_source("python"))
 
     @property
     def subjects(self) -> Subjects:

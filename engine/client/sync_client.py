@@ -25,8 +25,8 @@ from phaseline.engine.publish.pipeline import PATIENCE, WINDOW, PublishResult
 from phaseline.engine.publish.single import Receipt
 from phaseline.engine.replay.dry_run_result import DryRun
 from phaseline.engine.settings import DEFAULT_URL, ConnectionSettings, Settings
-from phaseline.machines.broken_kinds import BrokenKind
 from phaseline.machines.compiler.kinds import Kinds
+from phaseline.machines.language.product import BrokenKind
 from phaseline.schemas.envelope import Event
 from phaseline.schemas.records import Entity, Rejection, Transition
 
@@ -194,6 +194,14 @@ class Client:
         progress: called with the number of states read so far. Raises `KindMissing`, `Unsendable`.
         """
         return self._portal.run(self._source.dry_run(kind, trigger, entity_id, data, progress=progress, **details))
+
+    def ask(self, kind: str, entity_id: str, data: Mapping[str, Any] | None = None) -> dict[str, Any]:
+        """What the service of a product says about an entity (docs/own-kinds.md, Services).
+
+        Raises `EntityUnknown`, `InvalidId`; `BadStatusQuery` if the service does not take `data`; `NoAnswer` if no
+        worker answers such questions; `ServiceRefused`.
+        """
+        return self._portal.run(self._source.ask(kind, entity_id, data))
 
     def moment(self, when: When) -> Moment:
         """The moment that `when` names: its place in the log and its time. Pass it on to read the same moment again.

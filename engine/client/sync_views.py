@@ -16,7 +16,7 @@ from phaseline.engine.emco_status.query import EmcoNamesQuery, EmcoStatusQuery, 
 from phaseline.engine.emco_status.schema import EmcoNames, EmcoStatus, SourceStatus
 from phaseline.engine.emco_status.select import StatusSelection
 from phaseline.engine.explain.model import Explanation
-from phaseline.engine.log.last_observation import ObjectDiff
+from phaseline.engine.last_observation import ObjectDiff
 from phaseline.engine.log.when import When
 from phaseline.engine.unknown_parts import PartsOf
 from phaseline.machines.compiler.kinds import Kinds

@@ -77,6 +77,10 @@ def in_one_line(error: Exception) -> str:
     return " ".join(f"{type(error).__name__}: {error}".split())[:LONGEST_ERROR]
 
 
+class Unread(Exception):
+    """An error of this type was raised when an event was read. Its text is left out, because it may quote the event."""
+
+
 class Fault(NamedTuple):
     """An event on which a rule raised an error, which is a bug."""
 
@@ -96,7 +100,7 @@ class Batch:
     faults: list[Fault] = field(default_factory=list)
     """The events that were rejected because a rule failed. The caller logs them."""
     secrets: list[InboxEvent] = field(default_factory=list)
-    """The events that were rejected because they hold a raw Secret. The caller erases them after the commit."""
+    """The events that were rejected because of what they hold. The caller erases them after the commit."""
     traced: list[tuple[Arrival | Rejection, Decision]] = field(default_factory=list)
     """The events that belong to traces, if somebody wants to know."""
     implies_position: bool = True
@@ -160,6 +164,7 @@ class Processor:
         self.as_json, self.limit, self._traces = as_json, limit, traces
         self.installation = f"phaseline/{subjects.prefix}"
         self.outcomes = Outcomes()
+        _ = tree.kinds.bans  # raises `NoProducts`
         self._transitions = shared_writer(self.installation, tuple(tree.kinds.versions.items()))
 
     @property
@@ -268,8 +273,11 @@ class Processor:
             return intake.read(
                 self.tree.kinds, self.subjects, event.subject, event.data, event.sequence, event.time_ns, block
             )
+        except NotInstalled:
+            raise
         except Exception as error:  # noqa: BLE001  # as in `_decide`
-            return self._fault(event, error)
+            # What a ban looks at may be what it bans: neither the body nor the error's text is kept.
+            return self._fault(event, Unread(type(error).__name__).with_traceback(error.__traceback__), None)
 
     def _decide(self, event: InboxEvent, arrival: Read) -> Decision:
         """Decide an event that was read; the tree stays as it is."""
@@ -278,7 +286,7 @@ class Processor:
                 return decide(self.tree, arrival)
             return Decision([situated(self.tree, arrival)]) if isinstance(arrival, Rejection) else arrival
         except Exception as error:  # noqa: BLE001  # whatever a rule raises must not stop the partition
-            return self._fault(event, error)
+            return self._fault(event, error, event.data)
 
     def messages(self, records: list[Record]) -> list[Message]:
         """The records of one event as log messages."""
@@ -357,15 +365,13 @@ class Processor:
         )
         return Decision([rejection])
 
-    def _fault(self, event: InboxEvent, error: Exception) -> Decision:
+    def _fault(self, event: InboxEvent, error: Exception, body: bytes | None) -> Decision:
         if isinstance(error, NotInstalled):  # another worker, which has the library, may decide the event
             raise error
         address = intake.address_of(self.subjects, event.subject)
         last = in_one_line(error)
         message = f"the rules failed on this event, which is a bug: {last}"
-        rejection = intake.reject(
-            event.subject, address, None, event.data, event.sequence, event.time_ns, "fault", message
-        )
+        rejection = intake.reject(event.subject, address, None, body, event.sequence, event.time_ns, "fault", message)
         return Decision([rejection], fault=error)
 
     def _subject(self, record: Record) -> str:

@@ -21,6 +21,7 @@ from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.latest import Latest
 from phaseline.engine.log.when import Moment
 from phaseline.engine.settings import Settings
+from phaseline.machines.built_in import PRODUCTS
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.schemas.records import Transition
 from phaseline.tables import ABSENT, Facet, Label, Row, Table, Timeout
@@ -90,7 +91,7 @@ async def test_the_server_copies_nothing_again(
     own_server: EmbeddedServer, own_settings: Settings, tmp_path: Path
 ) -> None:
     """The last copy from each source stays in EVENTS: without it a restarted server would copy all timers again."""
-    kinds = Kinds((LAMP,))
+    kinds = Kinds((LAMP,), products=PRODUCTS)
     async with Wire.open(own_settings, name="test", patient=True) as wire:
         async with working(own_settings, wire, kinds, partitions=2) as layout:
             fleet = RandomEvents(layout.prefix)

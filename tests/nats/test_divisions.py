@@ -24,6 +24,7 @@ from phaseline.engine.repartition import change as changing
 from phaseline.engine.settings import Settings
 from phaseline.engine.worker.closing import DivisionWatch
 from phaseline.engine.worker.partition import Partition
+from phaseline.machines.built_in import PRODUCTS
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.schemas.subjects import partition_of_id
 from tests.support import dying_worker, timed_kinds
@@ -209,7 +210,7 @@ async def test_a_large_cascade_that_is_cut(settings: Settings, wire: Wire, monke
 
 
 async def test_timers_fire_once(settings: Settings, wire: Wire) -> None:
-    settings, kinds = replace(settings, partitions=2, lease=1.0), Kinds(timed_kinds.KINDS)
+    settings, kinds = replace(settings, partitions=2, lease=1.0), Kinds(timed_kinds.KINDS, products=PRODUCTS)
     layout, fleet = await provision(wire, settings), RandomEvents(settings.prefix)
     names = [f"p{number}" for number in range(12)]
     async with at_work(settings, wire, kinds), Client.open(settings, kinds=kinds) as client:

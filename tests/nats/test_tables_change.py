@@ -38,6 +38,7 @@ from tests.support.divided import until_all_decided
 from tests.support.installation import LIMIT
 from tests.support.jobs_at_work import AFTER, BEGIN, audit, audited, decide, replace_kinds, sent, states, worker
 from tests.support.log_check import stored
+from tests.support.own_product import OWN
 from tests.support.random_events import publish
 
 LATER = [("job", "started", "p/a"), ("job", "succeeded", "p/a"), ("job", "create", "q/f")]
@@ -80,7 +81,7 @@ async def test_entities_move_when_their_table_changes(wire: Wire, settings: Sett
 
 
 async def test_timers_of_the_new_state_fire_and_those_of_the_old_one_are_gone(wire: Wire, settings: Settings) -> None:
-    hasty = Kinds((SECOND["policy"].written, job(SECOND_LABELS, SECOND_ROWS, (HASTY,), SECOND_MAP)))
+    hasty = Kinds((SECOND["policy"].written, job(SECOND_LABELS, SECOND_ROWS, (HASTY,), SECOND_MAP)), products=OWN)
     installation = await decide(wire, settings, FIRST, BEGIN)
     schedules = [f"{settings.prefix}.timer.>"]
     old = await stored(wire, installation.layout.log, schedules)

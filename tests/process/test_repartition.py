@@ -10,7 +10,6 @@ from msgspec import structs
 from structlog.testing import capture_logs
 
 from phaseline.engine.client.client import Client
-from phaseline.engine.emco_status.server import StatusService
 from phaseline.engine.jetstream.streams import provision
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.log.division import notes
@@ -20,6 +19,7 @@ from phaseline.engine.repartition import workers
 from phaseline.engine.repartition.repartition_errors import TablesUnsettled
 from phaseline.engine.settings import Settings
 from phaseline.engine.worker.closing import DivisionWatch
+from phaseline.engine.worker.services import Services
 from tests.support.accounts_server import accounts_installation
 from tests.support.built_in_kinds import BUILT_IN_KINDS
 from tests.support.changed_tables import DEGRADED
@@ -108,14 +108,14 @@ async def test_what_it_refuses(settings: Settings, wire: Wire, monkeypatch: pyte
     with pytest.raises(TablesUnsettled):
         await changing.examine(now, 4)
     await take_over(now, 1001, "w", BUILT_IN_KINDS.digest)
-    start = StatusService.start
+    start = Services.start
 
-    async def started_as_before(self: StatusService) -> object:
+    async def started_as_before(self: Services) -> object:
         with monkeypatch.context() as patch:
             patch.setattr(notes, "METADATA", "something")
             return await start(self)
 
-    monkeypatch.setattr(StatusService, "start", started_as_before)
+    monkeypatch.setattr(Services, "start", started_as_before)
     monkeypatch.setattr(workers, "PATIENCE", 0.2)
     async with at_work(settings, wire):
         old = await shell("repartition", "4", "--yes")

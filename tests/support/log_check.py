@@ -25,7 +25,6 @@ from phaseline.machines.compiler.kinds import Kinds
 from phaseline.schemas import codec, wire_codec
 from phaseline.schemas.records import Entity, Rejection, Transition
 from phaseline.schemas.subjects import Subjects
-from tests.support.built_in_kinds import BUILT_IN_KINDS
 
 
 async def stored(wire: Wire, stream: str, filters: Sequence[str]) -> list[Stored]:
@@ -65,7 +64,7 @@ def _is_by_worker(message: Stored) -> bool:
 
 async def decided(wire: Wire, layout: Layout) -> bool:
     """Whether the checkpoints have reached the last event of every bucket."""
-    installation = await notes.current(Installation(wire, layout, BUILT_IN_KINDS))
+    installation = await notes.current(Installation(wire, layout, Kinds(())))
     layout_now = installation.layout
     for bucket in range(layout.partitions):
         event = await last_message_from_leader(wire, layout.events, installation.subjects.inbox(bucket))
@@ -126,6 +125,8 @@ async def _assert_states(wire: Wire, layout: Layout, partition: int, tree: Tree)
 
 async def audited(wire: Wire, layout: Layout) -> AuditReport:
     """What an audit of the installation finds, in the log and in STATE."""
+    from tests.support.built_in_kinds import BUILT_IN_KINDS  # the kernel is tested without them
+
     installation = Installation(wire, layout, BUILT_IN_KINDS)
     async with ServerLog.open(installation, Span()) as log:
         audit = Audit(log, BUILT_IN_KINDS, None, None)
