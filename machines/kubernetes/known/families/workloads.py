@@ -171,12 +171,12 @@ FAMILIES = (
         KnownKind("keda.sh", "ScaledObject", (
             Row("Ready = False",                                      D),
             Row("Fallback = True",                                    D),
-            Row("Ready = True & Paused = True",                       S),
+            Row("Paused = True & Ready = True",                       S),
             Row("Ready = True",                                       H),
         )),
         KnownKind("keda.sh", "ScaledJob", (
             Row("Ready = False | Unknown",                            D),
-            Row("Ready = True & Paused = True",                       S),
+            Row("Paused = True & Ready = True",                       S),
             Row("Ready = True",                                       H),
         )),
         KnownKind("keda.sh", "TriggerAuthentication | ClusterTriggerAuthentication", (
