@@ -124,7 +124,7 @@ class ReadRow:
         return last
 
     def _all_hold(self, view: ObjectView) -> bool:
-        for holds in self._tests:  # noqa: SIM110  # a loop is faster
+        for holds in self._tests:  # noqa: SIM110  # quicker than all()
             if not holds(view):
                 return False
         return True
