@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from msgspec import structs
 
 from phaseline.machines.kubernetes.globs import matches
-from phaseline.machines.kubernetes.health import polarity
+from phaseline.machines.kubernetes.health import words
 from phaseline.machines.kubernetes.known import tests_of_rows
 from phaseline.machines.kubernetes.known.families import families
 from phaseline.machines.kubernetes.known.rows import Family, KnownKind, StatusRow
@@ -96,15 +96,15 @@ def page(command: str) -> str:
 
 def _general() -> Iterator[str]:
     yield from ("## Any other kind", "", GENERAL)
-    types = [(f"`{kind}`", true, false or "") for kind, true, false in polarity.CONDITIONS]
+    types = [(f"`{kind}`", true, false or "") for kind, true, false in words.CONDITIONS]
     yield from ("", "### Types of conditions", "", *_table(("type", "True says", "False says"), types))
-    reasons = [(f"`{reason}`", means) for reason, means in polarity.REASONS]
+    reasons = [(f"`{reason}`", means) for reason, means in words.REASONS]
     yield from ("", "### Reasons", "", *_table(("reason", "means"), reasons))
-    phases = [(f"`{word}`", means) for word, means in polarity.PHASES]
+    phases = [(f"`{word}`", means) for word, means in words.PHASES]
     yield from ("", "### Phases", "", *_table(("word", "means"), phases))
-    paused = [(f"`{path}`", "true") for path in polarity.PAUSED_BY]
+    paused = [(f"`{path}`", "true") for path in words.PAUSED_BY]
     paused += [
-        (f"annotation `{name}`", ", ".join(word or '""' for word in words)) for name, words in polarity.ANNOTATIONS
+        (f"annotation `{name}`", ", ".join(word or '""' for word in pausing)) for name, pausing in words.ANNOTATIONS
     ]
     yield from ("", "### Pauses", "", *_table(("field", "value"), paused))
 

@@ -11,12 +11,12 @@ from phaseline.machines.kubernetes.assess import OUT_OF_SYNC
 from phaseline.machines.kubernetes.diff.compare import COMPARISON
 from phaseline.machines.kubernetes.health.plugins import revisions
 from phaseline.machines.kubernetes.health.registry import HEALTH
+from phaseline.machines.kubernetes.known.statusless import STATUSLESS
 from phaseline.machines.kubernetes.manifest_id import group_kind
 from phaseline.machines.kubernetes.observation import ObservedPair, gone
 from phaseline.machines.kubernetes.overrides import Overrides
 from phaseline.machines.kubernetes.profiles import HEALTHY, NOT_ASSESSED
 from phaseline.machines.kubernetes.rollup import is_assessed
-from phaseline.machines.kubernetes.statusless import STATUSLESS
 from phaseline.machines.language.advice import advised
 from phaseline.machines.language.fields import reason_and_message
 from phaseline.machines.language.predicates import Above, Scene

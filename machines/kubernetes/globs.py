@@ -54,11 +54,8 @@ def matches(glob: str, word: str) -> bool:
         parts = _read(glob)
     except BadGlob:
         return False
-    places: dict[str, int] = {}
-    for index, character in enumerate(word):
-        places[character] = places.get(character, 0) | 1 << index
-    end = 1 << len(word)
-    return bool(_reached(parts, 1, places, end) & end)
+    places = Places(word)
+    return bool(_reached(parts, 1, places) & places.end)
 
 
 def problem(glob: str) -> str:
@@ -70,20 +67,45 @@ def problem(glob: str) -> str:
     return ""
 
 
-def _reached(parts: tuple[Part, ...], reached: int, places: dict[str, int], end: int) -> int:
-    """The places that these parts lead to from the places `reached`. places: where each character of the word is."""
+class Places:
+    """Where the characters of a word are, as bits of a number. end: the place after the last one."""
+
+    def __init__(self, word: str) -> None:
+        """Look at a word."""
+        self.end = 1 << len(word)
+        self._size = len(word) // 8 + 1
+        self._found: dict[str | Characters, int] = {}
+        self._indexes: dict[str, list[int]] = {}
+        for index, character in enumerate(word):
+            self._indexes.setdefault(character, []).append(index)
+
+    def of(self, part: str | Characters) -> int:
+        """Where a character, or one of several, is."""
+        if part not in self._found:
+            self._found[part] = self.end - 1 if part is EVERY else self._bits(part)
+        return self._found[part]
+
+    def _bits(self, part: str | Characters) -> int:
+        fitting = [part] if isinstance(part, str) else [one for one in self._indexes if part.has(one)]
+        found = bytearray(self._size)
+        for character in fitting:
+            for index in self._indexes.get(character, ()):
+                found[index >> 3] |= 1 << (index & 7)
+        return int.from_bytes(found, "little")
+
+
+def _reached(parts: tuple[Part, ...], reached: int, places: Places) -> int:
+    """The places that these parts lead to from the places `reached`."""
     for part in parts:
         if part is ANY:
-            reached = ((end << 1) - 1) & -(reached & -reached)  # the first place, and all after it
+            reached = ((places.end << 1) - 1) & -(reached & -reached)  # the first place, and all after it
         elif isinstance(part, Alternatives):
             found = 0
             for sequence in part.sequences:
-                found |= _reached(sequence, reached, places, end)
+                found |= _reached(sequence, reached, places)
             reached = found
-        elif isinstance(part, Characters):
-            reached = (reached & sum(at for character, at in places.items() if part.has(character))) << 1
         else:
-            reached = (reached & places.get(str(part), 0)) << 1
+            reached = (reached & places.of(part if isinstance(part, Characters) else str(part))) << 1
         if not reached:
             return 0
     return reached

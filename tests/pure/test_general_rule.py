@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 
-from phaseline.machines.kubernetes.health import polarity
+from phaseline.machines.kubernetes.health import words
 from phaseline.machines.kubernetes.health.general import by_general_rule
 from phaseline.machines.kubernetes.health.registry import assess_health
 from phaseline.machines.kubernetes.profiles import ALAUDA, PROFILES
@@ -105,9 +105,9 @@ def test_whatever_an_object_holds_there_is_a_verdict_with_a_message_where_nothin
 
 
 def test_no_word_has_two_meanings() -> None:
-    for table in (polarity.CONDITIONS, polarity.REASONS, polarity.PHASES, polarity.ANNOTATIONS):
-        words = [row[0] for row in table]
-        assert len(set(words)) == len(words), {word for word in words if words.count(word) > 1}
+    for table in (words.CONDITIONS, words.REASONS, words.PHASES, words.ANNOTATIONS):
+        named = [row[0] for row in table]
+        assert len(set(named)) == len(named), {word for word in named if named.count(word) > 1}
 
 
 def reported(api: str, kind: str, *conditions: Any, spec: Any = None, **status: Any) -> dict[str, Any]:

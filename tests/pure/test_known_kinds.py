@@ -80,6 +80,8 @@ def test_a_test_of_a_row(when: str, holds: bool) -> None:
     ("Ready=True", "'Ready=True' is no test: write a subject, an operator with a blank around it"),
     ("Ready = a | | b", "a word is empty between two |"),
     ("Ready != something", "write `= nothing`"),
+    ("Ready = True, Synced = True", "'True, Synced = True' holds a test of its own: join tests by &"),
+    ("Ready = true | False", "a condition is True, not true"),
     (".status..phase = x", "write a path such as .status.phase"),
     ("count(Ready) = 3", "count takes a path such as .status.racks[]"),
 ])  # fmt: skip

@@ -8,8 +8,7 @@ from collections.abc import Iterator
 from functools import partial
 from typing import NamedTuple
 
-from phaseline.machines.kubernetes.health import polarity
-from phaseline.machines.kubernetes.health.polarity import DOUBT, FAILURE, PART, PASSING, PAUSE, SUCCESS, TERMINAL, WORK
+from phaseline.machines.kubernetes.health import polarity, words
 from phaseline.machines.kubernetes.health.result import Evidence, HealthResult, Told, not_assessed
 from phaseline.machines.kubernetes.health.view import (
     Manifest,
@@ -20,6 +19,7 @@ from phaseline.machines.kubernetes.health.view import (
     steps_of,
     text,
 )
+from phaseline.machines.kubernetes.health.words import DOUBT, FAILURE, PART, PAUSE, SUCCESS, WORK
 from phaseline.machines.kubernetes.manifest_id import MAPS
 from phaseline.machines.kubernetes.profiles import DEGRADED, HEALTHY, PAUSED, PROGRESSING, UNKNOWN
 
@@ -71,43 +71,15 @@ def _said(view: ObjectView, conditions: list[Manifest]) -> Iterator[StatusWord]:
         meaning = polarity.of_type(kind)
         if meaning is None or one.get("severity") == INFO:
             continue
-        means = _means(meaning, status, text(one.get("reason")))
+        means = polarity.means_of(meaning, status, text(one.get("reason")))
         if means == FAILURE and one.get("severity") == WARNING:
             means = WORK
-        if means in (SUCCESS, PART) and not view.is_current(one):
+        if means in words.HELD_BY and not view.is_current(one):
             seen = text(one.get("observedGeneration"))
             stale = f"{kind} is of generation {seen}, and generation {view.generation} is asked for"
             yield StatusWord(WORK, evidence_of(one)._replace(message=stale))
         elif means:
             yield StatusWord(means, evidence_of(one))
-
-
-def _means(meaning: tuple[str, str], status: str, reason: str) -> str:
-    """What a condition of a known type means; empty if nothing follows from it."""
-    true, false = meaning
-    by_reason = polarity.of_reason(reason)
-    if true == WORK:
-        return _work(status, by_reason)
-    if status == "True":
-        if true == FAILURE and by_reason == PASSING:
-            return WORK
-        return FAILURE if true == SUCCESS and by_reason == TERMINAL else true
-    if true not in (SUCCESS, PART):
-        return ""
-    if status not in ("False", "Unknown"):
-        return DOUBT if true == SUCCESS else ""
-    if by_reason == PAUSE:
-        return PAUSE
-    return FAILURE if status == "False" and (by_reason or false) == TERMINAL else WORK
-
-
-def _work(status: str, by_reason: str) -> str:
-    """What a condition of work means: its reason may say that the work is done, has failed, or is paused."""
-    if by_reason == PAUSE:
-        return PAUSE
-    if status == "False":
-        return FAILURE if by_reason == TERMINAL else ""
-    return PART if by_reason == SUCCESS else FAILURE if by_reason == TERMINAL else WORK
 
 
 def _fields(view: ObjectView) -> Iterator[StatusWord]:
@@ -136,7 +108,7 @@ def _values(view: ObjectView, part: Manifest, where: str) -> Iterator[StatusWord
             continue
         if means == SUCCESS and to_end and text(value).lower() == "running":
             means = WORK
-        said = message if name not in polarity.ERRORS else value.get("message") if isinstance(value, MAPS) else value
+        said = message if name not in words.ERRORS else value.get("message") if isinstance(value, MAPS) else value
         yield StatusWord(
             means, Evidence(f"{where}.{name}", text(value), message=text(said) if means != SUCCESS else "")
         )
@@ -178,13 +150,13 @@ def _counted(view: ObjectView, *, has_said: bool) -> Iterator[StatusWord]:
 
 def _paused(view: ObjectView) -> Iterator[StatusWord]:
     """What pauses the object: a field of its spec, or an annotation."""
-    for path in polarity.PAUSED_BY:
+    for path in words.PAUSED_BY:
         for found, _ in members(view.live, steps_of(path)):
             if found is True:
                 yield StatusWord(PAUSE, Evidence(path, "true", message=f"{path} is true"))
-    for name, words in polarity.ANNOTATIONS:
+    for name, pausing in words.ANNOTATIONS:
         for found, _ in members(view.live, ["metadata", "annotations", name]):
-            if isinstance(found, str) and ("*" in words or found in words):
+            if isinstance(found, str) and ("*" in pausing or found in pausing):
                 yield StatusWord(
                     PAUSE, Evidence(f"metadata.annotations[{name}]", found, message=f"paused by the annotation {name}")
                 )

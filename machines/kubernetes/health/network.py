@@ -1,4 +1,7 @@
-"""Health of networking. Belongs here: Ingress, Service. Does not: APIService (`apiregistration`)."""
+"""Health of what requests go through.
+
+Belongs here: Ingress, Service, APIService. Does not: the Gateway API (`kubernetes.known`).
+"""
 
 from phaseline.machines.kubernetes.health.reader import ManifestPart
 from phaseline.machines.kubernetes.health.result import HealthResult, healthy, progressing
@@ -14,6 +17,15 @@ def service(live: ManifestPart, _: Profile) -> HealthResult:
     """v1 Service."""
     waits = live.map("spec").text("type") == "LoadBalancer" and not _is_assigned(live)
     return progressing() if waits else healthy()
+
+
+def api_service(live: ManifestPart, _: Profile) -> HealthResult:
+    """apiregistration.k8s.io APIService. Never Degraded."""
+    for condition in live.map("status").maps("conditions"):
+        if condition.text("type") == "Available":
+            message = f"{condition.text('reason')}: {condition.text('message')}"
+            return healthy(message) if condition.text("status") == "True" else progressing(message)
+    return progressing("no condition Available yet")
 
 
 def _is_assigned(live: ManifestPart) -> bool:

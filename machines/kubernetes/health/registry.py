@@ -8,11 +8,10 @@ of installed packages (`plugins`), health of an application (`kubernetes.rollup`
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
-from phaseline.machines.kubernetes.health.apiregistration import api_service
 from phaseline.machines.kubernetes.health.argo import workflow
 from phaseline.machines.kubernetes.health.autoscaling import autoscaler
 from phaseline.machines.kubernetes.health.general import by_general_rule
-from phaseline.machines.kubernetes.health.network import ingress, service
+from phaseline.machines.kubernetes.health.network import api_service, ingress, service
 from phaseline.machines.kubernetes.health.pods import job, pod
 from phaseline.machines.kubernetes.health.polarity import concerns_of
 from phaseline.machines.kubernetes.health.reader import Manifest, ManifestPart, UnreadableManifest

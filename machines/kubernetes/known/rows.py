@@ -192,4 +192,4 @@ def _path_problem(path: str) -> str:
 
 def wanted_of(rows: tuple[StatusRow, ...]) -> str:
     """What an object would have to say to be Healthy: the tests of its last row that gives this."""
-    return next((row.when for row in reversed(rows) if row.health == HEALTHY and row.when), "")
+    return next((row.when for row in reversed(rows) if row.health == HEALTHY and row.when and not row.each), "")

@@ -94,13 +94,8 @@ def _read(one: str) -> RowTest:
     if _is_field(value):
         return _equal(one, subject, value, wanted=operator != "!=")
     words = tuple(word.strip() for word in value.split("|"))
-    if operator == "!=" and SOMETHING in words:
-        raise BadTest(f"{one!r}: write `= {NOTHING}`")
-    if "" in words:
-        raise BadTest(f"{one!r}: a word is empty between two |")
-    for glob in words if operator == "~" else ():
-        if said := problem(glob):
-            raise BadTest(f"{one!r}: {said}")
+    if said := _words_problem(subject, operator, words):
+        raise BadTest(f"{one!r}: {said}")
     if not _is_field(subject) and set("*?") & set(subject):
         return _any_condition(one, subject, operator, words)
     fits = _fits(operator, words)
@@ -108,6 +103,20 @@ def _read(one: str) -> RowTest:
     if operator == "=" and not set(words) & {NOTHING, ABSENT, SOMETHING} and not _is_field(subject):
         return RowTest(_condition_is(subject, frozenset(words)), tell, one)
     return RowTest(lambda view: fits(get(view)), tell, one, subject.startswith("@"))
+
+
+def _words_problem(subject: str, operator: str, words: tuple[str, ...]) -> str:
+    """What is wrong with the words of a test; empty if nothing is."""
+    if operator == "!=" and SOMETHING in words:
+        return f"write `= {NOTHING}`"
+    if "" in words:
+        return "a word is empty between two |"
+    if found := next((word for word in words if _TEST.fullmatch(word)), None):
+        return f"{found!r} holds a test of its own: join tests by &"
+    small = next((word for word in words if word in ("true", "false", "unknown")), None)
+    if small and not _is_field(subject) and _condition_field(subject)[1] == "status":
+        return f"a condition is {small.capitalize()}, not {small}"
+    return next(filter(None, map(problem, words)), "") if operator == "~" else ""
 
 
 def _condition_is(subject: str, words: frozenset[str]) -> Holds:

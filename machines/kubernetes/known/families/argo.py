@@ -3,7 +3,7 @@
 Does not: Argo CD's Application, which is an entity of its own (`machines.gitops`); Workflow (`health.argo`).
 """
 
-from phaseline.machines.kubernetes.known.rows import D, Family, H, KnownKind, P, S, U
+from phaseline.machines.kubernetes.known.rows import NONE, D, Family, H, KnownKind, P, S, U
 from phaseline.machines.kubernetes.known.rows import StatusRow as Row
 
 # fmt: off
@@ -77,6 +77,7 @@ FAMILIES = (
     Family("Argo Events", "https://argoproj.github.io/argo-events/APIs/", (
         KnownKind("argoproj.io", "EventBus", (
             Row("Deployed = False",                           D),
+            Row("* = False",                                  D,      argo=NONE),
             Row("Deployed = True",                            H),
         )),
         KnownKind("argoproj.io", "EventSource | Sensor", (
@@ -88,12 +89,14 @@ FAMILIES = (
         KnownKind("promoter.argoproj.io", "ScmProvider | ClusterScmProvider | GitRepository", READY),
         KnownKind("promoter.argoproj.io", "CommitStatus", (
             *OBSERVED,
+            Row("Ready = Unknown",                            P,      argo=NONE),
             Row("Ready = True | Unknown",                     H,              message="commit {.status.sha} reports {.status.phase}"),
         )),
         KnownKind("promoter.argoproj.io", "PullRequest", (
             Row("stale",                                      P),
             Row("Reconciled = False",                         D),
             *OBSERVED,
+            Row("Ready = Unknown",                            P,      argo=NONE),
             Row("Ready = True | Unknown",                     H,              message="pull request {.status.id} is {.status.state}"),
             Row("Reconciled = True | Unknown",                H,              message="pull request {.status.id} is {.status.state}"),
         )),

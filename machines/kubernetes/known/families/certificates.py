@@ -19,6 +19,17 @@ FAMILIES = (
             Row("Ready = False",                              D),
             Row("Ready = True",                               H),
         )),
+        KnownKind("cert-manager.io", "CertificateRequest", (
+            Row("Denied = True",                              D),
+            Row("InvalidRequest = True",                      D),
+            Row("Ready = False & Ready.reason = Pending",     P),
+            Row("Ready = False",                              D),
+            Row("Ready = True",                               H),
+        )),
+        KnownKind("acme.cert-manager.io", "Order | Challenge", (
+            Row(".status.state = invalid | expired | errored", D),
+            Row(".status.state = valid",                      H),
+        ), message=".status.reason"),
     )),
     Family("Google managed certificates", "https://cloud.google.com/kubernetes-engine/docs/how-to/managed-certs", (
         KnownKind("networking.gke.io", "ManagedCertificate", (

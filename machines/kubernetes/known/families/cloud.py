@@ -51,6 +51,8 @@ FAMILIES = (
             Row(".status = nothing",                          NONE,   argo=H),
             *MANAGED,
             Row("Healthy = False",                            D,      argo=NONE),
+            Row("Installed = False & Installed.reason = UnpackingPackage", P, argo=NONE),
+            Row("Installed = False",                          D,      argo=NONE),
             Row("Healthy = True",                             H),
             Row("Offered = True",                             H),
             Row("Established = True",                         H),

@@ -10,13 +10,19 @@ from phaseline.machines.kubernetes.known.rows import StatusRow as Row
 PAUSED = (
     #   when                                                          health  argo
     Row(".spec.paused = true",                                        S,      message="it is paused"),
+    Row("Paused = True",                                              S,      argo=NONE),
     Row("cluster.x-k8s.io/paused = True",                             S,      argo=NONE),
     Row(".metadata.annotations[cluster.x-k8s.io/paused] != nothing",  S,      argo=NONE, message="an annotation pauses it"),
+)
+NOT_NOW = (
+    Row("Available = False | Unknown",                                P,      argo=NONE),
+    Row("RollingOut = True",                                          P,      argo=NONE),
 )
 MACHINES = (
     *PAUSED,
     Row(".status.phase = Failed",                                     D),
     Row(".status.phase = ScalingUp | ScalingDown",                    P),
+    *NOT_NOW,
     Row(".status.phase = Running",                                    H),
 )
 BINDING = (
@@ -24,6 +30,7 @@ BINDING = (
     Row("count(.status.aggregatedStatus[]) = 0",                      P,      message="no cluster has reported yet"),
     Row("count(.spec.clusters[]) != count(.status.aggregatedStatus[])", P),
     Row("@.health = Unhealthy",                                       D,      each=".status.aggregatedStatus[]", message="unhealthy"),
+    Row("@.applied = false",                                          D,      each=".status.aggregatedStatus[]", argo=NONE, message="not applied: {@.appliedMessage}"),
     Row("@.health = Unknown & @.applied = false | nothing",           D,      each=".status.aggregatedStatus[]", message="not applied: {@.appliedMessage}"),
     Row("",                                                           H,      message="all clusters report that it is well"),
 )
@@ -34,12 +41,16 @@ FAMILIES = (
             Row("Ready = False & Ready.severity != Info",             D),
             Row("Ready = False & Ready.severity = nothing",           D),
             Row(".status.phase = Failed",                             D,      message="{.status.failureMessage}"),
+            *NOT_NOW,
             Row(".status.phase = Provisioned",                        H),
         )),
         KnownKind("cluster.x-k8s.io", "Machine", (
             *PAUSED[1:],
             Row(".status.phase = Failed",                             D,      message="{.status.failureMessage}"),
             Row("Ready = False & .status.phase = Running & Ready.severity = Error", D, argo=NONE),
+            Row("Ready = False & .status.phase = Running & Ready.severity = Warning | nothing", P, argo=NONE),
+            Row("Ready = Unknown",                                    P,      argo=NONE),
+            *NOT_NOW,
             Row(".status.phase = Running",                            H),
             Row("Ready = False",                                      P),
         )),
@@ -54,6 +65,9 @@ FAMILIES = (
         KnownKind("cluster.x-k8s.io", "MachinePool", (
             *PAUSED[1:],
             Row(".status.phase = Failed | Unknown",                   D),
+            Row("Ready = False & Ready.severity = Error",             D,      argo=NONE),
+            Row("Ready = False & Ready.severity = Warning | nothing", P,      argo=NONE),
+            *NOT_NOW,
             Row(".status.phase = Running | Scaling",                  H),
         )),
         KnownKind("cluster.x-k8s.io", "MachineHealthCheck", (
@@ -77,7 +91,9 @@ FAMILIES = (
             Row(".status.failureMessage = something",                 D, message="{.status.failureMessage}"),
             Row("Ready = False & Ready.severity = Error",             D),
             Row("Ready = False | Unknown",                            P),
+            *NOT_NOW,
             Row("Ready = True",                                       H),
+            Row("Available = True",                                   H),
             Row(".status.ready = false",                              P),
             Row(".status.ready = true",                               H),
         )),

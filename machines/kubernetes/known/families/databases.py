@@ -14,7 +14,8 @@ MARIADB = (
     Row("* = False & *.reason = Failed",                              D),
     Row("* = False",                                                  P),
     Row("Ready = Unknown",                                            P,      argo=NONE),
-    Row(".status.conditions = something",                             H),
+    Row("Ready = True",                                               H),
+    Row(".status.conditions = something",                             NONE,   argo=H),
 )
 READY = (
     Row("Ready = False | Unknown",                                    D),
@@ -129,6 +130,7 @@ FAMILIES = (
     )),
     Family("Rook Cassandra", "https://rook.io/docs/rook/v1.7/cassandra-cluster-crd.html", (
         KnownKind("cassandra.rook.io", "Cluster", (
+            Row("@.members > 0 & @.readyMembers = nothing",           P,      argo=NONE, each=".status.racks[]"),
             Row("@.members = something & @.readyMembers = something & @.readyMembers != @.members", P, each=".status.racks[]"),
             Row("@.readyMembers = @.members",                         H,      each="all .status.racks[]", message="all members of all racks are ready"),
             Row(".status.racks = something",                          H,      message="no rack lacks a member"),

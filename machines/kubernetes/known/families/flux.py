@@ -14,7 +14,8 @@ WORKS = (
 )
 READY = (
     Row("Ready = True",                                               H),
-    Row("Ready = False & Reconciling = True & Ready.reason ~ Progressing* | *InProgress | Dependency*", P, argo=D),
+    Row("Ready = False & Reconciling = True & Ready.reason ~ Progressing* | *InProgress", P, argo=D),
+    Row("Ready = False & Ready.reason ~ Dependency*",                 P,      argo=D),
     Row("Ready = Unknown",                                            P,      argo=D),
     Row("Ready = False",                                              D),
     Row(".status.conditions = something",                             P,      argo=D),

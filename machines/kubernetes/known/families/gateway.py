@@ -11,7 +11,13 @@ ROUTE = (
     Row("Accepted = False",                                   D,      each=PARENTS),
     Row("Programmed = False | Unknown",                       P,      each=PARENTS),
     Row("Accepted = Unknown",                                 P,      each=PARENTS, argo=NONE),
+    Row("PartiallyInvalid = True",                            D,      each=PARENTS, argo=NONE),
     Row("@.conditions = something",                           H,      each=PARENTS, message="accepted by {@.parentRef.name}"),
+)
+UNANSWERED = (
+    Row("count(.spec.parentRefs[]) > count(.status.parents[]) & .status.parents = something", P, argo=NONE, message="not all of its parents have answered"),
+    Row("stale & count(.spec.parentRefs[]) >= count(.status.parents[])", P, argo=NONE, each=PARENTS, message="it has not answered to generation {.metadata.generation}"),
+    Row("@.conditions = nothing",                             P,      argo=NONE, each=PARENTS, message="it has not answered"),
 )
 POLICY = (
     Row("stale",                                              P,      each=ANCESTORS),
@@ -27,9 +33,11 @@ GLOO = tuple(
 FAMILIES = (
     Family("Gateway API", "https://gateway-api.sigs.k8s.io/reference/spec/", (
         KnownKind("gateway.networking.k8s.io", "HTTPRoute", (
-            *(Row(f"current & {row.when}", row.health, each=row.each, argo=row.argo, message=row.message) for row in ROUTE),
+            *(Row(f"current & {row.when}", row.health, each=row.each, argo=row.argo, message=row.message) for row in ROUTE[:-1]),
+            *UNANSWERED,
+            Row(f"current & {ROUTE[-1].when}",                H,      each=PARENTS, message=ROUTE[-1].message),
         )),
-        KnownKind("gateway.networking.k8s.io", "GRPCRoute | TCPRoute | TLSRoute | UDPRoute", ROUTE),
+        KnownKind("gateway.networking.k8s.io", "GRPCRoute | TCPRoute | TLSRoute | UDPRoute", (*ROUTE[:-1], *UNANSWERED, ROUTE[-1])),
         KnownKind("gateway.networking.k8s.io", "Gateway", (
             Row("ResolvedRefs = False",                       D),
             Row("Accepted = False",                           D),
@@ -37,7 +45,10 @@ FAMILIES = (
             Row("Programmed = False | Unknown",               P),
             Row("ResolvedRefs = False",                       D,      each=LISTENERS),
             Row("Accepted = False",                           D,      each=LISTENERS),
+            Row("Conflicted = True",                          D,      each=LISTENERS, argo=NONE),
             Row("Programmed = False | Unknown",               P,      each=LISTENERS),
+            Row("stale",                                      P,      argo=NONE, message="generation {.metadata.generation} has not been observed yet"),
+            Row("Accepted = something & Programmed = nothing", P,     argo=NONE, message="it does not say that it is programmed"),
             Row(".status.conditions = something",             H,      message="it is programmed"),
             Row(".status.listeners = something",              H,      message="its listeners are programmed"),
         )),

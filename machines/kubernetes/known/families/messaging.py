@@ -11,6 +11,11 @@ CREATED = (
     Row("Ready = False",                                              P,      argo=NONE),
     Row("",                                                           U,      message="it does not say whether it was created"),
 )
+KAFKA = (
+    Row("ReconciliationPaused = True",                                S,      argo=NONE),
+    Row("NotReady = True & NotReady.reason = Creating",               P),
+    Row("NotReady = True",                                            D),
+)
 RUNNING = (
     Row(".status.phase = RUNNING",                                    H),
     Row(".status.phase = PROVISIONING",                               P),
@@ -56,10 +61,21 @@ FAMILIES = (
         KnownKind("rabbitmq.com", "Binding | Exchange | Federation | OperatorPolicy | Permission | Policy | Queue | SchemaReplication | Shovel | SuperStream | TopicPermission | User | Vhost", CREATED),
     )),
     Family("Strimzi", "https://strimzi.io/docs/operators/latest/configuring#type-Condition-schema-reference", (
+        KnownKind("kafka.strimzi.io", "KafkaConnector", (
+            *KAFKA,
+            Row(".status.connectorStatus.connector.state = FAILED",   D,      argo=NONE, message="the connector has failed"),
+            Row("@.state = FAILED",                                   D,      argo=NONE, message="task {@.id} has failed", each=".status.connectorStatus.tasks[]"),
+            Row(".status.connectorStatus.connector.state = PAUSED | STOPPED", S, argo=NONE),
+            Row("Ready = True",                                       H),
+        )),
+        KnownKind("kafka.strimzi.io", "KafkaRebalance", (
+            *KAFKA,
+            Row("ProposalReady = True",                               S,      message="its proposal waits for approval"),
+            Row("Stopped = True",                                     S),
+            Row("Ready = True",                                       H),
+        )),
         KnownKind("kafka.strimzi.io", "*", (
-            Row("ReconciliationPaused = True",                        S,      argo=NONE),
-            Row("NotReady = True & NotReady.reason = Creating",       P),
-            Row("NotReady = True",                                    D),
+            *KAFKA,
             Row("Ready = True",                                       H),
         )),
     )),

@@ -97,6 +97,7 @@ FAMILIES = (
             Row(".status = absent",                                   P),
             Row(".status.scale.statusReplicas = nothing & .spec.mode = sidecar", H, message="it runs in its hosts' Pods"),
             Row(".status.scale.statusReplicas = 0/0 & .spec.mode = daemonset", H, message="no node is eligible"),
+            Row("first(.status.scale.statusReplicas) = nothing & .status.scale.statusReplicas = something", P, argo=NONE),
             Row("first(.status.scale.statusReplicas) = 0",            D,      message="no replica is ready: {.status.scale.statusReplicas}"),
             Row("first(.status.scale.statusReplicas) = second(.status.scale.statusReplicas)", H, message="{.status.scale.statusReplicas} replicas are ready"),
             Row(".status.scale.statusReplicas = something",           P,      message="{.status.scale.statusReplicas} replicas are ready"),

@@ -65,6 +65,12 @@ FAMILIES = (
             Row("Updated = True",                                     H),
         )),
     )),
+    Family("OpenShift builds", "https://docs.redhat.com/en/documentation/openshift_container_platform/4.17/html/workloads_apis/build-build-openshift-io-v1", (
+        KnownKind("build.openshift.io", "Build", (
+            Row(".status.phase = Complete",                           H),
+            Row(".status.phase = Failed | Error | Cancelled",         D),
+        )),
+    )),
     Family("KubeVirt", "https://kubevirt.io/api-reference/main/definitions.html", (
         KnownKind("kubevirt.io", "VirtualMachine", (
             Row("Paused = True",                                      S),
@@ -118,11 +124,15 @@ FAMILIES = (
             Row("Succeeded = False & Succeeded.reason ~ *InProgress", P,      argo=D),
             Row("Succeeded = False",                                  D),
             Row("Ready = False & Ready.reason ~ *InProgress | NotProvisioned", P, argo=NONE),
-            Row(".status.conditions = something",                     H),
+            Row("Ready = False",                                      D,      argo=NONE),
+            Row("Succeeded = True",                                   H),
+            Row("Ready = True",                                       H),
+            Row(".status.conditions = something",                     NONE,   argo=H),
         )),
     )),
     Family("Keycloak", "https://www.keycloak.org/operator/advanced-configuration", (
         KnownKind("k8s.keycloak.org", "Keycloak", (
+            Row("HasErrors = True",                                   D,      argo=NONE),
             Row("Ready = True",                                       H),
             Row("HasErrors = True",                                   D),
         )),

@@ -16,14 +16,18 @@ ASTRA = (
 STATE = ".status.currentState"
 VELERO = (
     Row(".status.phase = Completed",                                  H,      argo=NONE),
-    Row(".status.phase ~ Failed* | Partially* | *Failed | FinalizingPartiallyFailed", D, argo=NONE, message="{.status.failureReason}"),
     Row(".status.phase = FailedValidation",                           D,      argo=NONE, message="{.status.validationErrors[0]}"),
+    Row(".status.phase ~ Failed* | Partially* | *Failed | FinalizingPartiallyFailed", D, argo=NONE, message="{.status.failureReason}"),
+    Row(".status.phase = Canceled",                                   D,      argo=NONE),
+    Row(".status.phase = Processed & count(.status.errors[]) > 0",    D,      argo=NONE, message="{.status.errors[0]}"),
+    Row(".status.phase = Processed",                                  H,      argo=NONE),
 )
 FAMILIES = (
     Family("Rook", "https://rook.io/docs/rook/latest/CRDs/specification/", (
         KnownKind("ceph.rook.io", "CephCluster", (
             Row(".status.ceph.health = HEALTH_ERR | HEALTH_WARN",     D,      message="its health is {.status.ceph.health}: {.status.message}"),
             Row(".status.ceph.health = HEALTH_OK & .status.state = Error", D),
+            Row(".status.state = Error",                              D,      argo=NONE),
             Row(".status.ceph.health = HEALTH_OK & .status.state = Created | Connected | nothing", H),
         )),
         KnownKind("ceph.rook.io", "CephObjectStore", (
@@ -43,6 +47,7 @@ FAMILIES = (
         KnownKind("ocs.openshift.io", "StorageCluster", (
             Row("Degraded = True",                                    D),
             Row("Progressing = True",                                 P),
+            Row("ReconcileComplete = False",                          P,      argo=NONE),
             Row("Available = True",                                   H),
             Row("",                                                   "Unknown", message="none of Available, Progressing and Degraded is True"),
         )),
@@ -86,7 +91,7 @@ FAMILIES = (
         )),
     )),
     Family("Velero", "https://velero.io/docs/main/api-types/", (
-        KnownKind("velero.io", "Backup | Restore | PodVolumeBackup | PodVolumeRestore | DownloadRequest | DeleteBackupRequest | DataUpload | DataDownload", VELERO, message=".status.message"),
+        KnownKind("velero.io", "Backup | Restore | PodVolumeBackup | PodVolumeRestore | DownloadRequest | DeleteBackupRequest | ServerStatusRequest | DataUpload | DataDownload", VELERO, message=".status.message"),
         KnownKind("velero.io", "BackupStorageLocation", (
             Row(".status.phase = Available",                          H),
             Row(".status.phase = Unavailable",                        D),
@@ -105,12 +110,14 @@ FAMILIES = (
         KnownKind("longhorn.io", "Volume", (
             Row(".status.robustness = faulted",                       D),
             Row(".status.robustness = degraded",                      D),
+            Row("Scheduled = False",              D),
             Row(".status.state = creating | attaching | detaching | deleting", P),
             Row(".status.robustness = healthy",                       H),
             Row(".status.state = detached",                           H, message="it is detached"),
         )),
         KnownKind("longhorn.io", "Engine | Replica | InstanceManager | ShareManager", (
             Row(".status.currentState = error",                       D),
+            Row(".spec.failedAt = something",                         D, message="it failed at {.spec.failedAt}"),
             Row(".status.currentState = running",                     H),
             Row(".status.currentState = stopped",                     H, message="it is stopped"),
         )),

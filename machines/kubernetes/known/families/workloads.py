@@ -143,6 +143,7 @@ FAMILIES = (
             Row("@.type != Stopped & @.status = Unknown",             P,      each=".status.conditions[]"),
             Row("@.type != Stopped & @.status = False",               P,      each=".status.conditions[]"),
             Row(".status.modelStatus = something & .status.modelStatus.transitionStatus = nothing", D),
+            Row("Ready = nothing",                                    P,      argo=NONE),
             Row("",                                                   H),
         )),
     )),
@@ -170,12 +171,12 @@ FAMILIES = (
         KnownKind("keda.sh", "ScaledObject", (
             Row("Ready = False",                                      D),
             Row("Fallback = True",                                    D),
-            Row("Ready = True & Paused = True",                       S),
+            Row("Paused = True & Ready = True",                       S),
             Row("Ready = True",                                       H),
         )),
         KnownKind("keda.sh", "ScaledJob", (
             Row("Ready = False | Unknown",                            D),
-            Row("Ready = True & Paused = True",                       S),
+            Row("Paused = True & Ready = True",                       S),
             Row("Ready = True",                                       H),
         )),
         KnownKind("keda.sh", "TriggerAuthentication | ClusterTriggerAuthentication", (
@@ -195,6 +196,8 @@ FAMILIES = (
     Family("Flink operator", "https://nightlies.apache.org/flink/flink-kubernetes-operator-docs-main/docs/custom-resource/reference/", (
         KnownKind("flink.apache.org", "FlinkDeployment", (
             Row(".status.jobManagerDeploymentStatus = ERROR",         D,      argo=NONE, message="{.status.error}"),
+            Row(".status.jobManagerDeploymentStatus = MISSING & .spec.job.state = running | nothing", D,      argo=NONE, message="its job manager is missing: {.status.error}"),
+            Row(".status.jobStatus.state = FAILED | FAILING",         D,      argo=NONE, message="its job has failed: {.status.error}"),
             Row(".status.reconciliationStatus.success = true",        H),
             Row(".status.reconciliationStatus.state = DEPLOYED",      H),
             Row(".status.jobManagerDeploymentStatus = DEPLOYED_NOT_READY | DEPLOYING", P),
@@ -224,6 +227,7 @@ FAMILIES = (
     Family("Tekton", "https://tekton.dev/docs/pipelines/pipelineruns/#monitoring-execution-status", (
         KnownKind("tekton.dev", "PipelineRun | TaskRun | CustomRun | Run", (
             Row("Succeeded = False",                                  D),
+            Row("Succeeded.reason = PipelineRunPending",              S),
             Row("Succeeded = Unknown",                                P),
             Row("Succeeded = True",                                   H),
         )),

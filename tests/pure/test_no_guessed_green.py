@@ -1,0 +1,140 @@
+"""Objects that look well at first sight and are not; words that sound bad and are not.
+
+
+Belongs here: one line for each such object, of known kinds and of any other. Does not: the language of rows
+(`test_known_kinds`), the order of findings (`test_general_rule`), Argo CD's own cases (`test_health_figures`).
+"""
+
+from typing import Any
+
+import pytest
+
+from phaseline.machines.kubernetes.globs import matches
+from phaseline.machines.kubernetes.health.registry import assess_health
+
+THING = ("acme.dev/v1", "Thing")
+CAPI = "cluster.x-k8s.io/v1beta2"
+GATEWAY = "gateway.networking.k8s.io/v1"
+KAFKA = "kafka.strimzi.io/v1beta2"
+VELERO = "velero.io/v1"
+D, H, N, P, S = "Degraded", "Healthy", "NotAssessed", "Progressing", "Paused"
+
+
+def says(*words: str, **more: Any) -> dict[str, Any]:
+    """A status with conditions, each written `Type=Status:Reason@generation`."""
+    found = []
+    for word in words:
+        kind, _, rest = word.partition("=")
+        rest, _, seen = rest.partition("@")
+        status, _, reason = rest.partition(":")
+        found.append({"type": kind, "status": status} | ({"reason": reason} if reason else {})
+                     | ({"observedGeneration": int(seen)} if seen else {}))  # fmt: skip
+    return {"conditions": found, **more}
+
+
+def parents(*found: tuple[str, str]) -> dict[str, Any]:
+    return {"parents": [{"parentRef": {"name": name}, **(says(word) if word else {})} for name, word in found]}
+
+
+def judged(api: str, kind: str, status: dict[str, Any], **more: Any) -> Any:
+    generation = more.pop("generation", 1)
+    return assess_health(
+        {"apiVersion": api, "kind": kind, "metadata": {"generation": generation}, "status": status, **more}
+    )
+
+
+@pytest.mark.parametrize(("api", "kind", "status", "verdict"), [
+    ("acme.cert-manager.io/v1", "Challenge", {"state": "valid"}, H),
+    ("acme.cert-manager.io/v1", "Order", {"state": "pending"}, P),
+    ("acme.cert-manager.io/v1", "Order", {"state": "expired"}, D),
+    ("cert-manager.io/v1", "CertificateRequest", says("Ready=False:Pending"), P),
+    ("cert-manager.io/v1", "CertificateRequest", says("Denied=True", "Ready=False:Denied"), D),
+    ("kustomize.toolkit.fluxcd.io/v1", "Kustomization", says("Ready=False:DependencyNotReady"), P),
+    ("pkg.crossplane.io/v1", "Function", says("Installed=False:UnhealthyPackageRevision", "Healthy=True"), D),
+    ("pkg.crossplane.io/v1", "Function", says("Installed=False:UnpackingPackage", "Healthy=True"), P),
+    (CAPI, "Cluster", says("Available=False", phase="Provisioned"), P),
+    (CAPI, "Cluster", says("Available=True", "Paused=True", phase="Provisioned"), S),
+    (CAPI, "Cluster", says("Available=True", "Paused=False", "RollingOut=False", phase="Provisioned"), H),
+    (CAPI, "MachineDeployment", says("Available=True", "RollingOut=True", phase="Running"), P),
+    (CAPI, "Machine", says("Available=False", "Ready=False", phase="Running"), P),
+    (CAPI, "MachinePool", says("Available=Unknown", phase="Running"), P),
+    ("controlplane.cluster.x-k8s.io/v1beta2", "KubeadmControlPlane", says("Available=True", "RollingOut=False"), H),
+    ("controlplane.cluster.x-k8s.io/v1beta2", "KubeadmControlPlane", says("Available=False"), P),
+    (GATEWAY, "Gateway", says("Accepted=True"), P),
+    (GATEWAY, "Gateway", says("Accepted=True", "Programmed=True", listeners=[says("Conflicted=True")]), D),
+    (GATEWAY, "HTTPRoute", parents(("a", "Accepted=True"), ("b", "PartiallyInvalid=True")), D),
+    (GATEWAY, "GRPCRoute", parents(("a", "Accepted=True"), ("b", "")), P),
+    (KAFKA, "KafkaConnector", says("Ready=True", connectorStatus={"connector": {"state": "FAILED"}}), D),
+    (KAFKA, "KafkaConnector", says("Ready=True", connectorStatus={"tasks": [{"id": 0, "state": "FAILED"}]}), D),
+    (KAFKA, "KafkaRebalance", says("ProposalReady=True"), S),
+    ("tekton.dev/v1", "PipelineRun", says("Succeeded=Unknown:PipelineRunPending"), S),
+    (VELERO, "DeleteBackupRequest", {"phase": "Processed"}, H),
+    (VELERO, "DeleteBackupRequest", {"phase": "Processed", "errors": ["cannot"]}, D),
+    (VELERO, "DataUpload", {"phase": "Canceled"}, D),
+    ("ceph.rook.io/v1", "CephCluster", {"state": "Error"}, D),
+    ("longhorn.io/v1beta2", "Volume", says("Scheduled=False", state="detached", robustness="unknown"), D),
+    ("build.openshift.io/v1", "Build", {"phase": "Running"}, P),
+    ("build.openshift.io/v1", "Build", {"phase": "Cancelled"}, D),
+    ("operator.openshift.io/v1", "Console", says("RouteDegraded=True", "Available=True"), D),
+    ("opentelemetry.io/v1", "OpenTelemetryCollector", {"scale": {"statusReplicas": "odd"}}, P),
+    ("k8s.mariadb.com/v1alpha1", "MariaDB", says("Odd=True"), P),
+    ("services.cloud.sap.com/v1", "ServiceInstance", says("Ready=False"), D),
+    ("k8s.keycloak.org/v2alpha1", "Keycloak", says("Ready=True", "HasErrors=True"), D),
+    ("argoproj.io/v1alpha1", "EventBus", says("Deployed=True", "Configured=False"), D),
+    ("ocs.openshift.io/v1", "StorageCluster", says("Available=True", "ReconcileComplete=False"), P),
+    ("flink.apache.org/v1", "FlinkDeployment", {"reconciliationStatus": {"state": "DEPLOYED"}, "jobStatus": {"state": "FAILED"}}, D),
+    (*THING, says("Ready=True:NoErrors"), H),
+    (*THING, says("Accepted=True:NoConflicts"), H),
+    (*THING, says("PodScheduled=True"), N),
+    (*THING, says("Ready=True", "DatabaseDegraded=True"), D),
+    (*THING, says("Ready=True", "Broken=True"), D),
+    (*THING, says("Ready=True", "BackendUnreachable=True"), D),
+    (*THING, says("Ready=True", "ConfigInvalid=True"), D),
+    (*THING, says("Accepted=True", "Conflicted=True"), D),
+    (*THING, says("Ready=True", "RollingOut=True"), P),
+    (*THING, says("Ready=False:Unauthorized"), D),
+    (*THING, says("Ready=False:ImagePullBackOff"), D),
+    (*THING, says("Ready=True", phase="Faulted"), D),
+    (*THING, {"phase": "Cancelled"}, D),
+    (*THING, {"state": "OFFLINE"}, D),
+    (*THING, {"phase": "Queued"}, P),
+    (*THING, {"status": "OK"}, H),
+])  # fmt: skip
+def test_what_looks_well_and_is_not(api: str, kind: str, status: dict[str, Any], verdict: str) -> None:
+    assert judged(api, kind, status).status == verdict
+
+
+def test_a_route_waits_for_each_of_its_parents_and_for_none_that_it_left() -> None:
+    answers = parents(("a", "Accepted=True@2"), ("b", "Accepted=False@1"))
+    both, one = ({"parentRefs": [{"name": name} for name in names]} for names in ("ab", "a"))
+    assert judged(GATEWAY, "HTTPRoute", answers, generation=2, spec=both).status == P
+    assert judged(GATEWAY, "HTTPRoute", answers, generation=2, spec=one).status == H
+    silent = parents(("a", "Accepted=True@2"))
+    assert (
+        judged(GATEWAY, "HTTPRoute", silent, generation=2, spec=both).message == "not all of its parents have answered"
+    )
+
+
+def test_a_gateway_of_an_older_generation_is_not_well() -> None:
+    assert judged(GATEWAY, "Gateway", says("Accepted=True@1", "Programmed=True@1"), generation=2).status == P
+
+
+def test_what_failed_says_why() -> None:
+    status = {"phase": "FailedValidation", "validationErrors": ["no such location"]}
+    assert judged(VELERO, "Backup", status)[:2] == (D, "no such location")
+    failed = {"currentState": "stopped"}
+    assert judged("longhorn.io/v1beta2", "Replica", failed, spec={"failedAt": "2026-01-01T00:00:00Z"}).status == D
+
+
+def test_a_renewal_that_failed_is_told_beside_a_certificate_that_still_holds() -> None:
+    found = judged("cert-manager.io/v1", "Certificate", says("Ready=True", "Issuing=False:Failed"))
+    assert (found.status, [one.condition for one in found.concerns]) == (H, ["Issuing"])
+    archiving = says("Ready=True", "ContinuousArchiving=False", phase="Cluster in healthy state")
+    assert [one.condition for one in judged("postgresql.cnpg.io/v1", "Cluster", archiving).concerns] == [
+        "ContinuousArchiving"
+    ]
+
+
+def test_a_glob_reads_a_text_of_a_megabyte() -> None:
+    assert not matches("*timeout*", "timeo" * 200_000)
+    assert matches("*[!a]?timeout", "a" * 1_000_000 + "b-timeout")
