@@ -29,6 +29,8 @@ PIECE = 16 << 10
 """Bytes of an answer that are handed to a socket at once."""
 UNREAD, TARDY = 32 << 20, 1.0
 """Bytes of answers that all clients have not taken; beyond that, who took nothing for so many seconds gives way."""
+BODIES = 8 << 20
+"""Bytes of bodies whose requests are not answered; beyond that, some of those that still come give way."""
 EXTRA, GIVING_WAY, GRACE = 16, 16, 0.5
 """Connections beyond the room, for probes; how many give way at once when the room is full, and after how long."""
 
@@ -48,6 +50,7 @@ BODY_LATE = Ending("body_late", 408, "the body of the request did not come to it
 HEAD_LARGE = Ending("head_large", 431, f"a head has at most {LARGEST_HEAD} bytes and {MOST_HEADERS} headers")
 URL_LONG = Ending("url_long", 414, f"a URL has at most {LONGEST_URL} bytes")
 BODY_LARGE = Ending("body_large")
+BODIES_LARGE = Ending("bodies_large", 503, "too many bodies come at once: try again in a moment")
 MALFORMED = Ending("malformed", 400, "this is no HTTP request")
 NOT_READ = Ending("not_read")
 NO_HANDLES = Ending("no_handles")
@@ -81,19 +84,19 @@ class Turns:
 
     def __init__(self) -> None:
         """Nobody waits."""
-        self._waiting: OrderedDict[str, deque[asyncio.Future[None]]] = OrderedDict()
+        self._waiting: OrderedDict[str, deque[asyncio.Future[bool]]] = OrderedDict()
         self._is_taken = False
 
-    async def take(self, peer: str) -> None:
-        """Wait for a turn."""
+    async def take(self, one: "GuardedConnection") -> bool:
+        """Wait for a turn. Returns whether it has come; if not, the connection has ended meanwhile."""
         loop = asyncio.get_running_loop()
         if self._is_taken:
-            turn = loop.create_future()
-            self._waiting.setdefault(peer, deque()).append(turn)
-            await turn
-        else:
-            self._is_taken = True
-            loop.call_soon(self._next)
+            one.turn = loop.create_future()
+            self._waiting.setdefault(one.peer, deque()).append(one.turn)
+            return await one.turn
+        self._is_taken = True
+        loop.call_soon(self._next)
+        return True
 
     def _next(self) -> None:
         while self._waiting:
@@ -102,7 +105,7 @@ class Turns:
             if turns:
                 self._waiting[peer] = turns
             if not turn.done():  # its request was given up
-                turn.set_result(None)
+                turn.set_result(True)
                 asyncio.get_running_loop().call_soon(self._next)
                 return
         self._is_taken = False
@@ -118,6 +121,8 @@ class Guard:
         """Where every connection reads to; its bytes are copied at once."""
         self.unread = 0
         """Bytes of answers that are being sent."""
+        self.bodies = 0
+        """Bytes of bodies that are held."""
         self._open: set[GuardedConnection] = set()
         self._peers: Counter[str] = Counter()
 
@@ -187,3 +192,15 @@ class Guard:
         for one in sorted(blocked, key=lambda one: one.since):
             if self.unread > UNREAD:
                 one.end(NOT_READ)
+
+    def relieve_bodies(self) -> None:
+        """End some connections whose bodies still come, if too much is held: those of the peers that send most."""
+        if self.bodies <= BODIES:
+            return
+        coming = [one for one in self._open if one.body and one.phase() is BODY]
+        by_peer = Counter[str]()
+        for one in coming:
+            by_peer[one.peer] += one.body
+        for one in sorted(coming, key=lambda one: (-by_peer[one.peer], one.since)):
+            if self.bodies > BODIES:
+                one.end(BODIES_LARGE)

@@ -49,6 +49,10 @@ class GuardedConnection(HttpToolsProtocol, asyncio.BufferedProtocol):
         self.since = time.monotonic()
         self.unread = 0
         """Bytes of the answer that is being sent."""
+        self.body = 0
+        """Bytes of the body that is held until the answer begins."""
+        self.turn: asyncio.Future[bool] | None = None
+        """The turn that the request waits for, or has had."""
         self._phase = limits.IDLE
         self._held = b""
         """What was read and not parsed, because requests before it wait for their answers."""
@@ -103,6 +107,7 @@ class GuardedConnection(HttpToolsProtocol, asyncio.BufferedProtocol):
         self.guard.forget(self)
         self._held = b""
         super().connection_lost(exc)
+        self._give_up()
 
     def get_buffer(self, sizehint: int) -> memoryview:  # noqa: ARG002  # asyncio's signature
         """Where the next bytes go."""
@@ -172,6 +177,8 @@ class GuardedConnection(HttpToolsProtocol, asyncio.BufferedProtocol):
             self.end(limits.URL_LONG if self._in_head and len(self.url) > limits.LONGEST_URL else limits.HEAD_LARGE)
         elif self._body > limits.UNWANTED:
             self.end(limits.BODY_LARGE)
+        elif self.body:
+            self.guard.relieve_bodies()
 
     def on_message_begin(self) -> None:
         """A request begins."""
@@ -187,7 +194,21 @@ class GuardedConnection(HttpToolsProtocol, asyncio.BufferedProtocol):
         """A part of a body has come."""
         self._framing -= len(body)
         self._body += len(body)
-        super().on_body(body)
+        if not self.cycle.response_started:  # else nobody reads it any more
+            self.body += len(body)
+            self.guard.bodies += len(body)
+            super().on_body(body)
+
+    def _let_go(self) -> None:
+        """Hold nothing of a body any more."""
+        self.guard.bodies -= self.body
+        self.body = 0
+
+    def _give_up(self) -> None:
+        """Let the request that waits end, because the connection has."""
+        self._let_go()
+        if self.turn is not None and not self.turn.done():
+            self.turn.set_result(False)
 
     def on_message_complete(self) -> None:
         """A request has ended."""
@@ -198,6 +219,7 @@ class GuardedConnection(HttpToolsProtocol, asyncio.BufferedProtocol):
 
     def on_response_complete(self) -> None:
         """An answer is sent: go on with what waits."""
+        self._answered()
         super().on_response_complete()
         self._parse()
 
@@ -210,11 +232,12 @@ class GuardedConnection(HttpToolsProtocol, asyncio.BufferedProtocol):
             await send({"type": "http.response.start", "status": limits.FULL.status, "headers": _headers(limits.FULL)})
             await send({"type": "http.response.body", "body": _body(limits.FULL)})
             return
-        if scope["path"] not in PROBES:
-            await self.guard.turns.take(self.peer)
+        if scope["path"] not in PROBES and not await self.guard.turns.take(self):
+            return
         await self.guard.app(scope, receive, functools.partial(self._in_pieces, send))
 
     async def _in_pieces(self, send: Send, message: Message) -> None:
+        self._answered()
         body, more = message.get("body", b""), message.get("more_body", False)
         if len(body) <= limits.PIECE:
             await send(message)
@@ -231,6 +254,12 @@ class GuardedConnection(HttpToolsProtocol, asyncio.BufferedProtocol):
             self.guard.unread -= self.unread
             self.unread = 0
 
+    def _answered(self) -> None:
+        """An answer has begun, so nobody reads the body any more, unless it is that of a later request."""
+        if not self.pipeline:
+            self._let_go()
+            self.cycle.body = bytearray()
+
     def end(self, why: Ending | None) -> None:
         """End the connection, with an answer if the client waits for one. why: None for no refusal."""
         if why is not None:
@@ -244,6 +273,7 @@ class GuardedConnection(HttpToolsProtocol, asyncio.BufferedProtocol):
             self.cycle.message_event.set()
         self.guard.unread -= self.unread
         self.unread, self._held = 0, b""
+        self._give_up()
         self.guard.forget(self)
         if self.transport.get_write_buffer_size():
             self.transport.abort()

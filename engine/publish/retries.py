@@ -7,6 +7,7 @@ Belongs here: `Retry`, `retries`, the reasons for which an event is better not s
 import json
 from collections import defaultdict
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from hashlib import blake2b
 from typing import NamedTuple
 
 from phaseline.engine.log.installation import Installation
@@ -56,29 +57,30 @@ async def _hindrances(
 ) -> dict[int, str]:
     """Why some events of one entity are not to be sent again, by event."""
     hindrances = {event: NOT_STORED.format(event=event) for event in asked}
-    waiting: dict[int, bytes] = {}
-    """The bodies of the events that may be sent, as far as it is known."""
+    waiting: dict[bytes, int] = {}
+    """The events that may be sent, as far as it is known, by body."""
     first: dict[bytes, int] = {}
     """By body, the event that had it first: an event that was sent again is as old as that."""
     refused, last = set(rejected), max(asked)
     async for event, body in _events_of_entity(installation, sorted(asked)):
-        age = first.get(body, event)
-        for before, sent in list(waiting.items()):
-            if sent == body or (event not in refused and first[sent] < age):
-                hindrances[before] = (AGAIN if sent == body else OVERTAKEN).format(event=event)
-                del waiting[before]
+        if (before := waiting.pop(body, None)) is not None:
+            hindrances[before] = AGAIN.format(event=event)
+        if event not in refused:
+            age = first.get(body, event)
+            for sent in [one for one in waiting if first[one] < age]:
+                hindrances[waiting.pop(sent)] = OVERTAKEN.format(event=event)
         if event in asked:
-            waiting[event] = body
+            waiting[body] = event
             first.setdefault(body, event)
         elif event > last and not waiting:
             break
-    for event in waiting:
+    for event in waiting.values():
         hindrances[event] = SNAPSHOT_OF_THEN if asked[event][1].trigger == SNAPSHOT else ""
     return hindrances
 
 
 async def _events_of_entity(installation: Installation, asked: Iterable[int]) -> AsyncIterator[tuple[int, bytes]]:
-    """The first of these events that EVENTS keeps, and the later ones of its entity: position and body."""
+    """The first of these events that EVENTS keeps, and the later ones of its entity: position, digest of the body."""
     wire, stream = installation.wire, installation.layout.events
     for position in asked:
         found = await direct(wire, stream, json.dumps({"seq": position}).encode())
@@ -87,7 +89,7 @@ async def _events_of_entity(installation: Installation, asked: Iterable[int]) ->
             break
     while filter_ and found is not None:
         position = int(found.headers["Nats-Sequence"])
-        yield position, found.data
+        yield position, blake2b(found.data).digest()
         further = {"seq": position + 1, "next_by_subj": filter_}
         found = await direct(wire, stream, json.dumps(further).encode())
 

@@ -2,13 +2,24 @@
 -- It runs before each script, in a fresh interpreter. `lua.py` gives it the time and the limits.
 -- Lua's own order of keys, length of a list with holes, addresses and names in errors depend on the process: it draws
 -- the seed of its hashes from addresses and the clock.
-local python_now, steps, pattern_work = ...
+local python_now, steps, pattern_work, library_work = ...
 local date, time, difftime, sethook, set_any = os.date, os.time, os.difftime, debug.sethook, debug.setmetatable
 local gsub, sub, find, format, size = string.gsub, string.sub, string.find, string.format, string.len
-local type, error, try, pack, select, floor, max = type, error, pcall, table.pack, select, math.floor, math.max
+local type, error, try, pack, select = type, error, pcall, table.pack, select
+local floor, max = math.floor, math.max
 local concat, sort, unpack_ = table.concat, table.sort, table.unpack
 local setmetatable_, metatable, rawget, rawset = setmetatable, debug.getmetatable, rawget, rawset
 local next_, tostring_, tonumber = next, tostring, tonumber
+
+local work = 0
+local function spend(units)  -- counted, for these steps of C are none of the script
+    work = work + units
+    if work > library_work then error("its calls of library functions took more than " .. library_work .. " steps", 3) end
+end
+local function span(first, last)  -- how many numbers there are from one to another, as far as they are numbers
+    first, last = tonumber(first) or 0, tonumber(last) or 0
+    return (last > first) and last - first or 0
+end
 
 collectgarbage("stop")  -- all that a script takes counts against its memory, and no weak table forgets by chance
 
@@ -197,18 +208,23 @@ table.remove = function(t, place)
 end
 table.concat = function(t, between, first, last)
     local count = list(t, "concat")
+    spend(2 * span(first or 1, last or count))
     return placed("concat", try(concat, t, between, first or 1, last or count))
 end
 table.unpack = function(t, first, last)
-    return placed("unpack", try(unpack_, t, first or 1, last or list(t, "unpack")))
+    last = last or list(t, "unpack")
+    spend(4 * span(first or 1, last))
+    return placed("unpack", try(unpack_, t, first or 1, last))
 end
 table.sort = function(t, before_)
-    local count, values = list(t, "sort"), {}
+    local count, values, bytes = list(t, "sort"), {}, 0
     for n = 1, count do
         local value = rawget(t, n)
         if value == nil then error("table.sort: the list has no value at " .. n, 2) end
         values[n] = value
+        if type(value) == "string" then bytes = bytes + size(value) end
     end
+    spend(8 * bytes)
     sort(values, before_)
     for n = 1, count do rawset(t, n, values[n]) end
 end
@@ -258,12 +274,24 @@ end
 math.pow = math.pow or function(a, b) return a ^ b end
 math.mod = math.mod or function(a, b) return math.fmod(a, b) end
 
--- ---- limits: the work of patterns, and the steps of the script
+-- ---- limits: the work of patterns and repeats, and the steps of the script
+
+local rep, byte = string.rep, string.byte
+string.rep = function(text, times, between)
+    spend(span(0, times))
+    return placed("rep", try(rep, text, times, between))
+end
+string.byte = function(text, first, last)
+    if last ~= nil and type(text) == "string" then spend(4 * size(text)) end
+    return placed("byte", try(byte, text, first, last))
+end
 
 string.gfind = string.gfind or string.gmatch
 local function bounded(name, search)
     return function(text, pattern, more, plain)
-        if type(text) == "string" and type(pattern) == "string" and not (name == "find" and plain) then
+        local is_plain = name == "find" and plain
+        if type(text) == "string" then spend(is_plain and size(text) / 32 or size(text)) end
+        if type(text) == "string" and type(pattern) == "string" and not is_plain then
             local _, loops = gsub(gsub(pattern, "%%.", ""), "[*+-]", "")
             local from = (sub(pattern, 1, 1) == "^") and 0 or 1
             if loops > 0 and (#text + 1) ^ (loops + from) > pattern_work then

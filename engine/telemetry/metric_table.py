@@ -117,8 +117,8 @@ METRICS: tuple[Metric, ...] = (
            "Connections of clients that are open.", "serve"),
     Metric("phaseline_http_refused_total", "counter", ("reason",),
            "What clients were refused that take too much (docs/http.md#what-a-client-may-take): `head_late`, "
-           "`body_late`, `head_large`, `url_long`, `body_large`, `malformed`, `not_read`, `evicted`, `full`, "
-           "`no_handles`, `streams`.", "serve"),
+           "`body_late`, `head_large`, `url_long`, `body_large`, `bodies_large`, `malformed`, `not_read`, "
+           "`evicted`, `full`, `no_handles`, `streams`.", "serve"),
     Metric("phaseline_watchers", "gauge", (),
            "Readers that follow transitions.", "serve"),
     Metric("phaseline_resyncs_total", "counter", (),

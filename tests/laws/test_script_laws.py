@@ -79,12 +79,21 @@ def test_the_length_operator_is_read_as_lua_reads_it(written: str, value: str) -
     assert answer.get("message", "error") == value, (answer, with_our_length(script))
 
 
+ALIASES = "string.a = string.char math.b = string.char table.c = string.char os.d = string.char"
+"""More names of a function in C, of which Lua finds any one."""
+
+
 @pytest.mark.parametrize(("script", "why"), [
     ("return #obj.none", "script:1: attempt to get length of a nil value"),
     ("\nstring.format('%d', 'x')", "script:2: bad argument #2 to 'format' (number expected, got string)"),
     ("for k in pairs({[{}] = 1, [{}] = 2}) do end", "pairs: keys that are tables or functions have no order"),
     ("for k in pairs(obj.none) do end", "script:1: bad argument #1 to 'pairs' (table expected, got nil)"),
     ("table.sort({1, nil, 3})", "script:1: table.sort: the list has no value at 2"),
+    (f"{ALIASES} return ('123456789ab'):gsub('(.)(.)(.)(.)(.)(.)(.)(.)(.)(.)(.)', string.char)", "bad argument #10 (number expected"),
+    ("string.rep('', 1e9)", "its calls of library functions took more than 20000000 steps"),
+    ("for i = 1, 3000 do select('#', table.unpack({}, 1, 7000)) end", "its calls of library functions took more than"),
+    ("local s = ('a'):rep(1e6) for n = 1, 30 do pcall(s.find, s, 'b') end error(select(2, pcall(s.find, s, 'b')))", "its calls of library functions took more than"),
+    ("local t = {} for i = 1, 30 do t[i] = ('a'):rep(1e5) .. i end table.sort(t)", "its calls of library functions took more than"),
     ("return print", "it must return a table, and returned a function"),
     ("return 1, {}", "it must return a table, and returned 2 values"),
     ("local s, ok = 'x', true while ok do ok = pcall(function() s = s .. s end) end", "it needed more than 64 MB"),

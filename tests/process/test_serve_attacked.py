@@ -30,7 +30,7 @@ ROUNDS = 3
 LINE, LINES = 400, 5
 """Bytes of a line in the log; lines of a second and those of the beginning."""
 SHORT = (
-    "half a head", "half a body", "a head byte by byte", "headers without end", "chunks without end", "pipelined",
+    "half a head", "half a body", "large bodies", "a head byte by byte", "headers without end", "chunks without end", "pipelined",
     "pipelined after a stream", "answers that nobody reads", "ranges that nobody reads", "streams of many filters",
 )  # fmt: skip
 """The attacks of each run; `prove` has all."""
