@@ -19,7 +19,6 @@ from phaseline.engine.emco_status.error_headers import CODE, ERROR
 from phaseline.engine.emco_status.query import BadQuery, read
 from phaseline.engine.errors import BadStatusQuery, EntityUnknown, Fenced, NoAnswer, PhaselineError
 from phaseline.engine.jetstream.micro import serve
-from phaseline.engine.log.division import notes
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.latest import Latest
 from phaseline.schemas import codec
@@ -89,7 +88,7 @@ class StatusService:
 
     async def start(self) -> Any:
         """Announce the service. Returns an object with `stop`."""
-        metadata = {"prefix": self.installation.prefix, "worker": self.worker, notes.METADATA: "1"}
+        metadata = {"prefix": self.installation.prefix, "worker": self.worker}
         service = await serve(self.wire, NAME, self.version, DESCRIPTION, metadata)
         await service.add_endpoint(
             name="status", handler=self.handle, subject=self.subjects.status("*"), metadata=_about()
@@ -104,7 +103,7 @@ class StatusService:
         except BadSubject as error:
             found = refusal(400, str(error))
         else:
-            partition = self.installation.owner_of(resource_id)
+            partition = self.installation.partition_of(resource_id)
             if partition in self.owned:
                 found = await self.answer(partition, resource_id, request.data)
             else:
