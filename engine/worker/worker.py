@@ -36,8 +36,9 @@ from phaseline.engine.jetstream.api_reply import can_pass
 from phaseline.engine.jetstream.stream_settings.stream_watch import StreamWatch
 from phaseline.engine.jetstream.streams import MINIMUM_SERVER, provision
 from phaseline.engine.jetstream.wire import Wire
-from phaseline.engine.log import divided, table_eras
+from phaseline.engine.log import table_eras
 from phaseline.engine.log.installation import Installation
+from phaseline.engine.ownership import divided
 from phaseline.engine.ownership.atomic_batches import AtomicBatches
 from phaseline.engine.ownership.tables_change import survey
 from phaseline.engine.settings import Settings

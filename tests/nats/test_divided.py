@@ -13,8 +13,9 @@ from phaseline.engine.errors import BadLogFile, PartitionsMoved
 from phaseline.engine.jetstream.api_reply import EXPECTED
 from phaseline.engine.jetstream.streams import Layout, provision
 from phaseline.engine.jetstream.wire import Wire
-from phaseline.engine.log import checkpoint, divided
+from phaseline.engine.log import checkpoint
 from phaseline.engine.log.installation import Installation
+from phaseline.engine.ownership import divided
 from phaseline.engine.ownership.takeover import take_over
 from phaseline.engine.replay.export_log import export
 from phaseline.engine.replay.file_log import FileLog
