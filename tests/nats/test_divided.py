@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from phaseline.engine.doctor.examine import examine
 from phaseline.engine.error_help.remedies import remedy
 from phaseline.engine.errors import BadLogFile, PartitionsMoved
 from phaseline.engine.jetstream.api_reply import EXPECTED
@@ -86,6 +87,8 @@ async def test_by_the_note(wire: Wire, settings: Settings, tmp_path: Path) -> No
             pass
     with pytest.raises(PartitionsMoved):
         await run_archive(installation, tmp_path)
+    *_, said = [finding async for finding in examine(settings, BUILT_IN_KINDS)]
+    assert (said.check, WAY_OUT in said.advice) == ("installation", True)
 
 
 async def test_by_the_note_where_nothing_was_decided_yet(wire: Wire, settings: Settings) -> None:
