@@ -100,7 +100,7 @@ def _environment(home: Path, peer: Entry) -> Path:
 async def _phaseline(count: int) -> float:
     """The seconds of one worker for the same events."""
     async with EmbeddedServer() as server:
-        settings = Settings(nats=(server.url,))
+        settings = Settings(feed="msgpack", nats=(server.url,))
         async with Wire.open(settings, name="bench") as wire:
             layout = await provision(wire, settings)
             await store(wire, layout, list(Workload(settings.prefix, count).events()))

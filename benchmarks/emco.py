@@ -95,7 +95,7 @@ async def _measured(url: str, prefix: str, name: str, size: int) -> float:
 
     One tree is in one partition, so the node workload has one partition too.
     """
-    settings = Settings(nats=(url,), prefix=prefix, partitions=1)
+    settings = Settings(feed="msgpack", nats=(url,), prefix=prefix, partitions=1)
     async with Wire.open(settings, name="bench") as wire:
         layout = await provision(wire, settings)
         events = list(_events(name, prefix, size))

@@ -67,7 +67,7 @@ async def run(count: int) -> bool:
     """Run the commands on a log; whether all stayed within `LIMIT`."""
     with tempfile.TemporaryDirectory() as processor:
         async with EmbeddedServer(Path(processor) / "nats") as server:
-            settings = Settings(nats=(server.url,), prefix="pl")
+            settings = Settings(feed="msgpack", nats=(server.url,), prefix="pl")
             async with Wire.open(settings, name="endurance") as wire:
                 layout = await provision(wire, settings)
                 print(f"storing {count:,} events ...", file=sys.stderr)

@@ -171,7 +171,7 @@ def _observations(prefix: str, size: int) -> Iterator[Event]:
 
 async def _measured(url: str, prefix: str, name: str, size: int) -> float:
     """Events/s of a backlog in one partition, a fresh process and fresh streams; the first fifth does not count."""
-    settings = Settings(nats=(url,), prefix=prefix, partitions=1)
+    settings = Settings(feed="msgpack", nats=(url,), prefix=prefix, partitions=1)
     async with Wire.open(settings, name="bench") as wire:
         layout = await provision(wire, settings)
         events = list(_observations(prefix, size) if name == "observed" else Workload(prefix, size).events())

@@ -110,7 +110,7 @@ class Load:
 async def run(entities: int = ENTITIES, rate: int = RATE, restarts: int = RESTARTS) -> dict[str, Any]:
     """What became of the partitions that moved, in rolling restarts and after kills."""
     async with EmbeddedServer() as server, AsyncExitStack() as ending:
-        settings = Settings(nats=(server.url,))
+        settings = Settings(feed="msgpack", nats=(server.url,))
         wire = await ending.enter_async_context(Wire.open(settings, name="bench"))
         layout = await provision(wire, settings)
         folder = Path(ending.enter_context(tempfile.TemporaryDirectory()))

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from phaseline.engine.scripts.runner import SandboxRunner
 from phaseline.engine.scripts.sandbox import Sandbox
-from phaseline.machines.kubernetes import manifest
+from phaseline.machines import yaml_text
 from phaseline.machines.kubernetes.assess import assess
 from phaseline.machines.kubernetes.manifest_id import group_kind
 from phaseline.machines.kubernetes.overrides import Overrides
@@ -116,10 +116,10 @@ def foreign(folder: Path) -> Measured:
 def _pairs(folder: Path) -> Iterator[tuple[dict[str, Any], str]]:
     for tests in sorted(folder.glob("*/*/health_test.yaml")):
         script = (tests.parent / "health.lua").read_text()
-        for one in manifest.document(tests.read_text())["tests"]:
+        for one in yaml_text.document(tests.read_text())["tests"]:
             path = tests.parent / str(one.get("inputPath") or "")
             if path.is_file():
-                yield dict(manifest.document(path.read_text())), script
+                yield dict(yaml_text.document(path.read_text())), script
 
 
 def run(rounds: int = ROUNDS) -> dict[str, Any]:

@@ -48,7 +48,7 @@ def _beat(prefix: str, number: int, name: str) -> tuple[str, bytes]:
 
 async def _worker_share(clusters: int, every: float, after: float) -> dict[str, float]:
     async with EmbeddedServer() as server:
-        settings = Settings(nats=(server.url,))
+        settings = Settings(feed="msgpack", nats=(server.url,))
         async with Wire.open(settings, name="bench") as wire:
             layout = await provision(wire, settings)
             process = await asyncio.create_subprocess_exec(
@@ -164,7 +164,7 @@ def page(found: dict[str, Any]) -> str:
 
 async def _work(url: str, after: float) -> None:
     """One worker, until the process is ended."""
-    settings = Settings(nats=(url,), silence_after=after)
+    settings = Settings(feed="msgpack", nats=(url,), silence_after=after)
     async with Wire.open(settings, name="worker") as wire:
         worker = Worker(wire, settings, installed())
         collecting = collecting_rarely()  # as the command does

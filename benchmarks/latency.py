@@ -36,7 +36,7 @@ async def run(events: int = EVENTS, rate: float = RATE) -> dict[str, Any]:
     waits for it.
     """
     async with EmbeddedServer() as server, AsyncExitStack() as ending:
-        settings = Settings(nats=(server.url,))
+        settings = Settings(feed="msgpack", nats=(server.url,))
         wire = await ending.enter_async_context(Wire.open(settings, name="bench"))
         layout = await installation(wire, settings, BUILD)
         await wire.api("STREAM.CREATE.bare", _stream("bare", "bare.in.>", republish="bare.out"))
@@ -62,7 +62,7 @@ def _stream(name: str, *subjects: str, republish: str = "") -> dict[str, Any]:
 
 async def prepare_hop(url: str, _: str, __: int, ___: int) -> Callable[[], Awaitable[None]]:
     """The loop of two hops, until a line on the standard input."""
-    opened = Wire.open(Settings(nats=(url,)), name="hop")
+    opened = Wire.open(Settings(feed="msgpack", nats=(url,)), name="hop")
     await _hop_twice(await opened.__aenter__())
 
     async def work() -> None:

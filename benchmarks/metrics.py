@@ -98,7 +98,7 @@ def _counted(stored: Sequence[Stored], measures: Measures) -> tuple[float, float
 
 async def _worker(url: str, prefix: str, events: int) -> float:
     """The CPU of a worker process, us an event."""
-    settings = Settings(nats=(url,), prefix=prefix)
+    settings = Settings(feed="msgpack", nats=(url,), prefix=prefix)
     async with Wire.open(settings, name="bench") as wire:
         layout = await installation(wire, settings, events)
         taken = await contend("phaseline", url, prefix, events, 0)

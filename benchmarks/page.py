@@ -190,7 +190,7 @@ async def run(
 ) -> dict[str, Any]:
     """The figures of the page at rest and while things happen, and of the server with many readers."""
     async with EmbeddedServer() as server:
-        settings = Settings(nats=(server.url,), partitions=1)
+        settings = Settings(feed="msgpack", nats=(server.url,), partitions=1)
         async with Wire.open(settings, name="bench") as wire:
             layout = await provision(wire, settings)
             fleet = Fleet(wire, layout, await take_over(Installation(wire, layout, installed()), 0, "bench"), entities)

@@ -72,7 +72,7 @@ async def run(entities: int = ENTITIES, rounds: int = ROUNDS, commands: Iterable
     """The costs of commands (all without names), on a terminal, as JSON to a pipe, and of the bare reader."""
     async with EmbeddedServer() as server:
         for prefix, events in (("pl", _adopted), ("ph", _moved), ("pr", _rejected)):
-            settings = Settings(nats=(server.url,), partitions=1, prefix=prefix)
+            settings = Settings(feed="msgpack", nats=(server.url,), partitions=1, prefix=prefix)
             async with Wire.open(settings, name="bench") as wire:
                 await _fill(wire, await provision(wire, settings), prefix, events(entities))
         found = {}
@@ -201,7 +201,7 @@ def receive(url: str, prefix: str, stream: str, filter_: str) -> None:
     """Receive all messages on a filter subject, and drop them."""
 
     async def work() -> None:
-        settings = Settings(nats=(url,), prefix=prefix)
+        settings = Settings(feed="msgpack", nats=(url,), prefix=prefix)
         async with Wire.open(settings, name="bare") as wire:
             async for _ in read_all(wire, f"{prefix}-{stream}", [filter_]):
                 pass

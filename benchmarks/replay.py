@@ -114,8 +114,11 @@ async def run(count: int = EVENTS) -> dict[str, Any]:
         whole, events = Path(directory) / "whole.plog", Path(directory) / "events.plog"
         write(whole, count)
         events_only(whole, events)
-        async with EmbeddedServer() as server, Wire.open(Settings(nats=(server.url,)), name="bench") as wire:
-            settings = Settings(nats=(server.url,), prefix=PREFIX)
+        async with (
+            EmbeddedServer() as server,
+            Wire.open(Settings(feed="msgpack", nats=(server.url,)), name="bench") as wire,
+        ):
+            settings = Settings(feed="msgpack", nats=(server.url,), prefix=PREFIX)
             layout = await installation(wire, settings, count)
 
             async def from_server() -> None:

@@ -59,7 +59,7 @@ async def run(
         _say(f"{partitions} partitions")
         rates = {number: await _throughput(partitions, number, events) for number in numbers}
         async with asyncio.timeout(LIMIT), EmbeddedServer() as server:
-            settings = Settings(nats=(server.url,), partitions=partitions)
+            settings = Settings(feed="msgpack", nats=(server.url,), partitions=partitions)
             async with Wire.open(settings, name="bench", patient=True) as wire:
                 layout = await provision(wire, settings)
                 created = await _create(server, wire, layout, entities)

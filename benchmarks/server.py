@@ -17,6 +17,7 @@ from phaseline.engine.embedded.server import EmbeddedServer
 from phaseline.engine.jetstream import streams
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.settings import DEFAULT_PARTITIONS, Settings
+from phaseline.machines.built_in import installed
 
 EVENTS = 20_000
 ROUNDS = 3
@@ -94,12 +95,12 @@ async def run(events: int = EVENTS, rounds: int = ROUNDS, names: tuple[str, ...]
 
 
 async def _measure(variant: Variant, events: int) -> tuple[float, float]:
-    settings = Settings(prefix=PREFIX)
+    settings = Settings(feed="msgpack", prefix=PREFIX)
     layout = streams.layout_of(settings, DEFAULT_PARTITIONS)
     configs = _configs(settings, layout)
     variant.change(configs)
     async with EmbeddedServer() as server:
-        settings = Settings(nats=(server.url,), prefix=PREFIX)
+        settings = Settings(feed="msgpack", nats=(server.url,), prefix=PREFIX)
         async with Wire.open(settings, name="bench") as wire:
             for role, config in configs.items():
                 name = getattr(layout, role)
@@ -120,7 +121,7 @@ def _configs(settings: Settings, layout: streams.Layout) -> Configs:
         "log": streams.log(settings),
         "events": streams.events(settings, layout),
         "state": streams.state(settings, layout),
-        "live": streams.live(settings, layout),
+        "live": streams.live(settings, layout, installed().copies.values()),
     }
 
 

@@ -29,7 +29,7 @@ START = 1_700_000_000_000_000_000
 async def run(entities: int = ENTITIES, rounds: int = ROUNDS) -> dict[str, Any]:
     """The seconds of a take-over, against the seconds of only reading the same messages."""
     async with EmbeddedServer() as server:
-        settings = Settings(nats=(server.url,), partitions=1)
+        settings = Settings(feed="msgpack", nats=(server.url,), partitions=1)
         async with Wire.open(settings, name="bench") as wire:
             layout = await provision(wire, settings)
             await _fill(wire, layout, entities)

@@ -48,7 +48,7 @@ async def measure(events: int, by_hand: int, rounds: int, names: Sequence[str]) 
         for number in range(rounds):
             for name in names:
                 count = by_hand if name == "by_hand" else events
-                settings = Settings(nats=(server.url,), prefix=f"{name}{number}")
+                settings = Settings(feed="msgpack", nats=(server.url,), prefix=f"{name}{number}")
                 async with Wire.open(settings, name="bench") as wire:
                     layout = await installation(wire, settings, count)
                     if not size:

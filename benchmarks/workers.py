@@ -31,13 +31,13 @@ async def run(
     """The figures of each number of workers, by round. The numbers take turns, each on a fresh server."""
     found: dict[int, list[Figures]] = {number: [] for number in numbers}
     async with EmbeddedServer() as server:
-        settings = Settings(nats=(server.url,))
+        settings = Settings(feed="msgpack", nats=(server.url,))
         async with Wire.open(settings, name="bench") as wire:
             _, records = await record_size(wire, await installation(wire, settings, events))
     for _ in range(rounds):
         for number in numbers:
             async with EmbeddedServer() as server:
-                settings = Settings(nats=(server.url,), partitions=partitions)
+                settings = Settings(feed="msgpack", nats=(server.url,), partitions=partitions)
                 async with Wire.open(settings, name="bench") as wire:
                     layout = await provision(wire, settings)
                     found[number].append(await _measure(server, wire, layout, number, events, records))

@@ -368,9 +368,10 @@ class Fenced(ServerRefused):
 
 
 class ServiceRefused(ServerRefused):
-    """the status service failed: {problem}"""
+    """the service failed: {problem}"""
 
     problem: str
+    code: str
 
 
 class LogDamaged(PhaselineError):

@@ -2,7 +2,7 @@
 
 Belongs here: calling the generators. Does not: what they write (`machines.docs.pages`, `engine.cli.reference`,
 `engine.client.generate_sync`, `engine.accounts.page`, `engine.http.reference`, `engine.telemetry.page`,
-`engine.telemetry.monitoring_files`, `machines.docs.checked_tables`).
+`machines.docs.checked_tables`).
 """
 
 import sys
@@ -12,13 +12,12 @@ from phaseline.engine.accounts import page as accounts_page
 from phaseline.engine.cli import reference
 from phaseline.engine.client import generate_sync
 from phaseline.engine.http import reference as http_reference
-from phaseline.engine.telemetry import monitoring_files
 from phaseline.engine.telemetry import page as metrics_page
 from phaseline.machines.docs import checked_tables, pages
 
 GENERATORS: tuple[Callable[[Sequence[str] | None], int], ...] = (
     checked_tables.main, pages.main, reference.main, generate_sync.main, accounts_page.main, http_reference.main,
-    metrics_page.main, monitoring_files.main,
+    metrics_page.main,
 )  # fmt: skip
 
 

@@ -166,27 +166,5 @@ class NotSent(NoAnswer):
     before: str
 
 
-class HookUnknown(NotFound):
-    """there is no hook {name!r}{meant}: the file of --hooks names {known}"""
-
-    name: str
-    known: str
-    meant: str
-
-
-class HookFailed(InvalidInput):
-    """hook {name}: {problem}"""
-
-    name: str
-    problem: str
-
-
-class SignatureWrong(InvalidInput):
-    """hook {name}: {problem}"""
-
-    name: str
-    problem: str
-
-
 class ServerBug(PhaselineError):
     """an error in phaseline: its log has the details, please report it"""

@@ -31,7 +31,7 @@ PATHS = ("creds", "nkey", "tls_ca", "tls_cert", "tls_key", "message_id_key")
 _SCHEMES = ("nats", "tls", "ws", "wss")
 
 
-Feed = Literal["msgpack", "json", "both"]
+Feed = Literal["json", "msgpack"]
 """In which format workers write records: msgpack, JSON, or msgpack with a copy of each record in JSON."""
 FEEDS: tuple[Feed, ...] = get_args(Feed)
 
@@ -63,7 +63,7 @@ class Settings:
     partitions: int | None = None
     """Number of partitions. None: the number of the existing installation, or 32 for a new one."""
     feed: Feed | None = None
-    """The format of the records and of the live feed. None: that of the existing installation, or msgpack."""
+    """The format of the records and of the live feed. None: that of the existing installation, or json."""
     # What follows, up to `live_max_bytes`, belongs to streams. None: as they are. What a new one gets stands beside it.
     replicas: int | None = None
     """Copies of each stream. New: 1."""

@@ -73,9 +73,10 @@ class PartitionsMoved(SetupError):
 
 
 class FeedUnknown(SetupError):
-    """the installation's feed is {found!r}, which this version of Phaseline does not write: update it"""
+    """the installation's feed is {found!r}, which this version of Phaseline does not write: {do}"""
 
     found: str
+    do: str
 
 
 class PrefixTaken(SetupError):
@@ -102,7 +103,7 @@ class KindMissing(SetupError):
 
 
 class KindsBroken(SetupError):
-    """{problem}; a worker without it would reject its events: mend the package, or uninstall it"""
+    """{problem}; no worker starts beside it: mend the package, or uninstall it"""
 
     problem: str
 

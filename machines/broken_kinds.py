@@ -1,6 +1,6 @@
-"""Kinds of installed packages that cannot be used: found, named, and kept apart from those that can.
+"""Products of installed packages: found, and those that cannot be used named and kept apart from those that can.
 
-Belongs here: loading the entry points of the group, and which of them fit together. Does not: the built-in kinds
+Belongs here: loading the entry points of the group, and which of them fit together. Does not: the built-in products
 (`built_in`), what a command or a worker does about a broken one (`engine`).
 """
 
@@ -11,35 +11,20 @@ from pathlib import Path
 from typing import NamedTuple
 
 from phaseline.machines.compiler.kinds import Kinds
+from phaseline.machines.language.product import BrokenKind, Product
 from phaseline.machines.language.table import Table
-
-ENTRY_POINTS = "phaseline.kinds"
-"""The entry point group in which packages register a table, or a tuple of tables."""
-
-
-class BrokenKind(NamedTuple):
-    """An entry point whose kinds are left out. `package`: its name and version; `target`: what it names."""
-
-    package: str
-    entry_point: str
-    target: str
-    problem: str
-
-    def __str__(self) -> str:
-        return (
-            f"the kind {self.entry_point} of the package {self.package} ({self.target}) cannot be used: {self.problem}"
-        )
+from phaseline.schemas.libraries import ENTRY_POINTS
 
 
 class Offered(NamedTuple):
-    """The tables of one entry point."""
+    """The product of one entry point."""
 
     entry: EntryPoint
-    tables: tuple[Table, ...]
+    product: Product
 
 
-def load(built_in: Sequence[Table], sound: str = "") -> tuple[Kinds, tuple[BrokenKind, ...]]:
-    """The built-in kinds with all kinds of packages that can be used, and the entry points that cannot.
+def load(built_in: Sequence[Product], sound: str = "") -> Kinds:
+    """The built-in kinds with all kinds of packages that can be used. `broken` has the entry points that cannot.
 
     The built-in tables were checked before they were released, so only packages are checked here. sound: the digest of
     the built-in tables then.
@@ -48,25 +33,46 @@ def load(built_in: Sequence[Table], sound: str = "") -> tuple[Kinds, tuple[Broke
     broken: list[BrokenKind] = []
     for entry in entry_points(group=ENTRY_POINTS):
         try:
-            offered.append(Offered(entry, _tables(entry.load())))
+            offered.append(Offered(entry, _product(entry.name, entry.load())))
         except (Exception, SystemExit) as error:  # noqa: BLE001  # a module may raise anything when it is loaded
             broken.append(_broken(entry, f"{_said(error)}{_place(error)}"))
     try:
-        return Kinds((*built_in, *_all(offered)), checked=built_in, sound=sound), tuple(broken)
+        kinds = _kinds(built_in, offered, sound)
     except Exception:  # noqa: BLE001  # which one is wrong is found below
-        return _fitting(built_in, sound, offered, broken)
+        good = _fitting(built_in, offered)
+        left = (one for one in offered if one not in good)
+        broken += [_broken(one.entry, _problem(built_in, [*good, one]) or "it needs what is left out") for one in left]
+        kinds = _kinds(built_in, good, sound)
+    kinds.broken = tuple(broken)
+    return kinds
 
 
-def _tables(found: object) -> tuple[Table, ...]:
+def _product(name: str, found: object) -> Product:
+    """What an entry point of that name offers."""
+    if isinstance(found, Product):
+        return found
     tables = tuple(found) if isinstance(found, tuple | list) else (found,)
     if not tables or not all(isinstance(table, Table) for table in tables):
-        raise ValueError("it must name a Table, or a tuple of tables")
-    return tables
+        raise ValueError("it must name a Product, a Table, or a tuple of tables")
+    return Product(name, kinds=tables)
 
 
-def _fitting(
-    built_in: Sequence[Table], sound: str, offered: Sequence[Offered], broken: list[BrokenKind]
-) -> tuple[Kinds, tuple[BrokenKind, ...]]:
+def _kinds(built_in: Sequence[Product], offered: Iterable[Offered], sound: str = "") -> Kinds:
+    """All kinds of these products; raises if they do not work together."""
+    products = (*built_in, *(one.product for one in offered))
+    names = [command.name for product in products for command in product.commands]
+    if len(set(names)) < len(names):
+        raise ValueError(f"two packages have one command: {', '.join(sorted(names))}")
+    tables = [table for product in products for table in product.kinds]
+    kinds = {table.kind for table in tables}
+    about = {one.kind for product in products for part in (product.services, product.copies) for one in part}
+    if unknown := about - kinds:
+        raise ValueError(f"a service or a copied event is about {', '.join(sorted(unknown))}, which is no kind here")
+    checked = tuple(table for product in built_in for table in product.kinds)
+    return Kinds(tables, checked, sound, products)
+
+
+def _fitting(built_in: Sequence[Product], offered: Sequence[Offered]) -> list[Offered]:
     """As many kinds as work together: all but one entry point or one package; or else what grows from the built-in."""
     packages: dict[str, list[Offered]] = {}
     for one in offered:
@@ -77,22 +83,20 @@ def _fitting(
     if good is None:
         good, rest = _grown([], list(packages.values()), built_in)
         good, _ = _grown(good, [[one] for several in rest for one in several], built_in)
-    left = (one for one in offered if one not in good)
-    found = (_broken(one.entry, _problem(built_in, [*good, one]) or "it needs what is left out") for one in left)
-    return Kinds((*built_in, *_all(good)), checked=built_in, sound=sound), (*broken, *found)
+    return good
 
 
-def _problem(built_in: Sequence[Table], offered: Iterable[Offered]) -> str | None:
+def _problem(built_in: Sequence[Product], offered: Iterable[Offered]) -> str | None:
     """Why these do not work together; None if they do."""
     try:
-        Kinds((*built_in, *_all(offered)), checked=built_in)
+        _kinds(built_in, offered)
     except Exception as error:  # noqa: BLE001  # a table may be wrong in any way
         return _said(error)
     return None
 
 
 def _grown(
-    good: list[Offered], units: list[list[Offered]], built_in: Sequence[Table]
+    good: list[Offered], units: list[list[Offered]], built_in: Sequence[Product]
 ) -> tuple[list[Offered], list[list[Offered]]]:
     """What works together, grown by these units until none of the rest fits; and that rest."""
     left = units
@@ -103,10 +107,6 @@ def _grown(
                 break
         else:
             return good, left
-
-
-def _all(offered: Iterable[Offered]) -> tuple[Table, ...]:
-    return tuple(table for one in offered for table in one.tables)
 
 
 def _package(entry: EntryPoint) -> str:

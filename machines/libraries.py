@@ -1,6 +1,7 @@
 """The libraries that the rules of kinds need to decide events.
 
-Belongs here: `RULES`, `check`. Does not: the libraries' names and extras (`schemas.libraries`), rules.
+Belongs here: `check`. Does not: which rule needs which (`Product.libraries`), the libraries' names and extras
+(`schemas.libraries`), rules.
 A worker must not decide an event differently because a library is missing, so it calls `check` before it begins.
 """
 
@@ -9,24 +10,17 @@ from importlib import import_module
 
 from phaseline.machines.compiler.fingerprint import declarations
 from phaseline.machines.compiler.kinds import Kinds
-from phaseline.machines.kubernetes.diff.compare import COMPARISON
 from phaseline.machines.language.rules import Revision
-from phaseline.machines.language.scripts import SCRIPTS
 from phaseline.machines.language.table import Table
 from phaseline.schemas import libraries
-
-RULES = {
-    COMPARISON.name: ("jsonpointer", "yaml"),
-    SCRIPTS.name: ("lupa", "jq"),
-}
-"""By the name of a declared revision, the modules that it imports."""
 
 
 def check(kinds: Kinds) -> None:
     """Load the libraries that the rules of these kinds need; raises `NotInstalled` if one is not installed here."""
+    needed = {name: modules for product in kinds.products or () for name, modules in product.libraries.items()}
     for kind in kinds.values():
         for name in _revisions(kind.table):
-            for module in RULES.get(name, ()):
+            for module in needed.get(name, ()):
                 with libraries.needed(module, f"the kind {kind.name}"):
                     import_module(module)
 

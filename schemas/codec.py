@@ -20,7 +20,7 @@ from msgspec.msgpack import Ext
 from phaseline.schemas import bounds
 
 JSON_STARTS = frozenset({b"{", b" ", b"\n", b"\r", b"\t"})
-"""A msgpack map never starts with any of these bytes, so the first byte tells the two formats apart."""
+"""A msgpack map never starts with any of these bytes."""
 
 BOM = "\ufeff"
 SHOWN = 32
@@ -66,6 +66,11 @@ _struct_encoder = msgspec.msgpack.Encoder(enc_hook=_for_msgspec)
 _pack = msgpack.Packer(autoreset=True, default=_for_msgpack).pack
 
 
+def is_json(body: bytes) -> bool:
+    """Whether a map in a body is JSON; otherwise it is msgpack. A feed in JSON holds both: not everything is JSON."""
+    return body[:1] in JSON_STARTS
+
+
 def decode(body: bytes, levels: int = bounds.WRAPPED) -> dict[str, Any]:
     """The map in `body`, which is msgpack or JSON by its first byte; raises `Undecodable` with the problem.
 
@@ -74,7 +79,7 @@ def decode(body: bytes, levels: int = bounds.WRAPPED) -> dict[str, Any]:
     if not body:
         raise Undecodable("the body is empty")
     try:
-        found = _unjson(body, levels) if body[:1] in JSON_STARTS else _unpack(body, levels)
+        found = _unjson(body, levels) if is_json(body) else _unpack(body, levels)
     except msgpack.ExtraData as error:
         raise Undecodable(_text_problem(body) or "msgpack: the first value is followed by more bytes") from error
     except (ValueError, RecursionError, OverflowError) as error:
@@ -104,7 +109,7 @@ def _text_problem(body: bytes) -> str | None:
 
 def decode_own(body: bytes) -> dict[str, Any]:
     """The map in a body that only the engine writes, as msgpack; raises `Undecodable`."""
-    if body[:1] in JSON_STARTS:
+    if is_json(body):
         raise Undecodable("JSON, where the engine writes msgpack")
     return decode(body)
 
@@ -164,7 +169,7 @@ def encode_json(value: Any) -> bytes:
 
 def as_json(body: bytes) -> bytes:
     """The JSON text of the map in a body of ours; bytes in it become base64."""
-    return body if body[:1] == b"{" else encode_json(decode(body))
+    return body if is_json(body) else encode_json(decode(body))
 
 
 def json_holds(value: Any) -> bool:
@@ -239,4 +244,4 @@ class Values:
 
 
 def _format_of(body: bytes) -> str:
-    return "JSON" if body[:1] in JSON_STARTS else "msgpack"
+    return "JSON" if is_json(body) else "msgpack"

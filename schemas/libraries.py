@@ -1,7 +1,8 @@
 """Libraries that only some features need, and the extra of Phaseline that installs each of them.
 
-Belongs here: `EXTRAS`, `require` and `needed`, the error `NotInstalled`. Does not: imports of these libraries (each
-has one importer), which kind needs which library (`machines.libraries`).
+Belongs here: `EXTRAS`, `require` and `needed`, the error `NotInstalled`; where other packages register
+(`ENTRY_POINTS`). Does not: imports of these libraries (each has one importer), which rules need which library
+(`Product.libraries`).
 """
 
 from collections.abc import Iterator
@@ -10,6 +11,8 @@ from importlib.util import find_spec
 
 from phaseline.schemas.base_error import SetupError
 
+ENTRY_POINTS = "phaseline.kinds"
+"""The entry point group in which packages register a product, a table, or a tuple of tables."""
 EXTRAS = {
     "yaml": ("PyYAML", "gitops"),
     "lupa": ("lupa", "gitops"),
@@ -40,7 +43,9 @@ class NotInstalled(SetupError):
 
 
 def not_installed(module: str, what: str) -> NotInstalled:
-    """The error for a feature whose library is missing."""
+    """The error for a feature whose library is missing. Of one that another package needs only the name is known."""
+    if module not in EXTRAS:
+        return NotInstalled(what=what, library=module, package=module)
     library, extra = EXTRAS[module]
     return NotInstalled(what=what, library=library, package=f"'phaseline[{extra}]'")
 

@@ -164,9 +164,9 @@ def check_state(word: str) -> bool:
 
 
 def json_copy(prefix: str, subject: str) -> str:
-    """The subject of the copy of a record in JSON: `pl.log.3.transition.x` -> `pl.log.3.json.transition.x`.
+    """The subject of the copy of a record in JSON, which earlier versions wrote into logs.
 
-    The server republishes it on `pl.json.transition.x`.
+    It is `pl.log.3.json.transition.x` for `pl.log.3.transition.x`.
     """
     partition, _, rest = subject[len(prefix) + 5 :].partition(".")
     return f"{prefix}.log.{partition}.json.{rest}"
@@ -242,21 +242,21 @@ class Subjects(msgspec.Struct, frozen=True):
         """Whether a stored event is a timer that fired. Only the server can store a message at such a subject."""
         return subject.startswith(self._due)
 
-    def live(self, partition: int | str, resource_id: str) -> str:
-        """The subject of the last observation of a Kubernetes object."""
-        return f"{self.prefix}.live.{partition}.{quoted_id(resource_id)}"
+    def live(self, branch: str, partition: int | str, entity_id: str) -> str:
+        """The subject in LIVE of the last event of an entity that the server copies to this branch."""
+        return f"{self.prefix}.{branch}.{partition}.{quoted_id(entity_id)}"
 
-    def status(self, token: str) -> str:
-        """The subject of requests for the status of an EMCO resource. `token`: its encoded id."""
-        return f"{self.prefix}.status.emco_resource.{token}"
+    def status(self, kind: str, tokens: str) -> str:
+        """The subject of questions about an entity, which a service of a product answers. `tokens`: its encoded id."""
+        return f"{self.prefix}.status.{kind}.{tokens}"
 
     def backlog(self, partition: int) -> str:
         """The subject on which the owner of a partition says how many of its events are not decided yet."""
         return f"{self.prefix}.status.backlog.{partition}"
 
-    def owner(self, partition: int, token: str) -> str:
-        """The subject on which the owner of a partition answers requests that another worker received."""
-        return f"{self.prefix}.owner.{partition}.{token}"
+    def owner(self, partition: int, question: str) -> str:
+        """The subject on which the owner of a partition answers a question that another worker received."""
+        return f"{self.prefix}.owner.{partition}.{question}"
 
     def handing_over(self, partition: int) -> str:
         """The subject on which the owner of a partition hands it to the worker that should own it."""
@@ -284,7 +284,7 @@ class Subjects(msgspec.Struct, frozen=True):
         return f"{self.prefix}.log.{partition}.rejection.{_shortened(kind)}.{reason}.{_shortened_id(entity_id)}"
 
     def secrets(self, partition: int | str) -> str:
-        """The rejections of a partition whose events held a raw Secret."""
+        """The rejections of a partition whose events held what is banned."""
         return f"{self.prefix}.log.{partition}.rejection.*.secret.>"
 
     def loss(self, partition: int | str, what: str) -> str:

@@ -134,7 +134,7 @@ def read(body: bytes) -> Record:
 
 def shapes_of(body: bytes) -> RecordMap[Data] | None:
     """The envelope and the data of a record of the current version, decoded at once; None for most other bodies."""
-    decoders = _json if body[:1] == b"{" else _msgpack
+    decoders = _json if codec.is_json(body) else _msgpack
     # What the body says at its head is only a guess, for what it is decodes in one pass.
     verb = TRANSITIONED if looks_like_transition(body) else _guessed(body)
     try:
@@ -163,14 +163,14 @@ def _may_hold_timestamp(body: bytes, data: Data) -> bool:
 def read_id(body: bytes) -> str:
     """The `id` of a record in a body of the log, of any version, without the rest; raises `ValueError`."""
     try:
-        return (_json_named if body[:1] == b"{" else _msgpack_named)(body).id
+        return (_json_named if codec.is_json(body) else _msgpack_named)(body).id
     except RecursionError as error:
         raise ValueError(f"no record: {error}") from error
 
 
 def numbered(body: bytes) -> Numbered:
     """Which record of its event a record of the log is; raises `ValueError` for a body that is no record."""
-    found = (_cause_in_json if body[:1] == b"{" else _cause_in_msgpack).decode(body)
+    found = (_cause_in_json if codec.is_json(body) else _cause_in_msgpack).decode(body)
     cause = found.data.cause
     return Numbered(cause.sequence, int(found.id.rpartition("-")[2]), cause.records)
 

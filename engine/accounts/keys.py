@@ -1,12 +1,12 @@
 """Nkeys: made, kept in files that only their owner can read, and found again.
 
-Belongs here: `KeyFolder`. The only importer of `nkeys`. Does not: what a key allows (`roles`), JWTs (`operator_mode`).
+Belongs here: `KeyFolder`. The only importer of `nkeys`. Does not: what a key allows (`roles`).
 """
 
 import secrets
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from phaseline.engine.accounts.secret_files import write_new
 from phaseline.engine.errors import KeyUnreadable
@@ -15,20 +15,13 @@ from phaseline.schemas import libraries
 with libraries.needed("nkeys", "keys of NATS users"):
     import nkeys  # type: ignore[import-untyped]  # it ships no types
 
-Holder = Literal["user", "account", "operator"]
-PREFIXES = {
-    "user": ("U", nkeys.PREFIX_BYTE_USER),
-    "account": ("A", nkeys.PREFIX_BYTE_ACCOUNT),
-    "operator": ("O", nkeys.PREFIX_BYTE_OPERATOR),
-}
-
 
 class KeyFolder:
-    """A folder with one seed per holder, `<name>.nk`. A key that exists is kept, so users can be added later."""
+    """A folder with one seed per user, `<name>.nk`. A key that exists is kept, so users can be added later."""
 
-    def __init__(self, folder: Path, holder: Holder = "user") -> None:
+    def __init__(self, folder: Path) -> None:
         """Nothing is written before a key is needed."""
-        self.folder, self.holder = folder, holder
+        self.folder = folder
 
     def file(self, name: str) -> Path:
         """The file with a seed."""
@@ -38,7 +31,7 @@ class KeyFolder:
         """Make the key of that name, if there is no such file."""
         path = self.file(name)
         if not path.exists():
-            seed = nkeys.encode_seed(secrets.token_bytes(32), PREFIXES[self.holder][1])
+            seed = nkeys.encode_seed(secrets.token_bytes(32), nkeys.PREFIX_BYTE_USER)
             with suppress(FileExistsError):
                 write_new(path, f"{seed.decode()}\n")
 
@@ -70,8 +63,6 @@ class KeyFolder:
 
     def _public(self, pair: Any, path: Path) -> str:
         key: str = pair.public_key.decode()
-        letter, _ = PREFIXES[self.holder]
-        if not key.startswith(letter):
-            cause = f"its public key is {key}, but that of a {self.holder} begins with {letter}"
-            raise KeyUnreadable(path=path, cause=cause)
+        if not key.startswith("U"):
+            raise KeyUnreadable(path=path, cause=f"its public key is {key}, but that of a user begins with U")
         return key

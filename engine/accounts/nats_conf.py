@@ -23,7 +23,7 @@ def nats_conf(plan: AccountPlan, public: Callable[[str], str]) -> str:
 
 
 def _account(plan: AccountPlan, account: str, public: Callable[[str], str]) -> Iterator[str]:
-    if holds_streams(account):
+    if _holds_streams(account):
         yield "    jetstream: enabled"
     yield "    users: ["
     for user in plan.users(account):
@@ -42,7 +42,7 @@ def quoted(value: str | Sequence[str]) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
-def holds_streams(account: str) -> bool:
+def _holds_streams(account: str) -> bool:
     """Whether an account has streams of its own."""
     return account == roles.ENGINE or account not in roles.ACCOUNTS
 

@@ -1,7 +1,7 @@
 """Who may do what: the roles, their accounts, and what passes between the accounts. One literal table.
 
 Belongs here: the table, from which configurations, docs/security.md and tests are made. Does not: names of users, keys
-(`users`), the forms of a configuration (`nats_conf`, `operator_mode`).
+(`users`), the form of a configuration (`nats_conf`).
 
 The server checks the subject on which a user publishes, but not the reply subject that the user names: it sends the
 answer there, on the user's behalf, to any subject of the account that answers. So whoever is not trusted is in another
@@ -57,7 +57,7 @@ class Export(NamedTuple):
     many: bool = False
 
 
-FEED = ("{p}.transition.>", "{p}.rejection.>", "{p}.loss.>", "{p}.json.>")
+FEED = ("{p}.transition.>", "{p}.rejection.>", "{p}.loss.>")
 WRITTEN_BY_WORKERS = tuple(
     f"{{p}}.{branch}.>" for branch in ("log", "mark", "plan", "tables", "timer", "lease", "owner")
 )
@@ -98,7 +98,6 @@ EXPORTS = (
     Export("stream", "{p}.transition.>", (READERS, WATCHERS), "the live feed"),
     Export("stream", "{p}.rejection.>", (READERS, WATCHERS), "the live feed"),
     Export("stream", "{p}.loss.>", (READERS, WATCHERS), "the live feed: what a worker found missing"),
-    Export("stream", "{p}.json.>", (READERS, WATCHERS), "the live feed in JSON, where it is in both formats"),
     Export("service", "{p}.status.>", (READERS,), "status queries"),
     *(
         Export("service", f"$JS.API.{what}.{{S}}-{stream}", (READERS,), why, f"{{p}}.read.{what}.{{S}}-{stream}", many)

@@ -1,6 +1,6 @@
 """Files that only their owner can read.
 
-Belongs here: writing them. Does not: what they hold (`keys`, `operator_mode`), checking files that exist.
+Belongs here: writing them. Does not: what they hold (`keys`), checking files that exist.
 """
 
 import os

@@ -1,7 +1,6 @@
 """The users of an installation: the roles of the table, each with names, keys, and subjects written out.
 
-Belongs here: `AccountPlan`, which all forms of a configuration are made from. Does not: the forms (`nats_conf`,
-`operator_mode`).
+Belongs here: `AccountPlan`, which a configuration is made from. Does not: its form (`nats_conf`).
 """
 
 import re

@@ -21,9 +21,6 @@ from phaseline.engine.replay.log_format import Item, RecordItem
 from phaseline.engine.replay.recorded_log import Span, is_of_secret, part_erased
 from phaseline.engine.replay.server_log import LogCursor, ServerLog, up_to
 
-OBSERVED = ".resource.observed."
-"""A part of the subjects of the events that LIVE copies."""
-
 
 def records_of(subject: str, prefix: str) -> bool:
     """Whether a subject of LOG is that of a transition, a rejection or a mark."""
@@ -43,6 +40,7 @@ class LogSlice:
         """For each stream from which EVENTS copied, the position of the last copy in the slice."""
         self.observed = 0
         """The position of the last event in the slice that LIVE copies."""
+        self._copied = [one.part for one in log.installation.kinds.copies.values()]
         self.begins = log.begins
         """The first event of the slice that EVENTS still holds."""
         self._end = end
@@ -77,7 +75,7 @@ class LogSlice:
                     yield event
 
     def _notice(self, event: Stored) -> None:
-        if OBSERVED in event.subject:
+        if any(part in event.subject for part in self._copied):
             self.observed = event.sequence
         if event.block is not None and SOURCE.encode() in event.block:
             name = frames.read_headers(event.block)[SOURCE].partition(" ")[0]

@@ -24,7 +24,6 @@ from phaseline.engine.log.installation import Installation
 from phaseline.engine.replay.export_log import short_subject
 from phaseline.engine.replay.server_log import first_event_after
 from phaseline.schemas.records import nanoseconds, utc
-from phaseline.schemas.subjects import json_copy
 
 AT_ONCE = 200
 """Messages that are deleted at the same time."""
@@ -83,9 +82,6 @@ async def _waiting(installation: Installation, position: int) -> int:
 async def _trim_log(installation: Installation, place: int) -> AsyncIterator[int]:
     """Remove messages of LOG; yields how many, again and again."""
     prefix, log = installation.prefix, installation.layout.log
-    if installation.layout.feed == "both":
-        copies = {"filter": json_copy(prefix, f"{prefix}.log.*.>"), "seq": place + 1}
-        yield int((await installation.wire.api(f"STREAM.PURGE.{log}", copies))["purged"])
     copied = await _fired_and_copied(installation)
     states = LastStates[int]()
     async for slice_ in _up_to(installation, log, 1, place):

@@ -24,7 +24,6 @@ from phaseline.engine.errors import (
     PhaselineError,
 )
 from phaseline.engine.log.changes import Change
-from phaseline.engine.log.event_clock.event_time import SERVER, Clock
 from phaseline.engine.log.when import NOW, When
 from phaseline.schemas.records import Entity, Rejection, Transition
 from phaseline.schemas.subjects import natural
@@ -179,13 +178,12 @@ class Cells:
             yield one
 
     async def changes(
-        self, start: When, end: When | None = None, *, tree: str | None = None, kind: str | None = None,
-        clock: Clock = SERVER,
-    ) -> Sequence[InCell[Change]]:  # fmt: skip
+        self, start: When, end: When | None = None, *, tree: str | None = None, kind: str | None = None
+    ) -> Sequence[InCell[Change]]:
         """How entities of all cells differ between two times, as `Client.changes` says it, ids in natural order."""
         for when in (start, end):
             places.check_common(self.names, when)
-        answers = await self.each(lambda client: client.changes(start, end, tree=tree, kind=kind, clock=clock))
+        answers = await self.each(lambda client: client.changes(start, end, tree=tree, kind=kind))
         found = [InCell(cell, change) for cell, changes in answers for change in changes]
         return sorted(found, key=lambda one: (natural(one.value.id), one.value.kind))
 

@@ -1,25 +1,38 @@
 """The command `phaseline`: its group, and the module of each command.
 
 Belongs here: the name, the module and one line of help of each command, so that `--help` loads none of
-them. Does not: what commands do.
+them; the commands of installed packages. Does not: what commands do.
 """
 
 import sys
 from collections.abc import Sequence
+from functools import cached_property
 from importlib import import_module
+from importlib.metadata import entry_points
 from typing import Any, NoReturn
 
 import click
 
 from phaseline.engine.cli.help import Page
-from phaseline.engine.error_help.exit_codes import MEANINGS, Exit
+from phaseline.engine.error_help.exit_codes import MEANINGS, Exit, code_of
 from phaseline.engine.worker.collecting import loading_modules
-from phaseline.schemas.libraries import NotInstalled
+from phaseline.schemas.base_error import PhaselineError
+from phaseline.schemas.libraries import ENTRY_POINTS, NotInstalled
 from phaseline.schemas.similar import did_you_mean
 from phaseline.schemas.version import __version__
 
 Sections = dict[str, dict[str, tuple[str, str]]]
 """By title, the commands of a section: name -> (`module.function` in this package, one line of help)."""
+
+
+def of_packages() -> dict[str, tuple[str, str]]:
+    """The commands that installed packages add, as in `Sections`, but each named `package.module:attribute`."""
+    if not list(entry_points(group=ENTRY_POINTS)):
+        return {}  # to load all tables takes several times as long as the rest of `--help`
+    from phaseline.machines.built_in import installed  # noqa: PLC0415  # as above
+
+    commands = (one for product in installed().products or () for one in product.commands)
+    return {one.name: (one.command, one.help) for one in commands}
 
 
 ELSEWHERE = {
@@ -44,17 +57,26 @@ class Lazy(Page, click.Group):
         self.sections = sections
         self.table = {name: entry for commands in sections.values() for name, entry in commands.items()}
 
+    @cached_property
+    def added(self) -> dict[str, tuple[str, str]]:
+        """The commands of installed packages. Phaseline's own go before them."""
+        return {name: entry for name, entry in of_packages().items() if name not in self.table}
+
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002  # as click calls it
         """The names, in the order of the sections."""
-        return list(self.table)
+        return [*self.table, *self.added]
 
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
         """Import the command of that name."""
-        if name not in self.table:
+        if name in self.table:
+            module, _, function = self.table[name][0].partition(".")
+            module = f"{__name__}.{module}"
+        elif name in self.added:
+            return _of_package(name, self.added[name][0])
+        else:
             return super().get_command(ctx, name)
-        module, _, function = self.table[name][0].partition(".")
         with loading_modules():
-            command: click.Command = getattr(import_module(f"{__name__}.{module}"), function)
+            command: click.Command = getattr(import_module(module), function)
         return command
 
     def resolve_command(
@@ -62,18 +84,19 @@ class Lazy(Page, click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """The command that the first word names; a wrong word is answered with the most similar command."""
         name = str(args[0])
-        if name not in self.table and not name.startswith("-") and not ctx.resilient_parsing:
+        if name not in self.table and not name.startswith("-") and not ctx.resilient_parsing and name not in self.added:
             if name in REMOVED:
                 raise click.UsageError(f"{name!r} was removed; {REMOVED[name]}", ctx)
-            word = ELSEWHERE.get(name, "")
-            meant = f" (did you mean {word}?)" if word in self.table else did_you_mean(name, self.table)
+            word, known = ELSEWHERE.get(name, ""), [*self.table, *self.added]
+            meant = f" (did you mean {word}?)" if word in known else did_you_mean(name, known)
             raise click.UsageError(f"there is no command {name!r}{meant}: phaseline --help lists all commands", ctx)
         return super().resolve_command(ctx, args)
 
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the commands section by section, without importing any."""
-        width = max(map(len, self.table))
-        for title, commands in self.sections.items():
+        sections = {**self.sections, **({"Commands of installed packages": self.added} if self.added else {})}
+        width = max(map(len, self.list_commands(ctx)))
+        for title, commands in sections.items():
             with formatter.section(title):
                 formatter.write_dl([(f"{name:<{width}}", help_) for name, (_, help_) in commands.items()])
 
@@ -84,13 +107,24 @@ class Lazy(Page, click.Group):
             formatter.write_dl([(str(int(code)), means) for code, means in MEANINGS.items()])
 
 
+def _of_package(name: str, at: str) -> click.Command:
+    """The command of an installed package; raises `ClickException` if it cannot be loaded."""
+    module, _, attribute = at.partition(":")
+    try:
+        command = getattr(import_module(module), attribute)
+    except Exception as error:
+        raise click.ClickException(f"the command {name} ({at}) cannot be loaded: {error}") from error
+    if not isinstance(command, click.Command):
+        raise click.ClickException(f"the command {name} ({at}) is no command of click")
+    return command
+
+
 SECTIONS: Sections = {
     "Run a system": {
         "up": ("up.up", "Run a whole system on an embedded NATS server."),
         "worker": ("worker.worker", "Run a worker on an existing NATS server."),
         "serve": ("serve.serve", "Serve the page and the API by HTTP."),
         "token": ("token.token", "Make a token for the HTTP server."),
-        "hook": ("hook.hook", "Try what a webhook becomes."),
         "accounts": ("accounts.accounts", "Print the NATS accounts of an installation: who may do what."),
         "demo": ("demo.demo", "Play the morning of a small fleet on an embedded server."),
     },
@@ -108,7 +142,7 @@ SECTIONS: Sections = {
         "watch": ("watch.watch", "Show transitions as they happen, or from an earlier moment on."),
         "history": ("history.history", "Show the transitions of one entity."),
         "changes": ("changes.changes", "Show what differs between two moments."),
-        "timeline": ("timeline.timeline", "Show states over time, in the terminal or as an SVG picture."),
+        "timeline": ("timeline.timeline", "Show states over time."),
         "why": ("why.why", "Show why an entity is in its state, back to the events behind it."),
         "rejections": ("rejections.rejections", "Show rejected events and the reasons, and send them again."),
     },
@@ -180,4 +214,9 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     except click.ClickException as error:
         error.show()
         code = error.exit_code
+    except PhaselineError as error:  # of a command of another package
+        from phaseline.engine.cli.failures import say_error  # noqa: PLC0415  # few commands end here
+
+        say_error(error, verbose=False)
+        code = code_of(error)
     sys.exit(code if isinstance(code, int) else 0)

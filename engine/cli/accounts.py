@@ -1,7 +1,7 @@
 """The command `accounts`: the NATS accounts of an installation, as the configuration of a server.
 
-Belongs here: its options, the files that it writes. Does not: who may do what (`accounts.roles`), the forms
-(`accounts.nats_conf`, `accounts.operator_mode`).
+Belongs here: its options, the files that it writes. Does not: who may do what (`accounts.roles`), the form
+(`accounts.nats_conf`).
 """
 
 from pathlib import Path
@@ -10,7 +10,6 @@ import click
 
 from phaseline.engine.accounts.keys import KeyFolder
 from phaseline.engine.accounts.nats_conf import nats_conf
-from phaseline.engine.accounts.operator_mode import operator_mode
 from phaseline.engine.accounts.users import AccountPlan
 from phaseline.engine.cli import options, terminal
 from phaseline.engine.cli.help import Page
@@ -36,21 +35,16 @@ from phaseline.engine.cli.help import Page
               help="Edges, separated by commas. Each gets an account for the leaf node of its server.")  # fmt: skip
 @click.option("--keys", type=click.Path(file_okay=False, path_type=Path), required=True, metavar="DIR",
               help="Folder with the users' seeds, one file each. Keys that are there are kept.")  # fmt: skip
-@click.option("--format", "form", type=click.Choice(["nats-conf", "operator-jwt"]), default="nats-conf",
-              show_default=True, help="Accounts in the configuration itself, or as JWTs for operator mode. The latter"
-              " also writes the users' credentials into --keys.")  # fmt: skip
 @click.option("--output", type=options.FILE, metavar="FILE", help="Write to this file.  [default: stdout]")
 @options.connection_option("prefix")
 @options.verbose
-def accounts(*, prefix: str, form: str, keys: Path, output: Path | None, **names: tuple[str, ...]) -> int | None:
+def accounts(*, prefix: str, keys: Path, output: Path | None, **names: tuple[str, ...]) -> int | None:
     """Print the NATS accounts of an installation: who may publish, read and maintain what. Needs no server.
 
     The output is a part of nats-server's configuration. It holds no secrets; these are in the folder of --keys,
     readable by their owner only. docs/security.md says what each user may do.
     """
-    plan = AccountPlan(prefix, **names)
-    folder = KeyFolder(keys)
-    text = nats_conf(plan, folder.public) if form == "nats-conf" else operator_mode(plan, folder)
+    text = nats_conf(AccountPlan(prefix, **names), KeyFolder(keys).public)
     if output is None:
         click.echo(text, nl=False)
         return 0

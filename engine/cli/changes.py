@@ -19,8 +19,7 @@ from phaseline.engine.cli.output import Output
 from phaseline.engine.cli.styled import Text, width_of
 from phaseline.engine.client import maps
 from phaseline.engine.client.selection import Selector, by_field
-from phaseline.engine.log.changes import Change, ChangeList
-from phaseline.engine.log.event_clock.event_time import Clock
+from phaseline.engine.log.changes import Change
 from phaseline.engine.log.when import A_MOMENT, When
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.language.language_tags import ENGLISH
@@ -64,12 +63,11 @@ FIELDS: dict[str, Callable[[Change], Any]] = {
 @click.option("--kind", type=names.KIND, metavar="KIND", help="Only this kind.")
 @selection.selector
 @selection.sort_by_column(FIELDS, "by id")
-@options.clock
 @cells.reading
 @options.output("json", "yaml", "wide", "name")
 def changes(
     installations: Installations, *, start: When, end: When | None, tree: str | None, kind: str | None,
-    selector: Selector, sort_by: str | None, clock: Clock, output: Output,
+    selector: Selector, sort_by: str | None, output: Output,
 ) -> int | None:  # fmt: skip
     """Show what differs between two moments: the entities, their states, and how often they changed in between.
 
@@ -87,8 +85,7 @@ def changes(
     async def work() -> int:
         async with installations.opened() as reading:
             await reading.tell_archived(start)
-            read = await reading.each(lambda client: client.changes(start, end, tree=tree, kind=kind, clock=clock))
-            terminal.without_time(sum(one.value.without_time for one in read if isinstance(one.value, ChangeList)))
+            read = await reading.each(lambda client: client.changes(start, end, tree=tree, kind=kind))
             selector.check(reading.kinds, kind)
             every = [InCell(cell, change) for cell, changes in read for change in changes]
             found = [one for one in every if selector.selects(one.value)] if selector.requirements else every

@@ -6,6 +6,7 @@ Belongs here: its options and layout. Does not: reading the log (`phaseline.engi
 from collections import deque
 from collections.abc import AsyncIterator, Collection
 from dataclasses import dataclass
+from math import inf
 
 import click
 
@@ -16,8 +17,7 @@ from phaseline.engine.cli.output import Output
 from phaseline.engine.cli.styled import Text
 from phaseline.engine.cli.watch import show_records
 from phaseline.engine.client.client import Client
-from phaseline.engine.log.event_clock.event_time import Clock
-from phaseline.engine.log.event_clock.past import EventWatch
+from phaseline.engine.log.event_order import Clock, EventWatch
 from phaseline.engine.log.watch import Watch
 from phaseline.engine.settings import Settings
 from phaseline.machines.compiler.kinds import Kinds
@@ -78,15 +78,14 @@ async def _show(
     stale = (await view.stale_since_ns([entity])).get((kind, entity_id))
     several = len(entity.names) > 1
     rows = output.rows(COLUMNS if several else [column for column in COLUMNS if column.title != "FACET"])
-    begins = 1
+    begins: float = inf  # with the clock `event`, the first record need not have the first version
     async for some in lasting(records):
-        if some[0].previous is None:
-            begins = some[0].record.entity.version
+        begins = min(begins, *(one.record.entity.version for one in some))
         for one in some:
             cells = row(client.kinds, one, language, stale, output.width, rows.hidden)
             rows.add(cells if several else (*cells[:2], *cells[3:]))
     rows.settle()
-    if begins > 1:
+    if 1 < begins < inf:
         terminal.say(f"version 1 to {begins - 1} are no longer in the log: an archive has them (--archive DIR)")
 
 

@@ -21,7 +21,6 @@ from phaseline.engine.client.client import Client
 from phaseline.engine.client.entity_view import EntityView
 from phaseline.engine.client.selection import Selector, by_id, order_of
 from phaseline.engine.error_help.exit_codes import Exit
-from phaseline.engine.log.event_clock.event_time import Clock
 from phaseline.engine.log.latest import matches
 from phaseline.engine.log.watch import chosen
 from phaseline.engine.log.when import Moment, When
@@ -59,12 +58,11 @@ FIRST, FURTHER = 50, 1_000
 @options.include_deleted
 @following.follow
 @options.at
-@options.clock
 @options.language
 @cells.reading
 @options.output("json", "yaml", "wide", "name")
 def list_(
-    installations: Installations, kind: str | None, *, tree: str | None, at: When | None, clock: Clock, lang: Language,
+    installations: Installations, kind: str | None, *, tree: str | None, at: When | None, lang: Language,
     sort_by: str | None, follow: bool, output: Output, **which: Any,
 ) -> int | None:  # fmt: skip
     """List entities with their states, sorted by id. With --at, list them as they were at an earlier moment.
@@ -81,7 +79,7 @@ def list_(
         following.check(at)
     installations.check_common("--at", at)
     wanted = Chosen(**which)
-    listing = Listing(wanted, kind, tree, at, clock, follow_on=follow)
+    listing = Listing(wanted, kind, tree, at, follow_on=follow)
 
     async def work() -> int:
         async with installations.reading(tree, at) as reading:
@@ -96,7 +94,6 @@ def list_(
                 shown.sort(key=lambda one: key(one.record))
             elif installations.cells and sort_by is None:
                 shown.sort(key=lambda one: by_id(one.record))
-            terminal.without_time(sum(found.without_time for found in listed.values()))
             now = max(0 if output.is_data else time_at(found.moment, cell) for cell, found in listed.items())
             page = EntityLines(reading.kinds, output, lang, now, installations.cells)
             page.print(shown, more=follow)
@@ -134,7 +131,6 @@ class ListRead(NamedTuple):
 
     moment: Moment | None
     start: int
-    without_time: int
     everything: Sequence[Transition]
     found: Sequence[Transition]
     stale: Mapping[tuple[str, str], int]
@@ -155,23 +151,22 @@ class Listing(NamedTuple):
     kind: str | None
     tree: str | None
     at: When | None
-    clock: Clock
     follow_on: bool
 
     async def read(self, client: Client) -> ListRead:
         """The entities of one installation."""
-        view = await client.at(self.at, clock=self.clock)
+        view = await client.at(self.at)
         start = await view.next_place() if self.follow_on else 0
         found = everything = await self.wanted.read(view, self.kind, self.tree, whole=self.follow_on)
         if self.follow_on or self.wanted.selector.requirements:
             found = [record for record in everything if self.wanted.fits(record.entity)]
         entities = [record.entity for record in found]
         stale, unknown = await view.stale_since_ns(entities), await view.unknown_parts(entities)
-        return ListRead(view.moment, start, view.without_time, everything, found, stale, unknown)
+        return ListRead(view.moment, start, everything, found, stale, unknown)
 
     async def print_unsorted(self, output: Output, language: Language, client: Client) -> None:
         """Print the entities of one installation, each as soon as it is read."""
-        view = await client.at(self.at, clock=self.clock)
+        view = await client.at(self.at)
         now, wanted = 0 if output.is_data else time_at(view.moment, ""), self.wanted
         page, count = EntityLines(view.kinds, output, language, now, ()), 0
         attributes: dict[frozenset[str], Transition] = {}
@@ -186,7 +181,6 @@ class Listing(NamedTuple):
             page.go_on([Shown("", one, stale.get((one.entity.kind, one.entity.id))) for one in records])
             count += len(records)
         wanted.selector.check(view.kinds, self.kind, attributes.values())
-        terminal.without_time(view.without_time)
         say_how_many(count, output)
 
     async def follow(self, listed: dict[str, ListRead], cell: str, client: Client) -> AsyncIterator[Shown]:

@@ -53,7 +53,7 @@ class Task:
 
     def kinds(self) -> Kinds:
         """The tables that decide."""
-        return load_kinds(self.changed) if self.changed else installed()
+        return load_kinds(self.changed, installed()) if self.changed else installed()
 
     @asynccontextmanager
     async def opened(self, kinds: Kinds) -> AsyncIterator[Source]:

@@ -68,11 +68,9 @@ NEEDED = ("starlette", "uvicorn", "httptools")
 @click.option("--event-rate", type=click.FloatRange(0), default=int(RATE), show_default=True, metavar="N",
               envvar="PHASELINE_EVENT_RATE", show_envvar=True,
               help="Events per second that each token, or address without one, may send; 0: any number.")  # fmt: skip
-@click.option("--hooks", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE", envvar="PHASELINE_HOOKS",
-              show_envvar=True, help="Webhooks that are taken, in YAML; see examples/hooks.")  # fmt: skip
 @cells.reading
 def serve(
-    installations: Installations, *, listen: str, history: int, hooks: Path | None, tokens: Path | None,
+    installations: Installations, *, listen: str, history: int, tokens: Path | None,
     hosts: tuple[str, ...], proxies: tuple[str, ...], user_header: str | None, user_roles: tuple[str, ...],
     jwks: str | None, jwt_issuer: str, jwt_audience: str, jwt_roles: str, event_rate: float,
 ) -> int | None:  # fmt: skip
@@ -94,9 +92,7 @@ def serve(
     check_libraries()
     from phaseline.engine.http import server  # noqa: PLC0415  # it needs the libraries that were looked for
     from phaseline.engine.http.access.access import AccessSettings, JwtSettings  # noqa: PLC0415  # likewise
-    from phaseline.engine.http.intake.hook_file import Hooks  # noqa: PLC0415  # likewise
 
-    taken = None if hooks is None else Hooks.read(hooks)
     jwt = None if jwks is None else JwtSettings(jwks, jwt_issuer, jwt_audience, jwt_roles)
     access = AccessSettings(tokens, hosts, proxies, user_header, user_roles, jwt, event_rate)
 
@@ -105,7 +101,7 @@ def serve(
     async def work() -> None:
         stop = system.stopped_by_signals()
         if installations.cells:
-            async with server.serving_cells(installations.cells, installed(), listen, history, access, taken) as found:
+            async with server.serving_cells(installations.cells, installed(), listen, history, access) as found:
                 names = ", ".join(installations.cells)
                 terminal.say(f"The page and the API of {names} are at {found.url}. Stop with Ctrl-C.")
                 await stop.wait()
@@ -113,7 +109,7 @@ def serve(
         settings = installations.settings
         if settings.archive is not None:
             await asyncio.to_thread(store_at(settings.archive).existing_manifest)
-        async with server.serving(settings, installed(), listen, history, access, taken) as serving:
+        async with server.serving(settings, installed(), listen, history, access) as serving:
             terminal.say(f"The page and the API are at {serving.url}. Stop with Ctrl-C.")
             await stop.wait()
 

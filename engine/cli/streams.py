@@ -60,7 +60,7 @@ def streams(settings: Settings, *, applies: bool, drop_events: bool, output: Out
         async with Wire.open(settings, name="phaseline-streams") as wire:
             layout = await inspect(wire, settings)
             with rights.of_operators(wire):
-                found = await reports(wire, settings, layout)
+                found = await reports(wire, settings, layout, installed().copies.values())
             differing = [one for one in found if one.differences]
             _show(found, output)
             for name in sorted({*layout.streams} - {one.stream for one in found}):

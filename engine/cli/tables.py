@@ -18,6 +18,7 @@ from phaseline.engine.log.installation import Installation
 from phaseline.engine.ownership.tables_change.tables_report import TablesReport, tables_report
 from phaseline.engine.replay.load_tables import INSTALLED, load_kinds
 from phaseline.engine.settings import Settings
+from phaseline.machines.built_in import installed
 
 
 @click.command(
@@ -42,7 +43,7 @@ def tables(settings: Settings, *, changed: str, output: Output) -> int | None:
     """
 
     async def work() -> int:
-        kinds = load_kinds(changed)
+        kinds = load_kinds(changed, installed())
         async with Wire.open(settings, name="phaseline-tables") as wire:
             installation = Installation(wire, await inspect(wire, settings), kinds)
             with log_source.progress_bar("reading", "entities") as bar:

@@ -1,13 +1,11 @@
-"""The command `timeline`: states over time, in the terminal or as a picture.
+"""The command `timeline`: states over time.
 
-Belongs here: its options, and lanes in a terminal. Does not: making lanes (`phaseline.engine.log.timeline`), SVG
-(`svg`).
+Belongs here: its options, and lanes in a terminal. Does not: making lanes (`phaseline.engine.log.timeline`).
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from itertools import groupby
-from pathlib import Path
 
 import click
 
@@ -17,18 +15,17 @@ from phaseline.engine.cli.help import Page
 from phaseline.engine.cli.layout import Column, Grid, Row
 from phaseline.engine.cli.output import Output
 from phaseline.engine.cli.styled import Text, width_of
-from phaseline.engine.cli.svg import Texts, label, picture, tick
 from phaseline.engine.client import maps
 from phaseline.engine.client.client import Client
 from phaseline.engine.errors import EntityUnknown
 from phaseline.engine.log import latest
-from phaseline.engine.log.event_clock.event_time import SERVER, Clock
-from phaseline.engine.log.timeline import Interval, Lane, Timeline, ticks
+from phaseline.engine.log.event_order import SERVER, Clock
+from phaseline.engine.log.timeline import HOUR, Interval, Lane, Timeline, ticks
 from phaseline.engine.log.when import A_MOMENT, When
 from phaseline.engine.settings import Settings
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.compiler.labels import Language, facet_named
-from phaseline.schemas.records import SECOND, Entity, State
+from phaseline.schemas.records import SECOND, Entity
 
 GLYPHS = {"red": "█", "yellow": "▒", "magenta": "▓", "green": "━", "bright_black": "·"}
 """A glyph for each colour of a state, the worst first, so that a lane can be read without colours."""
@@ -46,7 +43,6 @@ SHORT = 24
     examples=[
         ("phaseline timeline c1/pool-a/n7", "one node"),
         ("phaseline timeline c1 --from 2h --depth 1", "a cluster and its pools, for the last two hours"),
-        ("phaseline timeline c1 --from 03:00 --to 03:30 --svg night.svg", "a picture for the post-mortem"),
     ],
 )
 @entity_name.option
@@ -60,14 +56,13 @@ SHORT = 24
 @click.option("--to", "end", type=options.WhenType(), metavar="MOMENT", help="Last moment.  [default: now]")
 @options.clock
 @click.option("--depth", type=click.IntRange(0), metavar="N", help="Show N levels only.")
-@click.option("--svg", type=options.FILE, metavar="FILE", help="Write an SVG picture to this file.")
 @options.language
 @cells.locating
 @options.output("json", "yaml", "wide")
 @entity_name.argument()
 def timeline(
     settings: Settings, kind: str | None, entity_id: str, *, start: When | None, end: When | None, depth: int | None,
-    clock: Clock, svg: Path | None, lang: Language, output: Output,
+    clock: Clock, lang: Language, output: Output,
 ) -> int | None:  # fmt: skip
     """Show the states of an entity and of everything below it over time, one lane each.
 
@@ -91,13 +86,7 @@ def timeline(
             if output.is_data:
                 for lane in found.lanes:
                     output.show(maps.lane_map(client.kinds, lane, lang, stale.get((lane.kind, lane.id))))
-            if svg is not None:
-                zone = datetime.now().astimezone().tzinfo or UTC
-                texts = Texts(entity_id, _colour(client.kinds), render.duration, zone)
-                drawn = picture(found.lanes, found.start_ns, found.end_ns, texts)
-                svg.write_text(drawn, encoding="utf-8")  # noqa: ASYNC240  # nothing else runs
-                terminal.say(f"{len(found.lanes):,} lanes written to {svg}")
-            if svg is None and not output.is_data:
+            else:
                 show(client.kinds, found, output, stale)
             terminal.without_time(found.without_time)
 
@@ -113,13 +102,6 @@ def entities_of(lanes: Sequence[Lane]) -> list[Entity]:
         if key not in last or last[key].version < entity.version:
             last[key] = entity
     return [*last.values()]
-
-
-def _colour(kinds: Kinds) -> Callable[[str, str, State], str]:
-    def colour(kind: str, facet: str, state: State) -> str:
-        return render.colour(state, facet_named(kinds, kind, facet))
-
-    return colour
 
 
 def show(kinds: Kinds, found: Timeline, output: Output, stale: Mapping[tuple[str, str], int]) -> None:
@@ -143,6 +125,12 @@ def show(kinds: Kinds, found: Timeline, output: Output, stale: Mapping[tuple[str
         output.table(intervals(kinds, lanes[0]))
 
 
+def label(lane: Lane) -> str:
+    """The label of a lane: `node n7` below its parent, the whole id at the top."""
+    name = lane.id if lane.depth == 0 else lane.id.rpartition("/")[2]
+    return f"{lane.kind} {name}{' ' + lane.facet if lane.several else ''}"
+
+
 def axis(start: int, end: int, width: int) -> Text:
     """The times above the lanes."""
     line = [" "] * width
@@ -154,6 +142,19 @@ def axis(start: int, end: int, width: int) -> Text:
         if at + len(text) <= width:
             line[at : at + len(text)] = text
     return render.text_of("".join(line), "bright_black")
+
+
+def tick(moment: datetime, step: int) -> str:
+    """A time on an axis, as exact as the distance between two ticks (ns) requires."""
+    if step < SECOND:
+        return f"{moment:%H:%M:%S.%f}"[:-3]
+    return (
+        f"{moment:%H:%M:%S}"
+        if step < 60 * SECOND
+        else f"{moment:%H:%M}"
+        if step < 6 * HOUR
+        else f"{moment:%m-%d %H:%M}"
+    )
 
 
 def bar(kinds: Kinds, lane: Lane, start: int, end: int, width: int, stale: int | None = None) -> Text:

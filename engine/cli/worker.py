@@ -71,9 +71,9 @@ OPTIONS: dict[str, dict[str, Any]] = {
     },
     "feed": {
         "type": click.Choice(FEEDS),
-        "help": "Format of records and live feed: msgpack, JSON, or msgpack with a copy of each record in JSON. The "
+        "help": "Format of records and live feed. The "
                 "installation keeps it; workers that run already take it when they are restarted.  "
-                "[default: as it is kept, or msgpack]",
+                "[default: as it is kept, or json]",
     },
     **STREAMS,
     "silence_after": {

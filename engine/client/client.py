@@ -15,9 +15,9 @@ from phaseline.engine.client.products import Emco, Fleet, Gitops
 from phaseline.engine.client.rejection_counts import RejectionCount, RejectionCounts
 from phaseline.engine.client.session import Session
 from phaseline.engine.explain.model import Explanation
-from phaseline.engine.log import log_records
+from phaseline.engine.log import latest, log_records
 from phaseline.engine.log.changes import Change
-from phaseline.engine.log.event_clock.event_time import SERVER, Clock
+from phaseline.engine.log.event_order import SERVER, Clock
 from phaseline.engine.log.log_records import Logged
 from phaseline.engine.log.timeline import Timeline
 from phaseline.engine.log.watch import RecordFilter, Watch, chosen
@@ -29,9 +29,8 @@ from phaseline.engine.publish.pipeline import PATIENCE, WINDOW, PublishResult
 from phaseline.engine.publish.single import Receipt
 from phaseline.engine.replay.dry_run_result import DryRun
 from phaseline.engine.settings import Settings
-from phaseline.machines.broken_kinds import BrokenKind
-from phaseline.machines.built_in import broken, installed
 from phaseline.machines.compiler.kinds import Kinds
+from phaseline.machines.language.product import BrokenKind
 from phaseline.schemas.envelope import Event
 from phaseline.schemas.records import Entity, Rejection, Transition
 
@@ -87,7 +86,7 @@ class Client:
     @property
     def broken_kinds(self) -> Sequence[BrokenKind]:
         """The kinds of installed packages that cannot be used and are left out, each with the reason."""
-        return broken() if self.kinds is installed() else ()
+        return self.kinds.broken
 
     @property
     def source(self) -> str:
@@ -216,6 +215,17 @@ class Client:
         installation = await self._session.installation()
         return await dry_run(installation, message, progress)
 
+    async def ask(self, kind: str, entity_id: str, data: Mapping[str, Any] | None = None) -> dict[str, Any]:
+        """What the service of a product says about an entity (docs/own-kinds.md, Services).
+
+        Raises `EntityUnknown`, `InvalidId`; `BadStatusQuery` if the service does not take `data`; `NoAnswer` if no
+        worker answers such questions; `ServiceRefused`.
+        """
+        from phaseline.engine.log.questions import ask  # noqa: PLC0415  # few ask
+
+        latest.check_name(self.kinds, kind, entity_id)
+        return await ask(await self._session.installation(), kind, entity_id, data or {})
+
     def _message(
         self,
         kind: str,
@@ -238,21 +248,20 @@ class Client:
         return await self._session.moment(when)
 
     @overload
-    async def at(self, when: When, *, clock: Clock = SERVER) -> EntityView[Moment]: ...
+    async def at(self, when: When) -> EntityView[Moment]: ...
 
     @overload
     async def at(self, when: None = None) -> EntityView[None]: ...
 
     @overload
-    async def at(self, when: When | None, *, clock: Clock = SERVER) -> EntityView[Moment | None]: ...
+    async def at(self, when: When | None) -> EntityView[Moment | None]: ...
 
-    async def at(self, when: When | None = None, *, clock: Clock = SERVER) -> EntityView[Moment | None]:
+    async def at(self, when: When | None = None) -> EntityView[Moment | None]:
         """The entities at a moment; without one the latest states. The moment is resolved here, once.
 
-        clock: `event` for a time by the publishers' clock; all records of the entities are read then. Raises
-        `NameUnknown`, `WrongClock`.
+        Raises `NameUnknown`.
         """
-        states = await self._session.states(when, clock)
+        states = await self._session.states(when)
         return EntityView(states, states.moment)
 
     async def get(self, kind: str, entity_id: str, *, at: When | None = None) -> Entity:
@@ -376,12 +385,10 @@ class Client:
         return await ranges.timeline_between(self._session, entity_id, kind, start, end, depth, clock)
 
     async def changes(
-        self, start: When, end: When | None = None, *, tree: str | None = None, kind: str | None = None,
-        clock: Clock = SERVER,
-    ) -> Sequence[Change]:  # fmt: skip
+        self, start: When, end: When | None = None, *, tree: str | None = None, kind: str | None = None
+    ) -> Sequence[Change]:
         """How entities differ between `start` and `end` (None: now), and how they changed; ids in natural order.
 
-        tree: this id and those below it. clock: `event` for the publishers' times.
-        Raises `StartAfterEnd`, `WrongClock`.
+        tree: this id and those below it. Raises `StartAfterEnd`.
         """
-        return await ranges.changes_between(self._session, kind, tree, start, end, clock)
+        return await ranges.changes_between(self._session, kind, tree, start, end)

@@ -12,7 +12,7 @@ from phaseline.engine.client.client import Client
 from phaseline.engine.client.session import Session
 from phaseline.engine.embedded.server_key import with_key
 from phaseline.engine.settings import DEFAULT_URL, ConnectionSettings, from_options
-from phaseline.machines.built_in import broken
+from phaseline.machines.built_in import installed
 from phaseline.machines.compiler.kinds import Kinds
 
 log = logs.get_logger(__name__)
@@ -65,7 +65,7 @@ def connect(
 @cache
 def _warn_of_broken_kinds() -> None:
     """Log once per process which kinds of other packages are left out."""
-    for one in broken():
+    for one in installed().broken:
         log.warning(
             "kind_left_out", package=one.package, entry_point=one.entry_point, target=one.target, problem=one.problem
         )

@@ -13,7 +13,6 @@ from phaseline.engine.client.products import EmcoView, FleetView
 from phaseline.engine.explain import fetch
 from phaseline.engine.explain.model import Explanation
 from phaseline.engine.log import latest, resolve_kind
-from phaseline.engine.log.event_clock.past import EventPast
 from phaseline.engine.log.latest import Latest
 from phaseline.engine.log.state_view import StateView
 from phaseline.engine.log.watch import RecordFilter, chosen
@@ -39,11 +38,6 @@ class EntityView(Generic[M_co]):
     def moment(self) -> M_co:
         """The moment of the view: a place in the log, and its time. None: the latest states."""
         return self._moment
-
-    @property
-    def without_time(self) -> int:
-        """With the clock `event`: how many of the records read so far had no usable time of their own."""
-        return self._states.without_time if isinstance(self._states, EventPast) else 0
 
     @property
     def kinds(self) -> Kinds:

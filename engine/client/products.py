@@ -7,6 +7,7 @@ Does not: the answers themselves (`fleet_counts`, `engine.emco_status`, `engine.
 from collections.abc import Sequence
 from typing import Any, Unpack, overload
 
+from phaseline.engine import last_observation
 from phaseline.engine.client import fleet_counts
 from phaseline.engine.client.fleet_counts import FleetClusterCounts, FleetCounts
 from phaseline.engine.client.session import Session
@@ -14,8 +15,7 @@ from phaseline.engine.emco_status import request
 from phaseline.engine.emco_status.query import EmcoNamesQuery, EmcoStatusQuery, SourceStatusQuery, StatusQuery
 from phaseline.engine.emco_status.schema import EmcoNames, EmcoStatus, SourceStatus
 from phaseline.engine.emco_status.select import StatusSelection
-from phaseline.engine.log import last_observation
-from phaseline.engine.log.last_observation import ObjectDiff
+from phaseline.engine.last_observation import ObjectDiff
 from phaseline.engine.log.state_view import StateView
 from phaseline.engine.log.when import When
 

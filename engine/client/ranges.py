@@ -10,9 +10,8 @@ from phaseline.engine.client.session import Session
 from phaseline.engine.errors import TreeUnknown
 from phaseline.engine.log import as_of, latest, log_records
 from phaseline.engine.log.as_of import AsOf
-from phaseline.engine.log.changes import ChangeList, Changes
-from phaseline.engine.log.event_clock.event_time import Clock
-from phaseline.engine.log.event_clock.past import changes_by_event, timeline_by_event
+from phaseline.engine.log.changes import Change, Changes
+from phaseline.engine.log.event_order import Clock, timeline_by_event
 from phaseline.engine.log.log_records import Logged
 from phaseline.engine.log.timeline import Timeline, timeline
 from phaseline.engine.log.watch import RecordFilter
@@ -44,12 +43,10 @@ async def timeline_between(
 
 
 async def changes_between(
-    session: Session, kind: str | None, tree: str | None, start: When, end: When | None, clock: Clock
-) -> ChangeList:
+    session: Session, kind: str | None, tree: str | None, start: When, end: When | None
+) -> list[Change]:
     """How entities differ between two moments, and what happened in between; raises `StartAfterEnd`."""
     RecordFilter(kind=kind, below=tree).check(session.kinds)
-    if clock == "event":
-        return await changes_by_event(await session.installation(), kind, tree, start, end)
     after, up_to = await _range(session, start, end)
     found = Changes()
     async for some in _between(session, kind, tree, after, up_to):

@@ -17,15 +17,14 @@ from phaseline.engine.log import as_of
 from phaseline.engine.log.archived import note
 from phaseline.engine.log.archived.chain import log_reader
 from phaseline.engine.log.as_of import AsOf
-from phaseline.engine.log.event_clock.event_time import SERVER, Clock
-from phaseline.engine.log.event_clock.past import EventPast, EventWatch
+from phaseline.engine.log.event_order import SERVER, Clock, EventWatch
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.latest import Latest
 from phaseline.engine.log.watch import RecordFilter, Watch, feed_of
 from phaseline.engine.log.when import NOW, START, Moment, When, parse
 from phaseline.engine.publish.compose import default_source
 from phaseline.engine.settings import Settings
-from phaseline.machines.built_in import installed
+from phaseline.machines.built_in import PRODUCTS, installed
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.schemas.subjects import Subjects
 
@@ -44,8 +43,9 @@ class Session(msgspec.Struct):
     @classmethod
     async def start(cls, settings: Settings, source: str | None, kinds: Kinds | None) -> Self:
         """Connect by these settings. By default events come from the user, and the tables are those installed here."""
-        kinds, source = kinds or installed(), source or default_source("python")
-        return cls(await Wire.start(settings, name="phaseline-client"), settings, kinds, source)
+        kinds = (kinds or installed()).guarded_by(PRODUCTS)
+        wire = await Wire.start(settings, name="phaseline-client")
+        return cls(wire, settings, kinds, source or default_source("python"))
 
     @property
     def subjects(self) -> Subjects:
@@ -84,11 +84,9 @@ class Session(msgspec.Struct):
         """The moment that `when` names; raises `NameUnknown`."""
         return await as_of.resolve(await self.installation(), when)
 
-    async def states(self, at: When | None, clock: Clock = SERVER) -> Latest | AsOf:
-        """The states at a moment, which is resolved here; None: the latest ones. Raises `NameUnknown`, `WrongClock`."""
+    async def states(self, at: When | None) -> Latest | AsOf:
+        """The states at a moment, which is resolved here; None: the latest ones. Raises `NameUnknown`."""
         installation = await self.installation()
-        if clock == "event":
-            return await EventPast.by_event(installation, NOW if at is None else at)
         return Latest(installation) if at is None else await AsOf.at(installation, at)
 
     def watch(self, wanted: RecordFilter, start: When, *, follow: bool, clock: Clock = SERVER) -> Watch[Any]:

@@ -15,7 +15,7 @@ from phaseline.engine.client.rejection_counts import RejectionCount
 from phaseline.engine.client.sync_views import Emco, EntityView, Fleet, Gitops
 from phaseline.engine.explain.model import Explanation
 from phaseline.engine.log.changes import Change
-from phaseline.engine.log.event_clock.event_time import SERVER, Clock
+from phaseline.engine.log.event_order import SERVER, Clock
 from phaseline.engine.log.log_records import Logged
 from phaseline.engine.log.timeline import Timeline
 from phaseline.engine.log.when import NOW, START, Moment, When
@@ -25,8 +25,8 @@ from phaseline.engine.publish.pipeline import PATIENCE, WINDOW, PublishResult
 from phaseline.engine.publish.single import Receipt
 from phaseline.engine.replay.dry_run_result import DryRun
 from phaseline.engine.settings import DEFAULT_URL, ConnectionSettings, Settings
-from phaseline.machines.broken_kinds import BrokenKind
 from phaseline.machines.compiler.kinds import Kinds
+from phaseline.machines.language.product import BrokenKind
 from phaseline.schemas.envelope import Event
 from phaseline.schemas.records import Entity, Rejection, Transition
 
@@ -195,6 +195,14 @@ class Client:
         """
         return self._portal.run(self._source.dry_run(kind, trigger, entity_id, data, progress=progress, **details))
 
+    def ask(self, kind: str, entity_id: str, data: Mapping[str, Any] | None = None) -> dict[str, Any]:
+        """What the service of a product says about an entity (docs/own-kinds.md, Services).
+
+        Raises `EntityUnknown`, `InvalidId`; `BadStatusQuery` if the service does not take `data`; `NoAnswer` if no
+        worker answers such questions; `ServiceRefused`.
+        """
+        return self._portal.run(self._source.ask(kind, entity_id, data))
+
     def moment(self, when: When) -> Moment:
         """The moment that `when` names: its place in the log and its time. Pass it on to read the same moment again.
 
@@ -203,21 +211,20 @@ class Client:
         return self._portal.run(self._source.moment(when))
 
     @overload
-    def at(self, when: When, *, clock: Clock = SERVER) -> EntityView[Moment]: ...
+    def at(self, when: When) -> EntityView[Moment]: ...
 
     @overload
     def at(self, when: None = None) -> EntityView[None]: ...
 
     @overload
-    def at(self, when: When | None, *, clock: Clock = SERVER) -> EntityView[Moment | None]: ...
+    def at(self, when: When | None) -> EntityView[Moment | None]: ...
 
-    def at(self, when: When | None = None, *, clock: Clock = SERVER) -> EntityView[Moment | None]:
+    def at(self, when: When | None = None) -> EntityView[Moment | None]:
         """The entities at a moment; without one the latest states. The moment is resolved here, once.
 
-        clock: `event` for a time by the publishers' clock; all records of the entities are read then. Raises
-        `NameUnknown`, `WrongClock`.
+        Raises `NameUnknown`.
         """
-        source = self._portal.run(self._source.at(when, clock=clock))
+        source = self._portal.run(self._source.at(when))
         return EntityView(self._portal, source)
 
     def get(self, kind: str, entity_id: str, *, at: When | None = None) -> Entity:
@@ -338,12 +345,10 @@ class Client:
         )
 
     def changes(
-        self, start: When, end: When | None = None, *, tree: str | None = None, kind: str | None = None,
-        clock: Clock = SERVER,
-    ) -> Sequence[Change]:  # fmt: skip
+        self, start: When, end: When | None = None, *, tree: str | None = None, kind: str | None = None
+    ) -> Sequence[Change]:
         """How entities differ between `start` and `end` (None: now), and how they changed; ids in natural order.
 
-        tree: this id and those below it. clock: `event` for the publishers' times.
-        Raises `StartAfterEnd`, `WrongClock`.
+        tree: this id and those below it. Raises `StartAfterEnd`.
         """
-        return self._portal.run(self._source.changes(start, end, tree=tree, kind=kind, clock=clock))
+        return self._portal.run(self._source.changes(start, end, tree=tree, kind=kind))

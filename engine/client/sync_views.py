@@ -16,7 +16,7 @@ from phaseline.engine.emco_status.query import EmcoNamesQuery, EmcoStatusQuery, 
 from phaseline.engine.emco_status.schema import EmcoNames, EmcoStatus, SourceStatus
 from phaseline.engine.emco_status.select import StatusSelection
 from phaseline.engine.explain.model import Explanation
-from phaseline.engine.log.last_observation import ObjectDiff
+from phaseline.engine.last_observation import ObjectDiff
 from phaseline.engine.log.when import When
 from phaseline.engine.unknown_parts import PartsOf
 from phaseline.machines.compiler.kinds import Kinds
@@ -154,11 +154,6 @@ class EntityView(Generic[M_co]):
     def moment(self) -> M_co:
         """The moment of the view: a place in the log, and its time. None: the latest states."""
         return self._source.moment
-
-    @property
-    def without_time(self) -> int:
-        """With the clock `event`: how many of the records read so far had no usable time of their own."""
-        return self._source.without_time
 
     @property
     def kinds(self) -> Kinds:

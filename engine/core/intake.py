@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 
 from phaseline.machines.compiler.kinds import Kind, Kinds
-from phaseline.machines.kubernetes.secret_values import may_hide_secret, may_hold_secret, raw_secret
+from phaseline.machines.language.product import CODED, BannedContent, Bans
 from phaseline.machines.language.table import COMMON, MAX_TEXT, Field
 from phaseline.schemas import codec, envelope
 from phaseline.schemas.bounds import LEVELS, MAX_WHOLE, MIN_WHOLE
@@ -54,16 +54,17 @@ def read(
     """
     headers = block if block is not None and binary_mode.is_binary(block) else None
     whole = body if headers is None else binary_mode.structured(body, headers)
-    event = _repeated(body, subject) if len(body) >= LARGE and headers is None else None
-    if event is None and may_hold_secret(whole) and (where := raw_secret(whole)) is not None:
-        return _without_body(subjects, subject, where, whole, sequence, time)
+    bans = kinds.bans
+    event = _repeated(bans, body, subject) if len(body) >= LARGE and headers is None else None
+    if event is None and bans.may(whole) and (found := bans.where(whole)) is not None:
+        return _without_body(subjects, subject, found, whole, sequence, time)
     address = None
     try:
         address = subjects.address(subject)
         if event is None:
             event = envelope.decode(body, subject) if headers is None else binary_mode.decode(body, headers)
-        if not isinstance(event, PlainEvent) and (where := _hidden(body)) is not None:
-            return _without_body(subjects, subject, where, whole, sequence, time)
+        if not isinstance(event, PlainEvent) and (found := _hidden(bans, body)) is not None:
+            return _without_body(subjects, subject, found, whole, sequence, time)
         return _arrival(kinds, address, event, sequence, time, is_due=subjects.is_due(subject))
     except BadSubject as error:
         answer: tuple[Reason, str] = ("invalid", str(error))
@@ -73,40 +74,34 @@ def read(
         answer = ("invalid", str(error))
     except RejectedEvent as error:
         answer = (error.reason, str(error))
-    if (where := _hidden(body)) is not None:
-        return _without_body(subjects, subject, where, whole, sequence, time)
+    if (found := _hidden(bans, body)) is not None:
+        return _without_body(subjects, subject, found, whole, sequence, time)
     return reject(subject, address, event, body, sequence, time, *answer)
 
 
-def _repeated(body: bytes, subject: str) -> Event | None:
+def _repeated(bans: Bans, body: bytes, subject: str) -> Event | None:
     """The event in a body that has the large parts of the last one on its subject; None of another body.
 
-    Those were searched for Secrets when they came. What was put around them must not even look like one.
+    Those were searched for what is banned when they came. What was put around them must not even look like it.
     """
     short = SHARED.abridge(subject, body)
-    return None if short is None or may_hold_secret(short.body) else envelope.decode_abridged(short)
+    return None if short is None or bans.may(short.body) else envelope.decode_abridged(short)
 
 
-def _hidden(body: bytes) -> str | None:
-    """Where a body hides a Secret in base64; None if nowhere."""
-    return raw_secret(body) if may_hide_secret(body) else None
+def _hidden(bans: Bans, body: bytes) -> BannedContent | None:
+    """What is banned and hidden in base64 in a body; None if nothing is."""
+    return bans.where(body) if CODED in body else None
 
 
-def _without_body(subjects: Subjects, subject: str, where: str, body: bytes, sequence: int, time: int) -> Rejection:
-    """The rejection of an event that holds the values of a Secret, of which it keeps nothing."""
+def _without_body(
+    subjects: Subjects, subject: str, found: BannedContent, body: bytes, sequence: int, time: int
+) -> Rejection:
+    """The rejection of an event that holds what is banned, of which it keeps nothing."""
     try:
         event: Event | None = envelope.read(codec.decode(body, LEVELS))  # keeps nothing of the body
     except (codec.Undecodable, Invalid):
         event = None
-    return reject(subject, address_of(subjects, subject), event, None, sequence, time, "secret", secret_message(where))
-
-
-def secret_message(where: str) -> str:
-    """Why an event with a raw Secret is not taken, and what to do. where: where the Secret stands in the event."""
-    return (
-        f"{where} is a Secret, or holds one, whose values are not masked: the event is erased, and nothing of it is "
-        "kept. Mask the values before publishing"
-    )
+    return reject(subject, address_of(subjects, subject), event, None, sequence, time, "secret", found.message)
 
 
 def address_of(subjects: Subjects, subject: str) -> Address | None:

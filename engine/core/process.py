@@ -21,7 +21,7 @@ from phaseline.engine.core.tables_change.moving import MovingPiece
 from phaseline.engine.core.timers import Schedule
 from phaseline.engine.core.transitions import Decision
 from phaseline.engine.core.tree import Tree, evolve
-from phaseline.schemas import wire_codec
+from phaseline.schemas import codec, wire_codec
 from phaseline.schemas.libraries import NotInstalled
 from phaseline.schemas.records import Record, Rejection, Transition
 from phaseline.schemas.subjects import Subjects
@@ -77,6 +77,10 @@ def in_one_line(error: Exception) -> str:
     return " ".join(f"{type(error).__name__}: {error}".split())[:LONGEST_ERROR]
 
 
+class Unread(Exception):
+    """An error of this type was raised when an event was read. Its text is left out, because it may quote the event."""
+
+
 class Fault(NamedTuple):
     """An event on which a rule raised an error, which is a bug."""
 
@@ -96,7 +100,7 @@ class Batch:
     faults: list[Fault] = field(default_factory=list)
     """The events that were rejected because a rule failed. The caller logs them."""
     secrets: list[InboxEvent] = field(default_factory=list)
-    """The events that were rejected because they hold a raw Secret. The caller erases them after the commit."""
+    """The events that were rejected because of what they hold. The caller erases them after the commit."""
     traced: list[tuple[Arrival | Rejection, Decision]] = field(default_factory=list)
     """The events that belong to traces, if somebody wants to know."""
     implies_position: bool = True
@@ -159,6 +163,7 @@ class Processor:
         self.as_json, self.limit, self._traces = as_json, limit, traces
         self.installation = f"phaseline/{subjects.prefix}"
         self.outcomes = Outcomes()
+        _ = tree.kinds.bans  # raises `NoProducts`
         self._transitions = shared_writer(self.installation, tuple(tree.kinds.versions.items()))
 
     @property
@@ -232,7 +237,7 @@ class Processor:
 
     def moved_messages(self, records: Sequence[Record], like: Sequence[Message] = ()) -> list[Message]:
         """The records of one piece as log messages. `like`: the messages in the log whose format they get, if given."""
-        as_json = any(one.body[:1] == b"{" for one in like) if like else self.as_json
+        as_json = any(codec.is_json(one.body) for one in like) if like else self.as_json
         wires = [
             wire_codec.to_wire(
                 record, f"{record.cause.event}-{index}", len(records), self.installation,
@@ -267,8 +272,11 @@ class Processor:
             return intake.read(
                 self.tree.kinds, self.subjects, event.subject, event.data, event.sequence, event.time_ns, block
             )
+        except NotInstalled:
+            raise
         except Exception as error:  # noqa: BLE001  # as in `_decide`
-            return self._fault(event, error)
+            # What a ban looks at may be what it bans: neither the body nor the error's text is kept.
+            return self._fault(event, Unread(type(error).__name__).with_traceback(error.__traceback__), None)
 
     def _decide(self, event: InboxEvent, arrival: Read) -> Decision:
         """Decide an event that was read; the tree stays as it is."""
@@ -277,7 +285,7 @@ class Processor:
                 return decide(self.tree, arrival)
             return Decision([situated(self.tree, arrival)]) if isinstance(arrival, Rejection) else arrival
         except Exception as error:  # noqa: BLE001  # whatever a rule raises must not stop the partition
-            return self._fault(event, error)
+            return self._fault(event, error, event.data)
 
     def messages(self, records: list[Record]) -> list[Message]:
         """The records of one event as log messages."""
@@ -290,7 +298,7 @@ class Processor:
             return False
         for index, (record, message) in enumerate(zip(records, messages, strict=True)):
             body = message.body
-            if self._body(record, index, count, as_json=body[:1] == b"{") != body:
+            if self._body(record, index, count, as_json=codec.is_json(body)) != body:
                 return False
             if self._subject(record) != message.subject:
                 return False
@@ -356,15 +364,13 @@ class Processor:
         )
         return Decision([rejection])
 
-    def _fault(self, event: InboxEvent, error: Exception) -> Decision:
+    def _fault(self, event: InboxEvent, error: Exception, body: bytes | None) -> Decision:
         if isinstance(error, NotInstalled):  # another worker, which has the library, may decide the event
             raise error
         address = intake.address_of(self.subjects, event.subject)
         last = in_one_line(error)
         message = f"the rules failed on this event, which is a bug: {last}"
-        rejection = intake.reject(
-            event.subject, address, None, event.data, event.sequence, event.time_ns, "fault", message
-        )
+        rejection = intake.reject(event.subject, address, None, body, event.sequence, event.time_ns, "fault", message)
         return Decision([rejection], fault=error)
 
     def _subject(self, record: Record) -> str:

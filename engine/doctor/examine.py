@@ -28,7 +28,7 @@ from phaseline.machines.compiler.kinds import Kinds
 
 async def examine(settings: Settings, kinds: Kinds) -> AsyncIterator[CheckResult]:
     """Make all checks, and yield each finding as soon as it is there."""
-    if (broken := installation_checks.kinds()) is not None:
+    if (broken := installation_checks.kinds(kinds)) is not None:
         yield broken
     try:
         async with Wire.open(settings, name="phaseline-doctor") as wire:
@@ -78,7 +78,7 @@ async def _connected(wire: Wire, settings: Settings, kinds: Kinds) -> AsyncItera
     except NotPermitted:  # workers say it
         pass
     yield await server_checks.clock(wire, layout.log)
-    for finding in await installation_checks.streams(wire, layout):
+    for finding in await installation_checks.streams(wire, layout, kinds):
         yield finding
     yield await installation_checks.workers(installation)
     yield await installation_checks.decisions(installation)

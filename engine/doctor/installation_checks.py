@@ -17,7 +17,7 @@ from phaseline.engine.log import table_eras
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.publish.backlog import first_waiting
 from phaseline.engine.publish.living_workers import living
-from phaseline.machines import built_in
+from phaseline.machines.compiler.kinds import Kinds
 
 WAITING = 5.0
 """Seconds that an event may wait for its decision before that is a problem."""
@@ -25,9 +25,10 @@ MORE_ROOM = "make room, or raise its limit with `phaseline streams --apply` (The
 START = "start one: `phaseline worker`, or `phaseline up` for a whole system"
 
 
-async def streams(wire: Wire, layout: Layout) -> list[CheckResult]:
+async def streams(wire: Wire, layout: Layout, kinds: Kinds) -> list[CheckResult]:
     """Whether each stream exists and is as it is wanted, how full it is, and whether its copies keep up."""
-    return [await _stream(wire, name, config) for name, config in wanted(wire.settings, layout).items()]
+    found = wanted(wire.settings, layout, kinds.copies.values())
+    return [await _stream(wire, name, config) for name, config in found.items()]
 
 
 async def _stream(wire: Wire, name: str, config: dict[str, Any]) -> CheckResult:
@@ -104,13 +105,12 @@ async def decisions(installation: Installation) -> CheckResult:
     return problem("decisions", said, f"look whether a worker owns the partition, and at its log; {START}")
 
 
-def kinds() -> CheckResult | None:
+def kinds(found: Kinds) -> CheckResult | None:
     """Whether all kinds of other packages can be used; None if there is nothing to say."""
-    found = built_in.broken()
-    if not found:
+    if not found.broken:
         return None
     advice = "mend the package or uninstall it; until then no worker starts here, and commands leave this kind out"
-    return problem("kinds", "; ".join(map(str, found)), advice)
+    return problem("kinds", "; ".join(map(str, found.broken)), advice)
 
 
 async def tables(installation: Installation) -> CheckResult:

@@ -1,17 +1,17 @@
 """Reads what an answer needs from the streams: manifests, reports, histories, and trees where no worker has them.
 
-Belongs here: that reading; whole answers from the streams alone. Does not: the service (`server`), the shapes of an
-answer (`design_shape`, `emco_shape`).
+Belongs here: that reading; whole answers, of a worker (`answered`) and from the streams alone. Does not: the service
+(`worker.services`), the shapes of an answer (`design_shape`, `emco_shape`).
 The tree of a worker and one read from STATE give the same answer. STATE follows the worker's commits a moment later.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from phaseline.engine.core.tree import Tree
 from phaseline.engine.emco_status import design_shape, emco_shape
 from phaseline.engine.emco_status.design_shape import Objects
-from phaseline.engine.emco_status.query import BadQuery, Query
+from phaseline.engine.emco_status.query import BadQuery, Query, read
 from phaseline.engine.emco_status.select import StatusItem, StatusSelection, select
 from phaseline.engine.errors import BadStatusQuery, EntityUnknown
 from phaseline.engine.log.installation import Installation
@@ -19,6 +19,9 @@ from phaseline.engine.log.log_records import events_at
 from phaseline.engine.log.state_view import StateView
 from phaseline.machines.emco import bundle_state
 from phaseline.schemas import codec
+
+if TYPE_CHECKING:
+    from phaseline.engine.worker.services import ServiceQuery
 
 KIND = "emco_resource"
 AT_ONCE = 200
@@ -34,6 +37,16 @@ def select_status(tree: Tree, resource_id: str, query: Query) -> StatusSelection
     if found is None:
         raise EntityUnknown(kind=KIND, id=resource_id)
     return found
+
+
+async def answered(asked: "ServiceQuery") -> dict[str, Any]:
+    """The answer of a worker. Raises `EntityUnknown`, `BadStatusQuery`."""
+    try:
+        query = read(asked.data)
+    except BadQuery as error:
+        raise BadStatusQuery(problem=str(error)) from None
+    selection = await asked.look(lambda tree: select_status(tree, asked.id, query))
+    return await answer(asked.states, selection, query)
 
 
 async def answer(view: StateView, selection: StatusSelection, query: Query) -> dict[str, Any]:

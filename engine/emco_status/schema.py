@@ -3,6 +3,7 @@
 Belongs here: the shapes as types, from which the schemas are made. Does not: making answers.
 """
 
+import json
 from typing import Any, NotRequired, TypedDict
 
 import msgspec
@@ -205,6 +206,7 @@ def response(shape: Any) -> Schema:
     return {"$schema": DIALECT, **msgspec.json.schema(shape)}
 
 
-def service() -> dict[str, Schema]:
-    """The schemas that the service announces."""
-    return {"request": request(), "response": response(SourceStatus), "response-emco": response(EmcoStatus)}
+def service() -> dict[str, str]:
+    """The schemas that the service announces, as JSON."""
+    found = {"request": request(), "response": response(SourceStatus), "response-emco": response(EmcoStatus)}
+    return {name: json.dumps(schema, separators=(",", ":")) for name, schema in found.items()}

@@ -27,7 +27,6 @@ from phaseline.engine.log.archived.archive_errors import BadArchive, NotInLog
 from phaseline.engine.request_errors import (
     BodyTooLarge,
     EventRejected,
-    HookFailed,
     HostUnknown,
     KeysDiffer,
     MediaTypeUnknown,
@@ -37,7 +36,6 @@ from phaseline.engine.request_errors import (
     OtherSite,
     PlaceTrimmed,
     ServerBug,
-    SignatureWrong,
     TooManyEvents,
     TooManyStreams,
 )
@@ -59,7 +57,6 @@ STATUSES: dict[type[Exception], int] = {
     InvalidInput:     400,
     MethodNotAllowed: 405,
     NoToken:          401,
-    SignatureWrong:   401,
     NotAllowed:       403,
     OtherSite:        403,
     BodyTooLarge:     413,
@@ -71,7 +68,6 @@ STATUSES: dict[type[Exception], int] = {
     KeysDiffer:       422,
     TooManyEvents:    429,
     TooManyStreams:   429,
-    HookFailed:       422,
     NotPermitted:     403,
     PayloadTooLarge:  413,
     SetupError:       500,

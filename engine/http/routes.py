@@ -11,7 +11,7 @@ from phaseline.engine.emco_status.query import LISTS, OUTPUTS, SHAPES, STATUSES,
 from phaseline.engine.http.access import session
 from phaseline.engine.http.access.caller import TRY, Role
 from phaseline.engine.http.call import Handler
-from phaseline.engine.http.intake import events, hooks
+from phaseline.engine.http.intake import events
 from phaseline.engine.http.intake.bodies import BATCH_JSON
 from phaseline.engine.http.live.frames import COLUMNS, RECORDS
 from phaseline.engine.http.parameters import TRUE, Parameter
@@ -96,7 +96,6 @@ STATUS = (
 DRY_RUN = Parameter("dry-run", "store nothing: say what the event would do now", "flag", default=False)
 FORCE = Parameter("force", "store an event even if it would be rejected", "flag", default=False)
 SEQUENCE = Parameter("sequence", "the number of the event", "integer", is_path=True, least=1, example=1)
-HOOK = Parameter("name", "the name in the file of hooks", is_path=True, example="alertmanager")
 VERBOSE = Parameter("verbose", "say more", "flag", default=False)
 FILE = Parameter("file", "the name", is_path=True, example="index.html")
 READ = (400, 404, 503)
@@ -147,10 +146,6 @@ ROUTES: tuple[Route, ...] = (
           "Whether a sender of webhooks may send here.", role=""),
     Route("GET", "/v1/events/{sequence}", "getEvent", events.event,
           "A stored event, and its outcome if it is decided.", (SEQUENCE,), problems=READ),
-    Route("POST", "/v1/hooks/{name}", "callHook", hooks.receive,
-          "Store the events that a hook makes of a webhook. Its callers have a token or a signature of their own.",
-          (HOOK,), role="", problems=(400, 401, 404, 413, 415, 422, 429, 503), statuses=(202, 422, 503),
-          bodies=(JSON,)),
     Route("GET", "/v1/status/{kind}/{id}", "getStatus", installation.status,
           "The status of an EMCO resource, in both shapes; of a repository, a bundle or a deployment its counts.",
           (Parameter("kind", "the kind", is_path=True, example="emco_resource"), OF_ID, AT, *STATUS), problems=READ),

@@ -21,7 +21,6 @@ from phaseline.engine.http.cells.cells_service import CellsService, running_cell
 from phaseline.engine.http.clients import ROOM, Clients
 from phaseline.engine.http.guard import IDLE, Guard
 from phaseline.engine.http.guarded_protocol import GuardedConnection
-from phaseline.engine.http.intake.hook_file import Hooks
 from phaseline.engine.http.service import Service, running
 from phaseline.engine.settings import DEFAULT_HISTORY, Settings
 from phaseline.engine.telemetry.listening import HTTP_LISTEN, HTTP_PORT, address_of, bound, url_of
@@ -134,16 +133,15 @@ class _Server(uvicorn.Server):
 @asynccontextmanager
 async def serving(
     settings: Settings, kinds: Kinds, listen: str = HTTP_LISTEN, history: int = DEFAULT_HISTORY,
-    access: AccessSettings | None = None, hooks: Hooks | None = None,
+    access: AccessSettings | None = None,
 ) -> AsyncIterator[Serving]:  # fmt: skip
     """Listen while the block runs, and follow the installation. Port 0 is any free port.
 
-    history: how many transitions are kept in memory. access: who is let in. hooks: for
-    webhooks.
+    history: how many transitions are kept in memory. access: who is let in.
     """
     with _opened(listen, access) as (url, door, listening):
         async with (
-            running(settings, kinds, history, hooks) as service,
+            running(settings, kinds, history) as service,
             _listening(HttpApp(service, door), listening, service.traffic.clients),
         ):
             try:
@@ -155,12 +153,12 @@ async def serving(
 @asynccontextmanager
 async def serving_cells(
     cells: Mapping[str, Settings], kinds: Kinds, listen: str = HTTP_LISTEN, history: int = DEFAULT_HISTORY,
-    access: AccessSettings | None = None, hooks: Hooks | None = None,
+    access: AccessSettings | None = None,
 ) -> AsyncIterator[ServingCells]:  # fmt: skip
     """As `serving`, for several cells, by name."""
     with _opened(listen, access) as (url, door, listening):
         async with (
-            running_cells(cells, kinds, history, hooks) as service,
+            running_cells(cells, kinds, history) as service,
             _listening(CellsApp(service, door), listening, service.traffic.clients),
         ):
             try:

@@ -22,7 +22,6 @@ from phaseline.engine.http.fleet.fleet import LiveFleet
 from phaseline.engine.http.fleet.fleet_moment import FleetMoment
 from phaseline.engine.http.fleet.follower import Follower
 from phaseline.engine.http.fleet.history_loader import HistoryLoader
-from phaseline.engine.http.intake.hook_file import Hooks
 from phaseline.engine.http.kept import Kept
 from phaseline.engine.http.live.hub import Hub
 from phaseline.engine.http.live.log_places import LogPlaces
@@ -89,11 +88,8 @@ class _Connected:
 class Service:
     """The parts that answers are made of. `running` starts them."""
 
-    def __init__(
-        self, settings: Settings, kinds: Kinds, history: int = DEFAULT_HISTORY, hooks: Hooks | None = None
-    ) -> None:  # fmt: skip
+    def __init__(self, settings: Settings, kinds: Kinds, history: int = DEFAULT_HISTORY) -> None:
         """Nothing is connected yet. history: how many transitions are kept in memory."""
-        self.hooks = hooks or Hooks({})
         self.settings, self._kinds, self._most = settings, kinds, history
         self._parts: _Connected | None = None
         self.traffic = Traffic()
@@ -345,11 +341,9 @@ async def _followed(follower: Follower) -> None:
 
 
 @asynccontextmanager
-async def running(
-    settings: Settings, kinds: Kinds, history: int = DEFAULT_HISTORY, hooks: Hooks | None = None
-) -> AsyncIterator[Service]:  # fmt: skip
+async def running(settings: Settings, kinds: Kinds, history: int = DEFAULT_HISTORY) -> AsyncIterator[Service]:
     """A service that follows the installation while the block runs."""
-    service = Service(settings, kinds, history, hooks)
+    service = Service(settings, kinds, history)
     task = asyncio.create_task(service._run())  # noqa: SLF001  # a part of this module
     try:
         yield service

@@ -1,10 +1,10 @@
 """The feed of an installation: in which format its workers write records. The metadata of EVENTS keep it.
 
-Belongs here: reading and changing what is kept. Does not: the other settings of streams (`streams`), writing records
-(`ownership.claim`).
+Belongs here: reading and changing what is kept. Does not: the other settings of streams (`streams`), leaving a feed
+that was removed (`worker.former_feed`).
 """
 
-from typing import Any, cast
+from typing import Any, Literal, cast
 
 from phaseline.engine import logs
 from phaseline.engine.errors import FeedUnknown
@@ -12,17 +12,21 @@ from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.settings import FEEDS, Feed
 
 KEY = "phaseline.feed"
+BOTH: Literal["both"] = "both"
+"""A feed that earlier versions had: msgpack, and beside each record a copy in JSON, which all readers skip."""
+KeptFeed = Feed | Literal["both"]
+"""What an installation may have kept."""
 RUNNING = "workers that run now keep the format that they started with: restart them"
 
 log = logs.get_logger(__name__)
 
 
-def kept(config: dict[str, Any]) -> Feed:
+def kept(config: dict[str, Any]) -> KeptFeed:
     """The feed that the configuration of EVENTS says; raises `FeedUnknown`."""
     found = config.get("metadata", {}).get(KEY, "msgpack")
-    if found not in FEEDS:
-        raise FeedUnknown(found=found)
-    return cast("Feed", found)
+    if found not in (*FEEDS, BOTH):
+        raise FeedUnknown(found=found, do="update it")
+    return cast("KeptFeed", found)
 
 
 async def change(wire: Wire, stream: str, config: dict[str, Any], feed: Feed) -> None:

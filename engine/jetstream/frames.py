@@ -13,6 +13,8 @@ Delivery = Callable[[int, str, bytes, bytes | None, str], None]
 
 STATUS = "Status"
 DESCRIPTION = "Description"
+ERROR, CODE = "Nats-Service-Error", "Nats-Service-Error-Code"
+"""The headers that say that the answer of a NATS service is an error."""
 MAX_LINE = 64 * 1024
 MESSAGES = (b"HMSG ", b"MSG ")
 """The beginnings of the lines of messages, with and without headers. All other lines are control lines."""

@@ -1,7 +1,7 @@
 """NATS services: the implementation of nats-py, over our connection.
 
 Belongs here: passing on the service's subscriptions and replies. Does not: what a service replies
-(`emco_status.server`).
+(`worker.services`).
 """
 
 import asyncio

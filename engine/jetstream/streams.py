@@ -5,6 +5,7 @@ Belongs here: their names, and what is wanted of each. Does not: how an existing
 """
 
 import asyncio
+from collections.abc import Collection, Iterable
 from typing import Any
 
 import msgspec
@@ -25,11 +26,13 @@ from phaseline.engine.errors import (
 )
 from phaseline.engine.jetstream import feed
 from phaseline.engine.jetstream.direct_get import last_message_from_leader, origin
+from phaseline.engine.jetstream.feed import KeptFeed
 from phaseline.engine.jetstream.stream_settings import report
 from phaseline.engine.jetstream.stream_settings.fill import KEPT_BYTES
 from phaseline.engine.jetstream.stream_settings.report import StreamReport
 from phaseline.engine.jetstream.wire import Wire
-from phaseline.engine.settings import DEFAULT_PARTITIONS, DEFAULT_WINDOW, Feed, Settings
+from phaseline.engine.settings import DEFAULT_PARTITIONS, DEFAULT_WINDOW, Settings
+from phaseline.machines.language.product import CopiedEvent
 from phaseline.schemas.records import SECOND
 
 MINIMUM_SERVER = (2, 15)
@@ -55,7 +58,7 @@ class Layout(msgspec.Struct, frozen=True):
     state: str
     lease: str
     live: str
-    feed: Feed = "msgpack"
+    feed: KeptFeed = "json"
 
     @property
     def streams(self) -> tuple[str, ...]:
@@ -63,19 +66,22 @@ class Layout(msgspec.Struct, frozen=True):
         return self.events, self.log, self.state, self.lease, self.live
 
 
-def layout_of(settings: Settings, partitions: int, form: Feed = "msgpack") -> Layout:
+def layout_of(settings: Settings, partitions: int, form: KeptFeed = "json") -> Layout:
     """The layout of an installation with that many partitions."""
     events, log, state, lease, live = (settings.stream(role) for role in ("EVENTS", "LOG", "STATE", "LEASE", "LIVE"))
     return Layout(settings.prefix, partitions, events, log, state, lease, live, form)
 
 
-async def provision(wire: Wire, settings: Settings) -> Layout:
+async def provision(wire: Wire, settings: Settings, copies: Collection[CopiedEvent] = ()) -> Layout:
     """Create the streams that are absent, and leave the others unchanged. Several workers can do so at once.
 
-    If the settings want another feed than the installation has, it has that one from now on. Raises `PartitionsDiffer`
-    if it has another number of partitions than the settings want, and `StreamsDiffer` if a worker cannot work with it.
+    copies: the events that LIVE copies. Without any, LIVE is left to others.
+
+    If the settings want another feed than the installation has, it has that one from now on, unless the former one was
+    removed (`worker.former_feed`). Raises `PartitionsDiffer` if it has another number of partitions than the settings
+    want, and `StreamsDiffer` if a worker cannot work with it.
     """
-    layout = layout_of(settings, settings.partitions or DEFAULT_PARTITIONS, settings.feed or "msgpack")
+    layout = layout_of(settings, settings.partitions or DEFAULT_PARTITIONS, settings.feed or "json")
     if await _config(wire, layout.log) is None:
         await _create(wire, layout.log, {**log(settings), **await _first_place(wire, layout)})
     as_log = {name: one for name, one in (await _config(wire, layout.log) or {}).items() if name in AS_LOG}
@@ -85,10 +91,10 @@ async def provision(wire: Wire, settings: Settings) -> Layout:
         await _create(wire, layout.events, {**as_log, **window, **events(settings, layout)})
         found = await _config(wire, layout.events) or {}
     layout = layout_of(settings, _partitions(found, settings), feed.kept(found))
-    if settings.feed is not None and settings.feed != layout.feed:
+    if settings.feed is not None and layout.feed not in (settings.feed, feed.BOTH):
         await feed.change(wire, layout.events, found, settings.feed)
         layout = replace(layout, feed=settings.feed)
-    for name, config in wanted(settings, layout).items():
+    for name, config in wanted(settings, layout, copies).items():
         if (present := await _config(wire, name)) is None:
             await _create(wire, name, {**as_log, **config})
         else:
@@ -96,20 +102,22 @@ async def provision(wire: Wire, settings: Settings) -> Layout:
     return layout
 
 
-def wanted(settings: Settings, layout: Layout) -> dict[str, dict[str, Any]]:
+def wanted(settings: Settings, layout: Layout, copies: Collection[CopiedEvent]) -> dict[str, dict[str, Any]]:
     """By name, what this version and the settings want of each stream. What they leave open is not in it."""
     return {
         layout.events: events(settings, layout),
         layout.log: log(settings),
         layout.state: state(settings, layout),
         layout.lease: lease(settings),
-        layout.live: live(settings, layout),
+        **({layout.live: live(settings, layout, copies)} if copies else {}),
     }
 
 
-async def reports(wire: Wire, settings: Settings, layout: Layout) -> list[StreamReport]:
+async def reports(
+    wire: Wire, settings: Settings, layout: Layout, copies: Collection[CopiedEvent]
+) -> list[StreamReport]:
     """All streams as they are, with what differs from what is wanted. One that does not exist is left out."""
-    found = [await report.report_on(wire, name, config) for name, config in wanted(settings, layout).items()]
+    found = [await report.report_on(wire, name, config) for name, config in wanted(settings, layout, copies).items()]
     return [one for one in found if one is not None]
 
 
@@ -252,11 +260,10 @@ def state(settings: Settings, layout: Layout) -> dict[str, Any]:
     }
 
 
-def live(settings: Settings, layout: Layout) -> dict[str, Any]:
-    """LIVE: a copy of the last observation of each Kubernetes object, with the manifests, which states do not have."""
-    prefix, observed = settings.prefix, "resource.observed"
-    object_subject = f"{prefix}.live.{{{{wildcard(1)}}}}.{{{{wildcard(2)}}}}.>"
-    transforms = [{"src": f"{prefix}.inbox.*.*.{observed}.>", "dest": object_subject}]
+def live(settings: Settings, layout: Layout, copies: Iterable[CopiedEvent]) -> dict[str, Any]:
+    """LIVE: a copy of the last event of some kinds about each entity, with all that states do not have of it."""
+    prefix, place = settings.prefix, "{{wildcard(1)}}.{{wildcard(2)}}.>"
+    transforms = [{"src": f"{prefix}.inbox.*.*{one.part}>", "dest": f"{prefix}.{one.branch}.{place}"} for one in copies]
     return {
         **_common(settings, settings.live_max_bytes),
         "max_msgs_per_subject": 1,

@@ -72,13 +72,6 @@ class Change:
             phases.add(after)
 
 
-class ChangeList(list[Change]):
-    """Changes, ids in natural order."""
-
-    without_time = 0
-    """By the publishers' clock: how many of the records read had no usable time of their own."""
-
-
 class Changes:
     """Collects the changes of all entities between two moments."""
 
@@ -97,11 +90,9 @@ class Changes:
             change = self.found[key] = Change(*key, _before(record), {}, 0, 0, record.time_ns)
         change.take(record)
 
-    def sorted(self, without_time: int = 0) -> ChangeList:
+    def sorted(self) -> list[Change]:
         """All changes, ids in natural order."""
-        found = ChangeList(sorted(self.found.values(), key=lambda change: (natural(change.id), change.kind)))
-        found.without_time = without_time
-        return found
+        return sorted(self.found.values(), key=lambda change: (natural(change.id), change.kind))
 
 
 def _states(entity: Entity) -> dict[str, State]:

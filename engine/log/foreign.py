@@ -57,7 +57,7 @@ def is_copy(block: bytes | None) -> bool:
 
 
 def is_json_copy(block: bytes | None) -> bool:
-    """Whether a message of LOG with this header block is the copy of a record in JSON (`ownership.json_copies`)."""
+    """Whether a message of LOG is the copy of a record in JSON, which earlier versions wrote (`jetstream.feed`)."""
     return block is not None and JSON_COPY in block
 
 

@@ -30,8 +30,6 @@ AT_ONCE = 100
 """Messages that are erased at the same time."""
 NOTED = 50_000
 """Positions in one note, at most: a message holds 1 MB."""
-OBSERVED = ".resource.observed."
-"""A part of the subjects of the events that LIVE copies."""
 COPIED = (0.0, 0.05, 0.2, 0.75, 2.0)
 """Seconds before each look for the copy in LIVE, which may arrive after the event is decided."""
 POLL = 0.1
@@ -99,14 +97,15 @@ async def find(installation: Installation, kind: str, entity_id: str, timeout: f
     check_name(installation.kinds, kind, entity_id)
     wire, layout, subjects = installation.wire, installation.layout, installation.subjects
     partition, found, observed = installation.partition_of(entity_id), Purge(kind, entity_id), 0
+    copied = installation.kinds.copies.get(kind)
     async for slice_ in read_all(wire, layout.events, [subjects.stored_events(partition, kind, entity_id)]):
         found.positions += [stored.sequence for stored in slice_]
         found.bytes += sum(len(stored.data) for stored in slice_)
-        observed = max([observed, *(stored.sequence for stored in slice_ if OBSERVED in stored.subject)])
+        observed = max([observed, *(stored.sequence for stored in slice_ if copied and copied.part in stored.subject)])
     if found.positions:
         await _until_decided(installation, entity_id, found.positions[-1], timeout)
-    if kind == "resource":
-        copy = await _copied(installation, subjects.live(partition, entity_id), observed)
+    if copied is not None:
+        copy = await _copied(installation, subjects.live(copied.branch, partition, entity_id), observed)
         newest = found.positions[-1] if found.positions else 0
         found.live = copy.sequence if copy is not None and (not newest or copy.position <= newest) else 0
     rejected = subjects.rejection(partition, kind, "*", entity_id)

@@ -106,7 +106,7 @@ def changed(kinds: Kinds, era: Era | None) -> dict[str, str]:
     """
     if era is None or era.digest in (kinds.digest, ""):
         return {}
-    found = {name: version for name, version in era.tables.items() if kinds.versions.get(name, version) != version}
+    found = {name: version for name, version in era.tables.items() if name in kinds and kinds[name].version != version}
     return {**found, **{name: version for name, version in era.former.items() if name in kinds}}
 
 

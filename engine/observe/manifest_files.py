@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from phaseline.engine.errors import BadManifest
-from phaseline.machines.kubernetes import manifest
+from phaseline.machines import yaml_text
 
 Manifest = Mapping[str, Any]
 ENDINGS = (".yaml", ".yml", ".json")
@@ -76,12 +76,12 @@ def _documents(file: Path, tell: Tell) -> Iterator[Any]:
     try:
         text = sys.stdin.buffer.read() if str(file) == "-" else file.read_bytes()
         if file.suffix == ".json":
-            yield from manifest.json_documents(text, told)
+            yield from yaml_text.json_documents(text, told)
         else:
             yield from _either(text, told)
     except OSError as error:
         raise BadManifest(where=file, problem=error.strerror or str(error)) from error
-    except manifest.NotYaml as error:
+    except yaml_text.NotYaml as error:
         raise BadManifest(where=file, problem=str(error)) from error
     finally:
         for one in told:
@@ -92,12 +92,12 @@ def _either(text: bytes, told: list[str]) -> Iterator[Any]:
     """The documents of a text that does not say whether it is JSON or YAML."""
     if text.lstrip()[:1] in (b"{", b"["):
         said: list[str] = []
-        with suppress(manifest.NotYaml):
-            found = [*manifest.json_documents(text, said)]
+        with suppress(yaml_text.NotYaml):
+            found = [*yaml_text.json_documents(text, said)]
             told += said
             yield from found
             return
-    yield from manifest.documents(text, told)
+    yield from yaml_text.documents(text, told)
 
 
 def objects(found: Any, where: str) -> Iterator[Manifest]:

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from phaseline.engine.errors import BadManifest
 from phaseline.engine.observe.manifest_files import objects
 from phaseline.engine.publish.event_file import pieces
-from phaseline.machines.kubernetes import manifest as manifests
+from phaseline.machines import yaml_text
 from phaseline.schemas import bounds
 
 MAX_LENGTH = 64 << 20
@@ -88,9 +88,9 @@ def read_text(text: bytes, name: str) -> Iterator[ObjectChange]:
         stream.end()
         return
     try:
-        for number, value in enumerate(manifests.documents(text), 1):
+        for number, value in enumerate(yaml_text.documents(text), 1):
             yield from changes(value, f"{name}, document {number}")
-    except manifests.NotYaml as error:
+    except yaml_text.NotYaml as error:
         raise BadManifest(where=name, problem=str(error)) from error
 
 

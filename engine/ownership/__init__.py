@@ -2,6 +2,6 @@
 
 Belongs here: `takeover` with `former_owner` and `load_states`, `divided` (what is refused), `claim` (an owned
 partition) with `claim_watch`, `event_loss` and `repair_timers` (what its owner looks after), `fenced_commit` and
-`oversized_commit` (the forms of a commit), `json_copies` (what a commit adds to a feed in both formats). Does not:
-deciding events and the loop (`worker`), which worker should own what (`worker.lease`).
+`oversized_commit` (the forms of a commit). Does not: deciding events and the loop (`worker`), which worker should own
+what (`worker.lease`).
 """

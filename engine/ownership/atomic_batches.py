@@ -16,6 +16,7 @@ from phaseline.engine.core.message import BATCH_LIMIT, Headers, Message
 from phaseline.engine.errors import ApiFailed, Fenced, PayloadTooLarge
 from phaseline.engine.jetstream.api_reply import EXPECTED, read_ack
 from phaseline.engine.jetstream.wire import Wire
+from phaseline.schemas import codec
 from phaseline.schemas.cloudevents import content_types
 
 JSON_LINE, MSGPACK_LINE = (
@@ -156,7 +157,7 @@ def batch_frames(batch: str, messages: Sequence[Message], limit: int) -> bytes:
     parts: list[bytes] = []
     for number, message in enumerate(messages, 1):
         subject, body = message.subject, message.body
-        lines = JSON_LINE if body[:1] == b"{" else MSGPACK_LINE
+        lines = JSON_LINE if codec.is_json(body) else MSGPACK_LINE
         if message.headers:
             lines = _lines(message.headers, lines)
         block = f"NATS/1.0\r\nNats-Batch-Id: {batch}\r\nNats-Batch-Sequence: {number}\r\n{lines}\r\n"

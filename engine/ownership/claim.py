@@ -9,13 +9,11 @@ from dataclasses import dataclass, field
 
 from msgspec.structs import replace
 
-from phaseline.engine.core.message import Message
+from phaseline.engine.core.message import BATCH_LIMIT, Message
 from phaseline.engine.core.tree import Tree
 from phaseline.engine.edge.origins import Origins, Saved
 from phaseline.engine.log.checkpoint import Checkpoint, Plan
-from phaseline.engine.ownership import json_copies
 from phaseline.engine.ownership.fenced_commit import Fence
-from phaseline.engine.settings import Feed
 
 
 @dataclass(slots=True)
@@ -23,7 +21,7 @@ class Claim:
     """A partition that this worker owns: its tree, its fence, the last checkpoint, and its position.
 
     The position can be ahead of the checkpoint's, because `append_row` does not write a checkpoint. pending: how many
-    events followed the one at the position when it was read. feed, prefix: those of the installation.
+    events followed the one at the position when it was read. prefix: that of the installation.
     """
 
     partition: int
@@ -32,21 +30,18 @@ class Claim:
     checkpoint: Checkpoint
     position: int
     pending: int = 0
-    feed: Feed = "msgpack"
     prefix: str = "pl"
     former: str = ""
     """The worker that owned the partition before; empty if there was none."""
     origins: Origins = field(init=False)
     """What is remembered of the edges."""
 
+    limit = BATCH_LIMIT
+    """The most messages that one batch can hold beside the checkpoint."""
+
     def __post_init__(self) -> None:
         last = self.checkpoint
         self.origins = Origins(self.prefix, Saved(last.origins, last.until or last.position))
-
-    @property
-    def limit(self) -> int:
-        """The most messages that one batch can hold beside the checkpoint."""
-        return json_copies.limit(self.feed)
 
     async def append(self, messages: Sequence[Message], position: int, plan: Plan | None = None) -> None:
         """Commit `messages` and the checkpoint of `position` in one batch.
@@ -56,16 +51,10 @@ class Claim:
         self._advance(position)
         shared = plan is None and self.checkpoint.plan is None
         self.checkpoint = self._next(position, plan)
-        await self.fence.append(self._with_copies(messages), self.checkpoint.encode_as, shared=shared)
+        await self.fence.append(messages, self.checkpoint.encode_as, shared=shared)
 
     async def append_row(self, messages: Sequence[Message], position: int) -> None:
-        """Commit records one after the other, without a checkpoint. The last record's cause says the position.
-
-        With their copies in JSON they need a batch, which has a checkpoint.
-        """
-        if self.feed == "both":
-            await self.append(messages, position)
-            return
+        """Commit records one after the other, without a checkpoint. The last record's cause says the position."""
         self._advance(position)
         self.checkpoint = replace(self.checkpoint, attempts=0, trying=0, triers=())
         for message in messages:
@@ -107,7 +96,7 @@ class Claim:
         tried = {"attempts": last.attempts, "trying": last.trying, "triers": last.triers}
         self.checkpoint = replace(self._next(self.position, last.plan), **tried)
         if messages:
-            await self.fence.append(self._with_copies(messages), self.checkpoint.encode_as)
+            await self.fence.append(messages, self.checkpoint.encode_as)
         else:
             await self.fence.move(self.checkpoint.encode_as)
 
@@ -124,10 +113,6 @@ class Claim:
     def vouched(self) -> int:
         """The position up to which no event waits to be decided."""
         return max(self.position, self.checkpoint.clear or 0)
-
-    def _with_copies(self, messages: Sequence[Message]) -> Sequence[Message]:
-        """The messages, and behind them the copies in JSON that an installation with both feeds has."""
-        return [*messages, *json_copies.of(self.prefix, messages)] if self.feed == "both" else messages
 
     def _advance(self, position: int) -> None:
         """Set the position before the commit is sent, because the next events are decided while it is under way."""

@@ -64,8 +64,7 @@ async def take_over(
         prepared=read > 0, read=states.read - read, seconds=round(time.monotonic() - began, 3),
     )  # fmt: skip
     pending = last.pending if position == last.position else 0
-    layout = installation.layout
-    claim = Claim(partition, tree, fence, own, position, pending, layout.feed, layout.prefix, last.worker)
+    claim = Claim(partition, tree, fence, own, position, pending, installation.layout.prefix, last.worker)
     if last.attempts and last.plan is None and position > last.position:
         # Lone records do not write the checkpoint: the former owner did get on.
         until = own.until or own.position

@@ -15,7 +15,6 @@ from phaseline.engine.core import intake
 from phaseline.engine.core.message import Headers
 from phaseline.engine.errors import EventRefused, Unsendable
 from phaseline.machines.compiler.kinds import Kinds
-from phaseline.machines.kubernetes.secret_values import raw_secret_in
 from phaseline.schemas import bounds, codec, envelope
 from phaseline.schemas.cloudevents import extensions
 from phaseline.schemas.cloudevents.extensions import Extension
@@ -136,7 +135,7 @@ def _check(kinds: Kinds, event: Event, address: Address) -> None:
         intake.check_arity(kind, address.id)
         intake.check_data(kind, address.trigger, event.data or {})
         envelope.sequence_of(event)
-        _check_secrets(event)
+        _check_banned(kinds, event)
     except intake.RejectedEvent as error:
         raise EventRefused(reason=error.reason, message=f"{error}{_meant(kinds, address, error.reason)}") from None
     except Invalid as error:
@@ -150,10 +149,10 @@ def _meant(kinds: Kinds, address: Address, reason: Reason) -> str:
     return did_you_mean(address.trigger, kinds[address.kind].roles) if reason == "unknown_trigger" else ""
 
 
-def _check_secrets(event: Event) -> None:
-    """Raise `RejectedEvent` if the event holds the values of a Secret."""
-    if event.data and (where := raw_secret_in({"data": event.data})) is not None:
-        raise intake.RejectedEvent("secret", intake.secret_message(where))
+def _check_banned(kinds: Kinds, event: Event) -> None:
+    """Raise `RejectedEvent` if the event holds what no event may hold."""
+    if event.data and (found := kinds.bans.inside({"data": event.data})) is not None:
+        raise intake.RejectedEvent("secret", found.message)
 
 
 def _check_bounds(packed: bytes, body: dict[str, Any]) -> None:

@@ -120,12 +120,12 @@ def _json(text: bytes, name: str) -> dict[str, Any]:
 
 
 def _yaml(text: bytes, name: str) -> Iterator[Any]:
-    from phaseline.machines.kubernetes import manifest  # noqa: PLC0415  # it needs a library for YAML, an extra
+    from phaseline.machines import yaml_text  # noqa: PLC0415  # it needs a library for YAML, an extra
 
     try:
-        for found in manifest.documents(text):
+        for found in yaml_text.documents(text):
             yield from found if isinstance(found, list) else [found]
-    except manifest.NotYaml as error:
+    except yaml_text.NotYaml as error:
         raise BadEventFile(name=name, place="beginning", problem=str(error)) from error
 
 

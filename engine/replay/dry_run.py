@@ -52,7 +52,7 @@ async def dry_run(
     subject = subjects.inbox(partition).removesuffix(">") + rest
     eras = await table_eras.eras(installation, partition)
     tree.silence_after = eras[-1].silence_after if eras else 0.0
-    processor = Processor(tree, subjects, partition)
+    processor = Processor(tree, subjects, partition, as_json=installation.layout.feed == "json")
     event = Stored(subject, message.body, sequence, time.time_ns(), 0, None)
     decision = processor.answer(event)
     records = decision.records

@@ -9,12 +9,12 @@ from typing import Protocol
 
 from phaseline.engine.core.message import COPY, Message
 from phaseline.engine.core.process import InboxEvent
+from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.table_eras import Era
 from phaseline.engine.replay import log_format
 from phaseline.engine.replay.log_format import EventItem, ExpectedItem, Header, RecordItem, StateItem
 from phaseline.engine.replay.log_writer import LogWriter
 from phaseline.engine.replay.recorded_log import LogSource, RecordedStep, Span, read
-from phaseline.machines.kubernetes.secret_values import raw_secret
 from phaseline.schemas.cloudevents.binary_mode import structured
 from phaseline.schemas.records import Rejection, Transition
 from phaseline.schemas.version import __version__
@@ -26,6 +26,7 @@ class ExportedLog(LogSource, Protocol):
     begins: int
     ends: int
     span: Span
+    installation: Installation
 
     @property
     def purged_positions(self) -> Collection[int]:
@@ -118,9 +119,10 @@ class _Export:
             self.last = states
 
     def put(self, log: LogWriter, step: RecordedStep) -> None:
-        """Write an event and its records. An event with a raw Secret is left out, like one that was erased."""
+        """Write an event and its records. An event with banned content is left out, like one that was erased."""
         event = step.event
-        if event is not None and raw_secret(structured(event.data, event.block)) is None:
+        bans = self.source.installation.kinds.bans
+        if event is not None and bans.where(structured(event.data, event.block)) is None:
             log.write(event_item(self.source.prefix, event))
         for message in step.messages:
             if self.records:

@@ -12,7 +12,6 @@ from types import ModuleType
 from typing import Any
 
 from phaseline.engine.errors import BadTables
-from phaseline.machines.built_in import installed
 from phaseline.machines.compiler.checks import WrongTable
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.language.table import Table
@@ -20,27 +19,28 @@ from phaseline.machines.language.table import Table
 INSTALLED = "installed"
 
 
-def load_kinds(where: str) -> Kinds:
+def load_kinds(where: str, installed: Kinds) -> Kinds:
     """The kinds that `where` names. Tables replace the installed ones of the same name; a `Kinds` is taken as it is.
 
     Raises `BadTables`.
     """
     if where == INSTALLED:
-        return installed()
+        return installed
     path, colon, name = where.rpartition(":")
     if not colon or not path or not name:
         raise BadTables(where=where, problem="write it as package.module:NAME or path/to/file.py:NAME, or `installed`")
     value = _attribute(_module(where, path), where, name)
     if isinstance(value, Kinds):
-        return value
+        return value.guarded_by(installed.products or ())
     tables = list(value) if isinstance(value, Iterable) else [value]
     if not tables or not all(isinstance(table, Table) for table in tables):
         raise BadTables(
             where=where, problem=f"{name} must be a Table, a list of tables or a Kinds, found {type(value).__name__}"
         )
-    known = {kind.name: kind.written for kind in installed().values()}
+    known = {kind.name: kind.written for kind in installed.values()}
     try:
-        return Kinds(tuple({**known, **{table.kind: table for table in tables}}.values()), checked=known.values())
+        together = tuple({**known, **{table.kind: table for table in tables}}.values())
+        return Kinds(together, known.values(), products=installed.products)
     except WrongTable as error:
         raise BadTables(where=where, problem=str(error)) from None
 

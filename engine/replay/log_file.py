@@ -98,7 +98,7 @@ class LogFile:
             pieces = source.pieces()
             first = next(pieces, b"")
             everything = chain([first], pieces)
-            yield from self._lines(everything) if first[:1] == b"{" else self._values(everything)
+            yield from self._lines(everything) if codec.is_json(first) else self._values(everything)
 
     def _values(self, pieces: Iterable[bytes]) -> Iterator[Sequence[Part]]:
         values, held, begin = codec.Values(), bytearray(), 0

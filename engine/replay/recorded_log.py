@@ -71,7 +71,7 @@ class RecordedStep(msgspec.Struct, frozen=True, gc=False):
     messages: list[Message]
     era: Era | None = None
     is_erased: bool = False
-    """Whether the messages are those of events that were erased from EVENTS: raw Secrets, and what was purged."""
+    """Whether the messages are those of events that were erased from EVENTS: banned content, and what was purged."""
     change: Era | None = None
     """The note of the change of tables that made the messages. `event` is None then."""
 
@@ -107,7 +107,7 @@ class RecordedLog(LogSource, Protocol):
 
     @property
     def erased(self) -> int:
-        """How many events with a raw Secret were found erased so far."""
+        """How many events with banned content were found erased so far."""
 
     @property
     def purged(self) -> int:
@@ -294,7 +294,7 @@ def part_moved(messages: list[Message], eras: Sequence[Era]) -> tuple[dict[int, 
 
 
 def is_of_secret(message: Message) -> bool:
-    """Whether a message is the rejection of an event with a raw Secret, which workers erase."""
+    """Whether a message is the rejection of an event with banned content, which workers erase."""
     if ".secret." not in message.subject:
         return False
     try:

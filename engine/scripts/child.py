@@ -1,7 +1,7 @@
 """The main loop of the child process: reads a request, runs its script, writes the answer.
 
 Belongs here: the limits of the process, its end with its parent, the framing of requests and answers. Does not: the
-languages (`lua`, `jq_paths`, `jq_map`).
+languages (`lua`, `jq_paths`).
 """
 
 import contextlib
@@ -17,7 +17,7 @@ import time
 from collections.abc import Callable
 from typing import Any, BinaryIO
 
-from phaseline.engine.scripts import jq_map, jq_paths, lua
+from phaseline.engine.scripts import jq_paths, lua
 from phaseline.schemas import codec
 
 HEAD = struct.Struct(">I")
@@ -28,7 +28,7 @@ SPARE_SECONDS = 5
 PR_SET_PDEATHSIG = 1
 
 RUNS: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] = {
-    "lua": lua.run, "jq": jq_paths.run, "jq_map": jq_map.run,
+    "lua": lua.run, "jq": jq_paths.run,
 }  # fmt: skip
 
 

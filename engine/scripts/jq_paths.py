@@ -91,12 +91,6 @@ def _compiled(program: str) -> Any:
     return jq.compile(f"{shadows(program)}del({program})")
 
 
-@lru_cache(maxsize=64)
-def whole(program: str) -> Any:
-    """A program that is run as it is (`jq_map`); raises `ValueError`."""
-    return jq.compile(program)
-
-
 def _first_line(error: ValueError) -> str:
     """The first line of an error. The further lines of jq repeat the program."""
     return str(error).partition("\n")[0]

@@ -3,7 +3,7 @@
 Belongs here: `metric_table` (every metric: its name, type, labels and meaning), `readings` (what values it has in a
 worker, at this moment), `stream_readings` (how the streams grow), `exposition` (the text that Prometheus reads),
 `checks` (whether a worker is alive and ready), `listening` (sockets, for `phaseline serve` too), `endpoint` (answering
-requests beside the event loop), `exposing` (a worker's endpoint as a whole), `alert_table` and `panel_table` (what
-Prometheus and Grafana watch), `monitoring_files` (their files in deploy/monitoring), `page` (docs/metrics.md).
-Does not: counting while a worker works (`worker.measures`, `core.process`), requests of `phaseline serve` (`http`).
+requests beside the event loop), `exposing` (a worker's endpoint as a whole), `page` (docs/metrics.md).
+Does not: alerts and dashboards (deploy/monitoring), counting while a worker works (`worker.measures`,
+`core.process`), requests of `phaseline serve` (`http`).
 """

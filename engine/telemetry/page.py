@@ -1,4 +1,4 @@
-"""The tables of docs/metrics.md, made from the tables of metrics and alerts.
+"""The tables of docs/metrics.md, made from the table of metrics and from the rules for Prometheus.
 
 Belongs here: that part of the page. Does not: the rest of the page, which people write.
 """
@@ -7,13 +7,15 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from textwrap import wrap
 
-from phaseline.engine.telemetry.alert_table import ALERTS
+import msgspec.yaml
+
 from phaseline.engine.telemetry.metric_table import METRICS
 from phaseline.machines.docs.written_part import keep
 
 PAGE = Path("docs/metrics.md")
+RULES = Path("deploy/monitoring/rules.yaml")
 COMMAND = "python3 dev.py generate"
-BEGIN = f"<!-- Written by `{COMMAND}` from engine/telemetry, up to the end of the page. -->"
+BEGIN = f"<!-- Written by `{COMMAND}` from engine/telemetry and deploy/monitoring/rules.yaml, up to the end. -->"
 WIDTH = 120
 """Columns of a line."""
 
@@ -33,10 +35,11 @@ def _metrics() -> Iterator[str]:
 
 def _runbook() -> Iterator[str]:
     yield from ("## Alerts", "", "A `page` wakes somebody; a `ticket` can wait for the morning.", "")
-    for alert in ALERTS:
-        text = f"{alert.means} ({alert.severity}, after {alert.wait}) What to do: {alert.do}"
+    [group] = msgspec.yaml.decode(RULES.read_bytes())["groups"]
+    for rule in group["rules"]:
+        text = f"({rule['labels']['severity']}, after {rule['for']}) {rule['annotations']['description']}"
         lines = wrap(text, WIDTH, break_long_words=False, break_on_hyphens=False)
-        yield from (f"### {alert.name}", "", *lines, "", "```text", alert.expr, "```", "")
+        yield from (f"### {rule['alert']}", "", *lines, "", "```text", rule["expr"], "```", "")
 
 
 def wanted(page: str) -> str:

@@ -16,7 +16,6 @@ from phaseline.engine.core.process import Processor
 from phaseline.engine.core.tree import Tree, evolve
 from phaseline.engine.replay.recorded_log import StoredEvent
 from phaseline.engine.scripts.runner import shared_runner
-from phaseline.machines.built_in import BUILT_IN, installed
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.language.table import Table
 from phaseline.schemas import codec
@@ -34,16 +33,20 @@ def kinds_of(given: KindsLike) -> Kinds:
 
     A table replaces a built-in table of the same kind. Raises `WrongTable`.
     """
+    if isinstance(given, Kinds) and given.products is not None:
+        return given
+    from phaseline.machines.built_in import BUILT_IN, PRODUCTS, installed  # noqa: PLC0415  # the kernel has none
+
     if given is None:
         return installed()
     if isinstance(given, Kinds):
-        return given
+        return given.guarded_by(PRODUCTS)
     tables = (given,) if isinstance(given, Table) else tuple(given)
     own = {table.kind for table in tables}
     built_in = {table.kind for table in BUILT_IN}
     if own.isdisjoint(built_in) and all(table.parent is None or table.parent in own for table in tables):
-        return Kinds(tables)
-    return Kinds((*(table for table in BUILT_IN if table.kind not in own), *tables), checked=BUILT_IN)
+        return Kinds(tables, products=PRODUCTS)
+    return Kinds((*(table for table in BUILT_IN if table.kind not in own), *tables), BUILT_IN, products=PRODUCTS)
 
 
 class Sent(NamedTuple):

@@ -1,6 +1,6 @@
-"""Erases the events that were rejected because they hold a raw Secret: from EVENTS, and their copies from LIVE.
+"""Erases the events that were rejected because of what they hold: from EVENTS, and their copies from LIVE.
 
-Belongs here: the queue of a partition, trying again, what a former owner left behind. Does not: finding raw Secrets
+Belongs here: the queue of a partition, trying again, what a former owner left behind. Does not: finding banned content
 (`core.intake`), the requests to the server (`jetstream.erase`).
 An event is erased after its rejection is committed, so the log always says what was erased. The next owner of a
 partition erases what the last one did not: it looks at every such rejection in the log.
@@ -19,7 +19,6 @@ from phaseline.engine.jetstream.erase import copy_on, erase
 from phaseline.engine.jetstream.stream_reader import read_all
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.log_records import event_at
-from phaseline.machines.kubernetes.secret_values import raw_secret
 from phaseline.schemas import codec
 from phaseline.schemas.records import Rejection
 from phaseline.schemas.templates import reading
@@ -46,6 +45,7 @@ class Erasure:
 
     def __init__(self, installation: Installation, partition: int) -> None:
         self._installation, self._partition = installation, partition
+        self._bans, self._copies = installation.kinds.bans, installation.kinds.copies
         self._gate = asyncio.Semaphore(AT_ONCE)
         self._tasks: set[asyncio.Task[None]] = set()
 
@@ -74,8 +74,9 @@ class Erasure:
         """The subject of the copy of an event in LIVE; empty for events that are not copied."""
         prefix = self._installation.prefix
         branch, partition, root, kind, trigger, *rest = subject[len(prefix) + 1 :].split(".")
-        is_copied = (branch, kind, trigger) == ("inbox", "resource", "observed")
-        return ".".join([prefix, "live", partition, root, *rest]) if is_copied else ""
+        copied = self._copies.get(kind)
+        is_copied = branch == "inbox" and copied is not None and copied.trigger == trigger
+        return ".".join([prefix, copied.branch, partition, root, *rest]) if copied is not None and is_copied else ""
 
     async def _erase(self, found: Erasable) -> None:
         """Erase an event and its copy, however long that takes."""
@@ -98,7 +99,7 @@ class Erasure:
         for pause in COPIED if existed else COPIED[:1]:
             await asyncio.sleep(pause)
             copy = await copy_on(wire, layout.live, found.live) if found.live else None
-            if copy is not None and copy.position == found.position and raw_secret(copy.body) is not None:
+            if copy is not None and copy.position == found.position and self._bans.where(copy.body) is not None:
                 await erase(wire, layout.live, copy.sequence)
             if not found.live or (copy is not None and copy.position >= found.position):
                 break
@@ -117,7 +118,7 @@ class Erasure:
                 return
 
     async def _told(self) -> AsyncIterator[Rejection]:
-        """The rejections of this partition, in the log, whose events held a raw Secret."""
+        """The rejections of this partition, in the log, whose events held banned content."""
         installation = self._installation
         filter_ = installation.subjects.secrets(self._partition)
         if await last_message_from_leader(installation.wire, installation.layout.log, filter_) is None:
@@ -132,11 +133,12 @@ class Erasure:
                     yield record
 
     async def _erase_told(self, record: Rejection) -> None:
-        """Erase the event of a rejection, if it does hold a raw Secret: a forged rejection must not erase anything."""
+        """Erase the event of a rejection, if it does hold banned content: a forged one must not erase anything."""
         event = await event_at(self._installation, record.cause.sequence)
         if event is not None:
-            if raw_secret(event.body) is not None:
+            if self._bans.where(event.body) is not None:
                 await self._erase(Erasable(record.cause.sequence, self._live_subject(event.subject)))
-        elif (record.kind, record.trigger) == ("resource", "observed"):
-            live = self._installation.subjects.live(self._installation.partition_of(record.id), record.id)
+        elif (copied := self._copies.get(record.kind)) is not None and copied.trigger == record.trigger:
+            bucket = self._installation.partition_of(record.id)
+            live = self._installation.subjects.live(copied.branch, bucket, record.id)
             await self._erase(Erasable(record.cause.sequence, live))

@@ -76,7 +76,7 @@ def _matches(partitions: int, workers: frozenset[str]) -> Iterator[tuple[bytes, 
 def _is_lease(found: LastMessage) -> bool:
     """Whether a worker wrote this lease: it names a worker and expires, and it is no copy that the server sent."""
     block = found.block or b""
-    is_name = found.data[:1] not in codec.JSON_STARTS and found.data.strip() == found.data != b""
+    is_name = not codec.is_json(found.data) and found.data.strip() == found.data != b""
     return is_name and TTL in block and not foreign.is_copy(block)
 
 

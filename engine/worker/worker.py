@@ -17,7 +17,6 @@ from phaseline.engine import logs
 from phaseline.engine.core.counts import outcomes
 from phaseline.engine.core.counts.outcomes import EventCounts, Outcomes
 from phaseline.engine.edge.inlet_keeping import InletKeeper
-from phaseline.engine.emco_status.server import StatusService
 from phaseline.engine.errors import (
     ApiFailed,
     DecisionStuck,
@@ -42,13 +41,14 @@ from phaseline.engine.ownership import divided
 from phaseline.engine.ownership.atomic_batches import AtomicBatches
 from phaseline.engine.ownership.tables_change import survey
 from phaseline.engine.settings import Settings
-from phaseline.engine.worker import backlog_answers, hand_over
+from phaseline.engine.worker import former_feed, hand_over
 from phaseline.engine.worker.hand_over import Preparations
 from phaseline.engine.worker.lease import Leases
 from phaseline.engine.worker.measures import Measures
 from phaseline.engine.worker.partition import Partition
+from phaseline.engine.worker.services import Services, listen_backlog
 from phaseline.engine.worker.stopping import unless_stopped
-from phaseline.machines import built_in, libraries
+from phaseline.machines import libraries
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.schemas.version import __version__
 
@@ -114,8 +114,8 @@ class Worker:
         `WorkerFaults` if this worker fails on whatever it decides.
         """
         self._stop = stop
-        if self.kinds is built_in.installed() and (broken := built_in.broken()):
-            raise KindsBroken(problem="; ".join(map(str, broken)))
+        if self.kinds.broken:
+            raise KindsBroken(problem="; ".join(map(str, self.kinds.broken)))
         self.kinds.check()
         libraries.check(self.kinds)
         self.wire.require(*MINIMUM_SERVER)
@@ -145,12 +145,12 @@ class Worker:
         self.installation = installation
         self._leases = leases = Leases(installation, self.name, self.settings.lease, self.measures)
         preparations = Preparations(installation, self.name, leases.take_given, self._is_taking_over, leases.calm)
-        status = StatusService(installation, self.loaded, self.name, __version__)
-        announced = await status.start()
+        services = Services(installation, self.loaded, self.name, __version__)
+        announced = await services.start()
         try:
             self.ready.set()
             await leases.run(
-                stop, gained=lambda p: self._start(installation, preparations, status, p), lost=self._end,
+                stop, gained=lambda p: self._start(installation, preparations, services, p), lost=self._end,
                 awaited=preparations.want,
             )  # fmt: skip
             if self.ends is None:
@@ -184,8 +184,10 @@ class Worker:
                 await asyncio.sleep(PAUSE)
 
     async def _checked(self) -> Installation:
-        installation = Installation(self.wire, await provision(self.wire, self.settings), self.kinds)
+        layout = await provision(self.wire, self.settings, self.kinds.copies.values())
+        installation = Installation(self.wire, layout, self.kinds)
         await divided.check(installation)
+        installation = await former_feed.leave(installation, self.settings.feed)
         eras = await table_eras.check_all(installation, self.settings.accept_tables)
         await survey.check(installation, eras, self.settings.accept_stranded)
         return installation
@@ -209,7 +211,7 @@ class Worker:
         return self._leases is not None and self._leases.has_share
 
     async def _start(
-        self, installation: Installation, preparations: Preparations, status: StatusService, number: int
+        self, installation: Installation, preparations: Preparations, services: Services, number: int
     ) -> None:
         stop, leases = asyncio.Event(), self._held_leases
         settings = self.settings
@@ -222,8 +224,8 @@ class Worker:
         )  # fmt: skip
         self.loaded[number] = partition
         listening = (
-            await status.listen(number),
-            await backlog_answers.listen(installation, partition),
+            await services.listen(number),
+            await listen_backlog(installation, partition),
             await hand_over.listen(installation, number, lambda worker: self._give(number, worker)),
         )
         owning = self._own(partition, stop, leases, preparations, listening)

@@ -4,7 +4,8 @@ Belongs here: `Kind` (a compiled table), which says which steps a trigger takes;
 each other. Does not: the table of any kind, the list of built-in kinds (`machines.built_in`).
 """
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from copy import copy
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -12,17 +13,16 @@ from msgspec.structs import replace
 
 from phaseline.machines.compiler import check_kinds, checks, fingerprint, reachability, relations, reports
 from phaseline.machines.compiler.completion import completed, implied_cascades
-from phaseline.machines.compiler.conditions import aliases_of, expiring_conditions, phases_of, returns
+from phaseline.machines.compiler.conditions import expiring_conditions
 from phaseline.machines.compiler.judging import Judge
 from phaseline.machines.compiler.machine import (
-    INTERRUPTED,
     NO_CANDIDATES,
     FacetMachine,
     Step,
     candidates_of,
     starts_of_trigger,
 )
-from phaseline.machines.compiler.reports import PHASE, SEEN_FIELD, SNAPSHOT, UNREQUESTED
+from phaseline.machines.compiler.reports import SEEN_FIELD, SNAPSHOT, UNREQUESTED
 from phaseline.machines.compiler.short_ways import (
     MovePlan,
     PlanKey,
@@ -33,15 +33,8 @@ from phaseline.machines.compiler.short_ways import (
 )
 from phaseline.machines.language.contact import FACET, HEARD_AT, with_contact
 from phaseline.machines.language.predicates import Predicate, Scene
-from phaseline.machines.language.table import (
-    ABSENT,
-    DELETED,
-    FROM_DATA,
-    REPORTED,
-    Field,
-    Role,
-    Table,
-)
+from phaseline.machines.language.product import Bans, BrokenKind, CopiedEvent, NoProducts, Product, copies_of
+from phaseline.machines.language.table import ABSENT, FROM_DATA, REPORTED, Field, Role, Table
 from phaseline.schemas.records import CONTACT, Entity, FacetState, State, state
 from phaseline.schemas.subjects import ancestor_id
 
@@ -157,7 +150,9 @@ class Kind:
         self.base_from_data = frozenset(
             row.trigger for facet in table.facets for row in facet.rows if row.to == FROM_DATA
         )
-        self.fields: dict[str, tuple[Field, ...]] = {trigger: fields_of(table, trigger) for trigger in table.triggers}
+        self.fields: dict[str, tuple[Field, ...]] = {
+            trigger: reports.fields_of(table, trigger) for trigger in table.triggers
+        }
         self.attributes = {field.name: field.default for field in table.attributes if field.default is not None}
         self.unborn = tuple(FacetState(state(facet.begins), state(facet.begins), 0) for facet in table.facets)
         self.adopted = tuple(state(*facet.adopted) for facet in table.facets)
@@ -289,16 +284,25 @@ class _LazyKind(Kind):
 class Kinds(dict[str, Kind]):
     """The kinds of an installation, by name.
 
+    products: those whose bans hold for all events; None for kinds that decide none. broken: what was left out.
     hidden: pairs of kinds between which an entity may be missing in the tree although something below it lives.
     """
 
-    def __init__(self, tables: Sequence[Table], checked: Collection[Table] = (), sound: str = "") -> None:
+    def __init__(
+        self, tables: Sequence[Table], checked: Collection[Table] = (), sound: str = "",
+        products: Iterable[Product] | None = None,
+    ) -> None:  # fmt: skip
         """Check and compile the tables. Raises `WrongTable` for one that cannot work, with what to write instead.
 
         checked: those that were checked before, together. They are compiled when they are needed.
         sound: the digest that these had then.
         """
-        new = _others(tables, checked)
+        self.products = None if products is None else tuple(products)
+        self.broken: tuple[BrokenKind, ...] = ()
+        if self.products is not None:
+            _ = self.bans, self.copies  # raise what is wrong with them
+        known = {id(table) for table in checked}
+        new = [table for table in tables if id(table) not in known]
         self._checked, self._sound = [table.kind for table in tables if table not in new], sound
         named = _completed(tables, new)
         super().__init__({table.kind: _LazyKind(table, named) for table in tables})
@@ -314,8 +318,34 @@ class Kinds(dict[str, Kind]):
             self[table.kind].compile()
         self._is_checked = len(new) == len(self)
 
+    @cached_property
+    def bans(self) -> Bans:
+        """What no event may hold; raises `NoProducts`."""
+        if self.products is None:
+            raise NoProducts
+        return Bans.of(ban for product in self.products for ban in product.bans)
+
+    @cached_property
+    def copies(self) -> dict[str, CopiedEvent]:
+        """By kind, the events whose last one the server keeps."""
+        return copies_of(self.products or ())
+
+    def guarded_by(self, products: Iterable[Product]) -> "Kinds":
+        """These kinds with the bans of these products, if they have none of their own."""
+        if self.products is not None:
+            return self
+        found = copy(self)
+        found.products = tuple(products)
+        for name in ("copies", "digest", "versions"):
+            found.__dict__.pop(name, None)
+        return found
+
     def check(self) -> None:
-        """Check all tables unless they are known to be sound; raises `WrongTable`. A process that decides calls it."""
+        """Check all tables unless they are known to be sound. A process that decides calls it.
+
+        Raises `WrongTable`, `NoProducts`.
+        """
+        _ = self.bans
         if self._is_checked:
             return
         if not self._are_sound():
@@ -331,8 +361,9 @@ class Kinds(dict[str, Kind]):
 
     @cached_property
     def versions(self) -> dict[str, str]:
-        """The version of each kind."""
-        return {name: kind.version for name, kind in sorted(self.items())}
+        """The version of each kind, and the revision of each ban that counts."""
+        named = {} if self.products is None else self.bans.named
+        return {**{name: kind.version for name, kind in sorted(self.items())}, **named}
 
     @cached_property
     def digest(self) -> str:
@@ -346,12 +377,6 @@ class Kinds(dict[str, Kind]):
     def children(self, name: str) -> tuple[str, ...]:
         """The kinds whose parent is `name`."""
         return tuple(kind.name for kind in self.values() if kind.parent == name)
-
-
-def _others(tables: Sequence[Table], checked: Collection[Table]) -> list[Table]:
-    """The tables that are not among those that were checked before."""
-    known = {id(table) for table in checked}
-    return [table for table in tables if id(table) not in known]
 
 
 def _completed(tables: Sequence[Table], new: Sequence[Table]) -> dict[str, Table]:
@@ -370,30 +395,3 @@ def _completed(tables: Sequence[Table], new: Sequence[Table]) -> dict[str, Table
         for table in complete:
             reports.check_names(table, reports.reported_below(table, named))
     return named
-
-
-def fields_of(table: Table, trigger: str) -> tuple[Field, ...]:
-    """The fields that the data of an event may have beside `reason` and `message`."""
-    rows = [(facet, row) for facet in table.facets for row in facet.rows if row.trigger == trigger]
-    assigned = {name for _, row in rows for name in table.assigned(row)}
-    attributes = tuple(field for field in table.attributes if field.name in assigned)
-    named: tuple[Field, ...] = ()
-    for facet in (facet for facet, row in rows if row.to == FROM_DATA):
-        ends = (ABSENT,) if trigger == REPORTED else (ABSENT, DELETED)
-        phases = tuple(phase for phase in phases_of(facet) if phase not in ends)
-        required = all(row.given.get(PHASE, "") is not None for _, row in rows)
-        conditions = tuple(dict.fromkeys(label.condition for label in facet.labels if label.condition is not None))
-        named = (
-            Field("phase", str, "the phase it is in", (*phases, *aliases_of(facet)), required=required),
-            Field(
-                "conditions",
-                str,
-                "its conditions, in order of arrival; the phase's own where left out",
-                conditions,
-                many=True,
-            ),
-        )
-        if back := tuple(returns(facet)):
-            doc = f"the phase that the causes of {facet.accumulates_in} interrupted; it comes back after the last"
-            named += (Field(INTERRUPTED, str, doc, back),)
-    return (*named, *table.fields.get(trigger, ()), *attributes)

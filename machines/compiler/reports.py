@@ -1,8 +1,8 @@
 """Adds to a table what every kind has for reports: the observation of a whole state, and deletions without a request.
 
 The rules are in docs/reports.md.
-Belongs here: the rows and fields that the compiler adds, the checks of pending phases. Does not: whether one report is
-taken (`judging`).
+Belongs here: the rows and fields that the compiler adds, all fields of a trigger, the checks of pending phases. Does
+not: whether one report is taken (`judging`).
 """
 
 from collections.abc import Iterator, Mapping
@@ -10,7 +10,8 @@ from dataclasses import dataclass, replace
 
 from phaseline.machines.compiler.check_kinds import path
 from phaseline.machines.compiler.checks import WrongTable
-from phaseline.machines.compiler.conditions import phases_of, starts_of
+from phaseline.machines.compiler.conditions import aliases_of, phases_of, returns, starts_of
+from phaseline.machines.compiler.machine import INTERRUPTED
 from phaseline.machines.language.fields import Attributes, RuleEvent, reason_and_message
 from phaseline.machines.language.rules import rule
 from phaseline.machines.language.table import (
@@ -184,3 +185,30 @@ def observed_attributes(table: Table) -> tuple[str, ...]:
     rows = (row for facet in table.facets for row in facet.rows if table.role(row.trigger) == "observation")
     found = {name for row in rows for name in table.assigned(row)}
     return tuple(attribute.name for attribute in table.attributes if attribute.name in found and attribute.name != SEEN)
+
+
+def fields_of(table: Table, trigger: str) -> tuple[Field, ...]:
+    """The fields that the data of an event may have beside `reason` and `message`."""
+    rows = [(facet, row) for facet in table.facets for row in facet.rows if row.trigger == trigger]
+    assigned = {name for _, row in rows for name in table.assigned(row)}
+    attributes = tuple(field for field in table.attributes if field.name in assigned)
+    named: tuple[Field, ...] = ()
+    for facet in (facet for facet, row in rows if row.to == FROM_DATA):
+        ends = (ABSENT,) if trigger == REPORTED else (ABSENT, DELETED)
+        phases = tuple(phase for phase in phases_of(facet) if phase not in ends)
+        required = all(row.given.get(PHASE, "") is not None for _, row in rows)
+        conditions = tuple(dict.fromkeys(label.condition for label in facet.labels if label.condition is not None))
+        named = (
+            Field("phase", str, "the phase it is in", (*phases, *aliases_of(facet)), required=required),
+            Field(
+                "conditions",
+                str,
+                "its conditions, in order of arrival; the phase's own where left out",
+                conditions,
+                many=True,
+            ),
+        )
+        if back := tuple(returns(facet)):
+            doc = f"the phase that the causes of {facet.accumulates_in} interrupted; it comes back after the last"
+            named += (Field(INTERRUPTED, str, doc, back),)
+    return (*named, *table.fields.get(trigger, ()), *attributes)

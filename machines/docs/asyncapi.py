@@ -23,10 +23,9 @@ Publish lifecycle events, and watch the transitions that they lead to. The words
 Phaseline's point of view: it receives what you publish, and sends what you subscribe to.
 
 **Bodies** are CloudEvents 1.0 envelopes in structured mode: one map holds the attributes and `data`. The header
-`content-type` says which format a body has: `application/cloudevents+msgpack` or `application/cloudevents+json`, by
+`content-type` says which format a body has: `application/cloudevents+json` or `application/cloudevents+msgpack`, by
 the feed of the installation. Events may have either; and they may be in binary mode, with the attributes in `ce-`
-headers. Where the feed has both formats, the records in JSON arrive on the same addresses with `json` behind the
-prefix.
+headers.
 
 **Addresses** are NATS subjects. Each part of an id is one token, in which dots, blanks, `*`, `>` and `%` are
 percent-encoded."""

@@ -61,7 +61,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--prefix", default="pl", help="the installation's prefix (default: pl)")
     parser.add_argument("--installed", action="store_true", help="include the kinds of installed packages")
     chosen = parser.parse_args(arguments)
-    wanted = pages(built_in.installed() if chosen.installed else Kinds(built_in.BUILT_IN), chosen.prefix)
+    wanted = pages(
+        built_in.installed() if chosen.installed else Kinds(built_in.BUILT_IN, products=built_in.PRODUCTS),
+        chosen.prefix,
+    )
     changed = stale(chosen.to, wanted) if chosen.check else write(chosen.to, wanted)
     for path in changed:
         sys.stdout.write(f"{'stale' if chosen.check else 'written'}: {path}\n")

@@ -23,7 +23,7 @@ from phaseline.machines.kubernetes.known.table import KnownRule
 from phaseline.machines.kubernetes.manifest_id import group_kind
 from phaseline.machines.kubernetes.masking import is_secret, masked, masked_differences, masked_effects
 from phaseline.machines.kubernetes.overrides import Overrides
-from phaseline.machines.kubernetes.profiles import MISSING, Profile
+from phaseline.machines.kubernetes.profiles import ALIASES, MISSING, SOURCE_ORDER, Profile
 from phaseline.machines.language.scripts import ScriptRunner
 from phaseline.schemas.shared_values import SHARED
 
@@ -131,11 +131,20 @@ def _assess_live(
     except UnreadableManifest as error:
         return unknown(str(error))
     if script is not None:
-        found = judge(live, rules.built_in, profile, lambda it: HealthResult(*scripts.lua(script, it, now)))
+        found = judge(live, rules.built_in, profile, lambda it: script_health(scripts, script, it, now))
         return found if found.status else not_assessed("its health script says nothing of it")
     if rows is not None:
         return judge(live, rows, profile, None)
     return judge(live, rules.built_in, profile, None if plugin is None else lambda it: run_plugin(plugin, it))
+
+
+def script_health(scripts: ScriptRunner, script: str, live: Manifest, now: int) -> HealthResult:
+    """The health by a user's script. A failure leads to Unknown with the reason, no answer to an empty status."""
+    status, message = scripts.lua(script, live, now)
+    status = ALIASES.get(status, status)
+    if status and status not in SOURCE_ORDER:
+        return unknown(f"health script: {status!r:.60} is no health; those are {', '.join(SOURCE_ORDER)}")
+    return HealthResult(status, message)
 
 
 def compare_sides(

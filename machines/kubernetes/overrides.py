@@ -258,12 +258,12 @@ def _yaml(text: Any, where: str, notes: list[str]) -> Any:
     """The document in a text of YAML; anything but a text as it is. notes: gets what to say of keys given twice."""
     if not isinstance(text, str):
         return text
-    from phaseline.machines.kubernetes import manifest  # noqa: PLC0415  # its library may be missing
+    from phaseline.machines import yaml_text  # noqa: PLC0415  # its library may be missing
 
     told: list[str] = []
     try:
-        return manifest.document(text, told)
-    except manifest.NotYaml as error:
+        return yaml_text.document(text, told)
+    except yaml_text.NotYaml as error:
         raise BadOverride(f"{where}: {error}") from error
     finally:
         notes += [f"{where}: {one}" for one in told]

@@ -1,7 +1,8 @@
 """The values of Secrets: which manifests hold them in the open, and the forms in which a value is masked.
 
-Belongs here: finding a raw Secret in a body or in its data, the masked forms. Does not: masking what is observed
-(`engine.observe.generic`), refusing and erasing an event (`engine.core.intake`, `engine.worker.erasure`).
+Belongs here: the ban of raw Secrets (`SECRETS`), finding one in a body or in its data, the masked forms. Does not:
+masking what is observed (`engine.observe.generic`), refusing and erasing an event (`engine.core.intake`,
+`engine.worker.erasure`).
 A Secret is found wherever it stands: in a list, in an annotation, as JSON in a text, in a report of EMCO.
 """
 
@@ -14,6 +15,7 @@ from typing import Any, NamedTuple
 
 from phaseline.machines.kubernetes.diff.normalize import LAST_APPLIED
 from phaseline.machines.kubernetes.manifest_id import group_kind
+from phaseline.machines.language.product import Ban
 from phaseline.schemas import bounds, codec
 
 MASK = "masked:"
@@ -28,8 +30,6 @@ SECRET_LISTS = ("secretStatuses",)
 """Lists whose members are Secrets even if they do not say their kind (EMCO's reports)."""
 SHOWN = 200
 """The most characters of a path in a message."""
-CODED = b"data_base64"
-"""The attribute of an event whose data stands in base64."""
 _MASKED = re.compile(r"(masked:[0-9a-f]{8,64}|\++|\*+|\(secret\))?\Z")
 _LOOKS_RAW = re.compile(
     rb"""kind[\\"']*\s*:\s*[\\"']*Secret\b"""  # JSON, JSON in a text, YAML
@@ -54,8 +54,6 @@ def raw_secret(body: bytes) -> str | None:
 
     Of a body that cannot be decoded, it says whether it looks like that.
     """
-    if not (may_hold_secret(body) or may_hide_secret(body)):
-        return None
     try:
         decoded = codec.decode(body)
     except codec.Undecodable:
@@ -67,12 +65,7 @@ def may_hold_secret(body: bytes) -> bool:
     """Whether a body may hold a Secret: a quick look, which passes most bodies."""
     # Secret, SecretList, secretStatuses; or JSON, where escapes may stand for these letters. To look from the end takes
     # half the time.
-    return body.rfind(b"ecret") >= 0 or (body[:1] in codec.JSON_STARTS and b"\\u00" in body)
-
-
-def may_hide_secret(body: bytes) -> bool:
-    """Whether a body may hold data in base64, where a quick look sees nothing. A `PlainEvent` has none."""
-    return CODED in body
+    return body.rfind(b"ecret") >= 0 or (codec.is_json(body) and b"\\u00" in body)
 
 
 def raw_secret_in(value: Any) -> str | None:
@@ -176,3 +169,12 @@ def _unpacked(coded: str) -> Mapping[str, Any]:
     except (binascii.Error, ValueError):
         found = None
     return found if isinstance(found, Mapping) else {"data": coded or None}
+
+
+SECRETS = Ban(
+    "kubernetes.secrets", 1, may_hold_secret, raw_secret, raw_secret_in,
+    "is a Secret, or holds one, whose values are not masked: the event is erased, and nothing of it is kept."
+    " Mask the values before publishing",
+    unnamed=1,
+)  # fmt: skip
+"""No event may hold the values of a Secret. Logs were decided by revision 1 before digests named bans."""

@@ -2,7 +2,6 @@
 
 Belongs here: `table` (tables, facets, rows, views, cascades, timeouts), `sources` (where a row starts), `predicates`
 (conditions of guards and views), `fields` (data and attributes), `contact` (what a place has), `rules` (names and
-revisions of functions), `misfits` (calls that went wrong), `language_tags`, `scripts` (how a rule runs a user's
-script).
+revisions of functions), `language_tags`, `scripts` (how a rule runs a user's script).
 Does not: any kind or product; checking, compiling or running a table (`machines.compiler`).
 """

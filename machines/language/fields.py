@@ -8,10 +8,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from phaseline.machines.language.misfits import columns
 
-
-@columns
 @dataclass(frozen=True, slots=True)
 class Field:
     """A field of an event's data, or an attribute of an entity.

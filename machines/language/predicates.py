@@ -9,7 +9,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
-from phaseline.machines.language.misfits import columns
 from phaseline.machines.language.scripts import ScriptRunner
 from phaseline.schemas.records import FacetState
 
@@ -85,7 +84,6 @@ def or_list(words: tuple[str, ...]) -> str:
     return " or ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)
 
 
-@columns
 @dataclass(frozen=True, slots=True)
 class Above:
     """True while a facet of an ancestor, or of the entity itself, is in one of some phases.
@@ -123,7 +121,6 @@ class Above:
         return f"the {self.kind}{chr(39) + 's base' if self.base else ''}"
 
 
-@columns
 @dataclass(frozen=True, slots=True)
 class AttributeIs:
     """True while an attribute of the entity, or of an ancestor, has a value. False while that entity is unknown.
@@ -172,7 +169,6 @@ class AttributeIs:
         return or_list(tuple(_named(one) for one in (self.value if isinstance(self.value, tuple) else (self.value,))))
 
 
-@columns
 @dataclass(frozen=True, slots=True)
 class Child:
     """True while one child of the entity is in one of some phases. False while that child is unknown. For guards only.
@@ -215,7 +211,6 @@ class Child:
         return Unmet(f"the {self.kind} that its {self.named} names ({name}) is {found}", wanted)
 
 
-@columns
 @dataclass(frozen=True, slots=True)
 class AnyBelow:
     """True while at least one descendant is in one of some phases.
@@ -251,7 +246,6 @@ class AnyBelow:
         return Unmet(_counted(self.kind, self.has, tally), f"one that is {or_list(self.phases)}")
 
 
-@columns
 @dataclass(frozen=True, slots=True)
 class AllBelow:
     """True while every descendant that is not Deleted is in one of some phases, so also while there is no descendant.

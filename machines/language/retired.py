@@ -6,10 +6,7 @@ and reading a map (`compiler.retiring`), moving entities (`engine.core.tables_ch
 
 from dataclasses import dataclass
 
-from phaseline.machines.language.misfits import columns
 
-
-@columns
 @dataclass(frozen=True, slots=True)
 class Retired:
     """A state that a facet had in an earlier table, and where entities go that are in it when the tables change.

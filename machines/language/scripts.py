@@ -11,6 +11,8 @@ from phaseline.machines.language.rules import Revision
 
 SCRIPTS = Revision("kubernetes.scripts", 3)
 """Raise it when the same Lua script or jq program gives another result than before."""
+UNKNOWN = "Unknown"
+"""The status of an object whose script failed."""
 NO_RUNNER = "no script runner: give the tree one that runs Lua and jq"
 
 
@@ -51,7 +53,7 @@ class NoScripts:
 
     def lua(self, script: str, live: Mapping[str, Any], now: int) -> tuple[str, str]:  # noqa: ARG002  # no script runs
         """Unknown, with the reason."""
-        return "Unknown", f"health script: {NO_RUNNER}"
+        return UNKNOWN, f"health script: {NO_RUNNER}"
 
     def jq(self, programs: Sequence[str], values: Sequence[Any]) -> list[list[JqResult]]:
         """The objects as they are, and the problem."""

@@ -5,10 +5,7 @@ Belongs here: `At`, `Live`, `Source`. Does not: rows (`table`), the steps of a r
 
 from dataclasses import dataclass
 
-from phaseline.machines.language.misfits import columns
 
-
-@columns
 @dataclass(frozen=True, slots=True)
 class At:
     """A phase as the source of a row, narrowed by conditions or by the base.
@@ -25,7 +22,6 @@ class At:
     base: str | None = None
 
 
-@columns
 @dataclass(frozen=True, slots=True)
 class Live:
     """Every phase but Absent and Deleted, as the source of a row.

@@ -11,7 +11,6 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
 from phaseline.machines.language.fields import COMMON, MAX_TEXT, Attributes, ComputeRule, Field, Refusal, RuleEvent
-from phaseline.machines.language.misfits import columns
 from phaseline.machines.language.predicates import AllBelow, AnyBelow, Predicate, Scene
 from phaseline.machines.language.retired import Retired
 from phaseline.machines.language.sources import LIVE, At, Live, Source
@@ -89,7 +88,6 @@ KnownBy = Literal["observations", "anything", "itself"]
 """Which events make an unknown entity known; see `Table`."""
 
 
-@columns
 @dataclass(frozen=True, slots=True)
 class Label:
     """A state that a facet can be in, and what consoles call it.
@@ -114,7 +112,6 @@ class Label:
     aliases: tuple[str, ...] = ()
 
 
-@columns
 @dataclass(frozen=True, slots=True, eq=False)
 class Row:
     """From one of these sources, on this trigger, the base of the facet becomes that. The first row that fits is taken.
@@ -144,7 +141,6 @@ class Row:
     computes: ComputeRule | None = None
 
 
-@columns
 @dataclass(frozen=True, slots=True, eq=False)
 class View:
     """Shows another state in place of the base for as long as its predicates hold. The first view that fits is shown.
@@ -167,7 +163,6 @@ class View:
     message_from: str | None = None
 
 
-@columns
 @dataclass(frozen=True, slots=True)
 class Cascade:
     """Fires a trigger at entities below this one.
@@ -209,7 +204,6 @@ class Fired(NamedTuple):
     data: Mapping[str, Any]
 
 
-@columns
 @dataclass(frozen=True, slots=True)
 class FanOut:
     """Fires at each entity below the trigger that a rule chooses for it. So one event can report on many entities.
@@ -233,7 +227,6 @@ InterpretRule = Callable[[Scene, str, Attributes, RuleEvent], Mapping[str, Any] 
 """A function that returns further fields of data, given the scene, the entity's id, its attributes and the event."""
 
 
-@columns
 @dataclass(frozen=True, slots=True)
 class Interpret:
     """Reads the data of an event before a row is chosen, and adds fields that rows can ask for with `given`.
@@ -248,7 +241,6 @@ class Interpret:
     rule: InterpretRule
 
 
-@columns
 @dataclass(frozen=True, slots=True)
 class OnTally:
     """Fires a trigger at the entity itself when the tally of its descendants starts to satisfy a predicate.
@@ -261,7 +253,6 @@ class OnTally:
     trigger: str
 
 
-@columns
 @dataclass(frozen=True, slots=True)
 class Timeout:
     """Fires a trigger at the entity itself when a facet's state has been in a phase for a given time.
@@ -289,7 +280,6 @@ class Timeout:
     repeat_after: str | None = None
 
 
-@columns
 @dataclass(frozen=True, slots=True, eq=False)
 class Facet:
     """One state machine of a kind.
@@ -337,7 +327,6 @@ class Facet:
     unknown_parts: str | None = None
 
 
-@columns
 @dataclass(frozen=True, slots=True, eq=False)
 class Table:
     """The complete rules of one kind.

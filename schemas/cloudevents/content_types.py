@@ -5,6 +5,8 @@ whole envelope.
 Belongs here: the header and the types of bodies. Does not: encoding (`codec`), the attributes in headers (`envelope`).
 """
 
+from phaseline.schemas import codec
+
 HEADER = "content-type"
 CLOUD_EVENTS = "application/cloudevents"
 """What the type of every body begins with that holds a CloudEvents envelope (structured mode)."""
@@ -29,5 +31,5 @@ def is_readable(type_: str) -> bool:
 
 
 def of_event(body: bytes) -> str:
-    """The type of a body that holds a CloudEvents envelope, by its first byte: JSON or msgpack."""
-    return JSON_EVENT if body[:1] == b"{" else MSGPACK_EVENT
+    """The type of a body that holds a CloudEvents envelope."""
+    return JSON_EVENT if codec.is_json(body) else MSGPACK_EVENT

@@ -50,7 +50,7 @@ known_facets: dict[bytes, tuple[tuple[str, ...], FacetState]] = {}
 
 def read(body: bytes) -> Record:
     """As `wire_codec.read`. Of a transition in the current version, in msgpack, known states are not decoded again."""
-    if body[:1] != b"{" and wire_codec.looks_like_transition(body):
+    if not codec.is_json(body) and wire_codec.looks_like_transition(body):
         try:
             if (found := _transition(body)) is not None:
                 return found
@@ -88,7 +88,7 @@ def read_entities(bodies: Sequence[bytes]) -> list[EntityAfter]:
     Each step is done for all of them before the next one, because the caches of the processor hold only a few steps.
     """
     try:
-        parts = [] if bodies and bodies[0][:1] == b"{" else [*map(_decode_entity, bodies)]
+        parts = [] if bodies and codec.is_json(bodies[0]) else [*map(_decode_entity, bodies)]
         if _are_enough(parts, bodies):
             return _after([part.data for part in parts])
     except (ValueError, RecursionError):

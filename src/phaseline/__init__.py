@@ -59,7 +59,7 @@ if TYPE_CHECKING:
         ViewExplanation,
     )
     from phaseline.engine.log.changes import Change
-    from phaseline.engine.log.last_observation import ObjectDiff, Observation
+    from phaseline.engine.last_observation import ObjectDiff, Observation
     from phaseline.engine.log.log_records import Logged
     from phaseline.engine.log.timeline import Interval, Lane, Timeline
     from phaseline.engine.log.watch import Watch
@@ -70,7 +70,7 @@ if TYPE_CHECKING:
     from phaseline.engine.publish.single import Receipt
     from phaseline.engine.replay.dry_run_result import DryRun
     from phaseline.engine.settings import ConnectionSettings, Settings
-    from phaseline.machines.broken_kinds import BrokenKind
+    from phaseline.engine.worker.services import ServiceQuery
     from phaseline.machines.compiler.kinds import Kinds
     from phaseline.engine.unknown_parts import UnknownParts
     from phaseline.machines.kubernetes.assess import Assessment, HiddenDifference
@@ -83,6 +83,7 @@ if TYPE_CHECKING:
     from phaseline.machines.kubernetes.pairs import ApplicationAssessment, AssessedPair, ObjectKey, Pair
     from phaseline.machines.kubernetes.profiles import Profile
     from phaseline.machines.kubernetes.rollup import Rollup
+    from phaseline.machines.language.product import BrokenKind
     from phaseline.schemas.base_error import PhaselineError
     from phaseline.schemas.envelope import Event
     from phaseline.schemas.records import Cause, Entity, FacetState, LeftOut, Mark, Rejection, State, Transition
@@ -166,6 +167,7 @@ __all__ = [
     "Rejection",
     "RejectionCount",
     "Rollup",
+    "ServiceQuery",
     "Settings",
     "SourceApp",
     "SourceCluster",
@@ -174,8 +176,8 @@ __all__ = [
     "SourceStatusQuery",
     "State",
     "StatusItem",
-    "StatusRow",
     "StatusQuery",
+    "StatusRow",
     "StatusSelection",
     "Timeline",
     "Transition",
@@ -238,7 +240,7 @@ _HOMES = {
         "ViewExplanation",
     ),
     "phaseline.engine.log.changes": ("Change",),
-    "phaseline.engine.log.last_observation": ("ObjectDiff", "Observation"),
+    "phaseline.engine.last_observation": ("ObjectDiff", "Observation"),
     "phaseline.engine.log.log_records": ("Logged",),
     "phaseline.engine.log.timeline": ("Interval", "Lane", "Timeline"),
     "phaseline.engine.log.watch": ("Watch",),
@@ -249,7 +251,7 @@ _HOMES = {
     "phaseline.engine.publish.single": ("Receipt",),
     "phaseline.engine.replay.dry_run_result": ("DryRun",),
     "phaseline.engine.settings": ("ConnectionSettings", "Settings"),
-    "phaseline.machines.broken_kinds": ("BrokenKind",),
+    "phaseline.engine.worker.services": ("ServiceQuery",),
     "phaseline.machines.compiler.kinds": ("Kinds",),
     "phaseline.engine.unknown_parts": ("UnknownParts",),
     "phaseline.machines.kubernetes.assess": ("Assessment", "HiddenDifference"),
@@ -262,6 +264,7 @@ _HOMES = {
     "phaseline.machines.kubernetes.pairs": ("ApplicationAssessment", "AssessedPair", "ObjectKey", "Pair"),
     "phaseline.machines.kubernetes.profiles": ("Profile",),
     "phaseline.machines.kubernetes.rollup": ("Rollup",),
+    "phaseline.machines.language.product": ("BrokenKind",),
     "phaseline.schemas.base_error": ("PhaselineError",),
     "phaseline.schemas.envelope": ("Event",),
     "phaseline.schemas.records": (

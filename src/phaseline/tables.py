@@ -3,7 +3,9 @@
 A kind is a `Table`. Each `Facet` of it has labels (`Label`), rows (`Row`: which trigger leads from where to where),
 views (`View`) and timeouts (`Timeout`). Guards and views ask predicates: `Above`, `AttributeIs`, `AnyBelow`,
 `AllBelow`, `Child`. `Cascade`, `FanOut` and `OnTally` fire further triggers. Functions in a table declare a name and a
-revision with `rule`. `Kinds` checks tables, and raises `WrongTable`, which says what to write instead.
+revision with `rule`. A `Product` is what a package adds: tables, bans, services,
+commands. `Kinds` checks tables, and raises
+`WrongTable`, which says what to write instead.
 
 Belongs here: the public names of the table language. Does not: any kind that comes with Phaseline.
 """
@@ -23,6 +25,7 @@ from phaseline.machines.language.predicates import (
     SceneEntity,
     Unmet,
 )
+from phaseline.machines.language.product import Ban, CopiedEvent, NoProducts, Product, ProductCommand, WorkerService
 from phaseline.machines.language.retired import Retired
 from phaseline.machines.language.rules import Revision, Uses, rule
 from phaseline.machines.language.scripts import JqResult, NoScripts, ScriptRunner
@@ -55,6 +58,7 @@ from phaseline.schemas.records import FacetState, State
 
 __all__ = [
     "ABSENT",
+    "CHILDREN",
     "DELETED",
     "FROM_DATA",
     "LIVE",
@@ -67,10 +71,11 @@ __all__ = [
     "At",
     "AttributeIs",
     "Attributes",
-    "CHILDREN",
+    "Ban",
     "Cascade",
     "Child",
     "ComputeRule",
+    "CopiedEvent",
     "Facet",
     "FacetState",
     "FanOut",
@@ -84,9 +89,12 @@ __all__ = [
     "KnownBy",
     "Label",
     "Live",
+    "NoProducts",
     "NoScripts",
     "OnTally",
     "Predicate",
+    "Product",
+    "ProductCommand",
     "Refusal",
     "Retired",
     "Revision",
@@ -104,6 +112,7 @@ __all__ = [
     "Unmet",
     "Uses",
     "View",
+    "WorkerService",
     "WrongTable",
     "label_of",
     "rule",

@@ -15,6 +15,7 @@ from phaseline.engine.core.process import Processor
 from phaseline.engine.core.tree import Tree
 from phaseline.engine.replay.recorded_log import StoredEvent
 from phaseline.engine.testing.histories import event, play
+from phaseline.machines.built_in import PRODUCTS
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.language.scripts import NoScripts
 from phaseline.machines.language.table import ABSENT, DELETED, LIVE, Facet, Field, Label, Row, Table
@@ -139,7 +140,7 @@ LAMP = Table(
 def test_an_event_that_sets_attributes_does_not_take_the_fast_path() -> None:
     with counted() as tried:
         history = play(
-            Kinds((LAMP,)),
+            Kinds((LAMP,), products=PRODUCTS),
             [event("lamp", "plug", "l"), event("lamp", "dim", "l"), event("lamp", "paint", "l", {"colour": "red"})],
         )
     assert tried == [True, False]
@@ -181,6 +182,6 @@ def test_a_request_below_an_unknown_parent_does_not_follow_the_plan_of_another_o
     built = [event(*one) for one in (("shelf", "built", "s"), ("book", "found", "s/b"), ("book", "read", "s/b"))]
     unknown = [event("book", trigger, "t/b") for trigger in ("found", "read")]
     with counted() as tried:
-        history = play(Kinds((SHELF, BOOK)), [*built, *unknown])
+        history = play(Kinds((SHELF, BOOK), products=PRODUCTS), [*built, *unknown])
     assert tried == [True]
     assert [step.accepted for step in history.steps] == [True, True, True, True, False]

@@ -19,6 +19,7 @@ from phaseline.engine.http.fleet.history import Base, FleetHistory, PastFleet
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.latest import in_order, matches
 from phaseline.engine.testing.random_events import SEED_LENGTH
+from phaseline.machines.built_in import PRODUCTS
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.language.contact import UNHEARD
 from phaseline.schemas.records import SECOND, State, Transition, facets_of
@@ -27,7 +28,9 @@ from tests.support import edge_worlds
 from tests.support.built_in_kinds import BUILT_IN_KINDS
 from tests.support.strategies import History, histories, hold, law_by_law, random_history
 
-GITOPS = Kinds(tuple(BUILT_IN_KINDS[name].written for name in ("application_set", "application", "resource")))
+GITOPS = Kinds(
+    tuple(BUILT_IN_KINDS[name].written for name in ("application_set", "application", "resource")), products=PRODUCTS
+)
 FAMILIES = {"edge hosting": edge_worlds.KINDS, "gitops": GITOPS}
 family = pytest.mark.parametrize("kinds", FAMILIES.values(), ids=list(FAMILIES))
 Log = list[tuple[int, Transition]]

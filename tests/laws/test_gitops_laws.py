@@ -7,7 +7,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 from phaseline.engine.testing.laws import LAWS
-from phaseline.machines.built_in import BUILT_IN
+from phaseline.machines.built_in import BUILT_IN, PRODUCTS
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.fleet import bundle, bundle_deployment, bundle_resource, git_repo
 from phaseline.machines.gitops import application, application_set, resource
@@ -19,7 +19,7 @@ from tests.support.strategies import History, Sent, event, hold, law_by_law, ran
 KINDS = Kinds((
     application_set.APPLICATION_SET, application.APPLICATION, resource.RESOURCE, git_repo.GIT_REPO, bundle.BUNDLE,
     bundle_deployment.BUNDLE_DEPLOYMENT, bundle_resource.BUNDLE_RESOURCE,
-), checked=BUILT_IN)  # fmt: skip
+), checked=BUILT_IN, products=PRODUCTS)  # fmt: skip
 OUT = {"observedGeneration": 1, "replicas": 2, "updatedReplicas": 2, "availableReplicas": 2}
 LATE = [{"type": "Progressing", "reason": "ProgressDeadlineExceeded"}]
 

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from phaseline.engine.core import hearing
 from phaseline.engine.core.transitions import Decision
+from phaseline.machines.built_in import PRODUCTS
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.language.predicates import AttributeIs
 from phaseline.machines.language.table import ABSENT, DELETED, LIVE, Cascade, Facet, Label, Row, Table, View
@@ -101,4 +102,4 @@ def test_a_kind_in_which_more_follows_from_a_heartbeat_has_it_not() -> None:
     looks = View("Shut", (AttributeIs("site", "heard_at", 7),))
     looking = replace(SITE, facets=(replace(PHASE, views=(looks,)),))
     for site, room, short in ((SITE, ROOM, True), (warns, warned, False), (looking, ROOM, False)):
-        assert Kinds((site, room))["site"].hears_alone is short
+        assert Kinds((site, room), products=PRODUCTS)["site"].hears_alone is short

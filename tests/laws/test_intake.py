@@ -21,6 +21,7 @@ from phaseline.schemas import codec, wire_codec
 from phaseline.schemas.records import MAX_PAYLOAD, Entity, Reason, Rejection, Transition, entity_after
 from phaseline.schemas.templates import reading
 from tests.support import edge_worlds, sample_kinds
+from tests.support.own_product import OWN
 from tests.support.strategies import MAPS, SUBJECTS, VALUES, History, Sent, event
 
 # fmt: off
@@ -38,7 +39,7 @@ PARCEL = Table(
     fields={"lost": (Field("where", str, "where it was last seen", required=True),)},
 )
 # fmt: on
-PARCELS = Kinds((PARCEL,))
+PARCELS = Kinds((PARCEL,), products=OWN)
 
 
 def refused(kinds: Kinds, sent: Sent) -> Rejection:

@@ -18,6 +18,7 @@ from phaseline.engine.publish import compose
 from phaseline.engine.publish.compose import EventDetails
 from phaseline.engine.testing.histories import SUBJECTS, stored
 from phaseline.engine.testing.random_events import Dice, data_for
+from phaseline.machines.built_in import PRODUCTS
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.schemas.records import NONE, Cause, timestamp
 from phaseline.testing import Given, Then, given
@@ -29,7 +30,7 @@ from tests.support.virtual_clock import Clock
 Told = tuple[str, str, str, dict[str, object]]
 """Kind, trigger, id and data of an event."""
 FAMILIES: dict[str, tuple[Kinds, tuple[Told, ...]]] = {
-    "timed": (Kinds(timed_kinds.KINDS), ()),
+    "timed": (Kinds(timed_kinds.KINDS, products=PRODUCTS), ()),
     "places": (
         family("edge-hosting"),
         (

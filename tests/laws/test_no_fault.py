@@ -18,7 +18,7 @@ from phaseline.engine.publish.event_file import EventFile
 from phaseline.engine.replay.recorded_log import StoredEvent
 from phaseline.engine.scripts.runner import shared_runner
 from phaseline.engine.settings import from_options
-from phaseline.machines.kubernetes import manifest
+from phaseline.machines import yaml_text
 from phaseline.machines.kubernetes.diff.canonical import quantity
 from phaseline.machines.kubernetes.durations import NoDuration, seconds
 from phaseline.machines.kubernetes.globs import matches
@@ -103,8 +103,8 @@ YAML = st.text("ab1:-?[]{},&*!|>'\"#% \n\t<~.0xe_", max_size=80)
 @pytest.mark.parametrize("effort", EFFORTS)
 def test_any_text_is_yaml_or_is_none(effort: int) -> None:
     def law(text: str) -> None:
-        with suppress(manifest.NotYaml):
-            [*manifest.documents(text)]
+        with suppress(yaml_text.NotYaml):
+            [*yaml_text.documents(text)]
 
     search(effort * 10, YAML | st.sampled_from(hostile.TEXTS) | st.binary(max_size=30), law)
 

@@ -9,7 +9,7 @@ import pytest
 
 from phaseline.engine.assess import assess, assess_all, diff
 from phaseline.engine.errors import PhaselineError
-from phaseline.machines.kubernetes import manifest
+from phaseline.machines import yaml_text
 from phaseline.machines.kubernetes.secret_values import COPIES
 from tests.support.strategies import search
 
@@ -114,7 +114,7 @@ def test_no_answer_shows_a_value_of_a_secret(effort: int) -> None:
 def test_no_error_about_yaml_shows_what_stands_there(text: str) -> None:
     said = ""
     try:
-        [*manifest.documents(text)]
-    except manifest.NotYaml as error:
+        [*yaml_text.documents(text)]
+    except yaml_text.NotYaml as error:
         said = str(error)
     assert "canary1" not in said

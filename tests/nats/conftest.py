@@ -10,7 +10,8 @@ from phaseline.engine.archive import open_archive
 from phaseline.engine.embedded.server import EmbeddedServer
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.log import as_of
-from phaseline.engine.ownership import atomic_batches, json_copies, repair_timers
+from phaseline.engine.ownership import atomic_batches, repair_timers
+from phaseline.engine.ownership.claim import Claim
 from phaseline.engine.settings import Settings
 from tests.support.guarded_server import guarded_installation
 from tests.support.http_server import Api, http_server
@@ -25,7 +26,8 @@ def small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
 
     `test_full_commits` and `test_crashes` have batches of the real size.
     """
-    for module in (as_of, atomic_batches, json_copies, open_archive, repair_timers):
+    monkeypatch.setattr(Claim, "limit", 99)
+    for module in (as_of, atomic_batches, open_archive, repair_timers):
         monkeypatch.setattr(module, "BATCH_LIMIT", 99)
 
 

@@ -43,7 +43,7 @@ class Row(NamedTuple):
     answers: bool = False
 
 
-FEED = ["{p}.transition.>", "{p}.rejection.>", "{p}.loss.>", "{p}.json.>"]
+FEED = ["{p}.transition.>", "{p}.rejection.>", "{p}.loss.>"]
 ROWS = {
     "engine": Row(
         "engine",
@@ -89,10 +89,10 @@ ROWS = {
 """What the roles may do, written once more."""
 
 
-@pytest_asyncio.fixture(params=["nats-conf", "operator-jwt"])
-async def server(request: pytest.FixtureRequest) -> AsyncIterator[AccountsServer]:
+@pytest_asyncio.fixture
+async def server() -> AsyncIterator[AccountsServer]:
     """The accounts, with the streams of an installation that holds something. The worker has stopped: all is still."""
-    async with accounts_installation(jwt=request.param == "operator-jwt") as installed:
+    async with accounts_installation() as installed:
         async with Client.open(installed.settings("operator")) as client:
             await client.publish_and_wait("cluster", "create", "c1", source="/x")
         await installed.stop_worker()
@@ -139,7 +139,7 @@ def test_the_table_is_the_one_that_is_tested() -> None:
         role.name: Row(role.account, list(role.publish), list(role.subscribe), role.answers) for role in roles.ROLES
     } == ROWS
     exported = {found.local for account in roles.ACCOUNTS for found in AccountPlan("pl").imports(account)}
-    feed = {"pl.transition.>", "pl.rejection.>", "pl.loss.>", "pl.json.>"}
+    feed = {"pl.transition.>", "pl.rejection.>", "pl.loss.>"}
     tried = {request for requests in REQUESTS.values() for request, _ in requests}
     for subject in exported - feed:
         start = subject.removesuffix(">")
@@ -209,7 +209,7 @@ async def test_no_answer_arrives_where_the_role_may_not_publish(server: Accounts
 
 
 @pytest.mark.parametrize("user", ["operator", "reader", "watcher"])
-@pytest.mark.parametrize("feed", ["transition", "rejection", "loss", "json"])
+@pytest.mark.parametrize("feed", ["transition", "rejection", "loss"])
 async def test_the_whole_live_feed_is_heard(server: AccountsServer, user: str, feed: str) -> None:
     heard: asyncio.Queue[str] = asyncio.Queue()
     async with Wire.open(server.settings(user)) as wire, Wire.open(server.settings("engine")) as engine:
@@ -223,9 +223,8 @@ async def test_the_whole_live_feed_is_heard(server: AccountsServer, user: str, f
                 pass
 
 
-@pytest.mark.parametrize("jwt", [False, True], ids=["nats-conf", "operator-jwt"])
-async def test_each_role_can_do_its_work(tmp_path: Path, *, jwt: bool) -> None:
-    async with accounts_installation(jwt=jwt) as server, asyncio.timeout(60):
+async def test_each_role_can_do_its_work(tmp_path: Path) -> None:
+    async with accounts_installation() as server, asyncio.timeout(60):
         heard: asyncio.Queue[str] = asyncio.Queue()
         async with Wire.open(server.settings("watcher")) as watcher:
             await watcher.subscribe("pl.transition.>", lambda subject, *_: heard.put_nowait(subject))

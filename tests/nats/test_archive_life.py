@@ -21,12 +21,14 @@ from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.latest import Latest
 from phaseline.engine.log.when import Moment
 from phaseline.engine.settings import Settings
+from phaseline.machines.built_in import PRODUCTS
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.schemas.records import Transition
 from phaseline.tables import ABSENT, Facet, Label, Row, Table, Timeout
 from tests.support.archives import audit_of_both, messages, run_archive, states, whole_log, with_archive
 from tests.support.built_in_kinds import BUILT_IN_KINDS
 from tests.support.installation import at_work, until_decided, working
+from tests.support.json_copies import add_json_copies
 from tests.support.log_check import audited, stored
 from tests.support.random_events import RandomEvents, publish
 
@@ -88,7 +90,7 @@ async def test_the_server_copies_nothing_again(
     own_server: EmbeddedServer, own_settings: Settings, tmp_path: Path
 ) -> None:
     """The last copy from each source stays in EVENTS: without it a restarted server would copy all timers again."""
-    kinds = Kinds((LAMP,))
+    kinds = Kinds((LAMP,), products=PRODUCTS)
     async with Wire.open(own_settings, name="test", patient=True) as wire:
         async with working(own_settings, wire, kinds, partitions=2) as layout:
             fleet = RandomEvents(layout.prefix)
@@ -111,11 +113,14 @@ async def test_the_server_copies_nothing_again(
         assert (await audit_of_both(live, tmp_path)).holds
 
 
-@pytest.mark.parametrize("feed", ["json", "both"])
-async def test_other_feeds(wire: Wire, settings: Settings, tmp_path: Path, feed: Any) -> None:
-    settings, fleet = replace(settings, partitions=2, feed=feed), RandomEvents(settings.prefix)
+@pytest.mark.parametrize("copies", [False, True], ids=["alone", "with copies in JSON"])
+async def test_a_feed_in_msgpack(wire: Wire, settings: Settings, tmp_path: Path, *, copies: bool) -> None:
+    settings, fleet = replace(settings, partitions=2, feed="msgpack"), RandomEvents(settings.prefix)
     async with at_work(settings, wire) as layout:
         await built(wire, layout, fleet)
+        if copies:
+            assert await add_json_copies(wire, layout)
+            await built(wire, layout, fleet, 30)
         live = Installation(wire, layout, KINDS)
         records = await whole_log(live)
         await run_archive(live, tmp_path)

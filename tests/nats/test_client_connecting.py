@@ -10,8 +10,9 @@ from phaseline.engine import logs
 from phaseline.engine.client import connecting
 from phaseline.engine.settings import Settings
 from phaseline.machines import built_in
-from phaseline.machines.broken_kinds import BrokenKind
+from phaseline.machines.built_in import PRODUCTS
 from phaseline.machines.compiler.kinds import Kinds
+from phaseline.machines.language.product import BrokenKind
 from tests.support.cloud_events import event
 
 
@@ -78,14 +79,15 @@ async def test_a_broken_kind_is_logged_once(
     working: Settings, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     one = BrokenKind("acme-kinds 1.2", "crate", "acme:CRATE", "No module named 'rust'")
-    kinds = built_in.installed()
-    monkeypatch.setattr(built_in, "found", lambda: (kinds, (one,)))
+    monkeypatch.setattr(built_in.installed(), "broken", (one,))
     monkeypatch.setattr(logs.Logger, "_least", None)
     connecting._warn_of_broken_kinds.cache_clear()
     for _ in range(2):
         async with phaseline.connect(working.nats, prefix=working.prefix) as client:
             assert client.broken_kinds == (one,)
-    async with phaseline.connect(working.nats, prefix=working.prefix, kinds=Kinds(built_in.BUILT_IN)) as client:
+    async with phaseline.connect(
+        working.nats, prefix=working.prefix, kinds=Kinds(built_in.BUILT_IN, products=PRODUCTS)
+    ) as client:
         assert client.broken_kinds == ()
     connecting._warn_of_broken_kinds.cache_clear()
     [line] = [record for record in caplog.records if record.__dict__.get("event") == "kind_left_out"]

@@ -60,7 +60,7 @@ async def test_a_healthy_installation_passes_every_check(owned: Settings, client
 
 
 async def test_without_a_worker_it_says_how_long_events_wait(settings: Settings, wire: Wire) -> None:
-    await provision(wire, replace(settings, partitions=2))
+    await provision(wire, replace(settings, partitions=2), BUILT_IN_KINDS.copies.values())
     async with Client.open(settings, source="/test", kinds=BUILT_IN_KINDS) as client:
         await client.publish("cluster", "create", "c1")
     found = await findings(settings)
@@ -72,7 +72,7 @@ async def test_without_a_worker_it_says_how_long_events_wait(settings: Settings,
 async def test_an_event_that_waits_for_long_is_a_problem(
     settings: Settings, wire: Wire, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    await provision(wire, replace(settings, partitions=1))
+    await provision(wire, replace(settings, partitions=1), BUILT_IN_KINDS.copies.values())
     async with Client.open(settings, source="/test", kinds=BUILT_IN_KINDS) as client:
         await client.publish("cluster", "create", "c1")
     monkeypatch.setattr("phaseline.engine.doctor.installation_checks.WAITING", 0.0)
@@ -89,7 +89,7 @@ async def test_a_prefix_without_streams_is_named(settings: Settings) -> None:
 
 
 async def test_a_missing_stream_is_named(settings: Settings, wire: Wire) -> None:
-    layout = await provision(wire, replace(settings, partitions=1))
+    layout = await provision(wire, replace(settings, partitions=1), BUILT_IN_KINDS.copies.values())
     await wire.api(f"STREAM.DELETE.{layout.live}")
     assert bad(await findings(settings)) == {f"stream {layout.live}": "problem", "workers": "problem"}
 
@@ -109,7 +109,7 @@ async def test_a_clock_that_is_off_is_told(owned: Settings, monkeypatch: pytest.
 async def test_a_user_without_rights_is_told_what_he_may_not_see() -> None:
     async with Guarded() as server:
         async with Wire.open(Settings(nats=(as_user("engine", server.url),))) as wire:
-            await provision(wire, Settings(partitions=1))
+            await provision(wire, Settings(partitions=1), BUILT_IN_KINDS.copies.values())
         asker = Settings(nats=(as_user("asker", server.url),), inbox_prefix="_INBOX_asker", partitions=1)
         found = await findings(replace(asker, request_timeout=0.5))
     assert bad(found) == dict.fromkeys(("jetstream", *(c.format("pl") for c in INSTALLATION)), "unknown")

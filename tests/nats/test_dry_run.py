@@ -24,7 +24,7 @@ from phaseline.engine.publish.outcomes import Outcome
 from phaseline.engine.replay.dry_run import dry_run
 from phaseline.engine.settings import Settings
 from phaseline.engine.worker.worker import Worker
-from phaseline.machines.built_in import BUILT_IN
+from phaseline.machines.built_in import BUILT_IN, PRODUCTS
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.schemas import codec
 from phaseline.schemas.records import Mark, State
@@ -192,7 +192,7 @@ async def test_a_kind_that_is_not_installed_here(client: Client, wire: Wire) -> 
 
 
 async def test_tables_that_differ_from_the_installation_s_are_named(client: Client, wire: Wire) -> None:
-    more = Kinds((*BUILT_IN, *(kind.written for kind in sample_kinds.KINDS.values())))
+    more = Kinds((*BUILT_IN, *(kind.written for kind in sample_kinds.KINDS.values())), products=PRODUCTS)
     await client.publish_and_wait("cluster", "create", "c1")
     layout = await client._session.layout()
     message = outgoing(event("cluster", "created", "c1"), layout.prefix, 1)

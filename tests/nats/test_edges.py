@@ -63,9 +63,8 @@ async def test_events_cross_once_in_order_while_the_hub_is_dead(tmp_path: Path) 
         assert (shown.trees, shown.waiting, shown.advice) == (("c1",), 0, "")
 
 
-@pytest.mark.parametrize("mode", [{"accounts": False}, {"jwt": True}], ids=["no-accounts", "operator-mode"])
-async def test_a_hub_of_another_form(tmp_path: Path, mode: dict[str, bool]) -> None:
-    async with site(tmp_path, "c1", **mode) as found:
+async def test_a_hub_without_accounts(tmp_path: Path) -> None:
+    async with site(tmp_path, "c1", accounts=False) as found:
         await publish(found.edges["c1"], nodes("c1", 0, 100))
         await found.until_stored(100)
         assert await found.brought() == {"c1": [*range(100)]}

@@ -35,7 +35,7 @@ async def test_changed_streams(tmp_path: Path) -> None:
         await publish(edge, nodes("c1", 20, 60))
         settings = found.hub.settings("operator", events_max_bytes=10**9, dedupe_window=900.0)
         async with Wire.open(settings) as operator:
-            for report in await reports(operator, settings, layout):
+            for report in await reports(operator, settings, layout, BUILT_IN_KINDS.copies.values()):
                 if report.differences:
                     await stream_change.change(operator, report, lambda _: None)
         await publish(edge, nodes("c1", 60, 80))

@@ -17,10 +17,11 @@ from phaseline.engine.log.as_of import AsOf
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.log_records import records
 from phaseline.engine.log.watch import RecordFilter, chosen
-from phaseline.engine.settings import Feed, Settings
+from phaseline.engine.settings import FEEDS, Feed, Settings
 from tests.support.built_in_kinds import BUILT_IN_KINDS
 from tests.support.http_server import LIMIT, Api, as_json, http_server
 from tests.support.installation import at_work, installation_with_history, until_decided
+from tests.support.json_copies import add_json_copies
 from tests.support.random_events import RandomEvents, publish
 
 KINDS = BUILT_IN_KINDS
@@ -342,14 +343,17 @@ async def test_the_strip_counts_all_transitions(api: Api) -> None:
     assert sum(map(sum, part["classes"].values())) <= sum(map(sum, found["classes"].values()))
 
 
-@pytest.mark.parametrize("feed", ["json", "both"])
+@pytest.mark.parametrize("feed", FEEDS)
 async def test_every_format_of_the_feed_reads_the_same(settings: Settings, wire: Wire, feed: Feed) -> None:
-    """Copies in JSON are no records of their own."""
+    """Copies in JSON, which earlier versions wrote, are no records of their own."""
     fleet = RandomEvents(settings.prefix)
     async with at_work(replace(settings, feed=feed), wire) as layout, http_server(settings) as api:
         async with stream(api.url, "/v1/transitions?rejections=1") as reader:
             await reader.next()
-            await publish(wire, [*fleet.built(1, 2), *fleet.life(20, 1, 2)])
+            await publish(wire, [*fleet.built(1, 2)])
+            await until_decided(wire, layout)
+            assert await add_json_copies(wire, layout)
+            await publish(wire, [*fleet.life(20, 1, 2)])
             await until_decided(wire, layout)
             end = await logged(api.service.installation)
             found = await reader.upto(end[-1])

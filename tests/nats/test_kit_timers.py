@@ -14,6 +14,7 @@ from phaseline.schemas.records import Transition
 from phaseline.testing import given
 from tests.support.installation import working
 from tests.support.log_check import stored
+from tests.support.own_product import OWN
 from tests.support.random_events import RandomEvents, publish
 from tests.support.timed_kinds import KINDS
 
@@ -36,7 +37,7 @@ def told(records: list[Transition]) -> list[tuple[int, str, str, object]]:
 
 
 async def test_a_timer_that_fires_again_and_again(settings: Settings, wire: Wire) -> None:
-    async with working(settings, wire, Kinds(KINDS), partitions=1) as layout:
+    async with working(settings, wire, Kinds(KINDS, products=OWN), partitions=1) as layout:
         await publish(wire, [RandomEvents(layout.prefix).event("probe", "start", "p", **SETTINGS)])
         live = await rung(wire, layout, 5)
     started = given(KINDS).when("probe", "start", "p", SETTINGS)

@@ -34,7 +34,7 @@ async def installation(wire: Wire, settings: Settings) -> Installation:
 
 async def decide(installation: Installation, claim: Claim) -> Batch:
     """What the owner makes of the events after its position."""
-    processor = Processor(claim.tree, installation.subjects, 0)
+    processor = Processor(claim.tree, installation.subjects, 0, as_json=installation.layout.feed == "json")
     subjects = [installation.subjects.stored(0)]
     events = []
     async with Reader(installation.wire, installation.layout.events, subjects, claim.position + 1) as reader:

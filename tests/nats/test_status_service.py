@@ -12,12 +12,12 @@ from jsonschema import Draft202012Validator
 
 from phaseline.engine.client.client import Client
 from phaseline.engine.core.process import Batch
-from phaseline.engine.emco_status import server
 from phaseline.engine.errors import BadStatusQuery, EntityNotYetKnown, EntityUnknown, InvalidId, NotOwned
 from phaseline.engine.jetstream.streams import inspect, provision
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.settings import Settings
+from phaseline.engine.worker import services
 from phaseline.engine.worker.partition import Partition
 from phaseline.engine.worker.worker import Worker
 from phaseline.schemas.subjects import partition_of_id
@@ -220,7 +220,7 @@ async def test_an_answer_too_large_for_a_message_comes_from_the_streams(
 ) -> None:
     client, _ = two
     want = await client.emco.status(GROUPS[4])
-    monkeypatch.setattr(server, "ROOM", client._session.wire.max_payload - 300)
+    monkeypatch.setattr(services, "ROOM", client._session.wire.max_payload - 300)
     assert await client.emco.status(GROUPS[4]) == want
     body, _ = await plain(client, GROUPS[4])
     assert body["code"] == 413

@@ -17,6 +17,7 @@ from phaseline.engine.jetstream.streams import inspect, provision, reports
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.settings import Settings
 from phaseline.engine.worker.worker import Worker
+from phaseline.machines.built_in import PRODUCTS
 from phaseline.machines.compiler.kinds import Kinds
 from tests.support import timed_kinds
 from tests.support.built_in_kinds import BUILT_IN_KINDS
@@ -39,7 +40,7 @@ def _often(monkeypatch: pytest.MonkeyPatch) -> None:
 async def limit(wire: Wire, settings: Settings) -> None:
     """Change the streams as `phaseline streams --apply` does."""
     layout = await inspect(wire, settings)
-    for report in await reports(wire, settings, layout):
+    for report in await reports(wire, settings, layout, BUILT_IN_KINDS.copies.values()):
         if report.differences:
             await change.change(wire, report, lambda _: None)
 
@@ -82,7 +83,7 @@ async def test_a_full_events_refuses_and_loses_nothing(wire: Wire, settings: Set
 
 
 async def test_timers_wait_while_events_is_full(wire: Wire, settings: Settings) -> None:
-    settings, kinds = replace(settings, partitions=1), Kinds(timed_kinds.KINDS)
+    settings, kinds = replace(settings, partitions=1), Kinds(timed_kinds.KINDS, products=PRODUCTS)
     layout = await provision(wire, replace(settings, events_max_bytes=MB))
     async with at_work(settings, wire, kinds), Client.open(settings, kinds=kinds) as client:
         await client.publish_and_wait("probe", "start", "p1", {"first": 4.0, "again": 9_000.0})  # full before that

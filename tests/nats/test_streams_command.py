@@ -19,7 +19,7 @@ from tests.support.command import Shell
 
 @pytest_asyncio.fixture
 async def layout(wire: Wire, settings: Settings) -> AsyncIterator[Layout]:
-    yield await provision(wire, replace(settings, partitions=1))
+    yield await provision(wire, replace(settings, partitions=1), BUILT_IN_KINDS.copies.values())
 
 
 @pytest.fixture
@@ -108,7 +108,7 @@ async def test_provisioning_doctor_and_command_agree(
 ) -> None:
     await spoil(wire, layout.state, discard="old")
     with capture_logs() as logged:
-        await provision(wire, replace(settings, replicas=3))
+        await provision(wire, replace(settings, replicas=3), BUILT_IN_KINDS.copies.values())
     told = [(line["stream"], line["setting"]) for line in logged if line["event"] == "stream_differs"]
     assert told.count((layout.state, "at the limit")) == 1
     assert {setting for _, setting in told} == {"at the limit", "replicas"}
@@ -128,9 +128,9 @@ async def test_a_missing_subject_is_added(shell: Shell, wire: Wire, layout: Layo
 
 
 async def test_a_stream_that_is_made_later_is_like_the_log(wire: Wire, settings: Settings) -> None:
-    layout = await provision(wire, replace(settings, partitions=1, storage="memory"))
+    layout = await provision(wire, replace(settings, partitions=1, storage="memory"), BUILT_IN_KINDS.copies.values())
     await wire.api(f"STREAM.DELETE.{layout.live}")
-    await provision(wire, settings)
+    await provision(wire, settings, BUILT_IN_KINDS.copies.values())
     assert (await config_of(wire, layout.live))["storage"] == "memory"
 
 

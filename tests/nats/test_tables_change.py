@@ -15,7 +15,6 @@ from phaseline.engine.errors import StatesStranded, StateUnknown
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.log.as_of import AsOf
 from phaseline.engine.log.latest import Latest
-from phaseline.engine.ownership import json_copies
 from phaseline.engine.ownership.claim import Claim
 from phaseline.engine.ownership.load_states import PartitionStates
 from phaseline.engine.ownership.tables_change.tables_report import tables_report
@@ -26,7 +25,7 @@ from phaseline.engine.replay.file_log import FileLog
 from phaseline.engine.replay.recorded_log import Processors, Span, rebuild
 from phaseline.engine.replay.server_log import ServerLog
 from phaseline.engine.replay.whatif import WhatIf
-from phaseline.engine.settings import Settings
+from phaseline.engine.settings import FEEDS, Settings
 from phaseline.engine.worker.worker import Worker
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.schemas import codec
@@ -37,6 +36,7 @@ from tests.support.command import ROOT, call
 from tests.support.installation import LIMIT
 from tests.support.jobs_at_work import AFTER, BEGIN, audit, decide, replace_kinds, states, worker
 from tests.support.log_check import stored
+from tests.support.own_product import OWN
 
 LATER = [("job", "started", "p/a"), ("job", "succeeded", "p/a"), ("job", "create", "q/f")]
 HASTY = Timeout("Pending", "expire", seconds=0.3)
@@ -78,7 +78,7 @@ async def test_entities_move_when_their_table_changes(wire: Wire, settings: Sett
 
 
 async def test_timers_of_the_new_state_fire_and_those_of_the_old_one_are_gone(wire: Wire, settings: Settings) -> None:
-    hasty = Kinds((SECOND["policy"].written, job(SECOND_LABELS, SECOND_ROWS, (HASTY,), SECOND_MAP)))
+    hasty = Kinds((SECOND["policy"].written, job(SECOND_LABELS, SECOND_ROWS, (HASTY,), SECOND_MAP)), products=OWN)
     installation = await decide(wire, settings, FIRST, BEGIN)
     schedules = [f"{settings.prefix}.timer.>"]
     old = await stored(wire, installation.layout.log, schedules)
@@ -144,7 +144,7 @@ async def test_a_worker_may_end_at_any_step(
 ) -> None:
     installation = replace_kinds(await decide(wire, settings, FIRST, BEGIN), SECOND)
     monkeypatch.setattr(moving, "AT_ONCE", 1)
-    monkeypatch.setattr(json_copies, "limit", lambda _: 2)
+    monkeypatch.setattr(Claim, "limit", 2)
     commit, calls = Claim.append, 0
 
     async def dying(claim: Claim, messages: Sequence[Message], *rest: Any) -> None:
@@ -186,7 +186,7 @@ async def test_a_change_may_follow_on_one_that_is_under_way(
     installation = replace_kinds(await decide(wire, settings, FIRST, BEGIN), SECOND)
     number, commit, left = installation.partition_of("p"), Claim.append, 2
     monkeypatch.setattr(moving, "AT_ONCE", 1)
-    monkeypatch.setattr(json_copies, "limit", lambda _: 3)
+    monkeypatch.setattr(Claim, "limit", 3)
 
     async def dying(claim: Claim, messages: Sequence[Message], *rest: Any) -> None:
         nonlocal left
@@ -248,7 +248,7 @@ async def test_the_dry_run_counts_and_stores_nothing(wire: Wire, settings: Setti
     assert (await wire.api(f"STREAM.INFO.{installation.layout.log}"))["state"]["last_seq"] == before
 
 
-@pytest.mark.parametrize("feed", ["json", "both"])
+@pytest.mark.parametrize("feed", FEEDS)
 async def test_an_archive_and_a_part_of_the_log_hold_the_change(
     wire: Wire, settings: Settings, tmp_path: Path, feed: Any
 ) -> None:

@@ -25,6 +25,7 @@ from phaseline.engine.replay.import_log import Clock, import_log
 from phaseline.engine.replay.recorded_log import Span, StoredEvent
 from phaseline.engine.replay.server_log import ServerLog
 from phaseline.engine.settings import Settings
+from phaseline.machines.built_in import PRODUCTS
 from phaseline.machines.compiler.checks import WrongTable
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.language.predicates import Above, AnyBelow
@@ -89,7 +90,7 @@ DEPOT = Table(
     ),
 )
 
-KINDS = Kinds((DEPOT, JOB))
+KINDS = Kinds((DEPOT, JOB), products=PRODUCTS)
 
 
 # ---- the core
@@ -234,7 +235,7 @@ def test_a_timer_that_the_tables_know_no_longer_is_rejected() -> None:
 )
 def test_wrong_tables(after: tuple[Timeout, ...], said: str) -> None:
     with pytest.raises(WrongTable, match=said):
-        Kinds((DEPOT, replace(JOB, facets=(replace(FACET, timeouts=after),))))
+        Kinds((DEPOT, replace(JOB, facets=(replace(FACET, timeouts=after),))), products=PRODUCTS)
 
 
 # ---- the real server

@@ -12,10 +12,12 @@ from phaseline.engine.accounts.users import AccountPlan
 from phaseline.engine.client.client import Client
 from phaseline.engine.embedded.server import EmbeddedServer
 from phaseline.engine.errors import TlsFailed, UserRefused
+from phaseline.engine.jetstream.streams import provision
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.settings import Settings
 from tests.support.accounts_server import AccountsServer
 from tests.support.certificates import CertificateAuthority
+from tests.support.operator_server import OperatorServer
 
 
 class Encrypted(EmbeddedServer):
@@ -99,8 +101,8 @@ async def test_a_client_that_wants_tls_does_not_talk_in_clear(
 class EncryptedAccounts(AccountsServer):
     """A server with accounts that verifies its clients. `ours`: the authority that everybody trusts."""
 
-    def __init__(self, folder: Path, ours: CertificateAuthority, *, jwt: bool) -> None:
-        super().__init__(AccountPlan("pl", ("c1",)), folder / "keys", jwt=jwt)
+    def __init__(self, folder: Path, ours: CertificateAuthority) -> None:
+        super().__init__(AccountPlan("pl", ("c1",)), folder / "keys")
         self.ours = ours
 
     def _config(self) -> str:
@@ -113,18 +115,24 @@ class EncryptedAccounts(AccountsServer):
         return super().settings(user, tls_ca=self.ours.file, tls_cert=certificate, tls_key=key, **more)
 
 
-@pytest.mark.parametrize("jwt", [False, True], ids=["nkeys", "credentials"])
-async def test_an_installation_with_certificates_and_keys(
-    authority: CertificateAuthority, tmp_path: Path, *, jwt: bool
-) -> None:
-    async with EncryptedAccounts(tmp_path, authority, jwt=jwt) as server:
+async def test_an_installation_with_certificates_and_keys(authority: CertificateAuthority, tmp_path: Path) -> None:
+    async with EncryptedAccounts(tmp_path, authority) as server:
         await server.start_worker()
         async with Client.open(server.settings("operator")) as operator:
             assert (await operator.publish_and_wait("cluster", "create", "c1")).effect == "transitions"
         async with Client.open(server.settings("reader")) as reader:
             assert [record.after.phase async for record in reader.history("cluster", "c1")] == ["Creating"]
         await server.stop_worker()
-        other = replace(server.settings("tree-c1"), nkey=None, creds=None)
+        other = replace(server.settings("tree-c1"), nkey=None)
         with pytest.raises(UserRefused):
             async with Wire.open(other) as wire:
+                await wire.flush()
+
+
+async def test_a_user_with_credentials_on_a_server_in_operator_mode(tmp_path: Path) -> None:
+    async with OperatorServer(tmp_path) as server:
+        async with Wire.open(server.settings("operator")) as wire:
+            await provision(wire, wire.settings)
+        with pytest.raises(UserRefused):
+            async with Wire.open(Settings(nats=(server.url,))) as wire:
                 await wire.flush()

@@ -157,25 +157,3 @@ async def test_a_key_file_that_holds_no_users_key(tmp_path: Path) -> None:
     (tmp_path / "keys" / "engine.nk").write_text("hello")
     said = await accounts(tmp_path)
     assert (said.code, "cannot use the key file" in said.err) == (6, True)
-
-
-async def test_operator_mode_keeps_its_keys_and_writes_credentials(tmp_path: Path) -> None:
-    jwts = ["--format", "operator-jwt"]
-    assert (await accounts(tmp_path, "--trees", "c1", *jwts)).code == 0
-    first = (tmp_path / OUTPUT).read_text()
-    assert (await accounts(tmp_path, "--trees", "c1,c2", *jwts)).code == 0
-    second = (tmp_path / OUTPUT).read_text()
-    keys = re.findall(r"^  (A[A-Z2-7]{55}): ", first, re.MULTILINE)
-    assert len(keys) == 5
-    assert re.findall(r"^  (A[A-Z2-7]{55}): ", second, re.MULTILINE) == keys
-    folder = tmp_path / "keys"
-    files = [path for path in folder.rglob("*") if path.is_file()]
-    assert {path.name for path in files if path.suffix == ".creds"} == {
-        "engine.creds", "operator.creds", "reader.creds", "tree-c1.creds", "tree-c2.creds", "watcher.creds",
-    }  # fmt: skip
-    for path in files:
-        assert path.stat().st_mode & 0o777 == 0o600
-        seed = re.search("S[UAO][A-Z2-7]{56}", path.read_text())
-        assert seed
-        assert seed[0] not in second
-    assert (folder / "authority").stat().st_mode & 0o777 == 0o700

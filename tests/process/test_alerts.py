@@ -11,13 +11,10 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from phaseline.engine.telemetry import monitoring_files
-from phaseline.engine.telemetry.alert_table import ALERTS
-from phaseline.engine.telemetry.panel_table import DASHBOARDS
-from tests.support.command import ROOT
+from tests.support import monitoring
 from tests.support.foreign_programs import INSTALLED
 
-RULES = ROOT / monitoring_files.FOLDER / "rules.yaml"
+ALERTS = monitoring.alerts()
 OWNED = 'phaseline_partition_owned{job="p",partition="%d"}'
 
 
@@ -109,16 +106,16 @@ def run(*words: str | Path) -> str:
 
 
 def test_every_alert_has_a_case_in_which_it_fires() -> None:
-    assert {name for case in CASES for name in case.named} == {alert.name for alert in ALERTS}
+    assert {name for case in CASES for name in case.named} == {alert["alert"] for alert in ALERTS}
 
 
 def test_promtool_takes_the_rules(promtool: str) -> None:
-    assert f"{len(ALERTS)} rules found" in run(promtool, "check", "rules", RULES)
+    assert f"{len(ALERTS)} rules found" in run(promtool, "check", "rules", monitoring.RULES)
 
 
 @pytest.mark.parametrize("days", [False, True], ids=["minutes", "days"])
 def test_alerts_fire_when_they_should_and_only_then(promtool: str, tmp_path: Path, days: bool) -> None:
-    (tmp_path / "rules.yaml").write_text(RULES.read_text())
+    (tmp_path / "rules.yaml").write_text(monitoring.RULES.read_text())
     tests = [_test(case) for case in CASES if (len(case.at) > len("99m")) == days]
     found = {"rule_files": ["rules.yaml"], "evaluation_interval": "10m" if days else "1m", "tests": tests}
     (tmp_path / "tests.yaml").write_text(json.dumps(found))
@@ -126,20 +123,19 @@ def test_alerts_fire_when_they_should_and_only_then(promtool: str, tmp_path: Pat
 
 
 def _test(case: Case) -> dict[str, Any]:
-    written = monitoring_files.annotations
     return {
         "interval": "1m",
         "input_series": [{"series": name, "values": values} for name, values in case.series.items()],
         "alert_rule_test": [
             {
                 "eval_time": case.at,
-                "alertname": alert.name,
+                "alertname": alert["alert"],
                 "exp_alerts": [
                     {
-                        "exp_labels": {**labels, "severity": alert.severity},
-                        "exp_annotations": {name: _filled(text, labels) for name, text in written(alert).items()},
+                        "exp_labels": {**labels, **alert["labels"]},
+                        "exp_annotations": {name: _filled(text, labels) for name, text in alert["annotations"].items()},
                     }
-                    for labels in case.named.get(alert.name, [])
+                    for labels in case.named.get(alert["alert"], [])
                 ],
             }
             for alert in ALERTS
@@ -156,7 +152,7 @@ def _filled(text: str, labels: dict[str, str]) -> str:
 
 def test_promtool_takes_the_queries_of_the_dashboards(promtool: str, tmp_path: Path) -> None:
     """As recording rules, with values in place of Grafana's variables."""
-    queries = [query.expr for board in DASHBOARDS for panel in board.panels for query in panel.queries]
+    queries = monitoring.queries()
     rules = [
         {"record": f"query_{number}", "expr": expr.replace("$__rate_interval", "5m")}
         for number, expr in enumerate(queries)

@@ -1,5 +1,6 @@
 """The command as a whole: its help, its pages, what it loads."""
 
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -132,6 +133,24 @@ def test_machines_in_every_format() -> None:
     )
     assert len(runner.invoke(cli, ["machines", "--json"]).output.splitlines()) == len(kinds)
     assert runner.invoke(cli, ["machines", "--format", "mermaid"]).exit_code == 2
+
+
+def test_the_rows_of_kubernetes_kinds() -> None:
+    runner = CliRunner()
+    shown = runner.invoke(cli, ["machines", "bitnami.com/SealedSecret"]).output
+    assert "bitnami.com: SealedSecret" in shown
+    assert "Synced = False  Degraded" in shown
+    [found] = map(
+        json.loads, runner.invoke(cli, ["machines", "bitnami.com/SealedSecret", "--json"]).output.splitlines()
+    )
+    assert found["rows"][0] == {"when": "Synced = False", "health": "Degraded"}
+    assert len(runner.invoke(cli, ["machines", "*/*", "--json"]).output.splitlines()) > 200
+    for name, said in (
+        ("apps/Deployment", "a rule of its own judges it"),
+        ("foo.io/Bar", "the general rule judges it"),
+    ):
+        wrong = runner.invoke(cli, ["machines", name])
+        assert (wrong.exit_code, said in wrong.output) == (2, True)
 
 
 async def test_the_module_is_the_command() -> None:

@@ -260,12 +260,7 @@ async def test_a_day_that_was_imported_in_a_second(shell: Shell, client: Client)
     found = await shell("history", "node", "c1/p/n", "--clock", "event", "--json")
     assert [record["data"]["trigger"] for record in found.lines] == ["adopt", "not_ready", "ready", "cordon"]
     assert found.err.endswith("1 record has no time of its own: the server's counts there\n")
-    listed = await shell("list", "node", "--at", "2026-03-02T10:00:00.123456789Z", "--clock", "event", "--json")
-    assert [entity["facets"]["phase"]["conditions"] for entity in listed.lines] == [["NotReady"]]
     lanes = (await shell("timeline", "c1/p/n", "--clock", "event", "--to", "2026-03-02T13:00:00Z", "--json")).lines
     assert lanes[0]["intervals"][0]["from"] == "2026-03-02T08:00:00.000000000Z"
-    span = ("--from", "2026-03-02T08:30:00Z", "--to", "2026-03-02T13:00:00Z")
-    changed = (await shell("changes", *span, "--clock", "event", "--json")).lines
-    assert [(one["id"], one["transitions"]) for one in changed] == [("c1/p/n", 2)]
-    wrong = await shell("list", "--at", "4", "--clock", "event")
+    wrong = await shell("timeline", "c1/p/n", "--from", "4", "--clock", "event")
     assert (wrong.code, "with the clock `event`, name a time" in wrong.err) == (2, True)

@@ -156,7 +156,7 @@ SAME = {
         "why c1/p/n1 --kind nod", "publish nod ready c1/p/n1", "snapshot cluster c1 --kind nod /dev/null",
         "get node c1", "history node c1", "purge resource a --yes", "publish node ready c1", "tree c1//x",
         "list node --state Broken", "watch node --state Broken --no-follow", "publish node raedy c1/p/n1",
-        "get node c1/p/n1 --at whenever", "list --clock event --at 3", "publish --file /nowhere", "replay --file /nowhere",
+        "get node c1/p/n1 --at whenever", "timeline c1 --clock event --from 3", "publish --file /nowhere", "replay --file /nowhere",
     ),
     Exit.NOT_FOUND: (
         "get node c1/p/n1", "tree c1", "history node c1/p/n1", "why c1/p/n1", "status a+b+c+d", "counts a/b/c",

@@ -224,7 +224,7 @@ async def test_the_notes_name_what_is_missing(helm: str) -> None:
     values = FOREIGN / "charts" / "all.yaml"
     said = (await run(helm, "install", "p", CHART, "--dry-run=client", "--values", values)).decode()
     assert re.findall(r"^  (\S+)$", said.partition("must exist in default")[2], re.MULTILINE) == [
-        "phaseline-engine", "phaseline-reader", "phaseline-tokens", "phaseline-hooks", "nats-client", "phaseline-operator",
+        "phaseline-engine", "phaseline-reader", "phaseline-tokens", "nats-client", "phaseline-operator",
     ]  # fmt: skip
     said = (await run(helm, "install", "p", CHART, "--dry-run=client", "--set", "worker.user.secret=")).decode()
     assert "WARNING: the workers have no user of their own" in said

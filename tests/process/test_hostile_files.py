@@ -144,12 +144,12 @@ def test_a_body_in_a_line_is_bound() -> None:
 def test_a_text_of_many_levels_does_not_end_the_interpreter() -> None:
     """In its own process, because the fault was a crash."""
     code = (
-        "from phaseline.machines.kubernetes import manifest\n"
+        "from phaseline.machines import yaml_text\n"
         "texts = ['[' * 50_000, '[' * 50_000 + ']' * 50_000, '- ' * 50_000, '{a: ' * 50_000, '? ' * 50_000]\n"
         "for text in [*texts, *('a: 1\\n---\\n' + text for text in texts)]:\n"
         "    try:\n"
-        "        list(manifest.documents(text))\n"
-        "    except manifest.NotYaml as error:\n"
+        "        list(yaml_text.documents(text))\n"
+        "    except yaml_text.NotYaml as error:\n"
         "        line = 1 + text.count('\\n')\n"
         "        assert str(error).startswith(f'line {line}, column '), error\n"
         "        assert str(error).endswith('maps and lists are nested more than 100 levels deep'), error\n"

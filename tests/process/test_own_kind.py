@@ -3,6 +3,7 @@
 Belongs here: `examples/own_kind`. Does not: what makes tables wrong.
 """
 
+import asyncio
 import json
 import os
 import re
@@ -17,7 +18,10 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
+from phaseline.engine.error_help.exit_codes import Exit
+from phaseline.engine.settings import Settings
 from phaseline.machines import built_in
+from tests.support.command import COMMAND, ENVIRONMENT, LIMIT, Answer, ended
 
 ROOT = Path(__file__).resolve().parents[2]
 EXAMPLE = ROOT / "examples" / "own_kind"
@@ -129,7 +133,8 @@ def test_its_own_tests_notice_a_guard_that_is_gone(site: Path, tmp_path: Path) -
 
 
 def test_the_readme_shows_the_code_that_there_is() -> None:
-    table = (EXAMPLE / "acme_kinds" / "release.py").read_text() + (EXAMPLE / "test_release.py").read_text()
+    sources = (*(EXAMPLE / "acme_kinds").glob("*.py"), EXAMPLE / "test_release.py")
+    table = "".join(source.read_text() for source in sources)
     readme = (EXAMPLE / "README.md").read_text()
     for block in re.findall(r"```python\n(.*?)```", readme, re.DOTALL):
         for line in block.splitlines():
@@ -152,3 +157,41 @@ except WrongTable as error:
     print(error)
 """
     assert "rollout: no row leads to Rolling: add one, or remove its label" in run(site, "-c", program)
+
+
+async def call(site: Path, settings: Settings, *words: str) -> Answer:
+    """A command in a fresh process, in whose environment the example is installed."""
+    environment = {
+        **ENVIRONMENT, "PYTHONPATH": str(site), "NO_COLOR": "1", "PHASELINE_NATS": settings.nats[0],
+        "PHASELINE_PREFIX": settings.prefix,
+    }  # fmt: skip
+    process = await asyncio.create_subprocess_exec(
+        *COMMAND, *words, env=environment, cwd=site, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE
+    )
+    async with ended(process) as started, asyncio.timeout(LIMIT):
+        out, err = await started.communicate()
+    assert started.returncode is not None
+    return Answer(started.returncode, out.decode(), err.decode())
+
+
+async def test_its_service_and_its_command_work(site: Path, settings: Settings) -> None:
+    working = asyncio.create_task(call(site, settings, "worker", "--partitions", "2"))
+    try:
+        while (await call(site, settings, "get", "release", "v2")).code != Exit.NOT_FOUND:
+            assert not working.done(), working.result()  # no answer until a worker owns the tree
+        created = await call(site, settings, "publish", "release", "create", "v2", "--data", '{"notes": "n"}', "--wait")
+        assert (created.code, "new -> Pending" in created.out) == (0, True), created.err
+        waits = await call(site, settings, "readiness", "v2")
+        assert (waits.code, waits.out) == (0, "v2 must wait: the approval is Waiting\n"), waits.err
+        assert (await call(site, settings, "publish", "release", "approve", "v2", "--wait")).code == 0
+        assert (await call(site, settings, "readiness", "v2")).out == "v2 may start\n"
+        unknown = await call(site, settings, "readiness", "v3")
+        assert (unknown.code, "there is no release 'v3'" in unknown.err) == (4, True)
+        shown = await call(site, settings, "--help")
+        assert "Commands of installed packages:" in shown.out
+        assert "Show whether a release of Acme's may start." in shown.out
+        meant = await call(site, settings, "readines", "v2")
+        assert "did you mean readiness?" in meant.err
+    finally:
+        working.cancel()
+        await asyncio.gather(working, return_exceptions=True)

@@ -12,6 +12,7 @@ import pytest
 from phaseline.engine.scripts import jq_check
 from phaseline.engine.scripts.runner import SandboxRunner
 from phaseline.engine.scripts.sandbox import Sandbox, Stopped
+from phaseline.machines.kubernetes.assess import script_health
 from tests.support.processes import computed, is_there, until
 
 NOW = 1_700_000_000
@@ -64,7 +65,7 @@ def test_a_script_as_argo_cds_are(programs: SandboxRunner) -> None:
     ("return {status = 'Healthy', message = obj.metadata.name .. 'ü'}", ("Healthy", "nü")),
 ])  # fmt: skip
 def test_scripts(programs: SandboxRunner, script: str, answer: tuple[str, str]) -> None:
-    assert programs.lua(script, {"metadata": {"name": "n"}}, NOW) == answer
+    assert script_health(programs, script, {"metadata": {"name": "n"}}, NOW) == answer
 
 
 @pytest.mark.parametrize(("script", "why"), [
@@ -98,9 +99,9 @@ def test_scripts(programs: SandboxRunner, script: str, answer: tuple[str, str]) 
     ("return obj.status.phase", "attempt to index field 'status'"),
 ])  # fmt: skip
 def test_a_script_that_fails_is_unknown_with_the_reason(programs: SandboxRunner, script: str, why: str) -> None:
-    health = programs.lua(script, {}, NOW)
-    assert (health[0], health[1].startswith("health script: ")) == ("Unknown", True)
-    assert why in health[1]
+    health = script_health(programs, script, {}, NOW)
+    assert (health.status, health.message.startswith("health script: ")) == ("Unknown", True)
+    assert why in health.message
     assert programs.lua("return {status = 'Healthy'}", {}, NOW)[0] == "Healthy"
     assert not Path("/tmp/phaseline-was-here").exists()
 

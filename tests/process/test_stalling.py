@@ -331,7 +331,7 @@ async def test_owners_that_get_on_by_lone_records_are_not_counted(settings: Sett
         assert claim.checkpoint.attempts == 1
         [sent] = [fleet.event("node", ("cordon", "uncordon")[number % 2], "c/p/n0")]
         await publish(wire, [sent])
-        processor = Processor(claim.tree, installation.subjects, 0)
+        processor = Processor(claim.tree, installation.subjects, 0, as_json=installation.layout.feed == "json")
         async with Reader(wire, layout.events, [installation.subjects.stored(0)], claim.position + 1) as reader:
             batch = processor.process(await reader.take(1), claim.position)
         await claim.append_row(batch.messages, batch.position)

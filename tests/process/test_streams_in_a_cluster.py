@@ -21,7 +21,7 @@ from tests.support.random_events import RandomEvents, publish
 async def apply(wire: Wire, settings: Settings, layout: Layout) -> list[Copying]:
     """What `phaseline streams --apply` does; the progress that it tells."""
     told: list[Copying] = []
-    for report in await reports(wire, settings, layout):
+    for report in await reports(wire, settings, layout, BUILT_IN_KINDS.copies.values()):
         if report.differences:
             await change(wire, report, told.append)
     return told
@@ -65,4 +65,7 @@ async def test_streams_change_under_load(tmp_path: Path) -> None:
                 await loading
                 await until_decided(wire, layout)
             assert await assert_log_is_the_fold(wire, layout, BUILT_IN_KINDS) > 100
-            assert all(not one.differences for one in await reports(wire, replace(settings, replicas=1), layout))
+            assert all(
+                not one.differences
+                for one in await reports(wire, replace(settings, replicas=1), layout, BUILT_IN_KINDS.copies.values())
+            )

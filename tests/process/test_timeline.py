@@ -1,7 +1,7 @@
-"""States over time: lanes that agree with the states, a picture that is well formed, both as people see them.
+"""States over time: lanes that agree with the states, the page as people see it.
 
-After an intended change, `PHASELINE_GOLDEN=write pytest tests/process/test_timeline.py` writes docs/morning.svg and the
-golden page again. Look at them before you commit.
+After an intended change, `PHASELINE_GOLDEN=write pytest tests/process/test_timeline.py` writes the
+golden page again. Look at it before you commit.
 """
 
 import json
@@ -11,7 +11,6 @@ from collections.abc import AsyncIterator
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 from pathlib import Path
-from xml.etree import ElementTree as ET
 
 import pytest
 import pytest_asyncio
@@ -21,7 +20,6 @@ from phaseline.engine.cli import render
 from phaseline.engine.cli import timeline as command
 from phaseline.engine.cli.output import Output
 from phaseline.engine.cli.styled import Text
-from phaseline.engine.cli.svg import Texts, picture
 from phaseline.engine.client.client import Client
 from phaseline.engine.core.process import Processor
 from phaseline.engine.core.tree import Tree, evolve
@@ -36,7 +34,7 @@ from phaseline.engine.settings import Settings
 from phaseline.machines.compiler.labels import facet_named
 from phaseline.machines.language.scripts import NoScripts
 from phaseline.schemas import codec
-from phaseline.schemas.records import SECOND, Entity, FacetState, State, Transition, nanoseconds
+from phaseline.schemas.records import SECOND, FacetState, State, Transition, nanoseconds
 from phaseline.schemas.subjects import Subjects
 from tests.support.built_in_kinds import BUILT_IN_KINDS
 from tests.support.command import Shell
@@ -45,7 +43,6 @@ from tests.support.log_check import folded, whole
 
 ROOT = Path(__file__).parents[2]
 KINDS = BUILT_IN_KINDS
-SVG = "{http://www.w3.org/2000/svg}"
 
 
 def morning() -> list[Transition]:
@@ -72,10 +69,6 @@ def under(records: list[Transition], root: str) -> list[Transition]:
 
 def how(kind: str, facet: str, state: State) -> str:
     return render.colour(state, facet_named(KINDS, kind, facet))
-
-
-def drawn(found: Timeline, title: str) -> str:
-    return picture(found.lanes, found.start_ns, found.end_ns, Texts(title, how, render.duration))
 
 
 def of_morning(root: str) -> Timeline:
@@ -156,50 +149,6 @@ def test_ticks_are_round_and_few(span: int) -> None:
     assert len({later - earlier for earlier, later in pairwise(found)}) <= 1
 
 
-# ---- the picture
-
-
-def test_the_picture_in_the_docs() -> None:
-    text, page = drawn(of_morning("shop-eu"), "shop-eu, a morning"), ROOT / "docs" / "morning.svg"
-    if os.environ.get("PHASELINE_GOLDEN") == "write":
-        page.write_text(text)
-    assert page.read_text() == text
-
-
-def test_a_picture_has_a_lane_for_each_and_stands_alone() -> None:
-    found = of_morning("shop-us")
-    root = ET.fromstring(drawn(found, "shop-us"))
-    groups = root.findall(f"{SVG}g")
-    assert len(groups) == len(found.lanes)
-    bars = sum(len(lane.intervals) for lane in found.lanes)
-    assert len(root.findall(f"{SVG}g/{SVG}g/{SVG}title")) == bars
-    assert not {element.tag for element in root.iter()} & {f"{SVG}script", f"{SVG}image", f"{SVG}use"}
-    assert any("shown by a view" in (element.text or "") for element in root.iter(f"{SVG}title"))
-
-
-def test_names_are_no_markup() -> None:
-    (first, *_) = under(morning(), "lab")
-    entity = first.entity
-    odd = Entity(entity.kind, "a<b&c>'\"\x07", 1, entity.names, entity.facets, {}, {})
-    record = Transition("phase", None, first.after, "create", None, None, first.cause, odd, first.time_ns)
-    root = ET.fromstring(drawn(timeline([], [record], first.time_ns, first.time_ns + SECOND), "<&>"))
-    assert root.findtext(f"{SVG}title") == "<&>"
-    assert "cluster a<b&c>'\"?" in [element.text for element in root.iter(f"{SVG}text")]
-
-
-def test_two_thousand_lanes() -> None:
-    (first, *_) = under(morning(), "lab")
-    entity = first.entity
-    records = [
-        Transition("phase", None, first.after, "create", None, None, first.cause,
-                   Entity("cluster", f"c{number}", 1, entity.names, entity.facets, {}, {}), first.time_ns + number)
-        for number in range(2000)
-    ]  # fmt: skip
-    root = ET.fromstring(drawn(timeline([], records, first.time_ns, first.time_ns + 10**6), "many"))
-    assert int(root.attrib["height"]) > 2000 * 20
-    assert all(float(rect.attrib["width"]) >= 2 for rect in root.findall(f"{SVG}g/{SVG}g/{SVG}rect"))
-
-
 # ---- the terminal
 
 
@@ -242,7 +191,7 @@ async def layout(settings: Settings, wire: Wire) -> AsyncIterator[Layout]:
         yield made
 
 
-async def test_the_client_and_the_command(wire: Wire, settings: Settings, layout: Layout, tmp_path: Path) -> None:
+async def test_the_client_and_the_command(wire: Wire, settings: Settings, layout: Layout) -> None:
     log = await whole(wire, layout)
     async with Client.open(settings, kinds=KINDS) as client:
         found = await client.timeline("c2")
@@ -265,10 +214,6 @@ async def test_the_client_and_the_command(wire: Wire, settings: Settings, layout
             await client.timeline("c2", end=datetime.now(UTC) - timedelta(days=1))
         await ranges_that_cannot_be(client, moment)
     shell = Shell(PHASELINE_NATS=settings.nats[0], PHASELINE_PREFIX=settings.prefix)
-    file = tmp_path / "c2.svg"
-    answer = await shell("timeline", "c2", "--svg", str(file))
-    assert (answer.code, answer.out, f"{len(found.lanes)} lanes written to" in answer.err) == (0, "", True)
-    ET.parse(file)
     lanes = (await shell("timeline", "c2", "--json")).lines
     assert {(lane["kind"], lane["id"]) for lane in lanes} == {(lane.kind, lane.id) for lane in found.lanes}
     reversed_ = await shell("timeline", "c2", "--from", "2026-03-02T09:00Z", "--to", "2026-03-02T08:00Z")

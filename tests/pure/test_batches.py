@@ -14,6 +14,7 @@ from phaseline.engine.core.process import AHEAD, AHEAD_BYTES, Batch, Processor, 
 from phaseline.engine.core.tree import Tree
 from phaseline.engine.replay.recorded_log import StoredEvent
 from phaseline.engine.testing.histories import stored
+from phaseline.machines.built_in import PRODUCTS
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.language.scripts import NoScripts
 from phaseline.machines.language.table import ABSENT, DELETED, LIVE, SAME, Cascade, Facet, Field, Row, Table, Timeout
@@ -45,7 +46,7 @@ FLAG = Table(
     ), timeouts=(Timeout("Flying", "worn", seconds_from="days", restart_on="sewn"),)),),
 )
 # fmt: on
-KINDS = Kinds((MAST, FLAG))
+KINDS = Kinds((MAST, FLAG), products=PRODUCTS)
 
 
 def numbered(sent: Iterable[Sent], first: int = 1) -> list[StoredEvent]:

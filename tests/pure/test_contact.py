@@ -4,6 +4,7 @@ import pytest
 
 from phaseline.engine.core.process import Processor
 from phaseline.engine.core.tree import Tree, evolve
+from phaseline.machines.built_in import PRODUCTS
 from phaseline.machines.compiler.checks import WrongTable
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.language.scripts import NoScripts
@@ -276,7 +277,7 @@ GATE = Table(
 
 
 def test_a_kind_of_ones_own_is_a_place() -> None:
-    found = Contacts(Kinds((GATE,))).say("gate", "opened", "g", width=3, silence_after=1, heard_at=1)
+    found = Contacts(Kinds((GATE,), products=PRODUCTS)).say("gate", "opened", "g", width=3, silence_after=1, heard_at=1)
     assert found.entity("gate", "g").attributes == {"width": 3}
     found.say("gate", "configure", "g", silence_after=1).say("gate", "shut", "g")
     assert found.contact("gate", "g") == "Fresh"
@@ -289,7 +290,7 @@ def test_what_a_place_has_anyway_cannot_be_named_again() -> None:
         kind="gate", id=("gate",), intents=(), place=True, facets=(other,), attributes=(Field("heard_at", int, "?"),)
     )
     with pytest.raises(WrongTable) as wrong:
-        Kinds((table,))
+        Kinds((table,), products=PRODUCTS)
     assert wrong.value.problems == [
         "place=True brings the facet contact: rename yours",
         "place=True brings the attribute heard_at: rename yours",

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from phaseline.engine import logs
-from phaseline.engine.cli import failures, render, svg, terminal
+from phaseline.engine.cli import failures, render, terminal
 from phaseline.engine.cli.controls import plain, plain_json
 from phaseline.engine.errors import NoLogFile
 from phaseline.schemas import codec
@@ -81,8 +81,7 @@ def test_log_lines(capsys: pytest.CaptureFixture[str], as_json: bool) -> None:
     assert len(said.splitlines()) < 25
 
 
-def test_pictures_and_lines() -> None:
-    assert is_calm(svg.plain(EVIL))
+def test_lines() -> None:
     assert is_calm(render.text_of(EVIL).plain)
 
 

@@ -15,6 +15,7 @@ from phaseline.machines.language.rules import rule
 from phaseline.machines.language.scripts import NoScripts
 from phaseline.machines.language.table import ABSENT, Attributes, Facet, Label, Row, RuleEvent, Table
 from phaseline.schemas.records import Rejection
+from tests.support.own_product import OWN
 
 
 @rule("lamp.broken", revision=1)
@@ -41,7 +42,7 @@ LAMP = Table(
 
 
 def test_a_batch_carries_the_faults_and_the_caller_logs_them() -> None:
-    processor = Processor(Tree(Kinds((LAMP,)), NoScripts()), SUBJECTS, 0)
+    processor = Processor(Tree(Kinds((LAMP,), products=OWN), NoScripts()), SUBJECTS, 0)
     sent = [event("lamp", trigger, "l") for trigger in ("plug", "unplug")]
     events = [StoredEvent(one.subject, one.body, number, number) for number, one in enumerate(sent, 1)]
     with capture_logs() as logs:

@@ -33,6 +33,7 @@ from phaseline.machines.language.table import (
     View,
 )
 from phaseline.schemas.records import SECOND, Cause, Mark, Rejection, State, Transition
+from tests.support.own_product import OWN
 from tests.support.sample_kinds import label
 from tests.support.strategies import History, event, moves_of
 
@@ -99,7 +100,7 @@ KETTLE = Table(
     ),
 )
 # fmt: on
-KINDS = Kinds((DEPOT, VAN))
+KINDS = Kinds((DEPOT, VAN), products=OWN)
 BUILT = (("depot", "opened", "d"), ("van", "built", "d/v"))
 
 
@@ -198,7 +199,7 @@ def fired(due: int) -> Arrival:
 
 
 def test_only_the_timer_that_is_set_now_has_an_effect() -> None:
-    history = History(Kinds((KETTLE,)))
+    history = History(Kinds((KETTLE,), products=OWN))
     assert decide(history.tree, fired(5)) == Decision([])
     history.take(event("kettle", "switched_on", "k"))
     due = history.tree.entities["kettle"]["k"].timers_ns["phase"]

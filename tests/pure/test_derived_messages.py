@@ -11,6 +11,7 @@ from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.language.predicates import AllBelow, AnyBelow
 from phaseline.machines.language.table import ABSENT, DELETED, LIVE, Facet, Field, Row, Table, Timeout, View
 from phaseline.schemas.records import Cause, Transition
+from tests.support.own_product import OWN
 from tests.support.sample_kinds import label
 from tests.support.strategies import History, HistoryStep, event
 
@@ -71,8 +72,8 @@ SAILOR = Table(
     )),),
 )
 # fmt: on
-CREWS = Kinds((CREW, SAILOR))
-KINDS = Kinds((TEAM, MEMBER))
+CREWS = Kinds((CREW, SAILOR), products=OWN)
+KINDS = Kinds((TEAM, MEMBER), products=OWN)
 
 
 def team(members: str) -> History:

@@ -24,6 +24,7 @@ from phaseline.machines.language.table import (
 )
 from phaseline.schemas.records import State, Transition, own_facets
 from tests.support.own_below import BACKUP, KINDS
+from tests.support.own_product import OWN
 from tests.support.sample_kinds import label
 from tests.support.strategies import History, event
 from tests.support.virtual_clock import Clock
@@ -97,7 +98,9 @@ def test_what_lives_below_an_entity_that_stays_unknown_is_reached_too() -> None:
         facet = Facet("phase", (label("On"),), rows, adopted=State(ABSENT))
         return Table(kind, ("a", "b", "c")[:parts], (facet,), (), parent=parent)
 
-    history = History(Kinds((table("house", 1, None), table("room", 2, "house"), table("desk", 3, "room"))))
+    history = History(
+        Kinds((table("house", 1, None), table("room", 2, "house"), table("desk", 3, "room")), products=OWN)
+    )
     for kind, trigger, entity_id in (("house", "made", "h"), ("desk", "made", "h/r/d"), ("desk", "made", "h2/r/d")):
         history.take(event(kind, trigger, entity_id))
     assert len(history.take(event("house", "gone", "h")).records) == 2
@@ -115,7 +118,7 @@ def test_a_parent_may_end_when_its_last_child_has_ended() -> None:
         kind="step", id=("job", "step"), intents=(), parent="job",
         facets=(Facet("phase", (label("Running"),), (Row((ABSENT, DELETED), "made", "Running"), Row((LIVE,), "done", DELETED))),),
     )  # fmt: skip
-    history = History(Kinds((job, step)))
+    history = History(Kinds((job, step), products=OWN))
     for kind, trigger, entity_id in (("job", "made", "j"), ("step", "made", "j/1"), ("step", "done", "j/1")):
         history.take(event(kind, trigger, entity_id))
     assert phases(history) == {"job j": (DELETED,), "step j/1": (DELETED,)}
@@ -150,5 +153,5 @@ WRONG = {
 @pytest.mark.parametrize(("table", "problem"), WRONG.values(), ids=list(WRONG))
 def test_a_table_may_not_say_otherwise(table: Table, problem: str) -> None:
     with pytest.raises(WrongTable) as caught:
-        Kinds((*(kind.written for kind in KINDS.values() if kind.name != "backup"), table))
+        Kinds((*(kind.written for kind in KINDS.values() if kind.name != "backup"), table), products=OWN)
     assert caught.value.problems == [problem]

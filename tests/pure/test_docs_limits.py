@@ -15,10 +15,11 @@ from phaseline.engine.jetstream import streams
 from phaseline.engine.publish import snapshots
 from phaseline.engine.replay import log_bytes
 from phaseline.engine.scripts import jq_paths, lua, sandbox
+from phaseline.machines import yaml_text
 from phaseline.machines.compiler import reachability
 from phaseline.machines.emco import emco_resource
 from phaseline.machines.gitops import sync_windows
-from phaseline.machines.kubernetes import durations, globs, manifest
+from phaseline.machines.kubernetes import durations, globs
 from phaseline.machines.kubernetes.diff import canonical, managed_fields
 from phaseline.machines.language import fields
 from phaseline.schemas import bounds, records, subjects
@@ -54,8 +55,8 @@ BAD_INPUT = {
     "a timer": f"{timers.LONGEST // YEAR} years",
     "a glob in settings": f"{globs.LONGEST:,} characters, braces {globs.BRACES} levels deep",
     "a duration in settings": f"{durations.LONGEST} characters, {int(durations.MOST / 31_556_952)} years",
-    "YAML in settings or files": f"{bounds.LEVELS} levels; {manifest.MAX_VALUES:,} values and "
-    f"{manifest.MAX_CHARACTERS // MEGA} MB of text after aliases and `<<`",
+    "YAML in settings or files": f"{bounds.LEVELS} levels; {yaml_text.MAX_VALUES:,} values and "
+    f"{yaml_text.MAX_CHARACTERS // MEGA} MB of text after aliases and `<<`",
     "field managers: members of lists that are looked at": f"{managed_fields.MOST:,}",
     "a quantity in a manifest": f"{canonical.LONGEST} characters, exponents to {canonical.EXPONENT}",
     "a compressed log file": f"{log_bytes.RATIO} times its size, at least {log_bytes.FREE >> 30} GB",

@@ -1,6 +1,6 @@
 """The publishers' clock: which times count, and the order of records by it.
 
-Belongs here: `event_time` alone. Does not: reading by it on a server (`tests/nats/test_event_clock`).
+Belongs here: what needs no server. Does not: histories and timelines by it (`tests/nats/test_event_order`).
 """
 
 import pytest
@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from phaseline.engine.log.event_clock.event_time import event_time, in_event_order
+from phaseline.engine.log.event_order import event_time, in_event_order
 from phaseline.schemas.records import SECOND, Cause, Transition, nanoseconds, timestamp
 from tests.support.edge_worlds import KINDS
 from tests.support.strategies import History, event

@@ -9,6 +9,7 @@ from phaseline.engine.replay.import_log import Clock, ImportResult, Player
 from phaseline.engine.replay.load_tables import load_kinds
 from phaseline.engine.replay.log_format import Header
 from phaseline.engine.testing.histories import event, play
+from phaseline.machines.built_in import installed
 from phaseline.schemas import codec
 from phaseline.schemas.subjects import Subjects
 from tests.support import sample_kinds
@@ -71,11 +72,13 @@ def test_what_cannot_be_adopted_whole_is_counted() -> None:
 )
 def test_tables_that_cannot_be_found(where: str, said: str) -> None:
     with pytest.raises(BadTables, match=said):
-        load_kinds(where)
+        load_kinds(where, installed())
 
 
 def test_tables_take_the_place_of_installed_ones() -> None:
-    assert list(load_kinds("phaseline.machines.edge.component:COMPONENT")) == list(load_kinds("installed"))
+    assert list(load_kinds("phaseline.machines.edge.component:COMPONENT", installed())) == list(
+        load_kinds("installed", installed())
+    )
     assert "Degraded" in DEGRADED["component"].machines[0].phases
     assert "Degraded" not in KINDS["component"].machines[0].phases
 

@@ -13,6 +13,7 @@ import pytest
 
 from phaseline.engine.core import intake
 from phaseline.engine.core.intake import Arrival
+from phaseline.machines.built_in import PRODUCTS
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.language.table import ABSENT, DELETED, LIVE, SAME, Facet, Field, Row, Table, Timeout
 from phaseline.schemas import codec
@@ -59,7 +60,7 @@ GAUGE = Table(
 )
 SITE_ROWS = (Row((ABSENT, DELETED), "build", "Up"), Row((LIVE,), "gone", DELETED))
 SITE = Table("site", id=("site",), facets=(Facet("phase", labels=(label("Up"),), rows=SITE_ROWS),), intents=("build",))
-KINDS = Kinds((GAUGE, SITE))
+KINDS = Kinds((GAUGE, SITE), products=PRODUCTS)
 GAUGE_KIND = KINDS["gauge"]
 SUBJECT = "pl.inbox.0.s.gauge.{}.g"
 DUE = "pl.due.0.s.gauge.{}.g"

@@ -11,7 +11,7 @@ import pytest
 
 from phaseline.engine.core.tree import Tree
 from phaseline.engine.log.watch import RecordFilter
-from phaseline.machines.built_in import BUILT_IN, SOUND
+from phaseline.machines.built_in import BUILT_IN, PRODUCTS, SOUND
 from phaseline.machines.compiler import checks, reachability
 from phaseline.machines.compiler import kinds as compiler
 from phaseline.machines.compiler.checks import WrongTable
@@ -52,11 +52,11 @@ def lamp(parent: str | None = None, begins: str = "Absent") -> Table:
 
 def test_the_built_in_tables_work() -> None:
     """Elsewhere they count as checked."""
-    assert Kinds(BUILT_IN).digest == SOUND, "run `python3 dev.py generate`: it sets SOUND"
+    assert Kinds(BUILT_IN, products=PRODUCTS).digest == SOUND, "run `python3 dev.py generate`: it sets SOUND"
 
 
 def test_only_kinds_that_are_needed_are_compiled(built: list[str]) -> None:
-    kinds = Kinds(BUILT_IN, checked=BUILT_IN)
+    kinds = Kinds(BUILT_IN, checked=BUILT_IN, products=PRODUCTS)
     assert [(kind.name, kind.arity, kind.parent, kind.parent_arity, kind.written) for kind in kinds.values()] == [
         (kind.name, kind.arity, kind.parent, kind.parent_arity, kind.written) for kind in BUILT_IN_KINDS.values()
     ]
@@ -67,7 +67,7 @@ def test_only_kinds_that_are_needed_are_compiled(built: list[str]) -> None:
 
 
 def test_reading_states_compiles_nothing(built: list[str]) -> None:
-    kinds = Kinds(BUILT_IN, checked=BUILT_IN)
+    kinds = Kinds(BUILT_IN, checked=BUILT_IN, products=PRODUCTS)
     Tree(kinds, NoScripts())
     before = {kind.name: {name: getattr(kind, name) for name in compiler.FOR_READING} for kind in kinds.values()}
     kinds.check()
@@ -79,7 +79,7 @@ def test_reading_states_compiles_nothing(built: list[str]) -> None:
 
 def test_a_compiled_kind_has_no_attribute_that_python_looks_for_in_vain() -> None:
     """With `__getattr__`, every access to an attribute takes the slow way, whether it calls that or not."""
-    kinds = Kinds(BUILT_IN, checked=BUILT_IN)
+    kinds = Kinds(BUILT_IN, checked=BUILT_IN, products=PRODUCTS)
     late = kinds["node"]
     with pytest.raises(AttributeError, match="a Kind has no 'odd'"):
         late.odd  # type: ignore[attr-defined]  # noqa: B018
@@ -102,7 +102,7 @@ def test_a_reader_compiles_only_the_kinds_whose_names_it_checks(
     built: list[str], wanted: RecordFilter, compiled: int
 ) -> None:
     """To compile all kinds takes a third of the time in which a command starts."""
-    wanted.check(Kinds(BUILT_IN, checked=BUILT_IN))
+    wanted.check(Kinds(BUILT_IN, checked=BUILT_IN, products=PRODUCTS))
     assert len(built) == compiled
 
 
@@ -115,7 +115,7 @@ def test_bases_are_followed_only_for_those_who_ask(monkeypatch: pytest.MonkeyPat
         return reachability.reachable(machine, intents)
 
     monkeypatch.setattr(f"{compiler.__name__}.reachability", SimpleNamespace(reachable=follow))
-    kinds = Kinds(BUILT_IN, checked=BUILT_IN, sound=SOUND)
+    kinds = Kinds(BUILT_IN, checked=BUILT_IN, sound=SOUND, products=PRODUCTS)
     kinds["node"].compile()
     assert followed == []
     assert all(len(bases) > 1 for bases in kinds["node"].bases)
@@ -123,9 +123,9 @@ def test_bases_are_followed_only_for_those_who_ask(monkeypatch: pytest.MonkeyPat
 
 
 def test_a_kind_compiled_late_is_the_same(built: list[str]) -> None:
-    at_once = Kinds(BUILT_IN)
+    at_once = Kinds(BUILT_IN, products=PRODUCTS)
     built.clear()
-    kinds = Kinds(BUILT_IN, checked=BUILT_IN)
+    kinds = Kinds(BUILT_IN, checked=BUILT_IN, products=PRODUCTS)
     assert (kinds.versions, kinds.digest) == (at_once.versions, at_once.digest)
     assert [kind.bases for kind in kinds.values()] == [kind.bases for kind in at_once.values()]
     count = len(built)
@@ -136,29 +136,29 @@ def test_a_kind_compiled_late_is_the_same(built: list[str]) -> None:
 
 
 def test_new_tables_are_checked_and_compiled_at_once(built: list[str]) -> None:
-    assert Kinds((*BUILT_IN, lamp("cluster")), checked=BUILT_IN)["cluster"].below[-1] == "lamp"
+    assert Kinds((*BUILT_IN, lamp("cluster")), checked=BUILT_IN, products=PRODUCTS)["cluster"].below[-1] == "lamp"
     assert built == ["phase", "phase", "contact"]
     with pytest.raises(WrongTable, match="it starts from Of, which is unknown"):
-        Kinds((*BUILT_IN, lamp(begins="Of")), checked=BUILT_IN)
+        Kinds((*BUILT_IN, lamp(begins="Of")), checked=BUILT_IN, products=PRODUCTS)
     with pytest.raises(WrongTable, match="parent cluster is unknown"):
-        Kinds((GIT_REPO, lamp("cluster")), checked=BUILT_IN)
+        Kinds((GIT_REPO, lamp("cluster")), checked=BUILT_IN, products=PRODUCTS)
     with pytest.raises(WrongTable, match="two tables have this kind"):
-        Kinds((CLUSTER, CLUSTER, lamp()), checked=BUILT_IN)
+        Kinds((CLUSTER, CLUSTER, lamp()), checked=BUILT_IN, products=PRODUCTS)
 
 
 def test_a_process_that_decides_checks_all_tables() -> None:
     wrong = lamp(begins="Of")
-    kinds = Kinds((wrong,), checked=(wrong,))
+    kinds = Kinds((wrong,), checked=(wrong,), products=PRODUCTS)
     with pytest.raises(WrongTable, match="it starts from Of, which is unknown"):
         kinds.check()
-    kinds = Kinds((*BUILT_IN, lamp()), checked=BUILT_IN)
+    kinds = Kinds((*BUILT_IN, lamp()), checked=BUILT_IN, products=PRODUCTS)
     kinds.check()
     kinds.check()
 
 
 def test_tables_that_are_known_to_be_sound_are_not_checked_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    known = Kinds((*BUILT_IN, lamp()), checked=BUILT_IN, sound=SOUND)
-    changed = Kinds((*BUILT_IN, lamp()), checked=BUILT_IN, sound=SOUND[::-1])
+    known = Kinds((*BUILT_IN, lamp()), checked=BUILT_IN, sound=SOUND, products=PRODUCTS)
+    changed = Kinds((*BUILT_IN, lamp()), checked=BUILT_IN, sound=SOUND[::-1], products=PRODUCTS)
 
     def never(_: Table) -> None:
         raise AssertionError("a table is checked")
@@ -172,7 +172,7 @@ def test_tables_that_are_known_to_be_sound_are_not_checked_again(monkeypatch: py
 
 def test_two_threads_may_need_a_kind_at_once(built: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     """A worker may decide in a thread while its event loop reads states."""
-    kinds, both = Kinds(BUILT_IN, checked=BUILT_IN), threading.Barrier(2, timeout=60)
+    kinds, both = Kinds(BUILT_IN, checked=BUILT_IN, products=PRODUCTS), threading.Barrier(2, timeout=60)
 
     def together(facet: Facet) -> FacetMachine:
         built.append(facet.name)
@@ -191,13 +191,13 @@ def test_two_threads_may_need_a_kind_at_once(built: list[str], monkeypatch: pyte
 
 
 def test_a_version_is_known_before_the_kind_is_compiled(built: list[str]) -> None:
-    kinds = Kinds(BUILT_IN, checked=BUILT_IN)
+    kinds = Kinds(BUILT_IN, checked=BUILT_IN, products=PRODUCTS)
     assert kinds.digest == SOUND
     assert built == []
 
 
 def test_a_kind_has_no_other_attributes() -> None:
-    kind = Kinds(BUILT_IN, checked=BUILT_IN)["node"]
+    kind = Kinds(BUILT_IN, checked=BUILT_IN, products=PRODUCTS)["node"]
     assert not hasattr(kind, "colour")
     with pytest.raises(AttributeError, match="a Kind has no 'colour'"):
         kind.colour  # type: ignore[attr-defined]  # noqa: B018  # there is none

@@ -14,8 +14,11 @@ from phaseline.engine.replay.recorded_log import StoredEvent
 from phaseline.engine.scripts.runner import shared_runner
 from phaseline.engine.testing.histories import SUBJECTS, event
 from phaseline.machines import libraries as needs
-from phaseline.machines.built_in import BUILT_IN, installed
+from phaseline.machines.built_in import BUILT_IN, PRODUCTS, installed
+from phaseline.machines.compiler.fingerprint import declarations
 from phaseline.machines.compiler.kinds import Kinds
+from phaseline.machines.gitops import resource
+from phaseline.machines.language.product import Product
 from phaseline.machines.language.scripts import NoScripts
 from phaseline.schemas import libraries
 from phaseline.schemas.libraries import NotInstalled
@@ -35,8 +38,8 @@ def without(monkeypatch: pytest.MonkeyPatch) -> Any:
         monkeypatch.setitem(sys.modules, module, None)
         for name in [name for name in sys.modules if name.startswith(f"{module}.")]:
             monkeypatch.setitem(sys.modules, name, None)
-        monkeypatch.delitem(sys.modules, "phaseline.machines.kubernetes.manifest", raising=False)
-        monkeypatch.delattr("phaseline.machines.kubernetes.manifest", raising=False)
+        monkeypatch.delitem(sys.modules, "phaseline.machines.yaml_text", raising=False)
+        monkeypatch.delattr("phaseline.machines.yaml_text", raising=False)
         monkeypatch.setattr(shared_runner(), "_checked", False)
 
     return remove
@@ -92,9 +95,18 @@ def test_each_library_belongs_to_the_extra_that_installs_it() -> None:
     extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
     for library, extra in libraries.EXTRAS.values():
         assert any(line.startswith(library) for line in extras[extra]), (library, extra)
-    assert {module for modules in needs.RULES.values() for module in modules} <= libraries.EXTRAS.keys()
+    needed = {module for product in PRODUCTS for modules in product.libraries.values() for module in modules}
+    assert {"yaml", "jq"} < needed <= libraries.EXTRAS.keys()
 
 
 def test_another_import_that_fails_is_not_taken_for_the_library() -> None:
     with pytest.raises(ModuleNotFoundError, match="no_such_module"), libraries.needed("jq", "a test"):
         import_module("no_such_module")
+
+
+def test_a_library_of_another_package_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "forecast", None)
+    rules = {one.revision.name for one in declarations(resource.RESOURCE)}
+    weather = Product("weather", libraries=dict.fromkeys(rules, ("forecast",)))
+    with pytest.raises(NotInstalled, match="the kind resource needs forecast, which is not installed here"):
+        needs.check(Kinds(BUILT_IN, checked=BUILT_IN, products=(weather,)))

@@ -8,8 +8,8 @@ import pytest
 from phaseline.engine.assess import assess_all
 from phaseline.engine.errors import BadManifest
 from phaseline.engine.observe.manifest_files import read
-from phaseline.machines.kubernetes.manifest import NotYaml, document, documents, json_documents
 from phaseline.machines.kubernetes.pairs import is_owned, key_of, pair_up
+from phaseline.machines.yaml_text import NotYaml, document, documents, json_documents
 from tests.support.manifests import kubernetes_object
 
 

@@ -8,6 +8,7 @@ import pytest
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.language.table import ABSENT, DELETED, LIVE, OK, Facet, KnownBy, Row, Table
 from phaseline.schemas.records import Rejection, State, Transition
+from tests.support.own_product import OWN
 from tests.support.sample_kinds import label
 from tests.support.strategies import History, event
 
@@ -28,7 +29,7 @@ def place(kind: str, *above: str, known_by: KnownBy) -> Table:
 def history(port: KnownBy, pier: KnownBy) -> History:
     """An empty history of ports, their piers, and the boats at these."""
     boat = place("boat", "port", "pier", known_by="itself")
-    return History(Kinds((place("port", known_by=port), place("pier", "port", known_by=pier), boat)))
+    return History(Kinds((place("port", known_by=port), place("pier", "port", known_by=pier), boat), products=OWN))
 
 
 @pytest.mark.parametrize(

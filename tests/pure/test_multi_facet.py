@@ -12,6 +12,7 @@ from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.language.predicates import Above, AnyBelow, AttributeIs
 from phaseline.machines.language.table import ABSENT, DELETED, LIVE, OK, SAME, Facet, Field, OnTally, Row, Table, View
 from phaseline.schemas.records import Rejection, State, Transition
+from tests.support.own_product import OWN
 from tests.support.sample_kinds import KINDS, label
 from tests.support.strategies import History, HistoryStep, event
 
@@ -173,7 +174,7 @@ def test_a_view_follows_an_attribute_that_it_inherits() -> None:
         return Table(kind, parts, (facet,), (), parent=parent, attributes=(Field("mode", str, "how it is used"),))
 
     night = View("Dim", (AttributeIs("lamp", "mode", "night", or_of="house"),))
-    history = History(Kinds((table("house", None), table("lamp", "house", (night,)))))
+    history = History(Kinds((table("house", None), table("lamp", "house", (night,))), products=OWN))
     for name in ("1", "2"):
         history.take(event("lamp", "made", f"h/{name}"))
     history.take(event("lamp", "set", "h/2", {"mode": "day"}))
@@ -222,7 +223,7 @@ def pair(*reached: OnTally, shelf_rows: tuple[Row, ...], view: View) -> Kinds:
             Row((ABSENT, DELETED), "put", "Set"), Row((LIVE,), "taken", DELETED),
         )),),
     )
-    return Kinds((shelf, box))
+    return Kinds((shelf, box), products=OWN)
 # fmt: on
 
 STUCK = View("Stuck", (Above("shelf", ("Full",), base=True),))

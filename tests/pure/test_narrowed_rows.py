@@ -25,6 +25,7 @@ from phaseline.machines.language.table import (
     Table,
     View,
 )
+from tests.support.own_product import OWN
 from tests.support.sample_kinds import label
 from tests.support.strategies import History, event
 
@@ -63,7 +64,7 @@ STOVE = Table(
     ), views=(View("Locked", (Above("kitchen", ("Shut",)),), unless=("Bad", "Tried", "Clean")),)),),
 )
 # fmt: on
-KINDS = Kinds((KITCHEN, STOVE))
+KINDS = Kinds((KITCHEN, STOVE), products=OWN)
 Event = str | tuple[str, dict[str, Any]]
 
 

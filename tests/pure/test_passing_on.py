@@ -27,6 +27,7 @@ from phaseline.machines.language.table import (
     Table,
 )
 from phaseline.schemas.records import Transition
+from tests.support.own_product import OWN
 from tests.support.sample_kinds import label
 from tests.support.strategies import History, event
 
@@ -81,7 +82,7 @@ def post(**given: Any) -> tuple[Table, Table]:
 
 
 def history() -> History:
-    found = History(Kinds(post()))
+    found = History(Kinds(post(), products=OWN))
     for kind, trigger, name in (
         ("office", "opened", "o"),
         ("office", "opened", "other"),
@@ -133,7 +134,7 @@ def test_a_fan_out_may_give_a_trigger_words() -> None:
 def test_one_that_cannot_work_is_refused(cascade: Cascade, says: str) -> None:
     keep = Cascade("busy", at=("office",), on=("seen",), targets=office)
     with pytest.raises(WrongTable, match="parcel") as error:
-        Kinds(post(cascades=(cascade, keep)))
+        Kinds(post(cascades=(cascade, keep)), products=OWN)
     assert says in str(error.value)
 
 
@@ -145,5 +146,6 @@ def test_a_circle_over_two_kinds_is_refused() -> None:
             (
                 replace(above, cascades=(circle,)),
                 replace(below, cascades=(Cascade("busy", at=("office",), on=("stamp",), targets=office),)),
-            )
+            ),
+            products=OWN,
         )

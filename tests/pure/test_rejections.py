@@ -16,7 +16,7 @@ from phaseline.engine.core.intake import Arrival
 from phaseline.engine.core.process import Processor
 from phaseline.engine.replay.recorded_log import StoredEvent
 from phaseline.engine.testing.histories import SUBJECTS
-from phaseline.machines.built_in import BUILT_IN
+from phaseline.machines.built_in import BUILT_IN, PRODUCTS
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.language.predicates import Above, AllBelow, AnyBelow, AttributeIs, Child
 from phaseline.machines.language.rules import rule
@@ -145,13 +145,13 @@ def test_a_tally_says_what_it_counts() -> None:
     lamp = Table("lamp", ("room", "lamp"), (Facet("phase", (label("On"), label("Off")), on),), (), parent="room")
     made = history(
         ("room", "made", "r"), ("lamp", "made", "r/1"), ("lamp", "made", "r/2"), ("lamp", "made", "r/3"),
-        ("lamp", "off", "r/1"), kinds=Kinds((room, lamp)),
+        ("lamp", "off", "r/1"), kinds=Kinds((room, lamp), products=PRODUCTS),
     )  # fmt: skip
     assert ": of its lamps, 2 are On, shut needs every one to be Off" in refused(made, "room", "shut", "r").message
     for number in (2, 3):
         made.take(event("lamp", "off", f"r/{number}"))
     assert ": of its lamps, 3 are Off, read needs one that is On" in refused(made, "room", "read", "r").message
-    empty = history(("room", "made", "r"), kinds=Kinds((room, lamp)))
+    empty = history(("room", "made", "r"), kinds=Kinds((room, lamp), products=PRODUCTS))
     assert ": it has no lamp, read needs one that is On" in refused(empty, "room", "read", "r").message
 
 
@@ -204,7 +204,7 @@ def test_a_derived_trigger_is_answered_with_what_fires_it() -> None:
     said = refused(history(*NODE), "node", "remove", "c/p/n").message
     assert said == "remove is fired by the engine only, after delete of node_pool"
     assert refused(history(*NODE), "node", "owner_gone", "c/p/n").message.endswith("the end of an entity above it")
-    kinds = Kinds(BUILT_IN)
+    kinds = Kinds(BUILT_IN, products=PRODUCTS)
     assert kinds["application"].fired_by["auto_sync"] == "time in OutOfSync"
 
 
@@ -271,5 +271,5 @@ def test_a_predicate_without_reasons_is_quoted() -> None:
     lamp = Table("lamp", ("lamp",), (Facet("phase", (label("On"),), (
         Row((ABSENT, DELETED), "made", "On"), Row((LIVE,), "off", DELETED, when=(rule("acme.warm", revision=1)(Warm)(),)),
     ), adopted=State("On", (OK,))),), ("off",))  # fmt: skip
-    made = history(("lamp", "made", "l"), kinds=Kinds((lamp,)))
+    made = history(("lamp", "made", "l"), kinds=Kinds((lamp,), products=PRODUCTS))
     assert "lamp l is On [Ok]: off needs that it is warm" in refused(made, "lamp", "off", "l").message

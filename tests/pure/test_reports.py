@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from phaseline import testing
+from phaseline.machines.built_in import PRODUCTS
 from phaseline.machines.compiler.checks import WrongTable
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.language.table import ABSENT, DELETED, LIVE, SAME, Facet, Label, Row, Table
@@ -332,7 +333,7 @@ def test_a_pending_phase_that_no_report_can_end_is_refused(
     rows: tuple[Row, ...], pending: tuple[str, ...], says: str
 ) -> None:
     with pytest.raises(WrongTable, match=says):
-        Kinds((lamp(*rows, pending=pending),))
+        Kinds((lamp(*rows, pending=pending),), products=PRODUCTS)
 
 
 # ---- on the wire

@@ -34,6 +34,7 @@ from phaseline.machines.language.table import (
     View,
 )
 from phaseline.schemas.records import SECOND, Cause, State, Transition
+from tests.support.own_product import OWN
 from tests.support.sample_kinds import label
 from tests.support.strategies import History, event, moves_of
 
@@ -196,10 +197,10 @@ TOOL = Table(
     ), views=(View("Marked", (above,)),)) for name, above in SHOWS.items()),
 )
 # fmt: on
-YARDS = Kinds((YARD, SHED, TOOL))
-DESKS = Kinds((DESK, JOB))
-TANKS = Kinds((TANK, DROP))
-KINDS = Kinds((STORE, ROOM, SHELF, BOX))
+YARDS = Kinds((YARD, SHED, TOOL), products=OWN)
+DESKS = Kinds((DESK, JOB), products=OWN)
+TANKS = Kinds((TANK, DROP), products=OWN)
+KINDS = Kinds((STORE, ROOM, SHELF, BOX), products=OWN)
 
 
 def store(*events: tuple[str, str, str]) -> History:

@@ -10,6 +10,7 @@ import pytest
 
 from phaseline import testing
 from phaseline.engine.core.process import Processor
+from phaseline.machines.built_in import PRODUCTS
 from phaseline.machines.compiler.checks import WrongTable
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.language.table import ABSENT, DELETED, LIVE, Facet, Label, Row, Table
@@ -327,8 +328,8 @@ def test_a_kind_above_others_may_not_have_the_trigger_itself() -> None:
         facets=(Facet("phase", (label,), own, healthy="Up", adopted=State("Up")),),
     )
     with pytest.raises(WrongTable, match="snapshot is the observation"):
-        Kinds((above, below))
-    Kinds((above,))
+        Kinds((above, below), products=PRODUCTS)
+    Kinds((above,), products=PRODUCTS)
     asked = Table(
         kind="host",
         id=("host",),
@@ -336,4 +337,4 @@ def test_a_kind_above_others_may_not_have_the_trigger_itself() -> None:
         facets=(Facet("phase", (label,), (*rows, Row((LIVE,), "reported", "Up")), healthy="Up", adopted=State("Up")),),
     )
     with pytest.raises(WrongTable, match="reported is the observation"):
-        Kinds((asked,))
+        Kinds((asked,), products=PRODUCTS)

@@ -24,6 +24,7 @@ from phaseline.schemas.records import Rejection, State, Transition
 from phaseline.tables import Retired, Table
 from tests.support.built_in_kinds import BUILT_IN_KINDS
 from tests.support.changed_jobs import FIRST, SECOND, THIRD, UNMAPPED
+from tests.support.own_product import OWN
 
 NOON = 43_200_000_000_000
 NIGHTLY = [
@@ -151,7 +152,7 @@ def test_what_no_line_names_is_stranded_and_stays() -> None:
 
 
 def test_the_remedy_names_a_condition_that_is_gone() -> None:
-    kinds = Kinds(tuple(_without_map(kind.written) for kind in SECOND.values()))
+    kinds = Kinds(tuple(_without_map(kind.written) for kind in SECOND.values()), products=OWN)
     lots = stranded.in_tree(tree_of(NIGHTLY, kinds), kinds)
     lines = {remedy(kinds, lot) for lot in lots if lot.fate == "stranded"}
     assert (
@@ -171,7 +172,7 @@ def test_a_life_that_ends_ends_those_below_it() -> None:
     labels = tuple(replace(one, phase="Active") if one.phase == "Enabled" else one for one in first.facets[0].labels)
     rows = tuple(replace(row, to="Active") if row.to == "Enabled" else row for row in first.facets[0].rows)
     facet = replace(gone, labels=labels, rows=rows, adopted=State("Active", ("Ok",)))
-    kinds = Kinds((replace(first, facets=(facet,)), FIRST["job"].written))
+    kinds = Kinds((replace(first, facets=(facet,)), FIRST["job"].written), products=OWN)
     tree = tree_of(NIGHTLY, kinds)
     found = records(moved(tree))
     assert set(states(tree).values()) == {"Deleted"}
@@ -268,7 +269,8 @@ def test_the_test_kit_changes_tables() -> None:
 def test_a_map_adds_and_removes_no_facet() -> None:
     first = FIRST["policy"].written
     kinds = Kinds(
-        (replace(first, facets=(*first.facets, replace(first.facets[0], name="other"))), FIRST["job"].written)
+        (replace(first, facets=(*first.facets, replace(first.facets[0], name="other"))), FIRST["job"].written),
+        products=OWN,
     )
     lots = stranded.count(kinds, play(FIRST, NIGHTLY).tree.entities["policy"].values())
     (lot,) = lots

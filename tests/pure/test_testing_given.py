@@ -101,5 +101,5 @@ def test_tables_stand_alone_or_hang_under_the_built_in_ones(monkeypatch: pytest.
     assert set(given([changed]).kinds) == set(KINDS)
     with pytest.raises(WrongTable):
         given([gpu, gpu])
-    monkeypatch.setattr("phaseline.engine.testing.histories.installed", lambda: sample_kinds.KINDS)
+    monkeypatch.setattr("phaseline.machines.built_in.installed", lambda: sample_kinds.KINDS)
     assert given().kinds is sample_kinds.KINDS

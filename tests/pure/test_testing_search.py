@@ -20,6 +20,7 @@ from phaseline.machines.language.rules import rule
 from phaseline.machines.language.table import ABSENT, DELETED, FROM_DATA, SAME, Facet, Field, Row, Table, View
 from phaseline.testing import check_laws, given
 from tests.support import edge_worlds, sample_kinds
+from tests.support.own_product import OWN
 from tests.support.sample_kinds import label
 
 
@@ -147,7 +148,8 @@ def test_random_data_is_of_the_right_type_and_means_something() -> None:
     facet = Facet(name="phase", labels=labels, rows=rows, sticky=("Counted",))
     fields = {"count": (Field("by", int, "b"),)}
     kinds = Kinds(
-        (Table(kind="lot", id=("lot",), intents=("open",), attributes=attributes, fields=fields, facets=(facet,)),)
+        (Table(kind="lot", id=("lot",), intents=("open",), attributes=attributes, fields=fields, facets=(facet,)),),
+        products=OWN,
     )
     found = [data_for(kinds, kinds["lot"], "open", Dice(bytes([1, face] * 8))) for face in range(6)]
     assert {type(data["count"]) for data in found} == {int}

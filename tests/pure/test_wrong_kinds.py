@@ -140,7 +140,7 @@ WRONG: dict[str, tuple[tuple[Table, ...], str, str]] = {
     "derived, but never fired": ((HOUSE, table("room", **HAS_FELL)), "room", "nothing fires the derived trigger fell: add a Cascade, a FanOut, an OnTally or a Timeout that fires it, or remove it"),
     "ends with an owner that it has not": ((table("house", facet=replace(FACET, rows=(*ROWS, Row((LIVE,), OWNER_GONE, DELETED))), derived=(OWNER_GONE,)),), "house", "nothing fires the derived trigger owner_gone: add a Cascade"),
     "waits for no tally": ((table("house", guard=None, on_tally=(OnTally(cast("AnyBelow", AttributeIs("house", "size", "L")), "fell"),), **HAS_FELL), ROOM), "house",
-        "on_tally fell, when=: found AttributeIs(...): write an AnyBelow(...)"),
+        "on_tally 1 (fell), when=: found AttributeIs(kind='house', name='size', value='L', or_of=N...: write a value of the type AnyBelow | AllBelow"),
     "guard looks at one that is no child": ((HOUSE, table("room", guard=Child("room", "house", "size", ("Open",)))), "room",
         "`the house that its size names is Open`: house is not a child of room whose id has one part more: write of='room' and the kind of such a child"),
     "guard looks at one further down": ((table("house", guard=Child("house", "desk", "size", ("Open",))), ROOM, DESK), "house", "`the desk that its size names is Open`: desk is not a child of house whose id has one part more: write of='house' and the kind of such a child"),

@@ -5,8 +5,8 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from phaseline.machines.kubernetes import manifest
-from phaseline.machines.kubernetes.yaml_depth import too_deep_at
+from phaseline.machines import yaml_text
+from phaseline.schemas.yaml_depth import too_deep_at
 
 PIECES = (
     "- ", "-", "? ", ": ", ":", "a", "b", "[", "]", "{", "}", ", ", ",", '"', "'", "#", " #", "\n", "\n ", "\n  ", "\n    ", "|", "|2", ">-",
@@ -57,19 +57,19 @@ def test_a_text_is_refused_at_its_first_level_too_many(start: str, opens: str, c
     more = start + deep(101 - around, opens, closes) + ends
     before = start + opens * (100 - around)
     place = (before.count("\n") + 1, len(before) - before.rfind("\n"))
-    with pytest.raises(manifest.NotYaml) as refused:
-        manifest.document(more)
+    with pytest.raises(yaml_text.NotYaml) as refused:
+        yaml_text.document(more)
     told = f"line {place[0]}, column {place[1]}: maps and lists are nested more than 100 levels deep"
     assert str(refused.value) == told
 
 
 def test_lines_that_are_indented_ever_deeper() -> None:
     lines = [" " * level + "a:" for level in range(100)]
-    assert manifest.document("\n".join(lines))
-    with pytest.raises(manifest.NotYaml, match=r"line 101, column 10[12]: .* more than 100 levels"):
-        manifest.document("\n".join([*lines, " " * 100 + "a:"]))
+    assert yaml_text.document("\n".join(lines))
+    with pytest.raises(yaml_text.NotYaml, match=r"line 101, column 10[12]: .* more than 100 levels"):
+        yaml_text.document("\n".join([*lines, " " * 100 + "a:"]))
     both = [" " * level + "a:\n" + " " * level + "-" for level in range(50)]
-    assert manifest.document("\n".join(both))
+    assert yaml_text.document("\n".join(both))
 
 
 @pytest.mark.parametrize(
@@ -86,12 +86,12 @@ def test_lines_that_are_indented_ever_deeper() -> None:
 )
 def test_brackets_that_open_nothing(text: str) -> None:
     assert depth(text) is not None
-    assert list(manifest.documents(text))
+    assert list(yaml_text.documents(text))
 
 
 def test_a_text_in_utf_16_is_judged_too() -> None:
-    assert manifest.document("a: é".encode("utf-16")) == {"a": "é"}
-    with pytest.raises(manifest.NotYaml, match="more than 100 levels"):
-        manifest.document(("[" * 200).encode("utf-16"))
-    with pytest.raises(manifest.NotYaml, match="it is no UTF-8 at byte 3"):
-        manifest.document(b"a: \xff")
+    assert yaml_text.document("a: é".encode("utf-16")) == {"a": "é"}
+    with pytest.raises(yaml_text.NotYaml, match="more than 100 levels"):
+        yaml_text.document(("[" * 200).encode("utf-16"))
+    with pytest.raises(yaml_text.NotYaml, match="it is no UTF-8 at byte 3"):
+        yaml_text.document(b"a: \xff")

@@ -12,10 +12,7 @@ from typing import Any
 
 from phaseline.engine.accounts.keys import KeyFolder
 from phaseline.engine.accounts.nats_conf import nats_conf
-from phaseline.engine.accounts.operator_mode import CREDENTIALS, Authority, operator_mode
-from phaseline.engine.accounts.roles import ROLES
-from phaseline.engine.accounts.secret_files import replace_secret
-from phaseline.engine.accounts.users import AccountPlan, User, inbox_of
+from phaseline.engine.accounts.users import AccountPlan, inbox_of
 from phaseline.engine.embedded.server import EmbeddedServer
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.settings import Settings
@@ -29,20 +26,13 @@ SPY = "spy"
 class AccountsServer(EmbeddedServer):
     """A server with the accounts of a plan. `keys`: the folder of its users' seeds."""
 
-    def __init__(self, plan: AccountPlan, keys: Path, *, jwt: bool = False, data: Path | None = None) -> None:
+    def __init__(self, plan: AccountPlan, keys: Path, *, data: Path | None = None) -> None:
         super().__init__(data)
-        self.plan, self.keys, self.jwt = plan, KeyFolder(keys), jwt
+        self.plan, self.keys = plan, KeyFolder(keys)
         self._stop = asyncio.Event()
         self._working: asyncio.Task[None] | None = None
 
     def _config(self) -> str:
-        if self.jwt:
-            printed = operator_mode(self.plan, self.keys)
-            all_seeing = User(SPY, ROLES[0], (">",), (">",))
-            token = Authority(self.plan, self.keys.folder / "authority").user_token(all_seeing, self.keys.public(SPY))
-            creds = CREDENTIALS.format(token=token, seed=self.keys.seed(SPY))
-            replace_secret(self.keys.folder / f"{SPY}.creds", creds)
-            return super()._config() + printed
         printed = nats_conf(self.plan, self.keys.public)
         [head, tail] = printed.split("    users: [\n", 1)
         spy = f"      {{ nkey: {self.keys.public(SPY)} }}\n"
@@ -60,8 +50,7 @@ class AccountsServer(EmbeddedServer):
         }
         return Settings(
             nats=(self.url,),
-            nkey=None if self.jwt else self.keys.file(user),
-            creds=self.keys.folder / f"{user}.creds" if self.jwt else None,
+            nkey=self.keys.file(user),
             inbox_prefix=inbox_of(user),
             prefix=self.plan.prefix,
             **values,
@@ -91,10 +80,10 @@ class AccountsServer(EmbeddedServer):
 
 
 @asynccontextmanager
-async def accounts_installation(*, jwt: bool = False) -> AsyncIterator[AccountsServer]:
-    """Such a server for the trees c1 and c2, on which a worker runs as the user `engine`. jwt: in operator mode."""
+async def accounts_installation() -> AsyncIterator[AccountsServer]:
+    """Such a server for the trees c1 and c2, on which a worker runs as the user `engine`."""
     with tempfile.TemporaryDirectory() as folder:
-        async with AccountsServer(AccountPlan("pl", ("c1", "c2")), Path(folder), jwt=jwt) as server:
+        async with AccountsServer(AccountPlan("pl", ("c1", "c2")), Path(folder)) as server:
             try:
                 await server.start_worker()
                 yield server

@@ -5,10 +5,10 @@ Belongs here: `BUILT_IN_KINDS`, and some of them by themselves. Does not: kinds 
 
 from functools import cache
 
-from phaseline.machines.built_in import BUILT_IN
+from phaseline.machines.built_in import BUILT_IN, PRODUCTS
 from phaseline.machines.compiler.kinds import Kinds
 
-BUILT_IN_KINDS = Kinds(BUILT_IN, checked=BUILT_IN)
+BUILT_IN_KINDS = Kinds(BUILT_IN, checked=BUILT_IN, products=PRODUCTS)
 KINDS_OF_PRODUCT = {
     "edge-hosting": ("cluster", "node_pool", "node", "component"),
     "emco": ("emco_resource", "app_context", "app_cluster", "rsync_resource"),
@@ -21,4 +21,6 @@ KINDS_OF_PRODUCT = {
 @cache
 def family(name: str) -> Kinds:
     """The kinds of one product, by themselves."""
-    return Kinds(tuple(table for table in BUILT_IN if table.kind in KINDS_OF_PRODUCT[name]), checked=BUILT_IN)
+    return Kinds(
+        tuple(table for table in BUILT_IN if table.kind in KINDS_OF_PRODUCT[name]), checked=BUILT_IN, products=PRODUCTS
+    )

@@ -22,6 +22,7 @@ from phaseline.tables import (
     Timeout,
     View,
 )
+from tests.support.own_product import OWN
 
 # fmt: off
 PENDING, RUNNING = Label("Pending", OK, "Waiting"), Label("Running", OK, "Backing up")
@@ -71,7 +72,7 @@ FIRST = Kinds((
          Row(("Pending", "Running", "Retrying"), "cancel", "Failed", condition="Cancelled"), DELETE),
         (Timeout("Retrying", "retry", seconds=3600),), (),
     ),
-))
+), products=OWN)
 """Jobs may be Retrying, Paused, and Failed [Cancelled]."""
 SECOND_ROWS = (
     CREATE, START, SUCCEED, FAIL, Row(("Pending",), "expire", "Failed", condition="GaveUp"),
@@ -83,9 +84,9 @@ SECOND_MAP = (Retired("Retrying", to="Pending"), Retired("Paused", to="Held"),
               Retired("Failed", has="Cancelled", to="Failed", condition="GaveUp"))
 UNMAPPED = Kinds((
     policy(jobs_in("Waiting", "Pending")), job(SECOND_LABELS, SECOND_ROWS, (EXPIRES,), SECOND_MAP[1:]),
-))
+), products=OWN)
 """As `SECOND`, but nothing says where jobs go that are Retrying."""
-SECOND = Kinds((policy(jobs_in("Waiting", "Pending")), job(SECOND_LABELS, SECOND_ROWS, (EXPIRES,), SECOND_MAP)))
+SECOND = Kinds((policy(jobs_in("Waiting", "Pending")), job(SECOND_LABELS, SECOND_ROWS, (EXPIRES,), SECOND_MAP)), products=OWN)
 """Jobs may be Held, and no longer Retrying, Paused or Failed [Cancelled]. Those that wait for long give up."""
 THIRD = Kinds((
     policy(jobs_in("Waiting", "Pending")),
@@ -93,6 +94,6 @@ THIRD = Kinds((
         (PENDING, RUNNING, DONE, GAVE_UP), (CREATE, START, SUCCEED, FAIL, DELETE, Row(("Pending",), "cancel", "Done")), (),
         (*SECOND_MAP, Retired("Held", to=DELETED)),
     ),
-))
+), products=OWN)
 """Nothing is Held any more, so a job that was Paused at first is Deleted."""
 # fmt: on

@@ -35,10 +35,10 @@ PREFIX = "pl"
 class Hub(AccountsServer):
     """The hub, with an account for each edge; with `accounts=False` a server on which everybody may do everything."""
 
-    def __init__(self, folder: Path, edges: Iterable[str], *, accounts: bool = True, jwt: bool = False) -> None:
+    def __init__(self, folder: Path, edges: Iterable[str], *, accounts: bool = True) -> None:
         self.edges, self.accounts = tuple(edges), accounts
         plan = AccountPlan(PREFIX, self.edges, edges=self.edges)
-        super().__init__(plan, folder / "keys", jwt=jwt, data=folder / "hub")
+        super().__init__(plan, folder / "keys", data=folder / "hub")
         [self.leaf_port] = free_ports.some(1)
 
     def _config(self) -> str:
@@ -66,8 +66,7 @@ class EdgeSite(EmbeddedServer):
         keys, name = self.hub.keys, self.names.name
         server = EdgeServer(
             self.names, tuple(f"nats-leaf://127.0.0.1:{port}" for port in self._ports), f"127.0.0.1:{self.port or -1}",
-            str(self.data), seed=keys.seed(f"edge-{name}") if self.hub.accounts and not self.hub.jwt else "",
-            creds=keys.folder / f"edge-{name}.creds" if self.hub.jwt else None,
+            str(self.data), seed=keys.seed(f"edge-{name}") if self.hub.accounts else "",
         )  # fmt: skip
         plan = users_at_edge(PREFIX, (name,))
         own = f"ports_file_dir: {json.dumps(str(self.data))}\nlog_file: {json.dumps(str(self.log))}\n"
@@ -127,7 +126,7 @@ class Site:
         settings, found = self.wire.settings, dict[str, list[int]]()
         client = await nats.connect(
             settings.nats[0], inbox_prefix=settings.inbox_prefix.encode(), error_cb=_ignored,
-            nkeys_seed=settings.nkey and str(settings.nkey), user_credentials=settings.creds and str(settings.creds),
+            nkeys_seed=settings.nkey and str(settings.nkey),
         )  # fmt: skip
         try:
             for raw in await read(client, self.layout.events):
@@ -163,12 +162,10 @@ class Site:
 
 
 @asynccontextmanager
-async def site(
-    folder: Path, *names: str, accounts: bool = True, jwt: bool = False, add: bool = True, **more: Any
-) -> AsyncIterator[Site]:
+async def site(folder: Path, *names: str, accounts: bool = True, add: bool = True, **more: Any) -> AsyncIterator[Site]:
     """A hub and edges of these names, added unless told otherwise. more: settings of workers and operators."""
     async with AsyncExitStack() as stack:
-        hub = await stack.enter_async_context(Hub(folder, names, accounts=accounts, jwt=jwt))
+        hub = await stack.enter_async_context(Hub(folder, names, accounts=accounts))
         settings = hub.settings("engine", **more)
         wire = await stack.enter_async_context(Wire.open(settings))
         layout = await provision(wire, settings)

@@ -12,7 +12,6 @@ from typing import Any, NamedTuple
 import httpx2
 
 from phaseline.engine.http.access.access import AccessSettings
-from phaseline.engine.http.intake.hook_file import Hooks
 from phaseline.engine.http.server import serving
 from phaseline.engine.http.service import Service
 from phaseline.engine.settings import DEFAULT_HISTORY, Settings
@@ -52,11 +51,11 @@ def as_json(value: Any) -> Any:
 @asynccontextmanager
 async def http_server(
     settings: Settings, kinds: Kinds = BUILT_IN_KINDS, access: AccessSettings | None = None,
-    hooks: Hooks | None = None, listen: str = "127.0.0.1:0", history: int = DEFAULT_HISTORY,
+    listen: str = "127.0.0.1:0", history: int = DEFAULT_HISTORY,
 ) -> AsyncIterator[Api]:  # fmt: skip
     """A server of the installation, once its fleet is loaded."""
     async with (
-        serving(settings, kinds, listen, history, access, hooks) as served,
+        serving(settings, kinds, listen, history, access) as served,
         httpx2.AsyncClient(base_url=served.url, timeout=LIMIT, trust_env=False, verify=False) as http,
     ):
         async with asyncio.timeout(LIMIT):

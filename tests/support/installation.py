@@ -14,7 +14,6 @@ from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.settings import Settings
 from phaseline.engine.worker.worker import Worker
 from phaseline.machines.compiler.kinds import Kinds
-from tests.support.built_in_kinds import BUILT_IN_KINDS
 from tests.support.log_check import decided
 from tests.support.patience import wait_for
 from tests.support.random_events import RandomEvents, publish
@@ -24,9 +23,11 @@ LIMIT = 120
 
 
 @asynccontextmanager
-async def at_work(settings: Settings, wire: Wire, kinds: Kinds = BUILT_IN_KINDS) -> AsyncIterator[Layout]:
-    """An installation with a worker while the block runs."""
-    worker, stop = Worker(wire, settings, kinds), asyncio.Event()
+async def at_work(settings: Settings, wire: Wire, kinds: Kinds | None = None) -> AsyncIterator[Layout]:
+    """An installation with a worker while the block runs. kinds: by default the built-in ones."""
+    from tests.support.built_in_kinds import BUILT_IN_KINDS  # the kernel is tested without them
+
+    worker, stop = Worker(wire, settings, kinds or BUILT_IN_KINDS), asyncio.Event()
     running = asyncio.create_task(worker.run(stop))
     try:
         await ready(worker, running)
@@ -68,6 +69,8 @@ async def installation_with_history(
     settings: Settings, wire: Wire, events: int = 600, clusters: int = 6, nodes: int = 4
 ) -> AsyncIterator[Layout]:
     """An installation with this many random events after its clusters were built."""
+    from tests.support.built_in_kinds import BUILT_IN_KINDS  # the kernel is tested without them
+
     async with working(settings, wire, BUILT_IN_KINDS) as layout:
         fleet = RandomEvents(settings.prefix)
         await publish(wire, [*fleet.built(clusters, nodes), *fleet.life(events, clusters, nodes)])

@@ -26,7 +26,6 @@ from phaseline.machines.compiler.kinds import Kinds
 from phaseline.schemas import codec, wire_codec
 from phaseline.schemas.records import Entity, Mark, Rejection, Transition
 from phaseline.schemas.subjects import Subjects
-from tests.support.built_in_kinds import BUILT_IN_KINDS
 
 
 async def stored(wire: Wire, stream: str, filters: Sequence[str]) -> list[Stored]:
@@ -123,6 +122,8 @@ async def _assert_states(wire: Wire, layout: Layout, partition: int, tree: Tree)
 
 async def audited(wire: Wire, layout: Layout) -> AuditReport:
     """What an audit of the installation finds, in the log and in STATE."""
+    from tests.support.built_in_kinds import BUILT_IN_KINDS  # the kernel is tested without them
+
     installation = Installation(wire, layout, BUILT_IN_KINDS)
     async with ServerLog.open(installation, Span()) as log:
         audit = Audit(log, BUILT_IN_KINDS, None, None)

@@ -15,6 +15,7 @@ from phaseline.engine.jetstream.streams import Layout, provision
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.settings import Settings
 from tests.support import free_ports
+from tests.support.built_in_kinds import BUILT_IN_KINDS
 
 LIMIT = 60
 
@@ -63,7 +64,7 @@ async def provisioned(wire: Wire, settings: Settings) -> Layout:
     async with asyncio.timeout(LIMIT):
         while True:
             try:
-                return await provision(wire, settings)
+                return await provision(wire, settings, BUILT_IN_KINDS.copies.values())
             except PhaselineError:
                 await asyncio.sleep(0.5)
 

@@ -3,7 +3,7 @@
 Belongs here: the tables. Does not: the tests (`test_descendants`, `test_laws`).
 """
 
-from phaseline.machines.built_in import BUILT_IN
+from phaseline.machines.built_in import BUILT_IN, PRODUCTS
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.edge.cluster import CLUSTER
 from phaseline.machines.edge.component import COMPONENT
@@ -81,4 +81,4 @@ PROBE = Table(
 )
 """It knows neither `remove` nor Deleted."""
 OWN = (BACKUP, COPY, PROBE)
-KINDS = Kinds((CLUSTER, NODE_POOL, NODE, COMPONENT, *OWN), checked=BUILT_IN)
+KINDS = Kinds((CLUSTER, NODE_POOL, NODE, COMPONENT, *OWN), checked=BUILT_IN, products=PRODUCTS)

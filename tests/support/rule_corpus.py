@@ -19,6 +19,7 @@ from phaseline.engine.scripts.runner import shared_runner
 from phaseline.machines.built_in import BUILT_IN
 from phaseline.machines.emco.readiness import READINESS, is_ready
 from phaseline.machines.gitops.sync_windows import WINDOWS, App, decide, next_allowed, read, select
+from phaseline.machines.kubernetes.assess import script_health
 from phaseline.machines.kubernetes.diff.compare import COMPARISON, compare
 from phaseline.machines.kubernetes.diff.differences import NONE
 from phaseline.machines.kubernetes.diff.ignore import apply_ignores
@@ -140,7 +141,7 @@ def _windows(given: Input) -> Any:
 
 def _scripts(given: Input) -> Any:
     if "lua" in given:
-        return shared_runner().lua(given["lua"], given["live"], given["now"])
+        return script_health(shared_runner(), given["lua"], given["live"], given["now"])
     return shared_runner().jq([given["jq"]], [given["found"]])[0][0]
 
 

@@ -26,6 +26,7 @@ from phaseline.machines.language.table import (
     View,
 )
 from phaseline.schemas.records import State
+from tests.support.own_product import OWN
 
 
 def label(phase: str, condition: str = OK) -> Label:
@@ -187,4 +188,4 @@ LADDER = Table(
         ),
     ),),
 )
-KINDS = Kinds((ORCHARD, ROW, FRUIT, LADDER))
+KINDS = Kinds((ORCHARD, ROW, FRUIT, LADDER), products=OWN)

@@ -15,6 +15,7 @@ from typing import Any
 from phaseline.engine.errors import DecisionStuck
 from phaseline.engine.settings import Settings
 from phaseline.engine.worker import deciding, partition, system
+from phaseline.machines.built_in import PRODUCTS
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.edge.cluster import CLUSTER
 from phaseline.machines.edge.component import COMPONENT
@@ -72,7 +73,7 @@ STALL = Table(
     interprets=(Interpret(("begin",), (), misbehave),),
     fields={"begin": (Field("how", str, "what the rule does"), Field("seconds", float, "how long"))},
 )
-KINDS = Kinds((CLUSTER, NODE_POOL, NODE, COMPONENT, STALL))
+KINDS = Kinds((CLUSTER, NODE_POOL, NODE, COMPONENT, STALL), products=PRODUCTS)
 
 
 async def main() -> None:

@@ -7,7 +7,6 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Any
 
-from phaseline.engine.http.intake.hook_file import Hooks
 from phaseline.engine.http.service import Service, running
 from phaseline.engine.http.traffic import Traffic
 from phaseline.engine.log.when import Moment
@@ -83,12 +82,11 @@ def away(service: Service) -> dict[str, Any]:
 
 @asynccontextmanager
 async def running_cells(
-    cells: Mapping[str, Settings], kinds: Kinds, history: int = DEFAULT_HISTORY, hooks: Hooks | None = None
+    cells: Mapping[str, Settings], kinds: Kinds, history: int = DEFAULT_HISTORY
 ) -> AsyncIterator[CellsService]:
     """A service for each cell while the block runs. One whose servers are away waits for them."""
     async with AsyncExitStack() as stack:
         made = {
-            name: await stack.enter_async_context(running(settings, kinds, history, hooks))
-            for name, settings in cells.items()
+            name: await stack.enter_async_context(running(settings, kinds, history)) for name, settings in cells.items()
         }
         yield CellsService(made, kinds)

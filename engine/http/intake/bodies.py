@@ -95,7 +95,7 @@ def _structured(media: str, body: bytes) -> dict[str, Any]:
     if media not in (content_types.JSON_EVENT, content_types.MSGPACK_EVENT):
         known = f"{content_types.JSON_EVENT}, {content_types.MSGPACK_EVENT}, {BATCH_JSON}"
         raise MediaTypeUnknown(problem=f"an event of the type {media[:64]!r} is not taken: send {known}")
-    if (media == content_types.JSON_EVENT) != (body.lstrip()[:1] in codec.JSON_STARTS):
+    if (media == content_types.JSON_EVENT) != codec.is_json(body.lstrip()):
         raise BadBody(problem=f"it is no {media}: it begins with {body[:16]!r}")
     try:
         return codec.decode(body, bounds.LEVELS)

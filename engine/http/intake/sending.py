@@ -1,6 +1,6 @@
 """Stores events, and says what became of each.
 
-Belongs here: one event, and several with one result each. Does not: requests (`events`, `hooks`), the rules
+Belongs here: one event, and several with one result each. Does not: requests (`events`), the rules
 (`publish.compose`), how an event is stored (`publish.single`).
 """
 

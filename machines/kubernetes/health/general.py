@@ -147,8 +147,10 @@ def _parts(view: ObjectView, name: str) -> Iterator[StatusWord]:
     above = view.status[name]
     found = [*_values(view, above, f"status.{name}")] if isinstance(above, MAPS) else []
     for part, key in members(view.status, [name, ""]):
-        if isinstance(part, MAPS):
-            found += _values(view, part, f"status.{name}.{key}" if key else f"status.{name}")
+        where = f"status.{name}.{key}" if key else f"status.{name}"
+        for one in part if isinstance(part, list) else (part,):
+            if isinstance(one, MAPS):
+                found += _values(view, one, where)
     past = polarity.is_of_another_time(name)
     yield from (one for one in found if one.means == FAILURE or (one.means != SUCCESS and not past))
     if found and not past and isinstance(above, MAPS) and all(one.means == SUCCESS for one in found):

@@ -22,12 +22,12 @@ Manifest = Mapping[str, Any]
 class KnownRule:
     """The rows of a kind, ready to be asked."""
 
-    __slots__ = ("_by_profile", "_message", "_wanted", "kind", "rows")
+    __slots__ = ("_by_profile", "_message", "_rows", "_wanted", "kind")
 
     def __init__(self, kind: KnownKind) -> None:
-        """Read the rows of `kind`, which were checked."""
-        self.kind, self.rows = kind, tuple(ReadRow(row) for row in kind.rows)
-        self._message, self._wanted = getter(kind.message), wanted_of(kind.rows)
+        """Take the rows of `kind`, which were checked. They are read when the first object is assessed."""
+        self.kind, self._wanted = kind, wanted_of(kind.rows)
+        self._message, self._rows = getter(kind.message), tuple[ReadRow, ...]()
         self._by_profile: dict[str, tuple[tuple[ReadRow, str], ...]] = {}
 
     def __call__(self, live: Manifest, profile: Profile) -> HealthResult:
@@ -41,13 +41,13 @@ class KnownRule:
         if not view.status:
             return HealthResult(PROGRESSING, NO_STATUS)
         wanted = f"not yet: {self._wanted}" if self._wanted else "its status does not say yet how it is"
-        return HealthResult(
-            PROGRESSING, text(self._message(view)) or wanted, (), concerns_of(view.every_condition(), ())
-        )
+        said = text(self._message(view)) or wanted
+        return HealthResult.told_by(PROGRESSING, said, lambda: ((), concerns_of(view.every_condition(), ())))
 
     def _of(self, profile: Profile) -> tuple[tuple[ReadRow, str], ...]:
         """The rows that exist in a profile, each with its verdict there."""
-        verdicts = ((row, row.row.verdict(profile)) for row in self.rows)
+        self._rows = self._rows or tuple(ReadRow(row) for row in self.kind.rows)
+        verdicts = ((row, row.row.verdict(profile)) for row in self._rows)
         self._by_profile[profile.name] = tuple((row, ALIASES.get(one, one)) for row, one in verdicts if one != NONE)
         return self._by_profile[profile.name]
 

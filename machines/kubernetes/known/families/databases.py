@@ -97,12 +97,15 @@ FAMILIES = (
     )),
     Family("Elastic Cloud on Kubernetes", "https://www.elastic.co/docs/reference/cloud-on-k8s/api-reference/main", (
         KnownKind("elasticsearch.k8s.elastic.co", "Elasticsearch", (
-            Row(".status.availableNodes = something & .status.availableNodes < sum(.spec.nodeSets[].count)", P),
-            Row(".status.availableNodes = sum(.spec.nodeSets[].count) & .status.phase = Ready & .status.health = green", H),
-            Row(".status.availableNodes = sum(.spec.nodeSets[].count) & .status.phase = Ready & .status.health = yellow", P, message="its health is yellow"),
-            Row(".status.availableNodes = sum(.spec.nodeSets[].count) & .status.phase = Ready & .status.health = red", D, message="its health is red"),
-            Row(".status.availableNodes = sum(.spec.nodeSets[].count) & .status.health = something & .status.phase = ApplyingChanges | MigratingData", P),
-            Row(".status.availableNodes = sum(.spec.nodeSets[].count) & .status.health = something & .status.phase = Invalid", D),
+            Row(".status.availableNodes = nothing",                   U,      message="it does not say how many nodes are available"),
+            Row(".status.availableNodes < sum(.spec.nodeSets[].count)", P),
+            Row(".status.availableNodes > sum(.spec.nodeSets[].count)", U,    message="more nodes are available than are wanted"),
+            Row(".status.health = nothing",                           U,      message="its health is not known"),
+            Row(".status.phase = Ready & .status.health = green",     H),
+            Row(".status.phase = Ready & .status.health = yellow",    P,      message="its health is yellow"),
+            Row(".status.phase = Ready & .status.health = red",       D,      message="its health is red"),
+            Row(".status.phase = ApplyingChanges | MigratingData",    P),
+            Row(".status.phase = Invalid",                            D),
             Row("",                                                   U,      message="its phase is {.status.phase}, its health {.status.health}"),
         )),
         KnownKind("beat.k8s.elastic.co", "Beat", (

@@ -1,4 +1,4 @@
-"""Parsing of manifests: YAML and JSON as Kubernetes reads them.
+"""Reading texts of YAML and JSON, as Kubernetes reads them.
 
 Belongs here: texts to documents. There are no timestamps and no base-60 numbers, y is true, keys are strings.
 Does not: the meaning of a document.
@@ -11,8 +11,7 @@ from collections.abc import Iterator
 from math import inf
 from typing import Any
 
-from phaseline.machines.kubernetes import yaml_depth
-from phaseline.schemas import bounds, libraries
+from phaseline.schemas import bounds, libraries, yaml_depth
 
 with libraries.needed("yaml", "a manifest or a setting in YAML"):
     import yaml

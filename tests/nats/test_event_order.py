@@ -1,7 +1,6 @@
 """Reading by the publishers' clock: a day that was imported in a second.
 
-Belongs here: histories, timelines, changes and lists by it, on a server. Does not: the order itself
-(`tests/pure/test_event_time`).
+Belongs here: histories and timelines by it, on a server. Does not: the order itself (`tests/pure/test_event_time`).
 """
 
 from datetime import UTC, datetime
@@ -11,8 +10,10 @@ import pytest
 
 from phaseline.engine.client.client import Client
 from phaseline.engine.errors import NameUnknown, TreeUnknown, WrongClock
-from phaseline.engine.log.event_clock.past import EventWatch
+from phaseline.engine.log.event_order import EventWatch
 from phaseline.engine.range_errors import StartAfterEnd
+from phaseline.engine.settings import Settings
+from tests.support.command import Shell
 
 DAY: tuple[tuple[str, str, str, str | None, dict[str, Any]], ...] = (
     ("node", "adopt", "c1/p/n", "2026-03-02T08:00:00Z", {"phase": "Running"}),
@@ -27,6 +28,11 @@ DAY: tuple[tuple[str, str, str, str | None, dict[str, Any]], ...] = (
 
 def at(hour: int, minute: int = 0) -> datetime:
     return datetime(2026, 3, 2, hour, minute, tzinfo=UTC)
+
+
+@pytest.fixture
+def shell(working: Settings) -> Shell:
+    return Shell(PHASELINE_NATS=working.nats[0], PHASELINE_PREFIX=working.prefix)
 
 
 @pytest.fixture
@@ -59,29 +65,7 @@ async def test_a_history_in_the_order_of_its_events(day: Client) -> None:
         day.history("node", "c1/p/n", follow=True, clock="event")
 
 
-async def test_the_states_at_a_time_of_the_events(day: Client) -> None:
-    async def states(when: Any) -> dict[str, str]:
-        view = await day.at(when, clock="event")
-        return {entity.id: str(entity.facets[0].state) async for entity in view.list()}
-
-    assert await states(at(7)) == {}
-    assert await states(at(8)) == {"c1": "Running [Ok]", "c1/p": "Running [Ok]", "c1/p/n": "Running [Ok]"}
-    assert (await states(at(9)))["c1/p/n"] == "Failed [NotReady]"
-    assert (await states(at(11)))["c1/dns"] == "Running [Ok]"
-    assert (await states("now"))["c1/dns"] == "Failed [CrashLoopBackOff, Degraded]"
-    view = await day.at(at(9), clock="event")
-    assert (await view.get("node", "c1/p/n")).facets[0].since_ns == int(at(9).timestamp()) * 10**9
-    assert [entity.id async for entity in view.list(condition="NotReady")] == ["c1/p/n"]
-    whole = await day.at(at(12), clock="event")
-    assert len(await whole.tree("c1")) == 4
-    assert whole.without_time == 1
-    with pytest.raises(WrongClock, match="with the clock `event`, name a time"):
-        await day.at(3, clock="event")
-    with pytest.raises(NameUnknown):
-        await day.at("soon", clock="event")
-
-
-async def test_a_timeline_and_changes_between_two_times_of_the_events(day: Client) -> None:
+async def test_a_timeline_between_two_times_of_the_events(day: Client) -> None:
     found = await day.timeline("c1/p/n", clock="event")
     [lane] = found.lanes
     assert (found.start_ns, found.end_ns) == (int(at(8).timestamp()) * 10**9, int(at(12).timestamp()) * 10**9)
@@ -93,9 +77,18 @@ async def test_a_timeline_and_changes_between_two_times_of_the_events(day: Clien
     with pytest.raises(TreeUnknown):
         await day.timeline("c9", clock="event")
     with pytest.raises(StartAfterEnd, match=r"from 2026-.*T11:00:00.* to .*T09:30"):
-        await day.changes(at(11), at(9, 30), clock="event")
-    changes = await day.changes(at(8, 30), at(10), clock="event")
-    assert [(one.id, one.what, one.transitions) for one in changes] == [("c1/p/n", "changed", 1)]
-    assert getattr(changes, "without_time", 0) == 1
-    by_server = await day.changes(at(8, 30), at(10))
-    assert list(by_server) == []
+        await day.timeline("c1/p/n", start=at(11), end=at(9, 30), clock="event")
+    with pytest.raises(WrongClock, match="with the clock `event`, name a time"):
+        await day.timeline("c1/p/n", start=3, clock="event")
+    with pytest.raises(NameUnknown):
+        await day.timeline("c1/p/n", start="soon", clock="event")
+    assert (await day.timeline("c1/dns", clock="event")).without_time == 1
+
+
+async def test_a_history_makes_no_claim_about_the_log_from_the_order_of_events(client: Client, shell: Shell) -> None:
+    """The first event of a publisher need not be the first that was stored."""
+    for trigger, time in (("create", "2026-03-02T10:00:00Z"), ("created", "2026-03-02T09:00:00Z")):
+        assert (await client.publish_and_wait("cluster", trigger, "clk", time=time)).transitions
+    for words in ((), ("--clock", "event")):
+        shown = await shell("history", "cluster", "clk", *words)
+        assert (shown.code, shown.err, len(shown.out.splitlines())) == (0, "", 3)

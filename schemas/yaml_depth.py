@@ -2,7 +2,7 @@
 
 Each release of a library has a limit of its own, and older ones end the process. So the text is judged before.
 Belongs here: what opens and closes a map or a list in YAML 1.1, as libyaml reads it. Does not: values, and whether the
-text is valid (`manifest`).
+text is valid (`machines.yaml_text`).
 """
 
 import re

@@ -58,7 +58,8 @@ async def last(installation: Installation, resource_id: str) -> Observation:
     LIVE copies events a moment after they are stored. So the observation of a known resource is asked for again.
     """
     check_name(installation.kinds, KIND, resource_id)
-    subject = installation.subjects.live(installation.partition_of(resource_id), resource_id)
+    branch = installation.kinds.copies[KIND].branch
+    subject = installation.subjects.live(branch, installation.partition_of(resource_id), resource_id)
     for pause in COPIED:
         await asyncio.sleep(pause)
         reply = await direct(installation.wire, f"{installation.layout.live}.{subject}")

@@ -1,0 +1,102 @@
+"""Products: what no event may hold, and that kinds without products decide nothing."""
+
+from typing import Any
+
+import pytest
+
+from phaseline.engine.core import intake
+from phaseline.engine.core.process import Processor
+from phaseline.engine.core.tree import Tree
+from phaseline.engine.errors import EventRefused
+from phaseline.engine.publish import compose
+from phaseline.engine.replay.recorded_log import StoredEvent
+from phaseline.machines.built_in import BUILT_IN, PRODUCTS
+from phaseline.machines.compiler.kinds import Kinds
+from phaseline.machines.kubernetes.secret_values import SECRETS
+from phaseline.machines.language.product import Ban, Bans, NoProducts, Product
+from phaseline.machines.language.scripts import NoScripts
+from phaseline.schemas import codec
+from phaseline.schemas.records import Rejection
+from phaseline.schemas.subjects import Subjects
+from tests.support.lamp_table import lamp
+from tests.support.own_product import CARD, CARDS, OWN
+
+SUBJECTS, SUBJECT = Subjects("pl"), "pl.inbox.0.hall.lamp.create.l1"
+SECRET = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "mail"}, "data": {"password": "aHVudGVyMg=="}}
+
+
+def body(**data: Any) -> bytes:
+    event = {"id": "1", "source": "/me", "type": "lamp.create", "specversion": "1.0", "subject": "lamp/hall/l1"}
+    return codec.encode({**event, "data": data})
+
+
+def decided(kinds: Kinds, sent: bytes) -> Any:
+    processor = Processor(Tree(kinds, NoScripts()), SUBJECTS, 0)
+    return processor.answer(StoredEvent(SUBJECT, sent, 1, 1)).records[0]
+
+
+def test_kinds_without_products_take_nothing() -> None:
+    kinds = Kinds((lamp(),))
+    for sent in (body(), body(live=SECRET)):
+        with pytest.raises(NoProducts, match=r"write Kinds\(tables, products="):
+            intake.read(kinds, SUBJECTS, SUBJECT, sent, 1, 1)
+    with pytest.raises(NoProducts):
+        Processor(Tree(kinds, NoScripts()), SUBJECTS, 0)
+    with pytest.raises(NoProducts):
+        kinds.check()  # what a worker calls before it begins
+    event = compose.compose("lamp", "create", "hall/l1", {"live": SECRET}, {"source": "/me"})
+    with pytest.raises(NoProducts):
+        compose.pack(SUBJECTS, event, kinds)
+
+
+def test_kinds_get_products_once() -> None:
+    own = Kinds((lamp(),), products=OWN)
+    assert own.guarded_by(PRODUCTS) is own
+    open_ = Kinds((lamp(),))
+    assert open_.digest
+    guarded = open_.guarded_by(OWN)
+    assert (guarded.digest, guarded.versions, open_.products) == (own.digest, own.versions, None)
+    assert decided(guarded, body(card=CARD)).reason == "secret"
+
+
+def test_the_bans_of_all_products_hold() -> None:
+    kinds = Kinds((lamp(),), products=(*PRODUCTS, *OWN))
+    for data in ({"live": SECRET}, {"card": CARD}):
+        answer = decided(kinds, body(**data))
+        assert isinstance(answer, Rejection)
+        assert (answer.reason, answer.payload) == ("secret", None)
+        event = compose.compose("lamp", "create", "hall/l1", data, {"source": "/me"})
+        with pytest.raises(EventRefused, match=r"is a Secret|shows the number of a card"):
+            compose.pack(SUBJECTS, event, kinds)
+    assert not isinstance(decided(kinds, body()), Rejection)
+
+
+def test_two_bans_of_one_name_are_refused() -> None:
+    with pytest.raises(ValueError, match=r"two bans have one name: tests\.cards, tests\.cards"):
+        Kinds((lamp(),), products=(*OWN, Product("other", bans=(CARDS,))))
+
+
+def fails(_: Any) -> Any:
+    raise ValueError(f"strange: {CARD}")
+
+
+@pytest.mark.parametrize("broken", [CARDS._replace(may=fails), CARDS._replace(where=fails)], ids=["may", "where"])
+def test_of_an_event_on_which_a_ban_fails_nothing_is_kept(broken: Ban) -> None:
+    answer = decided(Kinds((lamp(),), products=(Product("broken", bans=(broken,)),)), body(card=CARD))
+    assert (answer.reason, answer.payload, CARD in answer.message) == ("fault", None, False)
+    assert "ValueError" in answer.message
+
+
+def digest(*bans: Ban) -> str:
+    return Kinds(BUILT_IN, checked=BUILT_IN, products=(Product("some", bans=bans),)).digest
+
+
+def test_bans_count_in_the_digest_of_tables() -> None:
+    of_tables = Kinds(BUILT_IN, checked=BUILT_IN).digest
+    assert Kinds(BUILT_IN, checked=BUILT_IN, products=PRODUCTS).digest == of_tables == digest(SECRETS)
+    found = [
+        digest(), digest(SECRETS), digest(SECRETS._replace(revision=2)), digest(CARDS), digest(SECRETS, CARDS),
+        digest(SECRETS, CARDS._replace(revision=2)),
+    ]  # fmt: skip
+    assert len(set(found)) == len(found)
+    assert Bans.of((CARDS, SECRETS)).named == {"ban:tests.cards": "1", "ban:kubernetes.secrets": "1"}

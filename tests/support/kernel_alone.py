@@ -1,0 +1,61 @@
+"""A plugin of pytest for a process in which no product and no surface can be imported: `-p tests.support.kernel_alone`.
+
+Belongs here: what cannot be imported, and the fixtures that such tests need instead of `conftest` (`--noconftest`).
+Does not: which tests run so (`tests/process/test_kernel_alone.py`).
+"""
+
+import itertools
+import sys
+from collections.abc import AsyncIterator
+from importlib.abc import MetaPathFinder
+from pathlib import Path
+from typing import Any
+
+import pytest
+import pytest_asyncio
+
+PRODUCTS = ("built_in", "edge", "emco", "fleet", "gitops", "kubernetes")
+SURFACES = (
+    "assess", "cells", "cli", "client", "console", "demo", "doctor", "edge", "emco_status", "generate", "http",
+    "last_observation", "observe", "page", "telemetry",
+)  # fmt: skip
+ABSENT = {
+    *(f"phaseline.machines.{one}" for one in PRODUCTS), *(f"phaseline.engine.{one}" for one in SURFACES),
+}  # fmt: skip
+
+
+class Absent(MetaPathFinder):
+    """Finds none of these packages."""
+
+    def find_spec(self, name: str, *_: Any) -> None:
+        if ".".join(name.split(".")[:3]) in ABSENT:
+            raise ModuleNotFoundError(f"{name} cannot be imported: the kernel is tested without it", name=name)
+
+
+sys.meta_path.insert(0, Absent())
+
+from phaseline.engine.embedded.server import EmbeddedServer  # noqa: E402  # what cannot be imported is said first
+from phaseline.engine.jetstream.wire import Wire  # noqa: E402
+from phaseline.engine.settings import Settings  # noqa: E402
+
+_serial = itertools.count(1)
+
+
+@pytest_asyncio.fixture
+async def server(tmp_path: Path) -> AsyncIterator[EmbeddedServer]:
+    """A server of the test's own."""
+    async with EmbeddedServer(tmp_path / "nats") as running:
+        yield running
+
+
+@pytest.fixture
+def settings(server: EmbeddedServer) -> Settings:
+    """An installation of the test's own."""
+    return Settings(nats=(server.url,), prefix=f"k{next(_serial)}", request_timeout=30.0)
+
+
+@pytest_asyncio.fixture
+async def wire(settings: Settings) -> AsyncIterator[Wire]:
+    """A connection to the server."""
+    async with Wire.open(settings, name="test") as opened:
+        yield opened
