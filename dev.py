@@ -434,8 +434,7 @@ def main(arguments: "list[str]") -> None:
     if arguments[0] == "test" and "--quick" in further:
         further.remove("--quick")
         command = PURE
-    has_links = (ROOT / "src" / "phaseline" / "engine" / "__init__.py").exists()
-    need(has_links, NO_LINKS)
+    need(not (ROOT / "src" / "phaseline" / "engine").is_file(), NO_LINKS)
     for name in ("PYTHONPATH", "PYTHONDONTWRITEBYTECODE"):
         os.environ.pop(name, None)  # other sources than these; each process would compile all sources anew
     os.chdir(str(ROOT))

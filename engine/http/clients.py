@@ -40,6 +40,6 @@ class Clients:
     def _tell(self) -> None:
         self._pause = None
         if self._untold:
-            log.warning("http_refused", connections=self.connections, last=self._last, **self._untold)
+            log.warning("http_refused", connections=self.connections, last=self._last, refused=dict(self._untold))
             self._untold.clear()
             self._pause = asyncio.get_running_loop().call_later(PAUSE, self._tell)

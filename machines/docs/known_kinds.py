@@ -12,7 +12,7 @@ from msgspec import structs
 from phaseline.machines.kubernetes.globs import matches
 from phaseline.machines.kubernetes.health import polarity
 from phaseline.machines.kubernetes.known import tests_of_rows
-from phaseline.machines.kubernetes.known.families import FAMILIES
+from phaseline.machines.kubernetes.known.families import families
 from phaseline.machines.kubernetes.known.rows import Family, KnownKind, StatusRow
 
 COLUMNS = ("when", "health", "argo cd", "each", "message")
@@ -40,7 +40,7 @@ class KnownSection(NamedTuple):
 def sections(name: str = "*/*") -> Iterator[KnownSection]:
     """The families with the kinds that fit `<group>/<Kind>`, which may be a glob; the exact ones first."""
     group, _, kind = name.rpartition("/")
-    for family in sorted(FAMILIES, key=lambda one: one.name.casefold()):
+    for family in sorted(families(), key=lambda one: one.name.casefold()):
         found = tuple(one for one in family.kinds if name == "*/*" or _fits(one, group, kind))
         if found:
             yield KnownSection(family, found)

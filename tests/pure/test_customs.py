@@ -88,7 +88,7 @@ def test_ours_and_one_after_the_other() -> None:
     ({"ignoreDifferences": []}, "here: 'ignoreDifferences' is none of profile, health, ignore_differences"),
     ({"profile": "flux"}, "here.profile must be one of alauda, argocd, argocd-3.3, found 'flux'"),
     ({"health": []}, "here.health must be a map, found list"),
-    ({"health": {"a/B": 3}}, "here.health.a/B must be a string, found int"),
+    ({"health": {"a/B": 3}}, "here.health.a/B must be a script in Lua, or a map with `rows`, found int"),
     ({"ignore_differences": {}}, "here.ignore_differences must be a list, found dict"),
     ({"ignore_differences": [3]}, "here.ignore_differences[0] must be a map, found int"),
     ({"ignore_differences": [{"jsonPointers": ["/a"]}]}, "here.ignore_differences[0].kind must be a kind, or a glob such as *"),

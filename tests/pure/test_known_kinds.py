@@ -13,7 +13,7 @@ from phaseline.machines.kubernetes.assess import assess
 from phaseline.machines.kubernetes.health.registry import RULES, assess_health
 from phaseline.machines.kubernetes.health.view import ObjectView
 from phaseline.machines.kubernetes.known.argo_kinds import ARGO_KINDS, is_argos
-from phaseline.machines.kubernetes.known.families import FAMILIES
+from phaseline.machines.kubernetes.known.families import families
 from phaseline.machines.kubernetes.known.rows import KnownKind, StatusRow, problems
 from phaseline.machines.kubernetes.known.table import KnownRule, known_rule
 from phaseline.machines.kubernetes.known.tests_of_rows import BadTest, read_tests
@@ -160,7 +160,7 @@ def test_argos_own_word_counts_in_its_profiles() -> None:
     [{}, {"status": []}, {"status": {"conditions": {}}}, {"metadata": 3, "spec": "x", "status": {"conditions": [{}]}}],
 )
 def test_every_known_kind_answers_whatever_the_object_holds(live: dict[str, Any]) -> None:
-    for family in FAMILIES:
+    for family in families():
         for kind in family.kinds:
             for profile in PROFILES.values():
                 found = KnownRule(kind)(live, profile)
@@ -169,9 +169,9 @@ def test_every_known_kind_answers_whatever_the_object_holds(live: dict[str, Any]
 
 
 def test_every_row_of_the_table_is_right_and_has_a_source() -> None:
-    assert [said for family in FAMILIES for kind in family.kinds for said in problems(kind, kind.kind)] == []
-    assert [family.name for family in FAMILIES if not family.source.startswith("https://")] == []
-    names = [family.name for family in FAMILIES]
+    assert [said for family in families() for kind in family.kinds for said in problems(kind, kind.kind)] == []
+    assert [family.name for family in families() if not family.source.startswith("https://")] == []
+    names = [family.name for family in families()]
     assert len(set(names)) == len(names)
 
 

@@ -61,11 +61,12 @@ def test_each_event_is_decided_once_whenever_workers_end(history: list[Message |
         origins = Origins("pl", Saved(last.origins, last.until or last.position))
         ahead, own = origins.start(position), position
         while own < len(history):
-            some = [events[one] for one in range(ahead, ahead + data.draw(st.integers(1, 4))) if one in events]
+            after = ahead + data.draw(st.integers(1, 4))
+            some = [events[one] for one in range(ahead, after) if one in events]
             again = {one.sequence for _, one in origins.repeats(some) if one.sequence > position}
             for gone in again:
                 del events[gone]
-            ahead = some[-1].sequence + 1 if some else ahead + 4
+            ahead = after
             fresh = [one.sequence for one in some if one.sequence > own and one.sequence not in again]
             decided += fresh
             own = max(own, ahead - 1)

@@ -5,13 +5,13 @@ what a test means (`tests_of_rows`), kinds without rows (`health.general`).
 """
 
 from collections.abc import Iterable, Mapping
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Any
 
 from phaseline.machines.kubernetes.health.polarity import concerns_of
 from phaseline.machines.kubernetes.health.result import Evidence, HealthResult
 from phaseline.machines.kubernetes.health.view import ObjectView, getter, text
-from phaseline.machines.kubernetes.known.families import FAMILIES
+from phaseline.machines.kubernetes.known.families import families
 from phaseline.machines.kubernetes.known.rows import NONE, KnownKind, ReadRow, wanted_of
 from phaseline.machines.kubernetes.profiles import ALIASES, HEALTHY, PROGRESSING, Profile
 
@@ -87,16 +87,23 @@ def _stale(view: ObjectView, at: ObjectView, found: Iterable[Evidence]) -> Evide
     return None
 
 
-RULES = tuple(KnownRule(kind) for family in FAMILIES for kind in family.kinds)
-_EXACT = {
-    (group.strip(), kind.strip()): rule
-    for rule in reversed(RULES) if rule.kind.is_exact
-    for group in rule.kind.group.split("|") for kind in rule.kind.kind.split("|")
-}  # fmt: skip
-_GLOBS = tuple(rule for rule in RULES if not rule.kind.is_exact)
+@cache
+def rules() -> tuple[KnownRule, ...]:
+    """The rules of all families."""
+    return tuple(KnownRule(kind) for family in families() for kind in family.kinds)
+
+
+@cache
+def _exact() -> Mapping[tuple[str, str], KnownRule]:
+    return {
+        (group.strip(), kind.strip()): rule
+        for rule in reversed(rules()) if rule.kind.is_exact
+        for group in rule.kind.group.split("|") for kind in rule.kind.kind.split("|")
+    }  # fmt: skip
 
 
 @lru_cache(maxsize=4096)
 def known_rule(group: str, kind: str) -> KnownRule | None:
     """The rows of a kind: those that name it, else the first whose globs fit; None if there are none."""
-    return _EXACT.get((group, kind)) or next((rule for rule in _GLOBS if rule.kind.fits(group, kind)), None)
+    globs = (rule for rule in rules() if not rule.kind.is_exact)
+    return _exact().get((group, kind)) or next((rule for rule in globs if rule.kind.fits(group, kind)), None)

@@ -180,7 +180,7 @@ async def page_shell(folder: Path, **further: str) -> AsyncIterator[PageShell]:
 def _furnish(folder: Path) -> None:
     """The examples, and an environment that `dev.py` takes for its own."""
     (folder / "examples").symlink_to(ROOT / "examples")
-    for name in ("dev.py", "pyproject.toml"):
+    for name in ("dev.py", "pyproject.toml", "requirements.txt"):
         shutil.copy(ROOT / name, folder)
     programs = folder / ".venv" / "bin"
     programs.mkdir(parents=True)

@@ -4,6 +4,7 @@ Belongs here: the modules of rows, in the order in which their globs are tried. 
 To add a family, write a module with `FAMILIES` and name it here. Facts come from the vendor's types, in our words.
 """
 
+from functools import cache
 from importlib import import_module
 
 from phaseline.machines.kubernetes.known.rows import Family
@@ -24,6 +25,10 @@ MODULES = (
     "storage",
     "workloads",
 )
-FAMILIES: tuple[Family, ...] = tuple(
-    family for module in MODULES for family in import_module(f"{__name__}.{module}").FAMILIES
-)
+
+
+@cache
+def families() -> tuple[Family, ...]:
+    """All families. Their modules are loaded with the first object that is assessed: most commands assess none."""
+    modules = (import_module(f"{__name__}.{module}") for module in MODULES)
+    return tuple(family for module in modules for family in module.FAMILIES)
