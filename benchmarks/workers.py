@@ -123,7 +123,7 @@ def page(found: dict[str, Any]) -> str:
     return "\n".join(
         [
             f"{found['events']:,} events, medians of {found['rounds']} rounds in which the numbers take turns.\n"
-            "The workers have taken over an even share of eight partitions before the events are stored.\n"
+            "The workers have taken over an even share of the partitions before the events are stored.\n"
             "The server's CPU includes the storing of the events.",
             "",
             "| workers | events/s | workers' CPU, us an event | ratio | server's CPU, us an event |",

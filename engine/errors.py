@@ -30,11 +30,11 @@ from phaseline.engine.setup_errors import InletHoldsEvents as InletHoldsEvents  
 from phaseline.engine.setup_errors import KeyUnreadable as KeyUnreadable  # noqa: PLC0414  # part of this module
 from phaseline.engine.setup_errors import KindMissing as KindMissing  # noqa: PLC0414  # part of this module
 from phaseline.engine.setup_errors import KindsBroken as KindsBroken  # noqa: PLC0414  # part of this module
-from phaseline.engine.setup_errors import MovedWhileDivided as MovedWhileDivided  # noqa: PLC0414  # part of this module
 from phaseline.engine.setup_errors import NoServerBinary as NoServerBinary  # noqa: PLC0414  # part of this module
 from phaseline.engine.setup_errors import NotPermitted as NotPermitted  # noqa: PLC0414  # part of this module
 from phaseline.engine.setup_errors import NotProvisioned as NotProvisioned  # noqa: PLC0414  # part of this module
 from phaseline.engine.setup_errors import PartitionsDiffer as PartitionsDiffer  # noqa: PLC0414  # part of this module
+from phaseline.engine.setup_errors import PartitionsMoved as PartitionsMoved  # noqa: PLC0414  # part of this module
 from phaseline.engine.setup_errors import PortTaken as PortTaken  # noqa: PLC0414  # part of this module
 from phaseline.engine.setup_errors import PrefixTaken as PrefixTaken  # noqa: PLC0414  # part of this module
 from phaseline.engine.setup_errors import ServerFailed as ServerFailed  # noqa: PLC0414  # part of this module

@@ -14,7 +14,7 @@ from phaseline.engine.errors import BadSetting
 
 DEFAULT_URL = "nats://127.0.0.1:4222"
 JETSTREAM, INBOX = "$JS.API", "_INBOX"
-DEFAULT_PARTITIONS = 8
+DEFAULT_PARTITIONS = 32
 MAX_PARTITIONS = 256
 DEFAULT_WINDOW = 600.0
 DEFAULT_LEASE, DEFAULT_TIMEOUT = 2.0, 5.0
@@ -61,7 +61,7 @@ class Settings:
 
     prefix: str = "pl"
     partitions: int | None = None
-    """Number of partitions. None: the number of the existing installation, or 8 for a new one."""
+    """Number of partitions. None: the number of the existing installation, or 32 for a new one."""
     feed: Feed | None = None
     """The format of the records and of the live feed. None: that of the existing installation, or json."""
     # What follows, up to `live_max_bytes`, belongs to streams. None: as they are. What a new one gets stands beside it.

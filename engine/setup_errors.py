@@ -59,14 +59,17 @@ class NotProvisioned(SetupError):
 
 
 class PartitionsDiffer(SetupError):
-    """the installation {prefix!r} was made with {existing} partitions, not {wanted}: leave the number out
-
-    `phaseline repartition` changes how many there are.
-    """
+    """the installation {prefix!r} was made with {existing} partitions, not {wanted}: leave the number out"""
 
     prefix: str
     existing: int
     wanted: int | None
+
+
+class PartitionsMoved(SetupError):
+    """the number of partitions of the installation {prefix!r} was changed, which this version cannot work with"""
+
+    prefix: str
 
 
 class FeedUnknown(SetupError):
@@ -120,13 +123,6 @@ class StatesStranded(SetupError):
     digest: str
     what: str
     write: str
-
-
-class MovedWhileDivided(SetupError):
-    """partition {partition} begins a new division, and the tables installed here, {digest}, would move its entities"""
-
-    partition: int
-    digest: str
 
 
 class NoServerBinary(SetupError):

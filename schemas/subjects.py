@@ -319,11 +319,6 @@ class Subjects(msgspec.Struct, frozen=True):
         """The subject of the notes about which table versions decide the events of a partition."""
         return f"{self.prefix}.tables.{partition}"
 
-    @property
-    def divisions(self) -> str:
-        """The subject of the note that says how the trees are divided among partitions."""
-        return f"{self.prefix}.tables.divisions"
-
     def purged(self, partition: int) -> str:
         """The subject of the notes about which events an operator has purged."""
         return f"{self.prefix}.tables.{partition}.purged"

@@ -74,8 +74,8 @@ ROLES = (
     Role(
         "operator", ENGINE, "people who maintain the installation with the command",
         publish=(
-            "{p}.events.>", "{p}.status.>", "$SRV.>", "{p}.tables.*.purged", "{p}.tables.divisions",
-            "{p}.tables.archived", "{p}.edge.>", "$JS.API.>",
+            "{p}.events.>", "{p}.status.>", "$SRV.>", "{p}.tables.*.purged", "{p}.tables.archived", "{p}.edge.>",
+            "$JS.API.>",
         ),
         subscribe=FEED,
     ),

@@ -22,7 +22,6 @@ from phaseline.engine.replay.file_log import FileLog
 from phaseline.engine.replay.log_format import EventItem
 from phaseline.engine.replay.recorded_log import RecordedStep, Span
 from phaseline.engine.replay.server_log import ServerLog, first_event_after
-from phaseline.schemas.partitions.divisions import Deciders
 from phaseline.schemas.records import Loss, Record
 
 
@@ -102,11 +101,6 @@ class ArchivedLog:
     def purged_positions(self) -> Collection[int]:
         """See `ExportedLog.purged_positions`. It looks at the head of each part, one after the other."""
         return self._server.purged_positions.union(*(self._opened(part).purged_positions for part in self._parts))
-
-    @property
-    def deciders(self) -> Deciders:
-        """See `ExportedLog.deciders`."""
-        return self._server.deciders
 
     @property
     def eras(self) -> Mapping[int, Sequence[Era]]:

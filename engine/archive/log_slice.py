@@ -35,7 +35,7 @@ class LogSlice:
     def __init__(self, log: ServerLog, end: int) -> None:
         """end: the last place of the log. Use `open`."""
         self.installation, self.first, self.last = log.installation, log.span.first, log.ends
-        self.eras, self.deciders, self.purged = log.eras, log.deciders, log.purged_positions
+        self.eras, self.purged = log.eras, log.purged_positions
         self.sources: dict[str, int] = {}
         """For each stream from which EVENTS copied, the position of the last copy in the slice."""
         self.observed = 0
@@ -83,8 +83,7 @@ class LogSlice:
 
     async def items(self, event: Stored) -> list[Item]:
         """An event with its records; before it the records of erased events. Ask for each event, in their order."""
-        root = event.subject[len(self.installation.prefix) + 1 :].split(".", 3)[2]
-        cursor = self._cursors[self.deciders.of(root, event.sequence)]
+        cursor = self._cursors[int(event.subject[len(self.installation.prefix) + 1 :].split(".", 2)[1])]
         found = await cursor.take_up_to(event.sequence)
         early, own = found[: cursor.earlier], found[cursor.earlier :]
         gone, others = self._part(early)

@@ -16,7 +16,7 @@ from phaseline.engine.archive.log_slice import LogSlice
 from phaseline.engine.archive.manifest import PartEntry
 from phaseline.engine.archive.part_index import PartIndex
 from phaseline.engine.archive.store import ArchiveStore
-from phaseline.engine.replay.export_log import deciding_of, short_subject
+from phaseline.engine.replay.export_log import eras_of, short_subject
 from phaseline.engine.replay.log_format import Header, Item, RecordItem, StateItem
 from phaseline.engine.replay.log_writer import LogWriter
 from phaseline.engine.replay.server_log import stored_time
@@ -96,8 +96,7 @@ class PartWriter:
             written_by=f"phaseline {__version__}", prefix=installation.prefix,
             partitions=installation.layout.partitions, first=first, last=last,
             since=await stored_time(installation, first), until=await stored_time(installation, last), records=True,
-            **deciding_of(found.deciders, found.eras),
-            purged=sorted(one for one in found.purged if first <= one <= last),
+            eras=eras_of(found.eras), purged=sorted(one for one in found.purged if first <= one <= last),
         )  # fmt: skip
 
     def _put(self, log: LogWriter, part: "_Part", items: list[Item]) -> None:

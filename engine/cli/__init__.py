@@ -41,6 +41,11 @@ ELSEWHERE = {
     "server": "doctor", "check": "doctor", "start": "up", "run": "up",
 }  # fmt: skip
 """By the words of other commands, kubectl and nats above all, ours that does the same."""
+REMOVED = {
+    "repartition": "export the log and import it into a new installation (Another number of partitions, "
+    "docs/operating.md); times and durations are not kept",
+}
+"""By the names of commands that earlier versions had, what to use instead."""
 
 
 class Lazy(Page, click.Group):
@@ -80,6 +85,8 @@ class Lazy(Page, click.Group):
         """The command that the first word names; a wrong word is answered with the most similar command."""
         name = str(args[0])
         if name not in self.table and not name.startswith("-") and not ctx.resilient_parsing and name not in self.added:
+            if name in REMOVED:
+                raise click.UsageError(f"{name!r} was removed; {REMOVED[name]}", ctx)
             word, known = ELSEWHERE.get(name, ""), [*self.table, *self.added]
             meant = f" (did you mean {word}?)" if word in known else did_you_mean(name, known)
             raise click.UsageError(f"there is no command {name!r}{meant}: phaseline --help lists all commands", ctx)
@@ -143,7 +150,6 @@ SECTIONS: Sections = {
         "doctor": ("doctor.doctor", "Check the server, rights, streams, workers and tables, and say what to do."),
         "streams": ("streams.streams", "Show how the streams differ from what is wanted, and change them."),
         "tables": ("tables.tables", "Show what a change of tables would do, and who would be stranded."),
-        "repartition": ("repartition.repartition", "Change the number of partitions, while workers decide."),
         "edge": ("edge.edge", "Sites that lose their uplink: add, list and configure them."),
         "purge": ("purge.purge", "Erase the observations of one entity for good."),
     },

@@ -22,7 +22,6 @@ from phaseline.engine.cli.replay_task import Found, Show, Task
 from phaseline.engine.embedded.server import end_with_parent
 from phaseline.engine.embedded.supervisor import how_it_ended
 from phaseline.engine.replay.log_writer import STANDARD
-from phaseline.engine.replay.server_log import ServerLog
 from phaseline.engine.setup_errors import ReplayProcessEnded
 from phaseline.engine.worker.collecting import collecting_rarely
 
@@ -34,11 +33,10 @@ HEAD = struct.Struct(">Q")
 def processes(wanted: int | None, task: Task, source: Source) -> int:
     """How many processes to use. wanted: as the options say.
 
-    A process needs a partition of its own. What can be read only once, like a pipe, and one tree take one process. So
-    does the log of an installation whose number of partitions has changed.
+    A process needs a partition of its own. What can be read only once, like a pipe, and one tree take one process.
     """
     is_pipe = task.file is not None and (task.file == STANDARD or not task.file.is_file())
-    if task.part.root is not None or is_pipe or (isinstance(source, ServerLog) and source.is_divided):
+    if task.part.root is not None or is_pipe:
         return 1
     if wanted is None:
         wanted = 1 if task.file is None else min(os.cpu_count() or 1, (source.ends - source.begins + 1) // EACH)

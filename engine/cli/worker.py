@@ -66,7 +66,7 @@ STREAMS: dict[str, dict[str, Any]] = {
 OPTIONS: dict[str, dict[str, Any]] = {
     "partitions": {
         "type": click.IntRange(1, MAX_PARTITIONS),
-        "help": "Number of partitions with which the installation is made; `phaseline repartition` changes it later.  "
+        "help": "Number of partitions with which the installation is made, and which it keeps.  "
                 f"[default: as it exists, or {DEFAULT_PARTITIONS}]",
     },
     "feed": {

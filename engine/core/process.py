@@ -24,7 +24,7 @@ from phaseline.engine.core.tree import Tree, evolve
 from phaseline.schemas import codec, wire_codec
 from phaseline.schemas.libraries import NotInstalled
 from phaseline.schemas.records import Record, Rejection, Transition
-from phaseline.schemas.subjects import Subjects, partition_of_id
+from phaseline.schemas.subjects import Subjects
 from phaseline.schemas.templates.transition import shared_writer
 
 AHEAD = 64
@@ -152,15 +152,14 @@ class Processor:
 
     def __init__(
         self, tree: Tree, subjects: Subjects, partition: int, *, as_json: bool = False, limit: int = BATCH_LIMIT,
-        buckets: int | None = None, traces: bool = False,
+        traces: bool = False,
     ) -> None:  # fmt: skip
         """Decide on `tree`, which `process` changes. Records name the partition and the installation.
 
-        as_json: write the records as JSON. limit: the most messages of one batch. buckets: into how many buckets the
-        trees fall, if the partition is not itself a bucket. Rejections name the partition then, all else the bucket.
-        traces: note which events belong to traces.
+        as_json: write the records as JSON. limit: the most messages of one batch. traces: note which events belong to
+        traces.
         """
-        self.tree, self.subjects, self.partition, self.buckets = tree, subjects, partition, buckets
+        self.tree, self.subjects, self.partition = tree, subjects, partition
         self.as_json, self.limit, self._traces = as_json, limit, traces
         self.installation = f"phaseline/{subjects.prefix}"
         self.outcomes = Outcomes()
@@ -352,7 +351,7 @@ class Processor:
 
     def _schedules(self, decision: Decision, start: int) -> dict[str, Schedule]:
         """The schedules that an event sets or cancels. `start`: the index of its first record in the batch."""
-        return timers.schedules(self.subjects, self._bucket, decision.records, decision.timers, start)
+        return timers.schedules(self.subjects, self.partition, decision.records, decision.timers, start)
 
     def _copied(self, event: InboxEvent) -> Decision:
         address = intake.address_of(self.subjects, event.subject)
@@ -377,12 +376,7 @@ class Processor:
     def _subject(self, record: Record) -> str:
         if isinstance(record, Transition):
             entity = record.entity
-            bucket = self._bucket(entity.id)
-            return self.subjects.transition(bucket, entity.kind, record.facet, record.after.phase, entity.id)
+            return self.subjects.transition(self.partition, entity.kind, record.facet, record.after.phase, entity.id)
         if isinstance(record, Rejection):
             return self.subjects.rejection(self.partition, record.kind, record.reason, record.id)
-        return self.subjects.mark(self._bucket(record.entity.id), record.entity.kind, record.entity.id)
-
-    def _bucket(self, entity_id: str) -> int:
-        """The bucket of the tree of an entity."""
-        return self.partition if self.buckets is None else partition_of_id(entity_id, self.buckets)
+        return self.subjects.mark(self.partition, record.entity.kind, record.entity.id)

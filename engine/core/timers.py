@@ -5,7 +5,7 @@ Belongs here: when a timer starts again and when it is due, `TimerChange`, the m
 Does not: what happens when a timer fires (`decide`).
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -98,12 +98,12 @@ def timers_after(timers: Mapping[str, int], change: TimerChange) -> Mapping[str,
 
 
 def schedules(
-    subjects: Subjects, bucket: Callable[[str], int], records: Sequence[Record], changes: Sequence[TimerChange],
+    subjects: Subjects, partition: int, records: Sequence[Record], changes: Sequence[TimerChange],
     start: int,
 ) -> dict[str, Schedule]:  # fmt: skip
     """The schedules that the records of one event set or cancel, by subject. The last change of each one counts.
 
-    bucket: that of an entity's tree. start: the index of the first record among the messages of the batch.
+    partition: of the entities. start: the index of the first record among the messages of the batch.
     """
     by_subject = {}
     for change in changes:
@@ -112,7 +112,7 @@ def schedules(
             raise TypeError(f"a rejection changes no timer, but it changed that of {change.facet}")
         kind, entity_id = record.entity.kind, record.entity.id
         target = "" if change.due is None else subjects.fired(kind, change.trigger, entity_id)
-        by_subject[subjects.timer(bucket(entity_id), kind, change.facet, entity_id)] = Schedule(
+        by_subject[subjects.timer(partition, kind, change.facet, entity_id)] = Schedule(
             start + change.record, target, kind, entity_id, change.facet, change.trigger, change.due
         )
     return by_subject

@@ -13,14 +13,15 @@ from phaseline.engine.errors import (
     NotPermitted,
     NotProvisioned,
     PartitionsDiffer,
+    PartitionsMoved,
     PhaselineError,
     PrefixTaken,
     ServerTooOld,
 )
 from phaseline.engine.jetstream.streams import inspect, layout_of
 from phaseline.engine.jetstream.wire import Wire
-from phaseline.engine.log.division import notes
 from phaseline.engine.log.installation import Installation
+from phaseline.engine.ownership import divided
 from phaseline.engine.settings import Settings
 from phaseline.machines.compiler.kinds import Kinds
 
@@ -68,7 +69,14 @@ async def _connected(wire: Wire, settings: Settings, kinds: Kinds) -> AsyncItera
             yield failed("installation", error)
             return
         layout = layout_of(settings, settings.partitions)
-    installation = await notes.known(Installation(wire, layout, kinds))
+    installation = Installation(wire, layout, kinds)
+    try:
+        await divided.check(installation)
+    except PartitionsMoved as error:
+        yield failed("installation", error)
+        return
+    except NotPermitted:  # workers say it
+        pass
     yield await server_checks.clock(wire, layout.log)
     for finding in await installation_checks.streams(wire, layout, kinds):
         yield finding

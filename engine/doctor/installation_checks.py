@@ -75,12 +75,11 @@ async def workers(installation: Installation) -> CheckResult:
     except (NotPermitted, NoResponders, RequestTimedOut):  # the server does not answer a request that it refuses
         return unknown("workers", "this user may not read leases")
     found = {reply.headers.get("Nats-Subject", "").removeprefix(start) for reply in replies}
-    division = layout.division
-    owned = len({str(number) for number in division.numbers} & found)
+    owned = len({str(number) for number in range(layout.partitions)} & found)
     if not alive:
         return problem("workers", "no worker is running, so no event is decided", START)
-    said = f"{len(alive)} running ({', '.join(alive)}), which own {owned} of {division.count} partitions"
-    if owned < division.count:
+    said = f"{len(alive)} running ({', '.join(alive)}), which own {owned} of {layout.partitions} partitions"
+    if owned < layout.partitions:
         advice = "wait for some seconds: workers take free partitions by themselves. If it stays so, read their logs"
         return warning("workers", said, advice)
     return ok("workers", said)
@@ -89,16 +88,16 @@ async def workers(installation: Installation) -> CheckResult:
 async def decisions(installation: Installation) -> CheckResult:
     """Whether events wait to be decided, and for how long."""
     try:
-        found = [await first_waiting(installation, partition) for partition in installation.layout.division.numbers]
+        found = [await first_waiting(installation, partition) for partition in range(installation.layout.partitions)]
     except NotPermitted:
         return unknown("decisions", "this user may not read events")
     waiting = [one for one in found if one is not None]
     if not waiting:
-        return ok("decisions", f"all events of {installation.layout.division.count} partitions are decided")
+        return ok("decisions", f"all events of {installation.layout.partitions} partitions are decided")
     oldest = min(waiting, key=lambda one: one.since)
     seconds = age(oldest.since)
     said = (
-        f"events wait in {len(waiting)} of {installation.layout.division.count} partitions; the oldest for "
+        f"events wait in {len(waiting)} of {installation.layout.partitions} partitions; the oldest for "
         f"{max(seconds, 0):.1f} s (event {oldest.position}, partition {oldest.partition})"
     )
     if seconds < WAITING:
@@ -118,7 +117,7 @@ async def tables(installation: Installation) -> CheckResult:
     """Whether the tables here are those by which the partitions are decided."""
     kinds = installation.kinds
     try:
-        numbers = installation.layout.division.numbers
+        numbers = range(installation.layout.partitions)
         eras = [await table_eras.latest(installation, partition) for partition in numbers]
     except NotPermitted:
         return unknown("tables", "this user may not read the log")

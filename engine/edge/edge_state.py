@@ -83,7 +83,7 @@ async def _repeats(wire: Wire, layout: Layout, turns: asyncio.Semaphore) -> Coun
             return {} if last is None else last.origins
 
     counts = Counter[str]()
-    for origins in await asyncio.gather(*map(one, layout.division.numbers)):
+    for origins in await asyncio.gather(*map(one, range(layout.partitions))):
         counts.update({edge: origin.repeats for edge, origin in origins.items()})
     return counts
 

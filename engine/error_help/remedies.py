@@ -8,12 +8,12 @@ from phaseline.engine.errors import (
     InboxRefused,
     JetStreamOff,
     LogDamaged,
-    MovedWhileDivided,
     NatsUnreachable,
     NoAnswer,
     NoJetStream,
     NotPermitted,
     NotProvisioned,
+    PartitionsMoved,
     PhaselineError,
     ServerRefused,
     ServerTooOld,
@@ -36,8 +36,8 @@ REMEDIES: dict[type[PhaselineError], str] = {
     " here, stop the workers that have the others, and start with --accept-tables and this digest",
     StatesStranded: "`phaseline tables` lists them; --accept-stranded and this digest leaves them in these states, in"
     " which no event moves them",
-    MovedWhileDivided: "start a worker with the former tables until the partitions of the division have begun, then"
-    " start this one again",
+    PartitionsMoved: "export it with the version that changed it (`phaseline export FILE`), and import the file into a"
+    " new installation (`phaseline import FILE`): ids, events and versions are kept, times and durations are not",
     WorkerFaults: "install the versions of libraries that Phaseline was tested with, or mend the rule that"
     " `event_parked` in the log names, then start workers again. Events that were rejected before:"
     " `phaseline rejections retry --reason fault`",

@@ -33,7 +33,6 @@ from phaseline.engine.jetstream.stream_settings.report import StreamReport
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.settings import DEFAULT_PARTITIONS, DEFAULT_WINDOW, Settings
 from phaseline.machines.language.product import CopiedEvent
-from phaseline.schemas.partitions.divisions import Division, divisions_of
 from phaseline.schemas.records import SECOND
 
 MINIMUM_SERVER = (2, 15)
@@ -49,7 +48,7 @@ AS_LOG = ("num_replicas", "storage", "placement")
 class Layout(msgspec.Struct, frozen=True):
     """The prefix of an installation, its number of partitions, the names of its streams, and the format of its feed.
 
-    partitions: the number that it was made with. It is the number of buckets in subjects for ever.
+    partitions: the number that it was made with, and keeps: it stands in the transform of subjects.
     """
 
     prefix: str
@@ -60,23 +59,11 @@ class Layout(msgspec.Struct, frozen=True):
     lease: str
     live: str
     feed: KeptFeed = "json"
-    divisions: tuple[int, ...] = ()
-    """How many partitions each later division has (`schemas.partitions.divisions`), as far as that was asked for."""
 
     @property
     def streams(self) -> tuple[str, ...]:
         """The names of all streams."""
         return self.events, self.log, self.state, self.lease, self.live
-
-    @property
-    def all_divisions(self) -> list[Division]:
-        """How the trees are divided among partitions: each division, oldest first."""
-        return divisions_of(self.partitions, self.divisions)
-
-    @property
-    def division(self) -> Division:
-        """The present division."""
-        return self.all_divisions[-1]
 
 
 def layout_of(settings: Settings, partitions: int, form: KeptFeed = "json") -> Layout:

@@ -14,6 +14,7 @@ from phaseline.engine.jetstream.reader import Stored
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.log import foreign
 from phaseline.engine.log.foreign import Standing
+from phaseline.engine.log.installation import Installation
 from phaseline.schemas import codec
 
 
@@ -47,9 +48,8 @@ class Checkpoint(msgspec.Struct, frozen=True):
     clear: no event up to this position waits to be decided; None if an earlier version wrote the checkpoint.
     attempts: how many owners in a row have begun at this position, the present one included, and committed nothing yet.
     trying, triers: the event that such an owner was about to decide, and the workers that have noted it; 0 for none.
-    of: how many partitions its division has; 0 for the first division. since: the position after which no partition of
-    the former division has decided any of its events. closed: whether it will never decide another event.
     origins: by edge. until: the position up to which these are complete; 0 if it is that of the checkpoint.
+    closed: whether an earlier version closed the partition for good (`ownership.divided`); we write no such one.
     """
 
     epoch: int = 0
@@ -63,18 +63,15 @@ class Checkpoint(msgspec.Struct, frozen=True):
     attempts: int = 0
     trying: int = 0
     triers: tuple[str, ...] = ()
-    of: int = 0
-    since: int = 0
-    closed: bool = False
     origins: dict[str, EdgeOrigin] = {}
     until: int = 0
+    closed: bool = False
 
     def encode_as(self, commit: str) -> bytes:
         """The bytes for the log, with the name of the try that stores them."""
         found = {**msgspec.to_builtins(self), "commit": commit}
-        for names, are_used in ((LATER, self.of or self.closed), (OF_EDGES, self.origins)):
-            for name in names if not are_used else ():
-                del found[name]
+        for name in UNUSED if self.origins else (*OF_EDGES, *UNUSED):
+            del found[name]
         return codec.encode(found)
 
     def after(self, position: int, plan: Plan | None = None) -> "Checkpoint":
@@ -82,10 +79,10 @@ class Checkpoint(msgspec.Struct, frozen=True):
         return replace(self, position=position, plan=plan, attempts=0, trying=0, triers=())
 
 
-LATER = ("of", "since", "closed")
-"""Fields that only partitions have which a repartition closes or opens."""
 OF_EDGES = ("origins", "until")
 """Fields that only partitions have to which edges have brought events."""
+UNUSED = ("closed",)
+"""Fields that are only read."""
 REQUIRED = frozenset(("epoch", "worker", "position", "commit", "plan"))
 """The fields that every checkpoint has. Later versions may add fields; one that they lack has its default."""
 
@@ -122,3 +119,13 @@ async def last(wire: Wire, stream: str, subject: str) -> Checkpoint | None:
     """The last checkpoint on a subject, according to LOG's leader; None if there is none."""
     found = (await standing(wire, stream, subject)).ours
     return None if found is None else decode(found.data)
+
+
+async def is_decided(installation: Installation, entity_id: str, position: int) -> bool:
+    """Whether a checkpoint says that the event at a position, of the tree of an entity, is decided.
+
+    The records of the event may be there a little before.
+    """
+    subject = installation.subjects.checkpoint(installation.partition_of(entity_id))
+    found = await last(installation.wire, installation.layout.log, subject)
+    return found is not None and found.position >= position

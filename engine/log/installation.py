@@ -5,7 +5,6 @@ finding the streams (`jetstream.streams`).
 """
 
 import msgspec
-from msgspec.structs import replace
 
 from phaseline.engine.core.tree import Tree
 from phaseline.engine.jetstream.streams import Layout
@@ -14,7 +13,7 @@ from phaseline.engine.log.archived.log_archive import LogArchive
 from phaseline.engine.scripts.runner import shared_runner
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.language.scripts import ScriptRunner
-from phaseline.schemas.subjects import Subjects, partition_of_id, quote
+from phaseline.schemas.subjects import Subjects, partition_of_id
 
 
 class Installation(msgspec.Struct, frozen=True):
@@ -44,26 +43,8 @@ class Installation(msgspec.Struct, frozen=True):
         return shared_runner()
 
     def partition_of(self, entity_id: str) -> int:
-        """The bucket of the tree of this entity: the number in the subjects of its messages, which never changes."""
+        """The partition of the tree of this entity: it decides the tree, and stands in the subjects of its messages."""
         return partition_of_id(entity_id, self.layout.partitions)
-
-    def owner_of(self, entity_id: str) -> int:
-        """The partition that decides the tree of this entity."""
-        return self.layout.division.number_of(quote(entity_id.partition("/")[0]))
-
-    def reach(self, number: int) -> int | str:
-        """What stands for the bucket in the narrowest filter that selects all messages of a partition's trees."""
-        found = self.layout.division.reach(number, self.layout.partitions)
-        return "*" if found is None else found
-
-    def owns(self, number: int, root: str) -> bool:
-        """Whether a partition decides the tree with the encoded token `root`."""
-        return self.layout.division.number_of(root) == number
-
-    def before(self) -> "Installation | None":
-        """The installation with the division before the present one; None if there was none."""
-        divisions = self.layout.divisions
-        return replace(self, layout=replace(self.layout, divisions=divisions[:-1])) if divisions else None
 
     def tree(self) -> Tree:
         """An empty tree for entities of these kinds."""

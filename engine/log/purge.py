@@ -17,8 +17,7 @@ from phaseline.engine.jetstream.erase import Copy, copy_on, erase
 from phaseline.engine.jetstream.reader import Stored
 from phaseline.engine.jetstream.stream_reader import read_all
 from phaseline.engine.log import foreign
-from phaseline.engine.log.division.closings import is_decided
-from phaseline.engine.log.division.notes import known
+from phaseline.engine.log.checkpoint import is_decided
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.latest import check_name
 from phaseline.engine.log.log_records import record_in
@@ -109,7 +108,7 @@ async def find(installation: Installation, kind: str, entity_id: str, timeout: f
         copy = await _copied(installation, subjects.live(copied.branch, partition, entity_id), observed)
         newest = found.positions[-1] if found.positions else 0
         found.live = copy.sequence if copy is not None and (not newest or copy.position <= newest) else 0
-    rejected = subjects.rejection("*", kind, "*", entity_id)
+    rejected = subjects.rejection(partition, kind, "*", entity_id)
     for filter_ in (rejected, json_copy(layout.prefix, rejected)):
         async for slice_ in read_all(wire, layout.log, [filter_]):
             for stored in slice_:
@@ -153,7 +152,7 @@ async def _until_decided(installation: Installation, entity_id: str, position: i
     try:
         async with asyncio.timeout(timeout):
             while True:
-                if await is_decided(await known(installation), entity_id, position):
+                if await is_decided(installation, entity_id, position):
                     return
                 await asyncio.sleep(POLL)
     except TimeoutError as error:

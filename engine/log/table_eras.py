@@ -123,7 +123,7 @@ def how(kinds: Kinds, era: Era) -> str:
 
 async def check_all(installation: Installation, accepted: str) -> list[Era | None]:
     """`check` for every partition; returns the last note of each."""
-    numbers = installation.layout.division.numbers
+    numbers = range(installation.layout.partitions)
     notes = await asyncio.gather(*(latest(installation, partition) for partition in numbers))
     for partition, note in zip(numbers, notes, strict=True):
         check(installation.kinds, note, partition, accepted)

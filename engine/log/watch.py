@@ -89,14 +89,13 @@ class RecordFilter(msgspec.Struct, frozen=True):
         if everything and self.transitions and self.rejections:
             return [f"{installation.prefix}.log.*.*.*.>"]
         root, filters = self.id or self.below, []
+        start = f"{installation.prefix}.log.{'*' if root is None else installation.partition_of(root)}"
         if self.transitions:
-            start = f"{installation.prefix}.log.{'*' if root is None else installation.partition_of(root)}"
             tokens = f"{self.kind or '*'}.{self.facet or '*'}.{self.state or '*'}"
             filters += [f"{start}.transition.{tokens}.{end}" for end in self._ends(installation.kinds)]
         if self.rejections:
             tokens = f"{self.kind or '*'}.{self.reason or '*'}"
-            # They have the number of the partition that made them, which may be of any division.
-            filters += [f"{installation.prefix}.log.*.rejection.{tokens}.{end}" for end in self._rejection_ends()]
+            filters += [f"{start}.rejection.{tokens}.{end}" for end in self._rejection_ends()]
         return filters
 
     def _ends(self, kinds: Kinds) -> list[str]:

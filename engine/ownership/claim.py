@@ -13,7 +13,6 @@ from phaseline.engine.core.message import BATCH_LIMIT, Message
 from phaseline.engine.core.tree import Tree
 from phaseline.engine.edge.origins import Origins, Saved
 from phaseline.engine.log.checkpoint import Checkpoint, Plan
-from phaseline.engine.log.division.closings import Beginning
 from phaseline.engine.ownership.fenced_commit import Fence
 
 
@@ -36,8 +35,6 @@ class Claim:
     """The worker that owned the partition before; empty if there was none."""
     origins: Origins = field(init=False)
     """What is remembered of the edges."""
-    opening: Beginning | None = None
-    """Where it begins, if partitions of the former division have decided some of the events that it reads."""
 
     limit = BATCH_LIMIT
     """The most messages that one batch can hold beside the checkpoint."""
@@ -70,7 +67,7 @@ class Claim:
         await self.fence.move(self.checkpoint.encode_as)
 
     async def pass_over(self, position: int) -> None:
-        """Commit that all own events up to `position` are decided, because the later ones of these are others'."""
+        """Commit that all events up to `position` are decided, because the last ones of these were repeats."""
         if position > max(self.position, self.checkpoint.position):
             await self.move(position)
 
@@ -105,17 +102,8 @@ class Claim:
 
     @property
     def allows_rows(self) -> bool:
-        """Whether records may be committed without a checkpoint: not before it is past what others have decided.
-
-        Until then the position cannot follow from the records, because others have made some of them. Nor where it has
-        to say from which edges events came.
-        """
-        return self.checkpoint.position >= self.checkpoint.since and not self.origins.must_be_saved
-
-    async def close(self) -> None:
-        """Commit the last checkpoint of the partition. After it nobody commits anything to the partition."""
-        self.checkpoint = replace(self._next(self.position, None), closed=True)
-        await self.fence.move(self.checkpoint.encode_as)
+        """Whether records may be committed without a checkpoint: not if it must say from which edges events came."""
+        return not self.origins.must_be_saved
 
     def vouch(self, position: int) -> None:
         """Remember, from the next checkpoint on, that no event up to this position waits to be decided."""

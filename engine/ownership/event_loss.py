@@ -83,10 +83,8 @@ async def _note(installation: Installation, claim: Claim, known: int, first: int
     """Commit a record of the loss between the position `known` and the first event that EVENTS holds."""
     at_most = first - 1 - known
     at_least = at_most
-    if installation.layout.division.count > 1:
+    if installation.layout.partitions > 1:
         at_least = min(at_most, max(0, claim.pending - await _waiting(installation, claim, first)))
-    if installation.layout.division.generation:
-        at_least = 0  # a partition of a later division cannot tell which of the events that followed were its own
     worker = claim.checkpoint.worker
     loss = Loss(claim.partition, "events", known + 1, first - 1, at_least, at_most, worker, time.time_ns())
     claim.vouch(first - 1)

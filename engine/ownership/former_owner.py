@@ -4,17 +4,14 @@ Belongs here: reading the last checkpoint, noticing an emptied log, making a che
 Does not: the other steps of a take-over (`takeover`).
 """
 
-from collections.abc import Callable
 from typing import NamedTuple
 
 from phaseline.engine import logs
 from phaseline.engine.errors import LogEmptied
 from phaseline.engine.jetstream.direct_get import LastMessage, last_message_from_leader, origin
-from phaseline.engine.jetstream.reader import BUFFER, Reader, Stored
+from phaseline.engine.jetstream.reader import BUFFER, Reader
 from phaseline.engine.log import checkpoint, foreign
 from phaseline.engine.log.checkpoint import Checkpoint
-from phaseline.engine.log.division import closings
-from phaseline.engine.log.division.made_by import MadeBy
 from phaseline.engine.log.foreign import Standing
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.log_records import cause_of
@@ -45,20 +42,11 @@ async def read(installation: Installation, partition: int, *, accept_loss: bool)
         return Former(checkpoint.decode(found.ours.data), found.sequence, found.end)
     if place <= found.end:
         position = await _last_cause(installation, partition) if found.end else 0
-        if position or not place or _never_began(installation, copy):
+        if position or not place:
             return _rebuilt(partition, copy, found, position)
     if not accept_loss:
         raise LogEmptied(subject=subjects.checkpoint(partition), partition=partition, place=place)
     return Former(_copied(copy), found.sequence, found.end, lost=True)
-
-
-def _never_began(installation: Installation, copy: LastMessage | None) -> bool:
-    """Whether a partition without a record has nothing but foreign messages at its checkpoint.
-
-    That can be told of later divisions only: where the log was emptied, the note of the division is gone with it.
-    """
-    is_foreign = copy is not None and (foreign.is_copy(copy.block) or _copied(copy) == Checkpoint())
-    return is_foreign and installation.layout.division.generation > 0
 
 
 def _rebuilt(partition: int, copy: LastMessage | None, found: Standing, position: int) -> Former:
@@ -79,21 +67,13 @@ def _copied(copy: LastMessage | None) -> Checkpoint:
 
 async def _last_cause(installation: Installation, partition: int) -> int:
     """The position of the last event that made a record in the log, by all records of the partition; 0 if none did."""
-    start, wire = f"{installation.prefix}.*.{installation.reach(partition)}", installation.wire
+    start, wire = f"{installation.prefix}.*.{partition}", installation.wire
     last = await last_message_from_leader(wire, installation.layout.log, f"{start}.>")
-    made_by = await _made_by(installation, partition)
     highest, seen = 0, 0
     async with Reader(wire, installation.layout.log, [f"{start}.>"]) as reader:
         while last is not None and seen < last.sequence:
             for stored in await reader.take(BUFFER):
                 seen = stored.sequence
-                if foreign.is_by_worker(stored.block) and made_by(stored):
+                if foreign.is_by_worker(stored.block):
                     highest = max(highest, cause_of(stored.data, 0))
     return highest
-
-
-async def _made_by(installation: Installation, partition: int) -> Callable[[Stored], bool]:
-    """Says of a message of LOG whether this partition made the record in it."""
-    if installation.layout.division.generation == 0:
-        return lambda _: True
-    return MadeBy(installation.prefix, await closings.deciders(installation), partition)

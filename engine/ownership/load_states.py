@@ -63,11 +63,8 @@ class PartitionStates:
         self._installation, self._tree, self._highest = installation, installation.tree(), 0
         self._own = installation.subjects.state_checkpoint(partition)
         self._start = f"{installation.prefix}.state."
-        reach = installation.reach(partition)
-        self._filters = [f"{self._start}{reach}.>", *([] if reach in ("*", partition) else [self._own])]
+        self._filters = [f"{self._start}{partition}.>"]
         """The states and the own checkpoint. One reader gets both: where a replica lags, a second one may miss some."""
-        self._is_first = installation.layout.division.generation == 0
-        """Whether the partition is a bucket. Otherwise its trees lie in buckets, beside trees of others."""
         self._read = 0
         """The sequence in STATE of the last message that was read."""
         self._copied = 0
@@ -189,47 +186,35 @@ class PartitionStates:
         return len(found)
 
     def _take_in(self, found: Sequence[Stored]) -> None:
-        """Put what was read into the tree. What belongs to other partitions is left out."""
+        """Put what was read into the tree."""
         self.read += len(found)
         if found:
             self._settled = None  # what was read may be older than the tree, until all is read
-        copies = [one for one in found if one.subject != self._own and (self._is_first or self._owns(one.subject))]
+        copies = [one for one in found if one.subject != self._own]
         states = entities_in_state(self._installation.layout.state, copies)
         self._asides += [one.subject for one, state in zip(copies, states, strict=True) if state is None]
         self._saw(take_all_in(self._tree, [state for state in states if state is not None]))
         self._copied = max([self._copied, *(origin(one.block) for one in found if one.subject == self._own)])
 
-    def _owns(self, subject: str) -> bool:
-        root = _root(subject[len(self._start) :].split("."))
-        return root is not None and self._installation.owns(self.partition, root)
-
     def _saw(self, position: int) -> None:
         self._highest = max(self._highest, position)
-
-
-def _root(words: list[str]) -> str | None:
-    """The root in a subject of STATE, given from the bucket on; None for a checkpoint."""
-    at = 3 if words[1:2] == ["mark"] else 2
-    return words[at] if len(words) > at and words[1] != "checkpoint" else None
 
 
 async def _rebuild(installation: Installation, partition: int, tree: Tree) -> int:
     """Put each entity into the tree as LOG has it; returns the position of the last event."""
     stream, last = installation.layout.log, dict[tuple[str, str], Record]()
-    is_first = installation.layout.division.generation == 0
     async for stored in _records(installation, partition):
         record = record_in_log(stream, stored)
         if record is None or isinstance(record, Rejection):
             continue
-        if is_first or installation.owner_of(record.entity.id) == partition:
-            last[record.entity.kind, record.entity.id] = record
+        last[record.entity.kind, record.entity.id] = record
     return take_all_in(tree, [*map(entity_after, last.values())])
 
 
 async def _records(installation: Installation, partition: int) -> AsyncIterator[Stored]:
-    """The messages of LOG in which the transitions and marks of a partition are, maybe beside those of others."""
-    reach, start = installation.reach(partition), len(installation.prefix) + 1
-    async for slice_ in read_all(installation.wire, installation.layout.log, [f"{installation.prefix}.*.{reach}.>"]):
+    """The messages of LOG in which the transitions and marks of a partition are."""
+    filters, start = [f"{installation.prefix}.*.{partition}.>"], len(installation.prefix) + 1
+    async for slice_ in read_all(installation.wire, installation.layout.log, filters):
         for stored in slice_:
             branch, _, rest = stored.subject[start:].split(".", 2)
             if (branch, rest[:11]) == ("log", "transition.") or (branch, rest[:16]) == ("mark", "transition.mark."):

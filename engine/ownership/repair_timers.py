@@ -34,8 +34,8 @@ async def repair(installation: Installation, claim: Claim) -> None:
     wanted = {schedule_subject(installation, one): one async for one in _schedules(installation, claim.tree)}
     if not wanted:
         return
-    stream, good, bad, reach = installation.layout.log, set[str](), set[str](), installation.reach(claim.partition)
-    async for found in read_all(installation.wire, stream, [f"{installation.prefix}.timer.{reach}.>"]):
+    stream, good, bad = installation.layout.log, set[str](), set[str]()
+    async for found in read_all(installation.wire, stream, [f"{installation.prefix}.timer.{claim.partition}.>"]):
         for stored in found:
             if foreign.is_by_worker(stored.block):
                 good.add(stored.subject)

@@ -9,11 +9,8 @@ import time
 from msgspec.structs import replace
 
 from phaseline.engine import logs
+from phaseline.engine.errors import PartitionsMoved
 from phaseline.engine.log import table_eras
-from phaseline.engine.log.checkpoint import Checkpoint
-from phaseline.engine.log.division import closings
-from phaseline.engine.log.division.closings import Beginning
-from phaseline.engine.log.division.division_errors import PartitionClosed
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.table_eras import Era
 from phaseline.engine.ownership import event_loss, former_owner, repair_timers
@@ -35,7 +32,7 @@ async def take_over(
 ) -> Claim:  # fmt: skip
     """Own `partition` from here on; raises `Fenced` if another worker was faster, `KindMissing`, or as `Wire` does.
 
-    Raises `PartitionClosed` if a repartition has closed it, `NotClosedYet` if the partitions before it are not closed.
+    Raises `PartitionsMoved` if an earlier version closed it for good.
 
     Where other tables decided before: raises `TablesDiffer`, unless `accepted` is the digest of the tables at hand. If
     they lack states that entities are in: as `change_tables`; accept_stranded is its `accepted`.
@@ -47,12 +44,13 @@ async def take_over(
     read = states.read
     kinds, subject = installation.kinds, installation.subjects.checkpoint(partition)
     former = await former_owner.read(installation, partition, accept_loss=accept_loss)
-    last, opening = await _begun(installation, partition, former)
+    last = former.checkpoint
+    if last.closed:
+        raise PartitionsMoved(prefix=installation.prefix)
     # The era is read after the checkpoint. A worker that notes other tables later moves the checkpoint, so that our
     # fence fails.
     era = await table_eras.latest(installation, partition)
-    for note in (notes := [era] if era or opening is None else await _former_eras(installation, opening)):
-        table_eras.check(kinds, note, partition, accepted)
+    table_eras.check(kinds, era, partition, accepted)
     is_whole = states.holds(Holding(former.sequence, last.epoch, last.worker))
     own = replace(last, epoch=last.epoch + 1, worker=worker, attempts=last.attempts + 1)
     fence = Fence(installation.wire, installation.layout.log, subject, former.sequence, former.end, batches)
@@ -60,45 +58,24 @@ async def take_over(
     # While a plan is under way, some records of its event are in the tree, and some are not.
     least = last.entities if last.plan is None else 0
     tree, highest = await states.complete(fence.sequence, least, is_whole=is_whole)
-    # Others have made some of the records before a partition is past its opening.
-    position = max(last.position, highest) if last.plan is None and opening is None else last.position
+    position = max(last.position, highest) if last.plan is None else last.position
     log.info(
         "partition_taken", partition=partition, epoch=own.epoch, entities=len(tree), position=position,
         prepared=read > 0, read=states.read - read, seconds=round(time.monotonic() - began, 3),
     )  # fmt: skip
     pending = last.pending if position == last.position else 0
     claim = Claim(partition, tree, fence, own, position, pending, installation.layout.prefix, last.worker)
-    claim.opening = opening
     if last.attempts and last.plan is None and position > last.position:
         # Lone records do not write the checkpoint: the former owner did get on.
         until = own.until or own.position
         claim.checkpoint = replace(own, position=position, attempts=1, trying=0, triers=(), until=until)
         await fence.move(claim.checkpoint.encode_as)
     wanted = Era(0, kinds.digest, kinds.versions, worker, silence_after)
-    await change_tables(installation, claim, states, notes if era is None else era, wanted, accept_stranded)
+    await change_tables(installation, claim, states, era, wanted, accept_stranded)
     await _note_losses(installation, claim, former, least)
     if claim.checkpoint.plan is None and not is_whole:
         await repair_timers.repair(installation, claim)
     return claim
-
-
-async def _begun(installation: Installation, partition: int, former: Former) -> tuple[Checkpoint, Beginning | None]:
-    """The last checkpoint; and with what the partition began, if its tree does not hold all of that yet.
-
-    Raises `PartitionClosed`, `NotClosedYet`.
-    """
-    last, division = former.checkpoint, installation.layout.division
-    if last.closed:
-        raise PartitionClosed(partition=partition)
-    if not division.generation or former.lost or (last.of and last.position >= last.since):
-        return last, None
-    opening = await closings.opening(installation, partition)
-    return last if last.of else closings.begun(last, opening, division.count), opening
-
-
-async def _former_eras(installation: Installation, opening: Beginning) -> list[Era | None]:
-    """The last notes of the partitions from which the trees come."""
-    return [await table_eras.latest(installation, number) for number in opening.positions]
 
 
 async def _note_losses(installation: Installation, claim: Claim, former: Former, least: int) -> None:

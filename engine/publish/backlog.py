@@ -20,11 +20,7 @@ from phaseline.engine.errors import (
     SetupError,
 )
 from phaseline.engine.jetstream.direct_get import NO_MESSAGE
-from phaseline.engine.jetstream.stream_reader import read_all
 from phaseline.engine.log import checkpoint
-from phaseline.engine.log.checkpoint import Checkpoint
-from phaseline.engine.log.division import closings, notes
-from phaseline.engine.log.division.division_errors import NotClosedYet
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.log_records import last_cause
 from phaseline.engine.publish.living_workers import living
@@ -63,22 +59,9 @@ class Backlog(NamedTuple):
 async def backlog(installation: Installation, about: str | None = None) -> Backlog:
     """Ask the owners what they have not decided yet: of the tree of an id, or of all trees.
 
-    Empty where this user may not ask. Where a partition has no owner, it may be of a former division: then the present
-    one is asked for.
+    Empty where this user may not ask.
     """
-    found = await _backlog(installation, about)
-    if found.unowned:
-        try:
-            now = await notes.known(installation)
-        except NoAnswer:
-            return found
-        if now.layout != installation.layout:
-            return await _backlog(now, about)
-    return found
-
-
-async def _backlog(installation: Installation, about: str | None) -> Backlog:
-    numbers = tuple(installation.layout.division.numbers if about is None else [installation.owner_of(about)])
+    numbers = range(installation.layout.partitions) if about is None else [installation.partition_of(about)]
     found = await asyncio.gather(*(_ask(installation, number) for number in numbers), return_exceptions=True)
     events, silent, unowned = 0, [], []
     for number, answer in zip(numbers, found, strict=True):
@@ -156,11 +139,6 @@ async def _without_owner(installation: Installation, partitions: list[int]) -> l
 
 async def first_waiting(installation: Installation, partition: int) -> Waiting | None:
     """The oldest undecided event of a partition, from the streams; None if there is none."""
-    if installation.layout.division.generation:
-        try:
-            return await _first_of_own(installation, partition)
-        except NotClosedYet:  # what waits is that of a former partition
-            return None
     subjects, layout = installation.subjects, installation.layout
     last, cause = await asyncio.gather(
         checkpoint.last(installation.wire, layout.log, subjects.checkpoint(partition)),
@@ -169,22 +147,6 @@ async def first_waiting(installation: Installation, partition: int) -> Waiting |
     after = max(0 if last is None else last.position, cause)
     found = await _next_message(installation, after + 1, subjects.stored(partition))
     return None if found is None else Waiting(partition, int(found["seq"]), nanoseconds(found["time"]))
-
-
-async def _first_of_own(installation: Installation, partition: int) -> Waiting | None:
-    """The same for a partition of a later division, whose events stand beside those of others."""
-    last = (await closings.checkpoints(installation, [partition]))[partition] or Checkpoint()
-    opening = None
-    if not last.of or last.position < last.since:
-        opening = await closings.opening(installation, partition)
-        last = last if last.of else closings.begun(last, opening, installation.layout.division.count)
-    subject, place = installation.subjects.stored(installation.reach(partition)), installation.prefix.count(".") + 3
-    async for slice_ in read_all(installation.wire, installation.layout.events, [subject], last.position + 1):
-        for event in slice_:
-            root = event.subject.split(".", place + 1)[place]
-            if installation.owns(partition, root) and not (opening and opening.has_decided(root, event.sequence)):
-                return Waiting(partition, event.sequence, event.time_ns)
-    return None
 
 
 async def _next_message(installation: Installation, sequence: int, subject: str) -> dict[str, Any] | None:

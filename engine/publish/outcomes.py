@@ -16,9 +16,8 @@ from phaseline.engine.log.when import NOW
 from phaseline.engine.publish.compose import EventMessage
 from phaseline.engine.publish.single import Receipt, publish
 from phaseline.schemas import codec
-from phaseline.schemas.partitions.divisions import Division
 from phaseline.schemas.records import Mark, Rejection, Transition
-from phaseline.schemas.subjects import quote, unquote
+from phaseline.schemas.subjects import Subjects, quote, unquote
 
 SKEW = timedelta(seconds=60)
 """A generous bound for the difference between the clocks of two servers."""
@@ -53,13 +52,12 @@ class Outcome(NamedTuple):
 def follow(installation: Installation, root: str, start: int | str = NOW) -> StreamReader:
     """A reader of all log messages that may answer an event of the tree `root`. Enter it before the event is sent."""
     prefix, subjects = installation.prefix, installation.subjects
-    bucket, token = installation.partition_of(root), quote(root)
-    transitions = f"{prefix}.log.{bucket}.transition.*.*.*.{token}"
-    marks = f"{subjects.marks(bucket)}.*.{token}"
-    # All rejections: that of an event that could not be read may not name the tree. And all checkpoints: which
-    # partition decides the tree may change while somebody waits.
-    others = [f"{prefix}.log.*.rejection.>", subjects.checkpoint("*")]
-    filters = [transitions, f"{transitions}.>", marks, f"{marks}.>", *others]
+    partition, token = installation.partition_of(root), quote(root)
+    transitions = f"{prefix}.log.{partition}.transition.*.*.*.{token}"
+    marks = f"{subjects.marks(partition)}.*.{token}"
+    # All rejections of the partition: that of an event that could not be read may not name the tree.
+    rejections = f"{prefix}.log.{partition}.rejection.>"
+    filters = [transitions, f"{transitions}.>", marks, f"{marks}.>", rejections, subjects.checkpoint(partition)]
     return reader_of(installation.wire, installation.layout.log, filters, start)
 
 
@@ -82,7 +80,7 @@ async def of_message(
     async with follow(installation, root) as reader:
         receipt = await publish(installation.wire, message, patience)
         if not receipt.duplicate:
-            return await outcome(reader, installation, root, receipt, timeout)
+            return await outcome(reader, installation.prefix, receipt, timeout)
     return await of_receipt(installation, receipt, timeout)
 
 
@@ -90,22 +88,19 @@ async def of_receipt(installation: Installation, receipt: Receipt, timeout: floa
     """Wait for the outcome of an event that is stored. Raises `EventGone`, `Undecided`."""
     root, start = await whereabouts(installation, receipt.sequence)
     async with follow(installation, root, start) as reader:
-        return await outcome(reader, installation, root, receipt, timeout)
+        return await outcome(reader, installation.prefix, receipt, timeout)
 
 
-async def outcome(
-    reader: StreamReader, installation: Installation, root: str, receipt: Receipt, timeout: float
-) -> Outcome:
-    """Wait until the event of `receipt`, of the tree `root`, is decided. Raises `Undecided` after `timeout` seconds."""
+async def outcome(reader: StreamReader, prefix: str, receipt: Receipt, timeout: float) -> Outcome:
+    """Wait until the event of `receipt` is decided. Raises `Undecided` after `timeout` seconds."""
     try:
         async with asyncio.timeout(timeout):
-            return await _read_outcome(reader, installation, quote(root), receipt)
+            return await _read_outcome(reader, Subjects(prefix), receipt)
     except TimeoutError as error:
         raise Undecided(sequence=receipt.sequence, seconds=timeout) from error
 
 
-async def _read_outcome(reader: StreamReader, installation: Installation, root: str, receipt: Receipt) -> Outcome:
-    subjects, buckets, place = installation.subjects, installation.layout.partitions, len(installation.prefix) + 6
+async def _read_outcome(reader: StreamReader, subjects: Subjects, receipt: Receipt) -> Outcome:
     records: list[Logged] = []
     seen = 0
     while True:
@@ -113,9 +108,7 @@ async def _read_outcome(reader: StreamReader, installation: Installation, root: 
             if subjects.is_checkpoint(stored.subject):
                 found = checkpoint.read(stored)
                 if found is not None and found.position >= receipt.sequence:
-                    number = int(stored.subject[place:].partition(".")[0])
-                    if Division.of(number, found.of or buckets).number_of(root) == number:
-                        return Outcome(receipt, tuple(records))
+                    return Outcome(receipt, tuple(records))
                 continue
             record = record_in_log(reader.stream, stored)
             if record is not None and record.cause.sequence == receipt.sequence and record.cause.by != "tables":

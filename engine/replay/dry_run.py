@@ -19,7 +19,6 @@ from phaseline.engine.jetstream.api_reply import Reply
 from phaseline.engine.jetstream.reader import Stored
 from phaseline.engine.jetstream.stream_reader import read_all
 from phaseline.engine.log import checkpoint, table_eras
-from phaseline.engine.log.division import notes
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.latest import state_filters
 from phaseline.engine.log.log_records import entities_in_state, last_transition
@@ -44,15 +43,14 @@ async def dry_run(
     rest = message.subject.removeprefix(f"{installation.prefix}.events.")
     token = rest.partition(".")[0]
     partition = partition_of(token, installation.layout.partitions)
-    owner = (await notes.known(installation)).layout.division.number_of(token)
-    decided = await _decided(installation, owner)
+    decided = await _decided(installation, partition)
     tree, highest = await _load(installation, unquote(token), progress or (lambda _: None))
     inbox = f"{installation.prefix}.inbox.{partition}.{token}.>"
     behind = await _is_newer(installation, inbox, max(decided, highest))
     events = await installation.wire.api(f"STREAM.INFO.{installation.layout.events}")
     sequence = int(events["state"]["last_seq"]) + 1
     subject = subjects.inbox(partition).removesuffix(">") + rest
-    eras = await table_eras.eras(installation, owner)
+    eras = await table_eras.eras(installation, partition)
     tree.silence_after = eras[-1].silence_after if eras else 0.0
     processor = Processor(tree, subjects, partition, as_json=installation.layout.feed == "json")
     event = Stored(subject, message.body, sequence, time.time_ns(), 0, None)

@@ -5,7 +5,7 @@ Belongs here: what goes into the file, in which order. Does not: the format (`lo
 
 from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Protocol
 
 from phaseline.engine.core.message import COPY, Message
 from phaseline.engine.core.process import InboxEvent
@@ -16,7 +16,6 @@ from phaseline.engine.replay.log_format import EventItem, ExpectedItem, Header, 
 from phaseline.engine.replay.log_writer import LogWriter
 from phaseline.engine.replay.recorded_log import LogSource, RecordedStep, Span, read
 from phaseline.schemas.cloudevents.binary_mode import structured
-from phaseline.schemas.partitions.divisions import Deciders
 from phaseline.schemas.records import Rejection, Transition
 from phaseline.schemas.version import __version__
 
@@ -32,10 +31,6 @@ class ExportedLog(LogSource, Protocol):
     @property
     def purged_positions(self) -> Collection[int]:
         """The positions of the events in it that were purged."""
-
-    @property
-    def deciders(self) -> Deciders:
-        """Which partition decided which event."""
 
     @property
     def eras(self) -> Mapping[int, Sequence[Era]]:
@@ -82,13 +77,9 @@ def event_item(prefix: str, event: InboxEvent) -> EventItem:
     return EventItem(event.sequence, event.time_ns, address, event.data, branch == "due", copied, headers)
 
 
-def deciding_of(deciders: Deciders, eras: Mapping[int, Sequence[Era]]) -> dict[str, Any]:
-    """The fields of a header that say which partitions, and which tables, decided which events."""
-    return {
-        "divisions": [division.count for division in deciders.divisions[1:]],
-        "closed": {str(partition): position for partition, position in deciders.closed.items()},
-        "eras": {str(partition): [*notes] for partition, notes in eras.items()},
-    }
+def eras_of(eras: Mapping[int, Sequence[Era]]) -> dict[str, list[Era]]:
+    """Which tables decided which events, as a header says it."""
+    return {str(partition): [*notes] for partition, notes in eras.items()}
 
 
 def short_subject(prefix: str, subject: str) -> str:
@@ -112,7 +103,7 @@ class _Export:
             tree=source.span.root, first=source.begins, last=source.ends,
             since=await source.time_of(source.begins), until=await source.time_of(source.ends),
             records=self.records,
-            **deciding_of(source.deciders, source.eras), purged=sorted(source.purged_positions),
+            eras=eras_of(source.eras), purged=sorted(source.purged_positions),
         )  # fmt: skip
 
     async def begin(self, log: LogWriter) -> None:

@@ -8,7 +8,7 @@ from itertools import chain, groupby
 from pathlib import Path
 
 from phaseline.engine.core.message import COPY, Message
-from phaseline.engine.errors import LogFileDamaged, NoRecords
+from phaseline.engine.errors import BadLogFile, LogFileDamaged, NoRecords
 from phaseline.engine.log.log_records import cause_of, change_of
 from phaseline.engine.log.table_eras import Era, in_force
 from phaseline.engine.replay.log_file import LogFile
@@ -24,21 +24,25 @@ from phaseline.engine.replay.recorded_log import (
     part_erased,
     read,
 )
-from phaseline.schemas.partitions.divisions import Deciders, divisions_of
 from phaseline.schemas.records import Record
 from phaseline.schemas.subjects import partition_of, partition_of_id, quote
 
 MARK = "transition.mark."
 """The beginning of the subjects of marks in a file."""
+MOVED = (
+    "the number of partitions of its installation was changed, which this version cannot replay. Replay it with the"
+    " version that wrote it, or import it into a new installation: ids, events and versions are kept, times and"
+    " durations are not"
+)
 
 
 class _Place:
-    """A bucket, as the subjects of its messages name it."""
+    """A partition, as the subjects of its messages name it."""
 
     __slots__ = ("_due", "_inbox", "_log", "_mark")
 
-    def __init__(self, prefix: str, bucket: int) -> None:
-        branches = (f"{prefix}.{branch}.{bucket}." for branch in ("inbox", "due", "log", "mark"))
+    def __init__(self, prefix: str, partition: int) -> None:
+        branches = (f"{prefix}.{branch}.{partition}." for branch in ("inbox", "due", "log", "mark"))
         self._inbox, self._due, self._log, self._mark = branches
 
     def stored(self, event: EventItem) -> StoredEvent:
@@ -73,15 +77,14 @@ class FileLog:
         """
         self.file, self._with_records = LogFile(path, most), with_records
         header, self.span = self.file.header, span or Span()
+        if header.divisions:
+            raise BadLogFile(name=path, problem=MOVED)
         self.prefix, self.partitions, self.has_records = header.prefix, header.partitions, header.records
         self.begins = max(header.first, self.span.first)
         self.ends = header.last if self.span.last is None else min(header.last, self.span.last)
         self.expected: list[bytes] = []
         """The bodies of the records with the states that a test expects; complete once all steps are read."""
         self._eras = {int(partition): eras for partition, eras in header.eras.items()}
-        closed = {int(partition): position for partition, position in header.closed.items()}
-        self._deciders = Deciders(divisions_of(self.partitions, header.divisions), closed)
-        self._is_divided = bool(header.divisions)
         self.purged_positions = frozenset(one for one in header.purged if self.span.first <= one <= self.ends)
         # Where several logs read a partition or more each of one file, the first one counts what is purged.
         self.erased, self.purged = 0, len(self.purged_positions) if self.span.has(0) else 0
@@ -180,14 +183,12 @@ class FileLog:
             return
         may_be_gone = items and (self._explains_gone or ".secret." in items[-1].subject)
         gone = self._take_gone(event, items) if may_be_gone else None
-        root = event.address.partition(".")[0]
-        partition = partition_of(root, self.partitions)
+        partition = partition_of(event.address.partition(".")[0], self.partitions)
         place = self._places[partition]
         if place is not None and event.address.startswith(self._root):
             if self.purged_positions:
                 self.purged -= event.sequence in self.purged_positions
-            decider = self._deciders.of(root, event.sequence) if self._is_divided else partition
-            notes = self._eras.get(decider)
+            notes = self._eras.get(partition)
             era = None if notes is None else in_force(notes, event.sequence)
             needed = items and (self._with_records or FAULT in items[0].subject)
             steps.append(RecordedStep(partition, place.stored(event), place.messages(items) if needed else [], era))
@@ -233,21 +234,15 @@ class FileLog:
         return gone[::-1]
 
     def _moved(self, change: tuple[int, str], items: list[RecordItem]) -> Iterator[RecordedStep]:
-        """The steps of a change of tables, one for each partition and bucket that the part that is read holds."""
-        found: dict[tuple[int, int], list[Message]] = {}
+        """The steps of a change of tables, one for each partition that the part that is read holds."""
+        found: dict[int, list[Message]] = {}
         for item in items:
             record = read(Message(item.subject, item.body))
             if self._has_state_of(record):
-                bucket, decider = self._partition_of(record), self._changed_by(record, change)
-                found.setdefault((bucket, decider), []).extend(_Place(self.prefix, bucket).messages([item]))
-        for (bucket, decider), messages in found.items():
-            yield RecordedStep(bucket, None, messages, change=self._note(decider, change))
-
-    def _changed_by(self, record: Record, change: tuple[int, str]) -> int:
-        """The partition whose change of tables made a record; -1 if the file has no note of the change."""
-        root = quote(entity_of(record)[1].partition("/")[0])
-        numbers = (division.number_of(root) for division in self._deciders.divisions)
-        return next((number for number in numbers if self._note(number, change) is not None), -1)
+                partition = self._partition_of(record)
+                found.setdefault(partition, []).extend(_Place(self.prefix, partition).messages([item]))
+        for partition, messages in found.items():
+            yield RecordedStep(partition, None, messages, change=self._note(partition, change))
 
     def _note(self, partition: int, change: tuple[int, str]) -> Era | None:
         """The note of a change of tables of a partition; None if it has none."""

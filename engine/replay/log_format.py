@@ -27,7 +27,7 @@ PartitionCount = Annotated[int, Meta(ge=1, le=256)]
 class Header(msgspec.Struct, frozen=True, kw_only=True):
     """The first part of a log file. `first`, `last`: positions; `since`, `until`: the times of those events, ns.
 
-    eras: for each partition of each division, which tables decided from which position on (`engine.log.table_eras`).
+    eras: for each partition, which tables decided from which position on (`engine.log.table_eras`).
     """
 
     format: int = FORMAT
@@ -41,13 +41,11 @@ class Header(msgspec.Struct, frozen=True, kw_only=True):
     until: TimeNs = 0
     records: bool = False
     """Whether the file also holds the records that the events made."""
-    divisions: list[PartitionCount] = []
-    """The numbers of partitions of the later divisions, oldest first; `partitions` is that of the first one."""
-    closed: dict[PartitionNumber, Position] = {}
-    """By partition of a former division, the last position that it decided."""
     eras: dict[PartitionNumber, list[Era]] = {}
     purged: list[Position] = []
     """The positions of events that were purged: the file holds their records, and not the events."""
+    divisions: list[PartitionCount] = []
+    """Only read: to how many partitions the number was changed, in turn. Earlier versions could do that."""
 
 
 class _Fields(msgspec.Struct, frozen=True, gc=False, array_like=True, forbid_unknown_fields=True):
@@ -137,7 +135,7 @@ class Malformed(ValueError):
 def pack(part: Part) -> bytes:
     """One part as msgpack: a map for the header, for all others an array that begins with the name of the item."""
     if isinstance(part, Header):
-        return codec.encode({NAME: "log", **msgspec.to_builtins(part)})
+        return codec.encode(_header_map(part))
     if isinstance(part, End):
         return codec.encode(("end", msgspec.to_builtins(part)))
     if isinstance(part, EventItem) and not part.headers:
@@ -145,6 +143,12 @@ def pack(part: Part) -> bytes:
     if isinstance(part, RecordItem) and not part.place:
         return codec.encode(("record", part.subject, part.body))
     return codec.encode_struct(part)
+
+
+def _header_map(header: Header) -> dict[str, Any]:
+    found = {NAME: "log", **msgspec.to_builtins(header)}
+    del found["divisions"]
+    return found
 
 
 def _as_before(part: EventItem) -> tuple[Any, ...]:
@@ -180,7 +184,7 @@ def to_line(part: Part) -> bytes:
 
 def _line_map(part: Part) -> dict[str, Any]:
     if isinstance(part, Header):
-        return {NAME: "log", **msgspec.to_builtins(part)}
+        return _header_map(part)
     if isinstance(part, End):
         return {"end": msgspec.to_builtins(part)}
     if isinstance(part, EventItem):

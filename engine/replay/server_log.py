@@ -18,16 +18,13 @@ from phaseline.engine.jetstream.stream_reader import StreamReader, reader_of
 from phaseline.engine.log import foreign, purge, table_eras
 from phaseline.engine.log.archived import note
 from phaseline.engine.log.checkpoint import Checkpoint
-from phaseline.engine.log.division import closings, notes
-from phaseline.engine.log.division.made_by import MadeBy
 from phaseline.engine.log.foreign import Foreign
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.log_records import cause_of, event_at
 from phaseline.engine.log.table_eras import Era, in_force
-from phaseline.engine.ownership import former_owner
+from phaseline.engine.ownership import divided, former_owner
 from phaseline.engine.replay.recorded_log import RecordedStep, Span, is_of_secret, part_erased, part_moved, read
 from phaseline.schemas import losses, wire_codec
-from phaseline.schemas.partitions.divisions import STRIDE, Deciders
 from phaseline.schemas.records import Loss, Record, Rejection, nanoseconds
 from phaseline.schemas.subjects import SHORTENED, quote
 
@@ -38,13 +35,9 @@ class LogCursor:
     cause: the position of the event that made the next record; None at the end of the log.
     """
 
-    def __init__(self, reader: StreamReader, wanted: Callable[[Stored], bool], whole: str = "") -> None:
-        """wanted: says of a message whether it is to be read; all others are skipped.
-
-        whole: how the subjects begin, if what has another subject is not even looked at for losses and foreign
-        messages: another cursor does that.
-        """
-        self._reader, self._wanted, self._whole = reader, wanted, whole
+    def __init__(self, reader: StreamReader, wanted: Callable[[str], bool]) -> None:
+        """wanted: says of a subject whether its messages are to be read; all others are skipped."""
+        self._reader, self._wanted = reader, wanted
         self._held: deque[Stored] = deque()
         self._next: Stored | None = None
         self.cause: int | None = None
@@ -72,12 +65,11 @@ class LogCursor:
             stored = self._held.popleft()
             if foreign.is_json_copy(stored.block):
                 continue
-            is_noticed = stored.subject.startswith(self._whole)
             if not foreign.is_by_owner(stored.block):
-                self.foreign += [foreign.report(self._reader.stream, stored)] if is_noticed else []
+                self.foreign.append(foreign.report(self._reader.stream, stored))
             elif ".loss." in stored.subject and losses.is_loss(stored.data):
-                self.losses += [losses.read(stored.data)] if is_noticed else []
-            elif self._wanted(stored):
+                self.losses.append(losses.read(stored.data))
+            elif self._wanted(stored.subject):
                 self._next = stored
                 self.cause = self.last_cause = cause_of(stored.data, self.cause or 0)
                 return current
@@ -112,8 +104,6 @@ class ServerLog:
         """The first event that EVENTS holds, and that is not archived."""
         self._archived = 0
         """The last event that is archived."""
-        self.deciders = Deciders(installation.layout.all_divisions, {})
-        """Which partition decided which event."""
         self.emptied: list[int] = []
         self._stalled: set[int] = set()
         """Partitions whose next event, and so each later one, is undecided."""
@@ -133,28 +123,23 @@ class ServerLog:
 
     @classmethod
     async def measured(cls, installation: Installation, span: Span, *, records: bool = True) -> Self:
-        """Only find out which events exist, and who decided them."""
-        log = cls(await notes.current(installation), span, records=records)
+        """Only find out which events exist, and up to where they are decided. Raises `PartitionsMoved`."""
+        await divided.check(installation)
+        log = cls(installation, span, records=records)
         await log._measure()
         return log
 
     async def cursor(self, stack: AsyncExitStack, partition: int, start: int | str = "start") -> LogCursor:
         """A cursor over the records of a partition, open until `stack` is closed. start: a place."""
         # Always one filter: with several, the server is slow if the stream has many subjects.
-        bucket = partition if partition < STRIDE else "*"
-        reader = reader_of(self.installation.wire, self.installation.layout.log, [f"{self.prefix}.*.{bucket}.>"], start)
-        whole = "" if partition < STRIDE else f"{self.prefix}.log.{partition}."
-        cursor = LogCursor(await stack.enter_async_context(reader), self._wants(partition), whole)
+        reader = reader_of(
+            self.installation.wire, self.installation.layout.log, [f"{self.prefix}.*.{partition}.>"], start
+        )
+        cursor = LogCursor(await stack.enter_async_context(reader), self._of_records(partition))
         await cursor.advance()
         return cursor
 
-    @property
-    def is_divided(self) -> bool:
-        """Whether the number of partitions has changed since the installation was made."""
-        return len(self.deciders.divisions) > 1
-
     async def _measure(self) -> None:
-        self.deciders = await closings.deciders(self.installation)
         wire, layout = self.installation.wire, self.installation.layout
         held = (await wire.api(f"STREAM.INFO.{layout.events}"))["state"]
         self._archived = await note.position(self.installation)
@@ -166,7 +151,7 @@ class ServerLog:
             last = await self._last_checkpoint(partition)
             self._decided[partition], self._clear[partition] = last.position, last.clear
             self.eras[partition] = await table_eras.eras(self.installation, partition)
-            for told in await purge.notes(self.installation, partition) if partition < STRIDE else ():
+            for told in await purge.notes(self.installation, partition):
                 if self.span.root in (None, told.id.partition("/")[0]):
                     self.purged_positions.update(one for one in told.positions if self._least <= one <= self.ends)
         self.purged = len(self.purged_positions)
@@ -191,8 +176,7 @@ class ServerLog:
     def losses(self) -> list[Loss]:
         """See `RecordedLog.losses`."""
         noted = [loss for cursor in self.cursors.values() for loss in cursor.losses]
-        present = (partition for partition in self.cursors if partition in self.deciders.last.numbers)
-        return noted + [gap for partition in present for gap in self._gap(partition)]
+        return noted + [gap for partition in self.cursors for gap in self._gap(partition)]
 
     def _gap(self, partition: int) -> list[Loss]:
         """The events that EVENTS dropped undecided, if no worker has noted it yet."""
@@ -201,7 +185,7 @@ class ServerLog:
         gone = self._first - 1 - known
         if clear is None or gone <= 0:
             return []
-        at_least = gone if self.deciders.last.count == 1 else 0
+        at_least = gone if self.partitions == 1 else 0
         return [Loss(partition, "events", known + 1, self._first - 1, at_least, gone, "", 0)]
 
     async def _last_checkpoint(self, partition: int) -> Checkpoint:
@@ -236,7 +220,7 @@ class ServerLog:
         tree = ">" if root is None else f"{quote(root)}.>"
         # One filter at a time: with several, the server is slow.
         whole = root is None and self.span.partitions is None
-        for inbox in [[]] if whole else [[f"{self.prefix}.*.{one}.{tree}"] for one in self._buckets()]:
+        for inbox in [[]] if whole else [[f"{self.prefix}.*.{one}.{tree}"] for one in self.own_partitions()]:
             async with reader_of(wire, stream, inbox, self.begins) as events:
                 async for slice_ in up_to(events, self.ends):
                     yield [step for event in slice_ for step in await self._steps(event)]
@@ -247,12 +231,11 @@ class ServerLog:
     async def _steps(self, event: Stored) -> Sequence[RecordedStep]:
         """An event with its records, after the records of events that are gone; nothing if it is undecided."""
         index = self.prefix.count(".") + 2
-        bucket, root = event.subject.split(".", index + 2)[index : index + 2]
-        partition = self.deciders.of(root, event.sequence)
+        partition = int(event.subject.split(".", index + 1)[index])
         self.purged -= event.sequence in self.purged_positions
         era = in_force(self.eras[partition], event.sequence)
         if not self.has_records:
-            return [RecordedStep(int(bucket), event, [], era)]
+            return [RecordedStep(partition, event, [], era)]
         early, messages = await self._messages(partition, event)
         before: list[RecordedStep] = []
         after: list[RecordedStep] = []
@@ -265,9 +248,7 @@ class ServerLog:
         if partition in self._stalled:
             self.undecided += 1
             return before
-        if self.is_divided:  # a replay writes rejections into the bucket too
-            messages = [Message(self._at(int(bucket), one.subject), one.body) for one in messages]
-        return [*before, RecordedStep(int(bucket), event, messages, era), *after]
+        return [*before, RecordedStep(partition, event, messages, era), *after]
 
     async def _messages(self, partition: int, event: Stored) -> tuple[list[Message], list[Message]]:
         """The messages with an earlier cause, and those that the event made. Notices that it is not decided yet."""
@@ -283,55 +264,22 @@ class ServerLog:
         moved, messages = part_moved(messages, self.eras[partition])
         erased, others = part_erased(messages, self.purged_positions)
         self.erased += sum(map(is_of_secret, erased))
-        steps = [RecordedStep(bucket, None, some, is_erased=True) for bucket, some in self._by_bucket(erased)]
+        steps = [RecordedStep(partition, None, erased, is_erased=True)] if erased else []
         steps += self._moved(partition, moved)
-        return [*steps, RecordedStep(self._bucket(others[0]) if others else 0, None, others)]
+        return [*steps, RecordedStep(partition, None, others)]
 
     def _moved(self, partition: int, moved: Mapping[int, list[Message]]) -> list[RecordedStep]:
         """The steps of changes of tables, given the records of each by the index of its note."""
         return [
-            RecordedStep(bucket, None, some, change=self.eras[partition][index])
+            RecordedStep(partition, None, messages, change=self.eras[partition][index])
             for index, messages in sorted(moved.items())
-            for bucket, some in self._by_bucket(messages)
         ]
 
-    def _by_bucket(self, messages: list[Message]) -> list[tuple[int, list[Message]]]:
-        found: dict[int, list[Message]] = {}
-        for message in messages:
-            found.setdefault(self._bucket(message), []).append(message)
-        return list(found.items())
-
-    def _bucket(self, message: Message) -> int:
-        """The bucket in the subject of a message. A rejection has the number of a partition there, and no tree."""
-        return int(message.subject[len(self.prefix) + 1 :].split(".", 2)[1]) % STRIDE % self.partitions
-
-    def _buckets(self) -> Sequence[int]:
-        """The buckets that are read."""
+    def own_partitions(self) -> Sequence[int]:
+        """The partitions that are read."""
         root = self.span.root
         everything = range(self.partitions) if self.span.partitions is None else self.span.partitions
         return everything if root is None else [self.installation.partition_of(root)]
-
-    def own_partitions(self) -> Sequence[int]:
-        """The partitions, of all divisions, that decided the events in these buckets."""
-        if not self.is_divided:
-            return self._buckets()
-        root = self.span.root
-        if root is not None:
-            return [division.number_of(quote(root)) for division in self.deciders.divisions]
-        return [number for division in self.deciders.divisions for number in division.numbers]
-
-    def _wants(self, partition: int) -> Callable[[Stored], bool]:
-        """Says of a message whether it holds a record of a partition, in the tree `span.root` if there is one."""
-        if not self.is_divided:
-            is_record = self._of_records(partition)
-            return lambda stored: is_record(stored.subject)
-        made, is_any = MadeBy(self.prefix, self.deciders, partition), self._of_records(0)
-        return lambda stored: made(stored) and is_any(self._at(0, stored.subject))
-
-    def _at(self, bucket: int, subject: str) -> str:
-        """A subject of LOG with another bucket."""
-        branch, _, rest = subject[len(self.prefix) + 1 :].split(".", 2)
-        return f"{self.prefix}.{branch}.{bucket}.{rest}"
 
     def _of_records(self, partition: int) -> Callable[[str], bool]:
         """Says of a subject whether it is that of a record."""

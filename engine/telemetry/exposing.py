@@ -106,7 +106,7 @@ class Exposing:
         if worker is None:
             return {**dict(of_program(self._kinds)), "phaseline_nats_connected": {(): 0}}
         values = dict(readings(worker, self._entities_of))
-        if worker.installation is not None and worker.installation.layout.division.numbers[0] in worker.owned:
+        if worker.installation is not None and 0 in worker.owned:
             values.update(await self._streams.read(worker.installation))
         return values
 

@@ -114,9 +114,9 @@ def _of_partitions(worker: Worker) -> Iterator[Reading]:
     if worker.installation is None:
         return
     loaded = {n: one for n, (one, _, _) in worker.owned.items() if one.tree is not None}
-    division, now = worker.installation.layout.division, time.time_ns()
-    yield "phaseline_partitions", {(): division.count}
-    yield "phaseline_partition_owned", {(str(number),): int(number in loaded) for number in division.numbers}
+    partitions, now = worker.installation.layout.partitions, time.time_ns()
+    yield "phaseline_partitions", {(): partitions}
+    yield "phaseline_partition_owned", {(str(number),): int(number in loaded) for number in range(partitions)}
     yield "phaseline_partition_epoch", {(str(n),): one.epoch for n, one in loaded.items()}
     yield "phaseline_partition_lag_events", {(str(n),): one.waiting or 0 for n, one in loaded.items()}
     oldest = {n: one.oldest_ns for n, one in loaded.items()}

@@ -120,9 +120,7 @@ class Erasure:
     async def _told(self) -> AsyncIterator[Rejection]:
         """The rejections of this partition, in the log, whose events held banned content."""
         installation = self._installation
-        # What a partition of a former division left is looked for by all partitions of the present one.
-        is_first = installation.layout.division.generation == 0
-        filter_ = installation.subjects.secrets(self._partition if is_first else "*")
+        filter_ = installation.subjects.secrets(self._partition)
         if await last_message_from_leader(installation.wire, installation.layout.log, filter_) is None:
             return  # most partitions have none, and this one request costs less than a consumer
         async for slice_ in read_all(installation.wire, installation.layout.log, [filter_]):

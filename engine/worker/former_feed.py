@@ -29,7 +29,7 @@ async def leave(installation: Installation, wanted: Feed | None) -> Installation
         return installation
     if wanted is None:
         raise FeedUnknown(found=feed.BOTH, do=CHOOSE.format(prefix=layout.prefix))
-    for number in layout.division.numbers:
+    for number in range(layout.partitions):
         last = await checkpoint.last(wire, layout.log, installation.subjects.checkpoint(number))
         if last is not None and last.plan is not None:
             raise FeedUnknown(found=feed.BOTH, do=FINISH.format(partition=number))

@@ -167,8 +167,7 @@ class Leases:
 
     def _share(self, workers: frozenset[str]) -> None:
         """Note which of these workers should own each partition."""
-        numbers = self._layout.division.numbers
-        self._owners = dict(zip(numbers, shares(len(numbers), workers), strict=True))
+        self._owners = dict(enumerate(shares(self._layout.partitions, workers)))
 
     @contextmanager
     def _urgently(self) -> Iterator[None]:
@@ -284,11 +283,10 @@ class Leases:
         if not self.held:
             self._turn.set()
 
-    async def release_all(self, *, goes_on: bool = False) -> None:
-        """Delete all leases, and the key that says that this worker is alive, unless it goes on with other ones."""
+    async def release_all(self) -> None:
+        """Delete all leases, and the key that says that this worker is alive."""
         await asyncio.gather(*(self.give_up(partition) for partition in list(self.held)))
-        if not goes_on:
-            await self._forget_worker()
+        await self._forget_worker()
 
     async def _forget_worker(self) -> None:
         await self._ask(f"STREAM.PURGE.{self._layout.lease}", {"filter": self._key_of_worker})
@@ -328,15 +326,10 @@ class Leases:
             await lost(partition)
 
     async def _acquire(self, partition: int, gained: Callback) -> None:
-        if await self.take(partition):
-            await gained(partition)
-
-    async def take(self, partition: int) -> bool:
-        """Take the lease of a partition; False if another worker has it."""
         taken = await self._take(partition)
         if taken is not None:
             self.held[partition] = taken
-        return taken is not None
+            await gained(partition)
 
     async def _take(self, partition: int) -> int | None:
         """Take the lease of a partition if no worker has it; its sequence. What no worker wrote is overwritten."""

@@ -116,8 +116,6 @@ class Partition:
         self._living, self._batches, self._room, self._loading = living, batches, room, loading
         self.states: PartitionStates | None = states or PartitionStates(installation, number)
         """What of the states was read before. After `run` it may be kept for the next time; None if it may not."""
-        self.closes = False
-        """Whether `run` closes the partition for good when it is stopped."""
         self.installation, self.accept_loss, self.silence_after = installation, accept_loss, silence_after
         self.number, self.worker, self.accepted, self.accept_stranded = number, worker, accepted, accept_stranded
         self.outcomes = Outcomes()
@@ -201,7 +199,6 @@ class Partition:
         as_json = self.installation.layout.feed == "json"
         processor = Processor(
             claim.tree, self.installation.subjects, self.number, as_json=as_json, limit=claim.limit,
-            buckets=self.installation.layout.partitions if self.installation.layout.divisions else None,
             traces=self._tracing is not None,
         )  # fmt: skip
         self.outcomes, self.tree, self.position = processor.outcomes, claim.tree, claim.position
@@ -224,7 +221,7 @@ class Partition:
                     await slot.wait()
                 if not events:
                     events = await beats.gather(await inbox.take(SLICE, IDLE), inbox, SLICE)
-                    if not events and inbox.left_out:  # only events of others came
+                    if not events and inbox.left_out:  # only repeats came
                         continue
                     self._at_hand, slow = events, any(map(slow_kinds.has, events))
                 elif len(events) < SLICE and inbox.buffered:
@@ -238,15 +235,11 @@ class Partition:
                     batch = await self._decide(processor, events, claim.position, in_thread=slow)
                 await slot.wait()
                 if batch.events:
-                    claim.pending = inbox.following(events[batch.events - 1])
+                    claim.pending = events[batch.events - 1].pending
                 stored = [event.time_ns for event in events[: batch.events]]
                 del events[: batch.events]
                 await slot.start(self.commit(claim, batch, stored), is_short=0 < len(stored) <= FEW)
             await slot.wait()
-            if self.closes:
-                await claim.pass_over(0 if events else inbox.passed)
-                await claim.close()
-                log.info("partition_closed", partition=self.number, worker=self.worker, position=claim.position)
 
     @property
     def is_full(self) -> bool:

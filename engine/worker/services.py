@@ -25,7 +25,6 @@ from phaseline.engine.errors import (
 )
 from phaseline.engine.jetstream.frames import CODE, ERROR
 from phaseline.engine.jetstream.micro import serve
-from phaseline.engine.log.division import notes
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.latest import Latest
 from phaseline.engine.worker.partition import Partition
@@ -139,7 +138,7 @@ class Services:
 
     async def start(self) -> Any:
         """Announce the service. Returns an object with `stop`."""
-        metadata = {"prefix": self.installation.prefix, "worker": self.worker, notes.METADATA: "1"}
+        metadata = {"prefix": self.installation.prefix, "worker": self.worker}
         service = await serve(self.wire, NAME, self.version, DESCRIPTION, metadata)
         for kind, one in self.endpoints.items():
             subject = self.subjects.status(kind, ".".join(["*"] * one.arity))
@@ -152,7 +151,7 @@ class Services:
         """Answer a request from outside, or forward it to the owner of the tree."""
         question = request.subject[len(self.subjects.status("", "")) - 1 :]
         try:
-            partition = self.installation.owner_of(_asked(question)[1])
+            partition = self.installation.partition_of(_asked(question)[1])
         except BadSubject as error:
             found = refusal(400, str(error))
         else:

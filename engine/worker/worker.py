@@ -10,7 +10,6 @@ import secrets
 import socket
 import time
 from collections import Counter
-from contextlib import suppress
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
@@ -25,7 +24,6 @@ from phaseline.engine.errors import (
     KindMissing,
     KindsBroken,
     LogEmptied,
-    MovedWhileDivided,
     NatsUnreachable,
     NoAnswer,
     PhaselineError,
@@ -38,14 +36,12 @@ from phaseline.engine.jetstream.stream_settings.stream_watch import StreamWatch
 from phaseline.engine.jetstream.streams import MINIMUM_SERVER, provision
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.log import table_eras
-from phaseline.engine.log.division import notes
-from phaseline.engine.log.division.division_errors import PartitionClosed
 from phaseline.engine.log.installation import Installation
+from phaseline.engine.ownership import divided
 from phaseline.engine.ownership.atomic_batches import AtomicBatches
 from phaseline.engine.ownership.tables_change import survey
 from phaseline.engine.settings import Settings
 from phaseline.engine.worker import former_feed, hand_over
-from phaseline.engine.worker.closing import DivisionWatch, close_former
 from phaseline.engine.worker.hand_over import Preparations
 from phaseline.engine.worker.lease import Leases
 from phaseline.engine.worker.measures import Measures
@@ -61,8 +57,6 @@ if TYPE_CHECKING:
 
 SAY_AGAIN = 30.0
 """Seconds between two log lines that say that the worker waits."""
-LOOKS = 4
-"""How often in the seconds of a lease a worker looks whether the trees are divided anew."""
 REPORT = 60.0
 """Seconds between two log lines with counts."""
 DRAIN = 10.0
@@ -131,16 +125,13 @@ class Worker:
             return
         log.info(
             "worker_started",
-            worker=self.name, partitions=installation.layout.division.count, prefix=installation.prefix,
+            worker=self.name, partitions=installation.layout.partitions, prefix=installation.prefix,
         )  # fmt: skip
         reporting = asyncio.create_task(self._report())
         looking = asyncio.create_task(StreamWatch(self.wire, installation.layout, self._room).run())
         keeping = asyncio.create_task(InletKeeper(self.wire, installation.layout, self._has_first).run())
         try:
-            while installation is not None and not stop.is_set():
-                await self._work(installation, stop)
-                if not stop.is_set():
-                    installation = await self._provisioned(stop)
+            await self._work(installation, stop)
         finally:
             reporting.cancel()
             looking.cancel()
@@ -150,36 +141,32 @@ class Worker:
             raise self.ends
 
     async def _work(self, installation: Installation, stop: asyncio.Event) -> None:
-        """Own a share of the partitions of one division, until `stop` or until another division is noted."""
+        """Own a share of the partitions until `stop`."""
         self.installation = installation
         self._leases = leases = Leases(installation, self.name, self.settings.lease, self.measures)
         preparations = Preparations(installation, self.name, leases.take_given, self._is_taking_over, leases.calm)
         services = Services(installation, self.loaded, self.name, __version__)
         announced = await services.start()
-        over = DivisionWatch(installation, self.settings.lease / LOOKS)
-        watching = asyncio.create_task(over.watch(stop))
         try:
             self.ready.set()
             await leases.run(
-                over.over, gained=lambda p: self._start(installation, preparations, services, p), lost=self._end,
+                stop, gained=lambda p: self._start(installation, preparations, services, p), lost=self._end,
                 awaited=preparations.want,
             )  # fmt: skip
-            if not over.is_new and self.ends is None:
+            if self.ends is None:
                 await leases.leave(self._end)
         finally:
             await preparations.close()
-            watching.cancel()
             await announced.stop()
-            for partition, _, _ in self.owned.values():
-                partition.closes = over.is_new
             await asyncio.gather(*(self._end(partition) for partition in list(self.owned)))
-            await leases.release_all(goes_on=over.is_new and not stop.is_set())
+            await leases.release_all()
 
     async def _provisioned(self, stop: asyncio.Event) -> Installation | None:
         """The installation, with its streams created where they are absent; None if `stop` came first.
 
         Waits while the servers are away or elect a leader. Raises `TablesDiffer` if other tables decided before,
-        `StatesStranded` if these lack states in which entities are.
+        `StatesStranded` if these lack states in which entities are, `PartitionsMoved` if an earlier version has changed
+        the number of partitions.
         """
         return await unless_stopped(self._provision(), stop)
 
@@ -199,13 +186,10 @@ class Worker:
     async def _checked(self) -> Installation:
         layout = await provision(self.wire, self.settings, self.kinds.copies.values())
         installation = Installation(self.wire, layout, self.kinds)
-        if self.settings.accept_loss:
-            with suppress(Fenced):
-                await notes.recovered(installation, self.name)
-        installation = await former_feed.leave(await notes.current(installation), self.settings.feed)
+        await divided.check(installation)
+        installation = await former_feed.leave(installation, self.settings.feed)
         eras = await table_eras.check_all(installation, self.settings.accept_tables)
         await survey.check(installation, eras, self.settings.accept_stranded)
-        await close_former(installation, self.name, self.settings)
         return installation
 
     def counts(self) -> EventCounts:
@@ -250,7 +234,7 @@ class Worker:
 
     def _has_first(self) -> bool:
         """Whether this worker owns the first partition, and so does what one worker does for all."""
-        return self.installation is not None and min(self.installation.layout.division.numbers) in self.owned
+        return self.installation is not None and 0 in self.owned
 
     def _is_taking_over(self) -> bool:
         """Whether a partition is not loaded yet."""
@@ -294,8 +278,6 @@ class Worker:
         number, losses = partition.number, self.measures.losses
         try:
             await partition.run(stop)
-        except PartitionClosed:
-            await asyncio.sleep(PAUSE)  # until this worker has seen the new division
         except Fenced as error:
             losses["fenced"] += 1
             log.warning("partition_lost", partition=number, worker=self.name, error=str(error))
@@ -309,7 +291,7 @@ class Worker:
             log.error("worker_faults", partition=number, worker=self.name, error=str(error))  # noqa: TRY400
             self.ends = error
             self._stop.set()
-        except (TablesDiffer, StatesStranded, MovedWhileDivided) as error:
+        except (TablesDiffer, StatesStranded) as error:
             losses["tables"] += 1
             log.warning("partition_refused", partition=number, worker=self.name, error=str(error))
             await asyncio.sleep(LONG_PAUSE)

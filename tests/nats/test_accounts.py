@@ -71,7 +71,6 @@ ROWS = {
             "{p}.status.>",
             "$SRV.>",
             "{p}.tables.*.purged",
-            "{p}.tables.divisions",
             "{p}.tables.archived",
             "{p}.edge.>",
             "$JS.API.>",
@@ -170,7 +169,7 @@ async def test_no_message_of_a_role_arrives_where_it_may_not(server: AccountsSer
 @pytest.mark.parametrize(
     ("user", "own"),
     [
-        ("operator", ("pl.tables.divisions", "pl.tables.archived", "pl.tables.0.purged", "pl.edge.")),
+        ("operator", ("pl.tables.archived", "pl.tables.0.purged", "pl.edge.")),
         ("engine", tuple(f"pl.{one}." for one in ("log", "mark", "plan", "tables", "timer", "lease", "owner"))),
     ],
 )

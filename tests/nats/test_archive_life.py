@@ -27,7 +27,6 @@ from phaseline.schemas.records import Transition
 from phaseline.tables import ABSENT, Facet, Label, Row, Table, Timeout
 from tests.support.archives import audit_of_both, messages, run_archive, states, whole_log, with_archive
 from tests.support.built_in_kinds import BUILT_IN_KINDS
-from tests.support.divided import repartition, until_all_decided
 from tests.support.installation import at_work, until_decided, working
 from tests.support.json_copies import add_json_copies
 from tests.support.log_check import audited, stored
@@ -230,32 +229,6 @@ async def test_two_archives_of_one_log(wire: Wire, settings: Settings, tmp_path:
             await with_archive(other, tmp_path / "2")
         with Folder(tmp_path / "2").locked(), pytest.raises(BadArchive, match="at work"):
             await run_archive(live, tmp_path / "2")
-
-
-async def test_after_a_repartition(wire: Wire, settings: Settings, tmp_path: Path) -> None:
-    """Several partitions write into one bucket of LOG, each in an order of its own."""
-    settings, fleet = replace(settings, partitions=2, lease=1.0), RandomEvents(settings.prefix)
-    async with at_work(settings, wire) as layout:
-        live = Installation(wire, layout, KINDS)
-        await publish(wire, [*fleet.built(8, 3), *fleet.life(150, 8, 3)])
-        await repartition(wire, layout, 5)
-        await publish(wire, list(fleet.life(300, 8, 3)))
-        await until_all_decided(wire, layout)
-        records = await whole_log(live)
-        first = await run_archive(live, tmp_path, records[len(records) // 2][0])
-        assert await whole_log(await with_archive(live, tmp_path)) == records
-        second = await run_archive(live, tmp_path)
-        assert 0 < first.manifest.position <= second.manifest.position
-        assert second.manifest.position > 250
-        both = await with_archive(live, tmp_path)
-        assert await whole_log(both) == records
-        assert (await audited(wire, layout)).holds
-        assert (await audit_of_both(live, tmp_path)).holds
-        await publish(wire, list(fleet.life(100, 8, 3)))
-        await until_all_decided(wire, layout)
-    report = await audit_of_both(live, tmp_path)
-    assert (report.holds, report.losses, report.events) == (True, [], await last_event(wire, layout))
-    assert not await stored(wire, layout.log, [f"{layout.prefix}.log.*.loss.>"])
 
 
 async def test_nothing_to_archive(wire: Wire, settings: Settings, tmp_path: Path) -> None:

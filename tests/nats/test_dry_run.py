@@ -64,7 +64,7 @@ async def happen(wire: Wire, layout: Layout, message: EventMessage) -> Outcome:
     async with outcomes.follow(installation, root) as reader:
         receipt = await single.publish(wire, message, 5)
         assert not receipt.duplicate
-        return await outcomes.outcome(reader, installation, root, receipt, 10)
+        return await outcomes.outcome(reader, layout.prefix, receipt, 10)
 
 
 def timeless(body: dict[str, Any]) -> Any:

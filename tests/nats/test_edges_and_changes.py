@@ -11,9 +11,9 @@ from phaseline.engine.log.installation import Installation
 from phaseline.schemas.records import Transition
 from tests.support.archives import audit_of_both, messages, run_archive, whole_log, with_archive
 from tests.support.built_in_kinds import BUILT_IN_KINDS
-from tests.support.divided import assert_each_decided_once, repartition, until_all_decided
 from tests.support.edge_site import Site, nodes, publish, site
-from tests.support.installation import at_work
+from tests.support.installation import at_work, until_decided
+from tests.support.log_check import assert_each_decided_once
 
 
 @asynccontextmanager
@@ -28,12 +28,11 @@ async def working_site(folder: Path) -> AsyncIterator[Site]:
         yield found
 
 
-async def test_a_repartition_and_changed_streams(tmp_path: Path) -> None:
+async def test_changed_streams(tmp_path: Path) -> None:
     async with working_site(tmp_path) as found:
         edge, wire, layout = found.edges["c1"], found.wire, found.layout
         await edge.cut_off()
         await publish(edge, nodes("c1", 20, 60))
-        await repartition(wire, layout, 3)
         settings = found.hub.settings("operator", events_max_bytes=10**9, dedupe_window=900.0)
         async with Wire.open(settings) as operator:
             for report in await reports(operator, settings, layout, BUILT_IN_KINDS.copies.values()):
@@ -43,7 +42,7 @@ async def test_a_repartition_and_changed_streams(tmp_path: Path) -> None:
         await edge.join()
         await publish(edge, nodes("c1", 80, 100))
         await found.until_stored(100)
-        await until_all_decided(wire, layout)
+        await until_decided(wire, layout)
         assert await found.brought() == {"c1": [*range(100)]}
         await assert_each_decided_once(wire, layout)
 
@@ -52,7 +51,7 @@ async def test_an_archive_that_trims(tmp_path: Path) -> None:
     async with working_site(tmp_path) as found:
         edge, wire, layout = found.edges["c1"], found.wire, found.layout
         live = Installation(wire, layout, BUILT_IN_KINDS)
-        await until_all_decided(wire, layout)
+        await until_decided(wire, layout)
         await edge.cut_off()
         await publish(edge, nodes("c1", 20, 60))
         done = await run_archive(live, tmp_path / "archive")
@@ -60,14 +59,14 @@ async def test_an_archive_that_trims(tmp_path: Path) -> None:
         assert await messages(wire, layout.events) == 1  # the last copy from the inlet
         await edge.join()
         await found.until_stored(41)
-        await until_all_decided(wire, layout)
+        await until_decided(wire, layout)
         await run_archive(live, tmp_path / "archive")
         assert await numbers(live, tmp_path) == [*range(60)]
         await found.hub.kill()  # it learns from the streams from where on to copy
         await found.hub.start()
         await publish(edge, nodes("c1", 60, 80))
         await found.until_stored(21)
-        await until_all_decided(wire, layout)
+        await until_decided(wire, layout)
         assert await numbers(live, tmp_path) == [*range(80)]
         assert (await audit_of_both(live, tmp_path / "archive")).holds
 

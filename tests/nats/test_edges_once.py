@@ -13,12 +13,12 @@ from phaseline.engine.errors import ApiFailed
 from phaseline.engine.jetstream.erase import SOURCE
 from phaseline.engine.jetstream.streams import provision
 from phaseline.engine.jetstream.wire import Wire
+from phaseline.engine.log import checkpoint
 from phaseline.engine.log.checkpoint import Checkpoint
-from phaseline.engine.log.division import closings
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.settings import Settings
 from phaseline.engine.worker.partition import Partition
-from phaseline.schemas.subjects import partition_of
+from phaseline.schemas.subjects import Subjects, partition_of
 from tests.support import raw_checker
 from tests.support.built_in_kinds import BUILT_IN_KINDS
 from tests.support.edge_site import EdgeSite, Site, nodes, publish, site
@@ -204,9 +204,9 @@ async def test_nobody_can_say_that_an_event_comes_from_an_edge(settings: Setting
 
 async def checkpoints(found: Site) -> list[Checkpoint]:
     """The last checkpoint of each partition."""
-    installation = Installation(found.wire, found.layout, BUILT_IN_KINDS)
-    made = await closings.checkpoints(installation, range(found.layout.partitions))
-    return [last for last in made.values() if last is not None]
+    subjects = map(Subjects(found.layout.prefix).checkpoint, range(found.layout.partitions))
+    made = [await checkpoint.last(found.wire, found.layout.log, subject) for subject in subjects]
+    return [last for last in made if last is not None]
 
 
 async def test_a_cut_and_a_crash_of_the_hub_double_nothing(tmp_path: Path) -> None:

@@ -176,7 +176,7 @@ async def test_a_commit_that_was_begun_in_both_formats_is_not_finished(wire: Wir
         await publish(wire, morning(settings.prefix))
         await until_decided(wire, layout)
     installation = Installation(wire, layout, BUILT_IN_KINDS)
-    number = layout.division.number_of("c0")
+    number = installation.partition_of("c0")
     claim = await take_over(installation, number, "former", BUILT_IN_KINDS.digest)
     piece = Message(installation.subjects.plan(number, 0), codec.encode({"messages": []}), NO_EVENT)
     await claim.append([piece], claim.position, Plan(claim.position + 1, 1, 0))

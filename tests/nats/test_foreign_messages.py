@@ -27,7 +27,6 @@ from phaseline.engine.worker.worker import Worker
 from phaseline.schemas import codec
 from tests.support.archives import audit_of_both, run_archive
 from tests.support.built_in_kinds import BUILT_IN_KINDS
-from tests.support.divided import divided, repartition, until_all_decided
 from tests.support.http_server import http_server
 from tests.support.injections import AT, INJECTIONS, NOTES, Injection, copy, inject
 from tests.support.installation import at_work, until_decided
@@ -162,11 +161,10 @@ async def test_words_in_place_of_the_number_of_a_partition(settings: Settings, w
         ):  # fmt: skip
             await wire.publish_acked(f"{layout.prefix}.{subject}", b'{"stream":"pl-EVENTS","seq":3}')
         await copied(wire, layout)
-        await repartition(wire, layout, 3)  # from now on a partition reads all buckets
         assert len(await living(wire, layout)) == 1
     async with at_work(replace(settings, accept_loss=True), wire):
         await publish(wire, list(fleet.life(20, 3, 2)))
-        await until_all_decided(wire, layout)
+        await until_decided(wire, layout)
         found = [finding async for finding in examine(settings, BUILT_IN_KINDS)]
         assert [(one.verdict, one.found[:10]) for one in found if one.check == "workers"] == [("ok", "1 running ")]
         async with http_server(settings) as api:
@@ -174,19 +172,17 @@ async def test_words_in_place_of_the_number_of_a_partition(settings: Settings, w
 
 
 async def test_notes_that_nobody_wrote(settings: Settings, wire: Wire, tmp_path: Path) -> None:
-    """Of divisions, archives, purges, losses; before and after the partitions change, an archive run and a purge."""
+    """Of archives, purges, losses, and of another number of partitions; before and after an archive run and a purge."""
     settings, fleet = replace(settings, partitions=1, lease=1.0), RandomEvents(settings.prefix)
     async with at_work(settings, wire) as layout:
         await publish(wire, list(fleet.built(3, 2)))
         await until_decided(wire, layout)
-        for count in (2, 3):
+        for _ in range(2):
             for made in NOTES:
                 await inject(wire, made(layout), times=1)
-            await repartition(wire, layout, count)
             await publish(wire, list(fleet.life(20, 3, 2)))
-            await until_all_decided(wire, layout)
-            installation = await divided(wire, layout)
-            assert installation.layout.divisions == tuple(range(2, count + 1))
+            await until_decided(wire, layout)
+            installation = Installation(wire, layout, BUILT_IN_KINDS)
             found = await purge.find(installation, "node", "c0/p/n0")
             await purge.run(installation, found, "/test")
             report = await audited(wire, layout)

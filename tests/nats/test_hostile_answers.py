@@ -1,7 +1,5 @@
 """Answers and notes that no worker, server or operator of ours would write: each is set aside, and nobody ends."""
 
-import asyncio
-import json
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -19,10 +17,8 @@ from phaseline.engine.jetstream.streams import provision
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.log.archived import note as archived
 from phaseline.engine.log.archived.note import ArchiveNote
-from phaseline.engine.log.division import notes
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.publish.backlog import Backlog, Owned, backlog, owner_of
-from phaseline.engine.repartition import workers
 from phaseline.engine.settings import Settings
 from phaseline.engine.worker import hand_over
 from phaseline.schemas import codec
@@ -69,22 +65,6 @@ async def test_an_edge_that_answers_anything(settings: Settings, wire: Wire) -> 
     assert all(len(one.advice) < 400 for one in found)
 
 
-async def test_workers_that_say_anything_of_themselves(
-    settings: Settings, wire: Wire, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    installation = Installation(wire, await provision(wire, settings), BUILT_IN_KINDS)
-    monkeypatch.setattr(workers, "PATIENCE", 0.1)
-    about = {"prefix": settings.prefix, notes.METADATA: "1", "worker": "w"}
-    names: list[object] = [[], {}, 1, None]
-    odd = [json.dumps({"metadata": {**about, "worker": name}}).encode() for name in names]
-    async with answering(wire, workers.ASKED, [*BODIES, *odd]) as bodies:
-        while bodies:
-            assert await workers.without_divisions(installation, ("w",)) == ["w"]
-            del bodies[0]
-    async with answering(wire, workers.ASKED, [json.dumps({"metadata": about}).encode()]):
-        assert await workers.without_divisions(installation, ("w",)) == []
-
-
 async def test_owners_that_answer_anything(settings: Settings, wire: Wire) -> None:
     """Where workers have no account of their own, anybody who hears a request may answer first."""
     settings = replace(settings, partitions=1)
@@ -109,42 +89,22 @@ async def test_owners_that_answer_anything(settings: Settings, wire: Wire) -> No
         assert await owner_of(installation, 0) == Owned("w", 7, None)
 
 
-def division(*counts: object, **more: object) -> bytes:
-    return codec.encode({"divisions": list(counts), "by": "/x", "time": 1, **more})
-
-
 def archive(**values: object) -> bytes:
     given = msgspec.to_builtins(ArchiveNote(1, 1, 1, "a"))
     return codec.encode({**given, **values})
 
 
-WRONG = {
-    "divisions": [
-        b"", b"\x80", division(0), division(-1), division(257), division(2, 0), division("2"), division(2.5),
-        division(time="x"), codec.encode({"divisions": 3}), codec.encode({"divisions": None}),
-    ],
-    "archived": [
-        b"", b"\x80", archive(position=-1), archive(place=-5), archive(time_ns=2**63), archive(time_ns=-1),
-        archive(archive=1), archive(place="x"),
-    ],
-}  # fmt: skip
+WRONG = [
+    b"", b"\x80", archive(position=-1), archive(place=-5), archive(time_ns=2**63), archive(time_ns=-1),
+    archive(archive=1), archive(place="x"),
+]  # fmt: skip
 
 
 async def test_notes_of_operators_that_say_nothing_possible(settings: Settings, wire: Wire) -> None:
     """By a tool of theirs, with all headers that such a note has. The last note that can be read counts."""
-    settings = replace(settings, partitions=2, lease=1.0)
-    async with at_work(settings, wire) as layout:
-        installation, ends = Installation(wire, layout, BUILT_IN_KINDS), {"divisions": 0, "archived": 0}
-        for what, bodies in WRONG.items():
-            for body in bodies:
-                headers = {EXPECTED: str(ends[what])}
-                ends[what] = (await wire.publish_acked(f"{settings.prefix}.tables.{what}", body, headers)).seq
-        assert (await notes.current(installation)).layout.divisions == ()
-        assert await archived.last(installation) is None
-        assert (await notes.standing(installation)).end == ends["divisions"]
-        divided = await notes.add(installation, 3, "/test", ends["divisions"])
-        assert (await notes.current(installation)).layout == divided.layout
-        await publish(wire, list(RandomEvents(settings.prefix).built(3, 1)))
-        async with asyncio.timeout(120):
-            while (await backlog(divided)) != Backlog(0):
-                await asyncio.sleep(0.05)
+    settings, end = replace(settings, partitions=2), 0
+    installation = Installation(wire, await provision(wire, settings), BUILT_IN_KINDS)
+    for body in WRONG:
+        headers = {EXPECTED: str(end)}
+        end = (await wire.publish_acked(f"{settings.prefix}.tables.archived", body, headers)).seq
+    assert await archived.last(installation) is None

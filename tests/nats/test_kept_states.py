@@ -28,10 +28,9 @@ from phaseline.engine.worker.lease import Leases
 from phaseline.engine.worker.partition import Partition
 from phaseline.engine.worker.worker import Worker
 from tests.support.built_in_kinds import BUILT_IN_KINDS
-from tests.support.divided import assert_each_decided_once, divided, repartition, until_all_decided
 from tests.support.installation import LIMIT, at_work, until_decided
 from tests.support.killable_worker import WorkerProcess
-from tests.support.log_check import assert_log_is_the_fold
+from tests.support.log_check import assert_each_decided_once, assert_log_is_the_fold
 from tests.support.random_events import RandomEvents, publish
 from tests.support.state_stream import copied
 
@@ -44,8 +43,7 @@ class Owner:
     """One partition that a worker owns in this process, without leases."""
 
     def __init__(self, installation: Installation, name: str, states: PartitionStates | None = None) -> None:
-        [number] = installation.layout.division.numbers
-        self.partition = Partition(installation, number, name, states=states)
+        self.partition = Partition(installation, 0, name, states=states)
         self.stop = asyncio.Event()
         self.task = asyncio.create_task(self.partition.run(self.stop))
 
@@ -97,27 +95,22 @@ async def test_nothing_is_read_where_nobody_has_committed(wire: Wire, settings: 
     assert await assert_log_is_the_fold(wire, layout, BUILT_IN_KINDS) > NODES
 
 
-@pytest.mark.parametrize("is_divided", [False, True], ids=["first-division", "later-division"])
-async def test_what_another_worker_committed_is_read(wire: Wire, settings: Settings, is_divided: bool) -> None:
+async def test_what_another_worker_committed_is_read(wire: Wire, settings: Settings) -> None:
     layout, fleet = await provision(wire, settings), RandomEvents(settings.prefix)
-    if is_divided:
-        async with at_work(replace(settings, lease=1.0), wire):
-            await repartition(wire, layout, 3)
-            await repartition(wire, layout, 1)
-    installation = await divided(wire, layout)
+    installation = Installation(wire, layout, BUILT_IN_KINDS)
     with capture_logs() as logged:
         first = Owner(installation, "a")
         await publish(wire, list(fleet.built(NODES // 10, 10)))
-        await until_all_decided(wire, layout)
+        await until_decided(wire, layout)
         await copied(wire, layout)
         states = await first.leave()
         second = Owner(installation, "b")
         await publish(wire, [fleet.event("node", "not_ready", "c0/p/n1"), fleet.event("cluster", "adopt", "new")])
-        await until_all_decided(wire, layout)
+        await until_decided(wire, layout)
         await second.leave()
         third = Owner(installation, "a", states)
         await publish(wire, list(fleet.life(100, NODES // 10, 10)))
-        await until_all_decided(wire, layout)
+        await until_decided(wire, layout)
         await third.leave()
     _, whole, new = taken(logged)
     assert whole > NODES

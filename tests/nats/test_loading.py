@@ -18,7 +18,6 @@ from phaseline.engine.ownership.takeover import take_over
 from phaseline.engine.settings import Settings
 from phaseline.schemas.records import EntityAfter
 from tests.support.built_in_kinds import BUILT_IN_KINDS
-from tests.support.divided import divided, repartition, until_all_decided
 from tests.support.installation import LIMIT, at_work, until_decided
 from tests.support.random_events import RandomEvents, publish
 from tests.support.state_stream import copied
@@ -72,17 +71,16 @@ async def test_states_and_the_checkpoint_are_read_by_one_consumer(
     """Of two, the second one may be at a replica that lags, and then it misses states."""
     settings = replace(settings, partitions=2, lease=1.0)
     async with at_work(settings, wire) as layout:
-        await repartition(wire, layout, 4)
         await publish(wire, list(RandomEvents(settings.prefix).built(4, 2)))
-        await until_all_decided(wire, layout)
-    installation, api, asked = await divided(wire, layout), wire.api, list[str]()
+        await until_decided(wire, layout)
+    installation, api, asked = Installation(wire, layout, BUILT_IN_KINDS), wire.api, list[str]()
 
     async def noted(suffix: str, *values: Any, **named: Any) -> Any:
         asked.append(suffix)
         return await api(suffix, *values, **named)
 
     monkeypatch.setattr(wire, "api", noted)
-    trees = [(await take_over(installation, number, "w")).tree for number in installation.layout.division.numbers]
+    trees = [(await take_over(installation, number, "w")).tree for number in range(layout.partitions)]
     assert sum(map(len, trees)) == 4 * 5
     assert len([one for one in asked if one.startswith(f"CONSUMER.CREATE.{layout.state}.")]) == len(trees)
 

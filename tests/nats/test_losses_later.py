@@ -1,4 +1,4 @@
-"""Loss is loud too where partitions were divided anew, and where the streams were trimmed because of an archive."""
+"""Loss is loud too where the streams were trimmed because of an archive."""
 
 import asyncio
 from dataclasses import replace
@@ -9,32 +9,28 @@ from structlog.testing import capture_logs
 
 from phaseline.engine.jetstream.streams import Layout
 from phaseline.engine.jetstream.wire import Wire
+from phaseline.engine.log.installation import Installation
 from phaseline.engine.settings import Settings
 from phaseline.schemas import losses
 from phaseline.schemas.records import Loss
 from tests.support.archives import audit_of_both, run_archive
-from tests.support.divided import divided, repartition, until_all_decided
-from tests.support.installation import LIMIT, at_work
+from tests.support.built_in_kinds import BUILT_IN_KINDS
+from tests.support.installation import LIMIT, at_work, until_decided
 from tests.support.log_check import audited, stored
 from tests.support.random_events import RandomEvents, publish
 from tests.support.state_stream import copied
 
-WAYS = ["divided", "archived", "both"]
 
-
-async def grown(wire: Wire, settings: Settings, way: str, folder: Path) -> tuple[Layout, RandomEvents]:
-    """An installation with a history that was divided anew, archived, or both, and no worker."""
+async def grown(wire: Wire, settings: Settings, folder: Path) -> tuple[Layout, RandomEvents]:
+    """An installation with a history that was archived, and no worker."""
     fleet = RandomEvents(settings.prefix)
     async with at_work(settings, wire) as layout:
         await publish(wire, list(fleet.built(4, 2)))
-        await until_all_decided(wire, layout)
-        if way != "archived":
-            await repartition(wire, layout, 3)
-        if way != "divided":
-            await copied(wire, layout)
-            await run_archive(await divided(wire, layout), folder)
+        await until_decided(wire, layout)
+        await copied(wire, layout)
+        await run_archive(Installation(wire, layout, BUILT_IN_KINDS), folder)
         await publish(wire, [fleet.event("node", "not_ready", f"c{number}/p/n0") for number in range(4)])
-        await until_all_decided(wire, layout)
+        await until_decided(wire, layout)
         await copied(wire, layout)
     return layout, fleet
 
@@ -48,40 +44,36 @@ def settings(settings: Settings) -> Settings:
     return replace(settings, partitions=2, lease=1.0)
 
 
-@pytest.mark.parametrize("way", WAYS)
-async def test_events_that_expired_are_named(wire: Wire, settings: Settings, tmp_path: Path, way: str) -> None:
-    layout, fleet = await grown(wire, settings, way, tmp_path)
+async def test_events_that_expired_are_named(wire: Wire, settings: Settings, tmp_path: Path) -> None:
+    layout, fleet = await grown(wire, settings, tmp_path)
     before = (await wire.api(f"STREAM.INFO.{layout.events}"))["state"]["last_seq"]
     await publish(wire, [fleet.event("node", trigger, "c0/p/n1") for trigger in ("not_ready", "ready") * 20])
     await wire.api(f"STREAM.PURGE.{layout.events}", {"seq": before + 31})
-    owner = (await divided(wire, layout)).owner_of("c0")
+    owner = Installation(wire, layout, BUILT_IN_KINDS).partition_of("c0")
     async with at_work(settings, wire):
-        await until_all_decided(wire, layout)
+        await until_decided(wire, layout)
     [own] = [one for one in await lost(wire, layout) if one.partition == owner]
     assert (own.last, own.at_least, own.at_most) == (before + 30, 0, own.last - own.first + 1)
     assert before - 4 < own.first <= before + 1  # of the four before, some were of other partitions
     assert own in (await audited(wire, layout)).losses
 
 
-@pytest.mark.parametrize("way", WAYS)
-async def test_an_emptied_state_is_rebuilt(wire: Wire, settings: Settings, tmp_path: Path, way: str) -> None:
-    layout, fleet = await grown(wire, settings, way, tmp_path)
+async def test_an_emptied_state_is_rebuilt(wire: Wire, settings: Settings, tmp_path: Path) -> None:
+    layout, fleet = await grown(wire, settings, tmp_path)
     await wire.api(f"STREAM.PURGE.{layout.state}", {"filter": f"{layout.prefix}.state.*.node.>"})
     with capture_logs() as said:
         async with at_work(settings, wire):
             await publish(wire, [fleet.event("node", "ready", f"c{number}/p/n0") for number in range(4)])
-            await until_all_decided(wire, layout)
+            await until_decided(wire, layout)
     rebuilt = [one for one in said if one["event"] == "state_rebuilt"]
     assert sum(one["missing"] for one in rebuilt) == 8
     assert [one["event"] for one in said if one["event"] in ("states_lost", "events_lost")] == []
-    installation = await divided(wire, layout)
-    report = await (audited(wire, layout) if way == "divided" else audit_of_both(installation, tmp_path))
+    report = await audit_of_both(Installation(wire, layout, BUILT_IN_KINDS), tmp_path)
     assert (report.divergences, report.losses) == ({}, [])
 
 
-@pytest.mark.parametrize("way", WAYS)
-async def test_an_emptied_log_stops_everybody(wire: Wire, settings: Settings, tmp_path: Path, way: str) -> None:
-    layout, fleet = await grown(wire, settings, way, tmp_path)
+async def test_an_emptied_log_stops_everybody(wire: Wire, settings: Settings, tmp_path: Path) -> None:
+    layout, fleet = await grown(wire, settings, tmp_path)
     await wire.api(f"STREAM.PURGE.{layout.log}")
     with capture_logs() as said:
         async with at_work(settings, wire):

@@ -8,11 +8,12 @@ import pytest
 
 from phaseline.engine.jetstream.streams import Layout, provision
 from phaseline.engine.jetstream.wire import Wire
+from phaseline.engine.log.installation import Installation
 from phaseline.engine.settings import Settings
 from tests.support.archives import messages, run_archive
+from tests.support.built_in_kinds import BUILT_IN_KINDS
 from tests.support.command import Shell
-from tests.support.divided import divided, repartition, until_all_decided
-from tests.support.installation import at_work
+from tests.support.installation import at_work, until_decided
 from tests.support.random_events import RandomEvents, publish
 
 AGE = ("streams", "--dedupe-window", "0.1", "--events-max-age", "0.2")
@@ -38,15 +39,11 @@ async def max_age(wire: Wire, layout: Layout) -> int:
     return int((await wire.api(f"STREAM.INFO.{layout.events}"))["config"]["max_age"])
 
 
-@pytest.mark.parametrize("is_divided", [False, True], ids=["first-division", "later-division"])
-async def test_events_that_are_not_decided(shell: Shell, settings: Settings, wire: Wire, is_divided: bool) -> None:
+async def test_events_that_are_not_decided(shell: Shell, settings: Settings, wire: Wire) -> None:
     layout, fleet = await provision(wire, settings), RandomEvents(settings.prefix)
     async with at_work(settings, wire):
-        await publish(wire, list(fleet.life(30, 3, 3)))
-        if is_divided:
-            await repartition(wire, layout, 3)
-        await publish(wire, list(fleet.life(20, 3, 3)))  # each partition notes what it has decided
-        await until_all_decided(wire, layout)
+        await publish(wire, list(fleet.life(50, 3, 3)))
+        await until_decided(wire, layout)
     await sent(wire, fleet, 7)
     shown = await shell(*AGE)
     assert (shown.code, "--apply refuses this" in shown.err, "7 events not decided yet" in shown.err) == (1, True, True)
@@ -55,7 +52,7 @@ async def test_events_that_are_not_decided(shell: Shell, settings: Settings, wir
     assert "--drop-events" in refused.err
     assert (await max_age(wire, layout), await messages(wire, layout.events)) == (0, 57)
     async with at_work(settings, wire):
-        await until_all_decided(wire, layout)
+        await until_decided(wire, layout)
     assert (await shell(*AGE, "--apply")).code == 0
     assert await max_age(wire, layout) == 200_000_000
 
@@ -64,16 +61,16 @@ async def test_events_that_are_not_archived(shell: Shell, settings: Settings, wi
     layout, fleet = await provision(wire, settings), RandomEvents(settings.prefix)
     async with at_work(settings, wire):
         await publish(wire, list(fleet.life(30, 3, 3)))
-        await until_all_decided(wire, layout)
-        done = await run_archive(await divided(wire, layout), tmp_path)
+        await until_decided(wire, layout)
+        done = await run_archive(Installation(wire, layout, BUILT_IN_KINDS), tmp_path)
         await sent(wire, fleet, 9)
-        await until_all_decided(wire, layout)
+        await until_decided(wire, layout)
     refused = await shell(*AGE, "--apply")
     assert (refused.code, await messages(wire, layout.events)) == (6, 9)
     assert f"up to 9 events not in archive {done.manifest.archive} yet; call `phaseline archive`" in refused.err
     assert (await shell("streams", "--events-max-age", "86400", "--apply")).code == 0  # none of them is so old
     assert (await shell(*AGE, "--apply")).code == 6
-    await run_archive(await divided(wire, layout), tmp_path)
+    await run_archive(Installation(wire, layout, BUILT_IN_KINDS), tmp_path)
     assert (await shell(*AGE, "--apply")).code == 0
 
 

@@ -11,10 +11,9 @@ import pytest
 
 from phaseline.engine.core.message import Message
 from phaseline.engine.core.tables_change import moving
-from phaseline.engine.errors import MovedWhileDivided, StatesStranded, StateUnknown
+from phaseline.engine.errors import StatesStranded, StateUnknown
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.log.as_of import AsOf
-from phaseline.engine.log.division import notes
 from phaseline.engine.log.latest import Latest
 from phaseline.engine.ownership.claim import Claim
 from phaseline.engine.ownership.load_states import PartitionStates
@@ -34,12 +33,10 @@ from phaseline.tables import Timeout
 from tests.support.archives import audit_of_both, run_archive, with_archive
 from tests.support.changed_jobs import FIRST, SECOND, SECOND_LABELS, SECOND_MAP, SECOND_ROWS, THIRD, UNMAPPED, job
 from tests.support.command import ROOT, call
-from tests.support.divided import until_all_decided
 from tests.support.installation import LIMIT
-from tests.support.jobs_at_work import AFTER, BEGIN, audit, audited, decide, replace_kinds, sent, states, worker
+from tests.support.jobs_at_work import AFTER, BEGIN, audit, decide, replace_kinds, states, worker
 from tests.support.log_check import stored
 from tests.support.own_product import OWN
-from tests.support.random_events import publish
 
 LATER = [("job", "started", "p/a"), ("job", "succeeded", "p/a"), ("job", "create", "q/f")]
 HASTY = Timeout("Pending", "expire", seconds=0.3)
@@ -162,7 +159,7 @@ async def test_a_worker_may_end_at_any_step(
 
     monkeypatch.setattr(Claim, "append", dying)
     deaths = 0
-    for partition in installation.layout.division.numbers:
+    for partition in range(installation.layout.partitions):
         while True:
             try:
                 await take_over(installation, partition, f"worker-{calls}", SECOND.digest)
@@ -187,7 +184,7 @@ async def test_a_change_may_follow_on_one_that_is_under_way(
     wire: Wire, settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     installation = replace_kinds(await decide(wire, settings, FIRST, BEGIN), SECOND)
-    number, commit, left = installation.layout.division.number_of("p"), Claim.append, 2
+    number, commit, left = installation.partition_of("p"), Claim.append, 2
     monkeypatch.setattr(moving, "AT_ONCE", 1)
     monkeypatch.setattr(Claim, "limit", 3)
 
@@ -203,7 +200,7 @@ async def test_a_change_may_follow_on_one_that_is_under_way(
         await take_over(installation, number, "one", SECOND.digest)
     monkeypatch.setattr(Claim, "append", commit)
     last = replace_kinds(installation, THIRD)
-    for one in last.layout.division.numbers:
+    for one in range(last.layout.partitions):
         await take_over(last, one, "two", THIRD.digest)
     assert await states(last) == {name: phase for name, phase in AFTER.items() if phase != "Held"}
     bodies = [codec.decode(one.data) for one in await stored(wire, last.layout.log, [f"{settings.prefix}.log.>"])]
@@ -217,7 +214,7 @@ async def test_what_was_not_stored_is_not_kept(
     wire: Wire, settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     installation = replace_kinds(await decide(wire, settings, FIRST, BEGIN), SECOND)
-    number = installation.layout.division.number_of("p")
+    number = installation.partition_of("p")
     states_read, commit = PartitionStates(installation, number), Claim.append
 
     async def lost(claim: Claim, messages: Sequence[Message], *rest: Any) -> None:
@@ -229,7 +226,7 @@ async def test_what_was_not_stored_is_not_kept(
     with pytest.raises(Killed):
         await take_over(installation, number, "one", SECOND.digest, states=states_read)
     monkeypatch.undo()
-    for one in installation.layout.division.numbers:
+    for one in range(installation.layout.partitions):
         await take_over(installation, one, "two", SECOND.digest, states=states_read if one == number else None)
     assert await states(installation) == AFTER
     for report in await audit(installation, tmp_path):
@@ -249,26 +246,6 @@ async def test_the_dry_run_counts_and_stores_nothing(wire: Wire, settings: Setti
     ]
     assert (await tables_report(replace_kinds(installation, SECOND))).count("stranded") == 0
     assert (await wire.api(f"STREAM.INFO.{installation.layout.log}"))["state"]["last_seq"] == before
-
-
-async def test_a_partition_that_begins_moves_nothing(wire: Wire, settings: Settings) -> None:
-    installation = await decide(wire, settings, FIRST, BEGIN)
-    for number in installation.layout.division.numbers:
-        await (await take_over(installation, number, "old")).close()
-    divided = await notes.add(installation, 3, "/test", (await notes.standing(installation)).end)
-    number = divided.layout.division.number_of("p")
-    with pytest.raises(MovedWhileDivided, match="begins a new division"):
-        await take_over(replace_kinds(divided, SECOND), number, "new", SECOND.digest)
-    async with worker(wire, settings, FIRST):
-        await publish(wire, sent(settings.prefix, [("job", "create", "p/z"), ("job", "create", "q/z")]))
-        await until_all_decided(wire, installation.layout)
-    last = replace_kinds(divided, SECOND)
-    for number in last.layout.division.numbers:
-        await take_over(last, number, "new", SECOND.digest)
-    assert await states(last) == {**AFTER, "p/z": "Pending", "q/z": "Pending"}
-    async with ServerLog.open(last, Span()) as log:
-        report = await audited(last, log)
-    assert (report.holds, report.divergences) == (True, {})
 
 
 @pytest.mark.parametrize("feed", FEEDS)

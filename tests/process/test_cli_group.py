@@ -159,3 +159,10 @@ async def test_the_module_is_the_command() -> None:
     assert (unknown.code, unknown.out) == (2, "")
     assert "there is no command 'nonesuch'" in unknown.err
     assert (await shell()).code in (0, 2)
+
+
+async def test_a_command_that_was_removed_names_what_to_use_instead() -> None:
+    removed = await Shell()("repartition", "16", "--yes")
+    assert (removed.code, removed.out) == (2, "")
+    assert "'repartition' was removed; export the log and import it" in removed.err
+    assert "times and durations are not kept" in removed.err

@@ -151,7 +151,7 @@ def one(found: list[Manifest], kind: str, name: str) -> Manifest:
     ("settings", "problem"),
     [
         ({"gateway__tokens__secret": ""}, "whoever reaches it could do everything"),
-        ({"worker__autoscaling__enabled": "true", "worker__autoscaling__maxReplicas": "9"}, "there are 8 partitions"),
+        ({"worker__autoscaling__enabled": "true", "worker__autoscaling__maxReplicas": "33"}, "there are 32 partitions"),
         ({"worker__autoscaling__enabled": "true", "worker__autoscaling__minReplicas": "9"}, "more than maxReplicas"),
         ({"archive__enabled": "true"}, "name a PersistentVolumeClaim"),
         ({"worker__replica": "3"}, "replica"),

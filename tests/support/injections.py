@@ -29,16 +29,16 @@ AT = {
 """Subjects without the prefix, by what they are for."""
 
 AT_NOTES = {
-    "division": "tables.divisions",
     "archive": "tables.archived",
     "purge": "tables.0.purged",
     "loss": "log.0.loss.events",
     "copy in JSON": "log.0.json.transition.node.phase.Running.c0.p.n0",
-    "checkpoint of a later division": "mark.1000.transition.checkpoint.-.-.-",
-    "record of a later division": "log.1000.rejection.node.guard.c0.p.n0",
-    "tables of a later division": "tables.1000",
+    "number of partitions": "tables.divisions",
+    "checkpoint of no partition": "mark.1000.transition.checkpoint.-.-.-",
+    "record of no partition": "log.1000.rejection.node.guard.c0.p.n0",
+    "tables of no partition": "tables.1000",
 }
-"""The same, of what repartitions, archives and purges write."""
+"""The same, of what archives and purges write, and of what an earlier version wrote."""
 
 
 class Injection(NamedTuple):

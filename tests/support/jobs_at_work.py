@@ -72,7 +72,7 @@ async def decide(
         await until_decided(wire, layout)
         installation = Installation(wire, layout, kinds)
         async with asyncio.timeout(LIMIT):
-            for partition in layout.division.numbers:
+            for partition in range(layout.partitions):
                 while (last := await table_eras.latest(installation, partition)) is None or last.digest != kinds.digest:
                     await asyncio.sleep(0.02)
                 while last.former:

@@ -17,7 +17,7 @@ import pytest_asyncio
 PRODUCTS = ("built_in", "edge", "emco", "fleet", "gitops", "kubernetes")
 SURFACES = (
     "assess", "cells", "cli", "client", "console", "demo", "doctor", "edge", "emco_status", "generate", "http",
-    "last_observation", "observe", "page", "repartition", "telemetry",
+    "last_observation", "observe", "page", "telemetry",
 )  # fmt: skip
 ABSENT = {
     *(f"phaseline.machines.{one}" for one in PRODUCTS), *(f"phaseline.engine.{one}" for one in SURFACES),

@@ -4,7 +4,8 @@ Belongs here: the comparison, an audit, and reading the log for tests. Does not:
 """
 
 import asyncio
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
 
 from phaseline.engine.core.message import Message
 from phaseline.engine.core.process import Processor
@@ -14,7 +15,7 @@ from phaseline.engine.jetstream.reader import Stored
 from phaseline.engine.jetstream.stream_reader import read_all
 from phaseline.engine.jetstream.streams import Layout
 from phaseline.engine.jetstream.wire import Wire
-from phaseline.engine.log.division import closings, notes
+from phaseline.engine.log import checkpoint
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.log_records import Logged, read_record
 from phaseline.engine.replay.audit import Audit, AuditReport, compare_states
@@ -23,7 +24,7 @@ from phaseline.engine.replay.server_log import ServerLog
 from phaseline.engine.scripts.runner import shared_runner
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.schemas import codec, wire_codec
-from phaseline.schemas.records import Entity, Rejection, Transition
+from phaseline.schemas.records import Entity, Mark, Rejection, Transition
 from phaseline.schemas.subjects import Subjects
 
 
@@ -63,18 +64,14 @@ def _is_by_worker(message: Stored) -> bool:
 
 
 async def decided(wire: Wire, layout: Layout) -> bool:
-    """Whether the checkpoints have reached the last event of every bucket."""
-    installation = await notes.current(Installation(wire, layout, Kinds(())))
-    layout_now = installation.layout
-    for bucket in range(layout.partitions):
-        event = await last_message_from_leader(wire, layout.events, installation.subjects.inbox(bucket))
-        if event is None:
-            continue
-        root = event.subject[len(layout.prefix) + 1 :].split(".")[2]
-        numbers = [division.number_of(root) for division in layout_now.all_divisions]
-        checkpoints = (await closings.checkpoints(installation, numbers)).values()
-        if not any(last is not None and last.position >= event.sequence for last in checkpoints):
-            return False
+    """Whether the checkpoint of every partition has reached its last event."""
+    subjects = Subjects(layout.prefix)
+    for partition in range(layout.partitions):
+        event = await last_message_from_leader(wire, layout.events, subjects.inbox(partition))
+        if event is not None:
+            last = await checkpoint.last(wire, layout.log, subjects.checkpoint(partition))
+            if last is None or last.position < event.sequence:
+                return False
     return True
 
 
@@ -133,6 +130,40 @@ async def audited(wire: Wire, layout: Layout) -> AuditReport:
         await audit.run()
         await compare_states(installation, audit)
     return audit.report
+
+
+async def assert_each_decided_once(wire: Wire, layout: Layout) -> int:
+    """Check that each record is in the log once, those of a tree in the order of its events, versions without a gap,
+    and that an audit decides the same. Returns the number of records.
+    """
+    found = [*_records([(m.sequence, m.data) for m in await stored(wire, layout.log, [f"{layout.prefix}.*.*.>"])
+                        if m.subject.startswith((f"{layout.prefix}.log.", f"{layout.prefix}.mark."))])]  # fmt: skip
+    ids = Counter((record.cause.sequence, index) for record, index in found if not isinstance(record, Mark))
+    assert [one for one, times in ids.items() if times > 1] == []
+    last, versions = dict[str, int](), dict[tuple[str, str], int]()
+    for record, _ in found:
+        if isinstance(record, Rejection):
+            continue
+        entity, cause = record.entity, record.cause.sequence
+        root = entity.id.partition("/")[0]
+        assert last.get(root, 0) <= cause, (root, last[root], cause)
+        last[root] = cause
+        if isinstance(record, Transition):
+            assert entity.version == versions.get((entity.kind, entity.id), 0) + 1
+            versions[entity.kind, entity.id] = entity.version
+    report = await audited(wire, layout)
+    assert report.holds, report
+    assert (report.undecided, report.losses, report.foreign) == (0, [], [])
+    assert report.records == len(found)
+    return len(found)
+
+
+def _records(messages: list[tuple[int, bytes]]) -> Iterator[tuple[Transition | Rejection | Mark, int]]:
+    for _, body in messages:
+        try:
+            yield wire_codec.read(body), int(wire_codec.read_id(body).partition("-")[2])
+        except (ValueError, KeyError, TypeError, AttributeError):
+            continue
 
 
 Log = list[Logged]

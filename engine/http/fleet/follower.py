@@ -13,7 +13,7 @@ tell: they may be lost as well, and the server leaves out the headers by which a
 
 import asyncio
 import time
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
@@ -31,9 +31,7 @@ from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.log_records import record_in_log, record_in_state
 from phaseline.engine.request_errors import PlaceAhead, StillLoading
 from phaseline.schemas import wire_codec
-from phaseline.schemas.partitions.divisions import Division
 from phaseline.schemas.records import Mark, Transition
-from phaseline.schemas.subjects import quote
 
 SLICE = 100
 """Messages that are taken at once. After each slice others have a turn: within some ms, however much there is."""
@@ -199,28 +197,22 @@ class _Count(NamedTuple):
     entities: int
 
 
-Counts = dict[Division, dict[int, _Count]]
-"""By the division and the number of a partition."""
-
-
-async def _counts(installation: Installation) -> Counts:
+async def _counts(installation: Installation) -> dict[int, _Count]:
     """What the last checkpoints in LOG count. Entities do not vanish, so at any later place there are as many."""
-    counts: Counts = defaultdict(dict)
-    layout = installation.layout
-    async for messages in read_all(installation.wire, layout.log, [installation.subjects.checkpoint("*")]):
+    counts = dict[int, _Count]()
+    async for messages in read_all(installation.wire, installation.layout.log, [installation.subjects.checkpoint("*")]):
         for stored in messages:
             found = checkpoint.read(stored)
             if found is not None:
                 number = int(stored.subject.removeprefix(f"{installation.prefix}.mark.").partition(".")[0])
-                division = Division.of(number, found.of or layout.partitions)
-                counts[division][number] = _Count(stored.sequence, found.entities)
+                counts[number] = _Count(stored.sequence, found.entities)
     return counts
 
 
 class _States:
     """Reads the messages of STATE. newest: the newest place in LOG among them. is_ours: whether workers wrote all."""
 
-    def __init__(self, installation: Installation, counts: Counts) -> None:
+    def __init__(self, installation: Installation, counts: dict[int, _Count]) -> None:
         """counts: what LOG's checkpoints counted before STATE is read."""
         self._installation, self._counts = installation, counts
         self.newest, self.is_ours = 0, True
@@ -240,17 +232,12 @@ class _States:
 
     def suffice(self, fleet: LiveFleet) -> bool:
         """Whether the fleet has all entities that the checkpoints count, beside those that have come since."""
-        return all(_has_all(fleet, division, counts) for division, counts in self._counts.items())
-
-
-def _has_all(fleet: LiveFleet, division: Division, counts: dict[int, _Count]) -> bool:
-    """Whether the fleet has as many entities of each partition of a division as its checkpoint counts."""
-    numbers, found = dict[str, int](), Counter[int]()
-    for place, record in zip(fleet.places, fleet.last, strict=True):
-        root = record.entity.id.partition("/")[0]
-        number = numbers.get(root)
-        if number is None:
-            number = numbers[root] = division.number_of(quote(root))
-        if record.entity.version > 1 or number not in counts or place <= counts[number].place:
-            found[number] += 1
-    return all(found[number] >= count.entities for number, count in counts.items())
+        partitions, found = dict[str, int](), Counter[int]()
+        for place, record in zip(fleet.places, fleet.last, strict=True):
+            root = record.entity.id.partition("/")[0]
+            number = partitions.get(root)
+            if number is None:
+                number = partitions[root] = self._installation.partition_of(root)
+            if record.entity.version > 1 or number not in self._counts or place <= self._counts[number].place:
+                found[number] += 1
+        return all(found[number] >= count.entities for number, count in self._counts.items())

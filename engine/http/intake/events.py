@@ -13,8 +13,7 @@ from phaseline.engine.errors import EventGone, Undecided
 from phaseline.engine.http.call import Call, HttpAnswer
 from phaseline.engine.http.intake import bodies
 from phaseline.engine.http.intake.sending import Sender, outcome_map
-from phaseline.engine.log.division import notes
-from phaseline.engine.log.division.closings import is_decided
+from phaseline.engine.log.checkpoint import is_decided
 from phaseline.engine.log.log_records import event_at
 from phaseline.engine.publish.outcomes import of_receipt
 from phaseline.engine.publish.single import Receipt
@@ -111,7 +110,7 @@ async def event(call: Call) -> HttpAnswer:
     except codec.Undecodable:
         shown = None
     receipt = Receipt(sequence, duplicate=False, event="", source="")
-    is_over = await is_decided(await notes.known(installation), unquote(token), sequence)
+    is_over = await is_decided(installation, unquote(token), sequence)
     try:
         outcome = await of_receipt(installation, receipt, LONGEST if is_over else LOOK)
     except Undecided:

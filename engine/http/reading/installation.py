@@ -11,7 +11,6 @@ from phaseline.engine.errors import ApiFailed, NoAnswer, NotPermitted
 from phaseline.engine.http.call import Call, HttpAnswer
 from phaseline.engine.http.fleet import columns
 from phaseline.engine.log import latest, table_eras
-from phaseline.engine.log.division import notes
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.when import Moment
 from phaseline.engine.publish.backlog import owner_of
@@ -43,13 +42,13 @@ async def summary(call: Call) -> HttpAnswer:
         "tables": {"digest": service.kinds.digest, "kinds": service.kinds.versions},
     }  # fmt: skip
     if not trees:
-        body |= await _parts(await notes.known(service.installation))
+        body |= await _parts(service.installation)
     return HttpAnswer(body, Moment(fleet.place, fleet.time_ns), headers={"Cache-Control": "no-store"})
 
 
 async def _parts(installation: Installation) -> dict[str, Any]:
     """Who works, who decides what, what is stored where."""
-    partitions = installation.layout.division.numbers
+    partitions = range(installation.layout.partitions)
     owned, streams, workers, eras = await asyncio.gather(
         asyncio.gather(*(_partition(installation, one) for one in partitions)),
         asyncio.gather(*(_stream(installation, name) for name in installation.layout.streams)),

@@ -11,7 +11,6 @@ from phaseline.engine.jetstream.reader import BUFFER
 from phaseline.engine.jetstream.stream_reader import reader_of
 from phaseline.engine.log import checkpoint, log_records
 from phaseline.engine.log.archived import note
-from phaseline.engine.log.division import closings, notes
 from phaseline.engine.log.installation import Installation
 from phaseline.schemas.records import nanoseconds, timestamp
 
@@ -35,7 +34,6 @@ class Expiring(NamedTuple):
 
 async def expiring(installation: Installation, age_ns: int) -> Expiring:
     """What would be deleted at once if EVENTS kept events for so long only."""
-    installation = await notes.current(installation)
     info = await installation.wire.api(f"STREAM.INFO.{installation.layout.events}")
     first, last = int(info["state"]["first_seq"]), int(info["state"]["last_seq"])
     oldest_kept = await _first_since(installation, timestamp(nanoseconds(info["ts"]) - age_ns))
@@ -58,21 +56,16 @@ async def _first_since(installation: Installation, moment: str) -> int | None:
 
 
 async def undecided(installation: Installation, last: int) -> AsyncGenerator[int, None]:
-    """The positions up to `last` of the events that are not decided, in order, as far as the log says.
-
-    installation: with its present division.
-    """
-    deciders, skip = await closings.deciders(installation), len(installation.prefix) + 1
-    numbers = (number for division in deciders.divisions for number in division.numbers)
-    known = {number: await _known(installation, number) for number in numbers if number not in deciders.closed}
-    base = max(min(known.values()), await note.position(installation))
+    """The positions up to `last` of the events that are not decided, in order, as far as the log says."""
+    known = [await _known(installation, number) for number in range(installation.layout.partitions)]
+    skip = len(installation.prefix) + 1
+    base = max(min(known), await note.position(installation))
     async with reader_of(installation.wire, installation.layout.events, [], base + 1) as reader:
         while not reader.caught_up:
             for event in await reader.take(BUFFER):
                 if event.sequence > last:
                     return
-                number = deciders.of(event.subject[skip:].split(".", 3)[2], event.sequence)
-                if number in known and event.sequence > known[number]:
+                if event.sequence > known[int(event.subject[skip:].split(".", 2)[1])]:
                     yield event.sequence
 
 
@@ -82,7 +75,5 @@ async def _known(installation: Installation, partition: int) -> int:
     last = await checkpoint.last(installation.wire, installation.layout.log, subject) or checkpoint.Checkpoint()
     if last.plan is not None:
         return last.position
-    known = max(last.position, last.clear or 0)
-    # Lone records do not write the checkpoint. In a bucket with records of several partitions they are not told apart.
-    is_divided = bool(installation.layout.divisions)
-    return known if is_divided else max(known, await log_records.last_cause(installation, partition))
+    # Lone records do not write the checkpoint.
+    return max(last.position, last.clear or 0, await log_records.last_cause(installation, partition))

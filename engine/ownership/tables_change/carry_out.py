@@ -9,7 +9,7 @@ Belongs here: these steps. Does not: which records there are (`core.tables_chang
 import asyncio
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from typing import TypeVar
 
@@ -19,7 +19,6 @@ from phaseline.engine import logs
 from phaseline.engine.core.message import NO_EVENT, Message
 from phaseline.engine.core.process import Processor
 from phaseline.engine.core.tables_change import moving, stranded
-from phaseline.engine.errors import MovedWhileDivided
 from phaseline.engine.log import table_eras
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.table_eras import Era
@@ -35,33 +34,29 @@ log = logs.get_logger(__name__)
 
 
 async def change_tables(
-    installation: Installation, claim: Claim, states: PartitionStates, last: Era | list[Era | None], wanted: Era,
+    installation: Installation, claim: Claim, states: PartitionStates, last: Era | None, wanted: Era,
     accepted: str,
 ) -> None:  # fmt: skip
     """Finish a change that is under way, and carry out another one if the tables or their setting differ.
 
-    states: of the partition. last: its last note; if it has none, those of the partitions from which its trees come.
-    wanted: the note as it should be, whose position is not known yet. accepted: the digest of the tables that may
-    strand entities. Raises `StatesStranded`, `MovedWhileDivided`.
+    states: of the partition. last: its last note. wanted: the note as it should be, whose position is not known yet.
+    accepted: the digest of the tables that may strand entities. Raises `StatesStranded`.
     """
-    former = [last] if isinstance(last, Era) else last
     try:
-        if isinstance(last, Era) and last.former and last.digest == wanted.digest:
+        if last is not None and last.former and last.digest == wanted.digest:
             await _go_on(installation, claim, last)
         claim.tree.silence_after = wanted.silence_after
-        if not isinstance(last, Era) or (last.digest, last.silence_after) != (wanted.digest, wanted.silence_after):
-            await _carry_out(installation, claim, former, wanted, accepted)
+        if last is None or (last.digest, last.silence_after) != (wanted.digest, wanted.silence_after):
+            await _carry_out(installation, claim, last, wanted, accepted)
     except BaseException:
         states.forget()  # the tree may be ahead of the log
         raise
 
 
-async def _carry_out(
-    installation: Installation, claim: Claim, former: Sequence[Era | None], noted: Era, accepted: str
-) -> None:
+async def _carry_out(installation: Installation, claim: Claim, former: Era | None, noted: Era, accepted: str) -> None:
     """Note that other tables decide from here on, and move the entities that have to move."""
     kinds = installation.kinds
-    changed = {name: version for era in former for name, version in table_eras.changed(kinds, era).items()}
+    changed = table_eras.changed(kinds, former)
     if not changed:
         # The event of a plan was decided by the former tables.
         begins = max(claim.position, 0 if claim.checkpoint.plan is None else claim.checkpoint.plan.cause)
@@ -75,8 +70,6 @@ async def _carry_out(
     if not await _scanned(partial(moving.pieces, claim.tree, begun.change())):
         await _note(installation, claim, noted)
         return
-    if claim.opening is not None:
-        raise MovedWhileDivided(partition=claim.partition, digest=kinds.digest)
     await _note(installation, claim, begun)
     await _go_on(installation, claim, begun)
 
@@ -88,7 +81,6 @@ async def _go_on(installation: Installation, claim: Claim, begun: Era) -> None:
     claim.tree.silence_after = begun.silence_after
     processor = Processor(
         claim.tree, installation.subjects, claim.partition, as_json=layout.feed == "json", limit=claim.limit,
-        buckets=layout.partitions if layout.divisions else None,
     )  # fmt: skip
     pieces = await _scanned(partial(moving.pieces, claim.tree, change))
     for batch in processor.move(change, pieces):

@@ -10,7 +10,6 @@ from typing import Any, NamedTuple
 
 from phaseline.engine.core.tables_change.stranded import Lots
 from phaseline.engine.log import table_eras
-from phaseline.engine.log.division import notes
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.ownership.tables_change.survey import remedy, survey
 from phaseline.schemas.wire_codec import state_map
@@ -64,10 +63,10 @@ class TablesReport:
 
 async def tables_report(installation: Installation, progress: Callable[[int], None] | None = None) -> TablesReport:
     """Read it. progress: called with the number of entities since the last call. Stores nothing."""
-    installation, kinds = await notes.known(installation), installation.kinds
+    kinds = installation.kinds
     deciding: dict[str, list[int]] = {}
     before: dict[str, set[str]] = {}
-    for partition in installation.layout.division.numbers:
+    for partition in range(installation.layout.partitions):
         for era in (await table_eras.eras(installation, partition))[-1:]:
             deciding.setdefault(era.digest, []).append(partition)
             for name, version in era.tables.items():
