@@ -16,7 +16,7 @@ import pytest_asyncio
 
 PRODUCTS = ("built_in", "edge", "emco", "fleet", "gitops", "kubernetes")
 SURFACES = (
-    "assess", "cells", "cli", "client", "console", "demo", "doctor", "edge", "emco_status", "generate", "http",
+    "assess", "cells", "cli", "client", "console", "demo", "doctor", "emco_status", "generate", "http",
     "last_observation", "observe", "page", "telemetry",
 )  # fmt: skip
 ABSENT = {
