@@ -1,7 +1,8 @@
 """The rows of the table of known kinds, one module for each family of kinds.
 
 Belongs here: the modules of rows, in the order in which their globs are tried. Does not: the words of rows (`rows`).
-To add a family, write a module with a tuple FAMILIES, and name it here. Facts come from the vendor's types, in our words.
+To add a family, write a module with a tuple FAMILIES, and name it here. Facts come from the vendors' types, in our
+words.
 """
 
 from functools import cache
