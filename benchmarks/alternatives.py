@@ -21,6 +21,7 @@ from phaseline.engine.embedded.server import EmbeddedServer
 from phaseline.engine.jetstream.streams import provision
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.settings import Settings
+from phaseline.machines.built_in import installed
 from phaseline.schemas import codec
 from phaseline.schemas.subjects import Subjects
 
@@ -102,7 +103,7 @@ async def _phaseline(count: int) -> float:
     async with EmbeddedServer() as server:
         settings = Settings(feed="msgpack", nats=(server.url,))
         async with Wire.open(settings, name="bench") as wire:
-            layout = await provision(wire, settings)
+            layout = await provision(wire, settings, installed().copies.values())
             await store(wire, layout, list(Workload(settings.prefix, count).events()))
             return (await contend("phaseline", server.url, settings.prefix, count, 0))["seconds"]
 

@@ -97,7 +97,7 @@ async def _measured(url: str, prefix: str, name: str, size: int) -> float:
     """
     settings = Settings(feed="msgpack", nats=(url,), prefix=prefix, partitions=1)
     async with Wire.open(settings, name="bench") as wire:
-        layout = await provision(wire, settings)
+        layout = await provision(wire, settings, installed().copies.values())
         events = list(_events(name, prefix, size))
         await store(wire, layout, events)
         await contend("phaseline", url, prefix, len(events), 0)

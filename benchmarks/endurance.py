@@ -21,6 +21,7 @@ from phaseline.engine.jetstream.streams import Layout, provision
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.log import checkpoint
 from phaseline.engine.settings import Settings
+from phaseline.machines.built_in import installed
 from phaseline.schemas.subjects import Subjects
 
 EVENTS = 5_000_000
@@ -69,7 +70,7 @@ async def run(count: int) -> bool:
         async with EmbeddedServer(Path(processor) / "nats") as server:
             settings = Settings(feed="msgpack", nats=(server.url,), prefix="pl")
             async with Wire.open(settings, name="endurance") as wire:
-                layout = await provision(wire, settings)
+                layout = await provision(wire, settings, installed().copies.values())
                 print(f"storing {count:,} events ...", file=sys.stderr)
                 await fill(wire, layout, count)
                 print("deciding them ...", file=sys.stderr)

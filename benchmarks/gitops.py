@@ -22,6 +22,7 @@ from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.scripts.runner import SandboxRunner
 from phaseline.engine.scripts.sandbox import Sandbox
 from phaseline.engine.settings import Settings
+from phaseline.machines.built_in import installed
 from phaseline.machines.gitops.auto_sync import may_sync
 from phaseline.machines.kubernetes.assess import assess
 from phaseline.machines.kubernetes.diff.compare import compare
@@ -173,7 +174,7 @@ async def _measured(url: str, prefix: str, name: str, size: int) -> float:
     """Events/s of a backlog in one partition, a fresh process and fresh streams; the first fifth does not count."""
     settings = Settings(feed="msgpack", nats=(url,), prefix=prefix, partitions=1)
     async with Wire.open(settings, name="bench") as wire:
-        layout = await provision(wire, settings)
+        layout = await provision(wire, settings, installed().copies.values())
         events = list(_observations(prefix, size) if name == "observed" else Workload(prefix, size).events())
         await store(wire, layout, events)
         await contend("phaseline", url, prefix, len(events), 0)

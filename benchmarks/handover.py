@@ -24,6 +24,7 @@ from phaseline.engine.jetstream.stream_reader import read_all
 from phaseline.engine.jetstream.streams import Layout, provision
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.settings import Settings
+from phaseline.machines.built_in import installed
 from phaseline.schemas import codec, wire_codec
 from phaseline.schemas.records import SECOND
 from phaseline.schemas.subjects import Subjects, partition_of
@@ -112,7 +113,7 @@ async def run(entities: int = ENTITIES, rate: int = RATE, restarts: int = RESTAR
     async with EmbeddedServer() as server, AsyncExitStack() as ending:
         settings = Settings(feed="msgpack", nats=(server.url,))
         wire = await ending.enter_async_context(Wire.open(settings, name="bench"))
-        layout = await provision(wire, settings)
+        layout = await provision(wire, settings, installed().copies.values())
         folder = Path(ending.enter_context(tempfile.TemporaryDirectory()))
         load = Load(wire, settings.prefix, max(1, entities // CLUSTERS))
         await load.fill()

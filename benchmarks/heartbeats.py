@@ -50,7 +50,7 @@ async def _worker_share(clusters: int, every: float, after: float) -> dict[str, 
     async with EmbeddedServer() as server:
         settings = Settings(feed="msgpack", nats=(server.url,))
         async with Wire.open(settings, name="bench") as wire:
-            layout = await provision(wire, settings)
+            layout = await provision(wire, settings, installed().copies.values())
             process = await asyncio.create_subprocess_exec(
                 sys.executable, "-m", "benchmarks.heartbeats", server.url, f"{after}",
                 stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE, cwd=ROOT,

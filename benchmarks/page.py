@@ -192,7 +192,7 @@ async def run(
     async with EmbeddedServer() as server:
         settings = Settings(feed="msgpack", nats=(server.url,), partitions=1)
         async with Wire.open(settings, name="bench") as wire:
-            layout = await provision(wire, settings)
+            layout = await provision(wire, settings, installed().copies.values())
             fleet = Fleet(wire, layout, await take_over(Installation(wire, layout, installed()), 0, "bench"), entities)
             await fleet.build()
             await fleet.settled()

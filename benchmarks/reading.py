@@ -74,7 +74,9 @@ async def run(entities: int = ENTITIES, rounds: int = ROUNDS, commands: Iterable
         for prefix, events in (("pl", _adopted), ("ph", _moved), ("pr", _rejected)):
             settings = Settings(feed="msgpack", nats=(server.url,), partitions=1, prefix=prefix)
             async with Wire.open(settings, name="bench") as wire:
-                await _fill(wire, await provision(wire, settings), prefix, events(entities))
+                await _fill(
+                    wire, await provision(wire, settings, installed().copies.values()), prefix, events(entities)
+                )
         found = {}
         for name in commands or COMMANDS:
             prefix, words, (stream, filter_) = COMMANDS[name]

@@ -24,6 +24,7 @@ from phaseline.engine.embedded.server import EmbeddedServer
 from phaseline.engine.jetstream.streams import Layout, provision
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.settings import Settings
+from phaseline.machines.built_in import installed
 from phaseline.schemas import codec
 from phaseline.schemas.subjects import Subjects
 
@@ -61,7 +62,7 @@ async def run(
         async with asyncio.timeout(LIMIT), EmbeddedServer() as server:
             settings = Settings(feed="msgpack", nats=(server.url,), partitions=partitions)
             async with Wire.open(settings, name="bench", patient=True) as wire:
-                layout = await provision(wire, settings)
+                layout = await provision(wire, settings, installed().copies.values())
                 created = await _create(server, wire, layout, entities)
                 taken = {number: await _taken(wire, layout, number) for number in numbers}
                 found["partitions"][partitions] = {

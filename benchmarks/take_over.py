@@ -31,7 +31,7 @@ async def run(entities: int = ENTITIES, rounds: int = ROUNDS) -> dict[str, Any]:
     async with EmbeddedServer() as server:
         settings = Settings(feed="msgpack", nats=(server.url,), partitions=1)
         async with Wire.open(settings, name="bench") as wire:
-            layout = await provision(wire, settings)
+            layout = await provision(wire, settings, installed().copies.values())
             await _fill(wire, layout, entities)
             taken, prepared, read = [], [], []
             for _ in range(rounds):

@@ -16,6 +16,7 @@ from phaseline.engine.embedded.server import EmbeddedServer
 from phaseline.engine.jetstream.streams import Layout, provision
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.settings import DEFAULT_PARTITIONS, Settings
+from phaseline.machines.built_in import installed
 
 WORKERS = (1, 2, 4)
 ROUNDS = 3
@@ -39,7 +40,7 @@ async def run(
             async with EmbeddedServer() as server:
                 settings = Settings(feed="msgpack", nats=(server.url,), partitions=partitions)
                 async with Wire.open(settings, name="bench") as wire:
-                    layout = await provision(wire, settings)
+                    layout = await provision(wire, settings, installed().copies.values())
                     found[number].append(await _measure(server, wire, layout, number, events, records))
     return {"events": events, "rounds": rounds, "workers": found}
 

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from phaseline.engine.jetstream.streams import Layout, provision
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.settings import Settings
+from phaseline.machines.built_in import installed
 from phaseline.schemas import codec
 from phaseline.schemas.subjects import Subjects
 
@@ -61,7 +62,7 @@ class Workload:
 
 async def installation(wire: Wire, settings: Settings, count: int) -> Layout:
     """Make streams with an own prefix, and store `count` events in them."""
-    layout = await provision(wire, settings)
+    layout = await provision(wire, settings, installed().copies.values())
     await store(wire, layout, list(Workload(settings.prefix, count).events()))
     return layout
 

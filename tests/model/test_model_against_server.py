@@ -178,7 +178,7 @@ async def agree(url: str, operations: Sequence[Operation]) -> None:
                 await both.do(operation)
             await both.compare()
         finally:
-            for name in (layout.live, layout.state, layout.events, layout.log, layout.lease):
+            for name in (layout.state, layout.events, layout.log, layout.lease):
                 await wire.api(f"STREAM.DELETE.{name}")
 
 

@@ -59,6 +59,7 @@ VIEW: dict[str, Call] = {
 """The calls that a view has too."""
 CALLS: dict[str, Call] = {
     **VIEW,
+    "ask": lambda client: client.ask("emco_resource", "r"),
     "publish": lambda client: client.publish("cluster", "update", "c1"),
     "publish_many": lambda client: client.publish_many([event(5, subject="node/c1/p/n5")]),
     "publish_and_wait": lambda client: client.publish_and_wait("cluster", "update", "c1"),
@@ -144,7 +145,7 @@ def test_every_method_is_in_the_table() -> None:
     assert documented == (public(Client) | groups) - {"close"}
     assert documented == {*CALLS, "snapshot", "resend", "outcome", "record", "stale_since"}
     shared = public(phaseline.EmcoView, "emco.") | public(phaseline.FleetView, "fleet.")
-    only = {"last_of", "last_of_tree", "next_place", "stale_since_ns", "unsorted"}
+    only = {"last_of", "last_of_tree", "next_place", "stale_since_ns", "unknown_parts", "unsorted"}
     assert public(phaseline.EntityView) | shared == {*VIEW, "stale_since"} | only
 
 
@@ -175,6 +176,7 @@ async def test_a_reader_suffices_for_all_of_a_view(installed: Installed) -> None
         nodes = await view.last_of("node")
         assert len(nodes) == len(await view.last_of_tree("c1")) - 2
         assert {one.entity.id for one in nodes} == {one.entity.id async for one in view.unsorted("node")}
+        assert await view.unknown_parts(installed.nodes) == {}
         assert await view.stale_since(installed.nodes) == await view.stale_since_ns(installed.nodes) == {}
 
 

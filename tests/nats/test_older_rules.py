@@ -17,6 +17,7 @@ from phaseline.engine.settings import Settings
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.tables import ABSENT, DELETED, LIVE, SAME, Facet, Field, Label, Row, RuleEvent, Table, rule
 from tests.support.jobs_at_work import audit, audited, decide, replace_kinds
+from tests.support.own_product import OWN
 
 Computed = Mapping[str, Any]
 
@@ -45,7 +46,7 @@ def kinds(computes: Callable[[Computed, RuleEvent], Computed]) -> Kinds:
     crate = Table(
         kind="crate", id=("crate",), facets=(phase,), intents=("put",), attributes=(Field("weight", int, "its weight"),)
     )
-    return Kinds((crate, Table(kind="shelf", id=("shelf",), facets=(built,), intents=("build",))))
+    return Kinds((crate, Table(kind="shelf", id=("shelf",), facets=(built,), intents=("build",))), products=OWN)
 
 
 OLD, NEW, CARELESS = kinds(weighing(1, 1)), kinds(weighing(2, 2)), kinds(weighing(1, 3))

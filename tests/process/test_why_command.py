@@ -57,6 +57,7 @@ async def test_every_standing_cause(shell: Shell, client: Client) -> None:
     )  # fmt: skip
     assert await why(shell, "c1/a/n1") == (
         "node c1/a/n1  Failed [Unschedulable, Balance]  since T\n"
+        "├── to do: Pay what is owed; the node comes back when that is reported.\n"
         "├── Unschedulable: cordon by /node, event E (seq 5) at T: Maintenance: kernel update\n"
         "├── Balance: overdue by /node, event E (seq 7) at T\n"
         "└── NotReady cleared: ready by /node, event E (seq 8) at T\n"
@@ -70,14 +71,17 @@ async def test_a_cluster_stopped_above_and_what_it_was_before(shell: Shell, clie
     cluster = (
         "├── shown while the cluster is Stopped or Starting\n"
         "│   └── cluster c1  Stopped [Balance]  since T\n"
+        "│       ├── to do: Pay what is owed; then start the cluster, or create it again if it was never there.\n"
         "│       └── overdue by /cluster, event E (seq 7) at T: nobody paid\n"
     )
     assert await why(shell, "c1/dns") == (
-        f"component c1/dns  Failed [Degraded, ClusterNotRunning]  since T\n{cluster}"
+        "component c1/dns  Failed [Degraded, ClusterNotRunning]  since T\n"
+        f"├── to do: Look at the replicas that are not ready, and at the message.\n{cluster}"
         "└── its base is Failed [Degraded]: degraded by /component, event E (seq 5) at T\n"
     )
     assert await why(shell, "c1/a") == (
-        f"node_pool c1/a  Failed [ClusterNotRunning]  since T\n{cluster}"
+        "node_pool c1/a  Failed [ClusterNotRunning]  since T\n"
+        f"├── to do: Get the cluster running first; the pool follows.\n{cluster}"
         "└── its base is Scaling [Progressing]: scale by /node_pool, event E (seq 6) at T\n"
     )
     place = (await shell("history", "cluster", "c1", "--json")).lines[-2]["logsequence"]
@@ -122,6 +126,7 @@ async def test_what_could_not_be_cleaned_up_after_a_cascade(shell: Shell, client
     )
     assert await why(shell, "c1/a/n1") == (
         "node c1/a/n1  Failed [ResourceCleanupFailed]  since T\n"
+        "├── to do: Look for what the message says could not be removed, remove it, and remove the node again.\n"
         "└── ResourceCleanupFailed: cleanup_failed by /node, event E (seq 6) at T: disk in use\n"
         "    └── it was Deleting: remove, fired by node_pool c1/a\n"
         "        └── remove, fired by cluster c1\n"

@@ -45,7 +45,7 @@ async def test_a_worker_that_fails_on_all_that_it_decides_ends_and_says_so(setti
     _, said = await asyncio.wait_for(worker.process.communicate(), LIMIT)
     assert worker.process.returncode == 1
     assert "worker_faults" in said.decode()
-    assert "kinds in 3 trees, all made this worker fail: LookupError: no such codec" in said.decode()
+    assert "kinds in 3 trees, all made this worker fail: Unread: LookupError" in said.decode()
     assert await rejected(wire, layout) == []
     async with workers(settings, 1):
         await until_decided(wire, layout)

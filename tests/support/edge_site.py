@@ -26,6 +26,7 @@ from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.settings import Settings
 from tests.support import free_ports
 from tests.support.accounts_server import AccountsServer
+from tests.support.built_in_kinds import BUILT_IN_KINDS
 from tests.support.patience import wait_for
 from tests.support.raw_checker import read
 
@@ -168,7 +169,7 @@ async def site(folder: Path, *names: str, accounts: bool = True, add: bool = Tru
         hub = await stack.enter_async_context(Hub(folder, names, accounts=accounts))
         settings = hub.settings("engine", **more)
         wire = await stack.enter_async_context(Wire.open(settings))
-        layout = await provision(wire, settings)
+        layout = await provision(wire, settings, BUILT_IN_KINDS.copies.values())
         edges = {}
         for name in names:
             edges[name] = await stack.enter_async_context(EdgeSite(hub, name, folder))
