@@ -33,6 +33,8 @@ BODIES = 8 << 20
 """Bytes of bodies whose requests are not answered; beyond that, some of those that still come give way."""
 EXTRA, GIVING_WAY, GRACE = 16, 16, 0.5
 """Connections beyond the room, for probes; how many give way at once when the room is full, and after how long."""
+LOOKS = 15
+"""How often a request beyond the room looks whether a connection gives way, until each that waits may."""
 
 
 class Ending(NamedTuple):
@@ -123,6 +125,8 @@ class Guard:
         """Bytes of answers that are being sent."""
         self.bodies = 0
         """Bytes of bodies that are held."""
+        self._hoping = 0
+        """Requests beyond the room that wait for another connection to give way."""
         self._open: set[GuardedConnection] = set()
         self._peers: Counter[str] = Counter()
 
@@ -168,6 +172,23 @@ class Guard:
             if gone or (waiting and rank == 0):
                 return len(gone)
         return 0
+
+    async def make_room(self) -> bool:
+        """End another connection for a request beyond the room, as soon as one may give way; whether one did.
+
+        Few requests wait for that at once, because probes need the other places.
+        """
+        if self._hoping >= EXTRA // 2:
+            return False
+        self._hoping += 1
+        try:
+            for _ in range(LOOKS):
+                if self.give_way():
+                    return True
+                await asyncio.sleep((GRACE + TARDY) / LOOKS)
+        finally:
+            self._hoping -= 1
+        return False
 
     def relieve_handles(self) -> None:
         """No handle is left for a connection: end some that wait."""
