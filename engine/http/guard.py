@@ -185,6 +185,8 @@ class Guard:
             for _ in range(LOOKS):
                 if self.give_way():
                     return True
+                if all(one.phase().rank is None for one in self._open):
+                    return False
                 await asyncio.sleep((GRACE + TARDY) / LOOKS)
         finally:
             self._hoping -= 1

@@ -227,7 +227,8 @@ class GuardedConnection(HttpToolsProtocol, asyncio.BufferedProtocol):
         """Answer a request, in pieces that the client takes one after the other."""
         if self.is_extra:
             self.cycle.keep_alive = False
-        if self.is_extra and scope["path"] not in PROBES and not await self.guard.make_room():
+        # A request that is not whole would take the place of one that is.
+        if self.is_extra and scope["path"] not in PROBES and (self._in_body or not await self.guard.make_room()):
             self.guard.clients.refuse(limits.FULL.reason, self.peer)
             await send({"type": "http.response.start", "status": limits.FULL.status, "headers": _headers(limits.FULL)})
             await send({"type": "http.response.body", "body": _body(limits.FULL)})
