@@ -43,10 +43,12 @@ class Objects:
         while self._held.strip():
             held = self._held.lstrip()
             try:
-                bounds.check_json_depth(held.encode(errors="replace"), bounds.FOREIGN)
                 value, end = self._decoder.raw_decode(held)
-            except bounds.Unbounded as error:
-                raise BadManifest(where=f"{self.name}, object {self._count + 1}", problem=str(error)) from error
+                if held.count("{", 0, end) + held.count("[", 0, end) > bounds.FOREIGN:
+                    bounds.check_depth(value, bounds.FOREIGN)
+            except (RecursionError, bounds.Unbounded) as error:
+                where, problem = f"{self.name}, object {self._count + 1}", bounds.too_deep(bounds.FOREIGN)
+                raise BadManifest(where=where, problem=problem) from error
             except ValueError as error:
                 self._tried = len(held)
                 where = f"{self.name}, object {self._count + 1}"

@@ -296,6 +296,15 @@ def test_an_object_that_is_nested_too_deep_is_left_out(levels: int, count: int) 
     assert len([*observer.see(ObjectChange(found))]) == count
 
 
+def test_objects_before_the_one_that_is_nested_too_deep_are_taken() -> None:
+    head = '{"apiVersion": "v1", "kind": "A", "a": '
+    fits, deep = (head + '{"a":' * levels + "1" + "}" * levels + "}" for levels in (400, 600))
+    taken = Objects("it").take(fits + deep)
+    assert next(taken)
+    with pytest.raises(BadManifest, match=r"object 2: .* more than 500 levels deep"):
+        next(taken)
+
+
 def test_a_stream_that_is_nested_too_deep() -> None:
     with pytest.raises(BadManifest, match="nested more than 500 levels deep"):
         [*Objects("it").take('{"a":' * 100_000 + "}")]
