@@ -298,6 +298,25 @@ async def test_half_requests_give_way(client: Client, working: Settings, monkeyp
             writer.close()
 
 
+async def test_a_whole_request_waits_until_half_a_body_gives_way(
+    client: Client, working: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Half bodies have a second. Nobody is told to come again meanwhile, and those beyond the room take no place."""
+    monkeypatch.setattr(server, "_room", lambda: 10)
+    async with http_server(working) as api:
+        opened = [await asyncio.open_connection("127.0.0.1", urlsplit(api.url).port) for _ in range(40)]
+        for _, writer in opened:
+            writer.write(POST + b"Content-Length: 1000\r\n\r\n{")
+        async with asyncio.timeout(LIMIT):
+            while api.service.traffic.clients.connections < 10:
+                await asyncio.sleep(0.02)
+        for _ in range(3):
+            async with raw(api, GET.replace(b"/livez", b"/v1/counts")) as one:
+                assert await one.answer() == 200
+        for _, writer in opened:
+            writer.close()
+
+
 async def test_probes_have_room_while_all_are_busy(
     client: Client, working: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
