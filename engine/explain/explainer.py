@@ -27,8 +27,6 @@ from phaseline.schemas.subjects import ancestor_id
 
 MAX_NAMED = 3
 """The most entities of a tally that are explained."""
-EVIDENCE, EVIDENCE_OF = "evidence", ("health_message",)
-"""The attribute that holds conditions of an observed object, and the messages that rest on it."""
 DEPTH = 40
 """How many views upon views are followed. Tables that pass their checks end long before."""
 
@@ -73,9 +71,10 @@ class _Explainer:
         )  # fmt: skip
 
     def evidence(self, entity: Entity, table: Facet, facet: FacetState) -> tuple[Mapping[str, Any], ...]:
-        """The conditions that the entity keeps as evidence of the facet whose own message it has."""
-        told = table.message_from in EVIDENCE_OF and facet.state == facet.base
-        return tuple(entity.attributes.get(EVIDENCE, ())) if told else ()
+        """The conditions that the entity keeps as evidence of the facet, unless a view covers its base."""
+        if table.evidence_from is None or facet.state != facet.base:
+            return ()
+        return tuple(entity.attributes.get(table.evidence_from, ()))
 
     def contradictions(self, entity: Entity, index: int) -> Iterator[Contradiction]:
         """What a source of the entity's own says of the facet that is not shown, because entities below decide."""

@@ -113,6 +113,7 @@ RESOURCE = Table(
             name="health",
             healthy=HEALTHY,
             message_from="health_message",
+            evidence_from="evidence",
             adopted=State(NOT_ASSESSED),
             labels=(*HEALTHS, UNRULED, Label(ASIDE, None, "Takes no part (a hook)", {"zh": "不参与"}, state_class="excused")),
             rows=(

@@ -307,6 +307,7 @@ class Facet:
     retired: the map of states: which states of earlier tables are no more, and where entities in them go.
     unknown_parts: a phase of the entities that `message_names` names, in which nothing is known of them. Consoles say
         how many are in it.
+    evidence_from: the attribute that holds conditions on which the base rests, as maps. `why` shows them.
     """
 
     name: str
@@ -325,6 +326,7 @@ class Facet:
     pending: tuple[str, ...] = ()
     retired: tuple[Retired, ...] = ()
     unknown_parts: str | None = None
+    evidence_from: str | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -72,6 +72,24 @@ def test_the_message_of_an_event_about_something_else_is_no_reason() -> None:
     assert DONE not in told.partition("sync  ")[0]
 
 
+def test_the_conditions_behind_a_health_stand_in_why() -> None:
+    said = {
+        "type": "NotReady",
+        "status": "True",
+        "reason": "InvalidResource",
+        "lastTransitionTime": "2026-03-02T07:00:00Z",
+    }
+    user = kubernetes_object(
+        "kafka.strimzi.io/v1beta2", "KafkaUser", metadata={"name": "u", "namespace": "shop"},
+        status={"conditions": [said]},
+    )  # fmt: skip
+    life = GitOpsHistory().observe(user)
+    [resource] = life.history.tree.entities["resource"]
+    told = shown(life, "resource", resource)
+    assert "condition NotReady is True (InvalidResource) since 2026-03-02T07:00:00Z" in told
+    assert "NotReady" not in told.partition("sync  ")[2]
+
+
 def test_sources_that_contradict_each_other_both_stand_in_why() -> None:
     life = GitOpsHistory().observe(
         {**deployment(replicas=3), "status": {"replicas": 1}}, desired=deployment(replicas=3)
