@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import shutil
 from collections import Counter
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
@@ -205,6 +206,41 @@ async def test_a_new_store_goes_on_where_the_lost_one_was(tmp_path: Path) -> Non
             await all_came_once(found, 30)
         async with Wire.open(edge.settings("operator")) as wire:
             assert (await wire.api(f"STREAM.INFO.{edge.names.store}"))["state"]["last_seq"] == 30
+
+
+async def test_an_older_copy_of_the_store_goes_on_where_the_hub_is(tmp_path: Path) -> None:
+    """As after a power cut that took acknowledged events: the next numbers are some that the hub has had."""
+    async with site(tmp_path, "c1", dedupe_window=WINDOW) as found:
+        edge, settings = found.edges["c1"], found.hub.settings("operator", dedupe_window=WINDOW)
+        async with at_work(found.wire.settings, found.wire, BUILT_IN_KINDS), Wire.open(settings) as wire:
+            await publish(edge, nodes("c1", 0, 10))
+            await found.until_stored(10)
+            await edge.stop()
+            shutil.copytree(edge.data / "jetstream", tmp_path / "older")
+            await edge.start()
+            await publish(edge, nodes("c1", 10, 20))
+            await found.until_stored(20)
+            await edge.kill()
+            shutil.rmtree(edge.data / "jetstream")
+            shutil.copytree(tmp_path / "older", edge.data / "jetstream")
+            await edge.start()
+
+            async def is_seen() -> bool:
+                [state] = await edge_state.edges(wire, settings)
+                return state.state == "store lost" and "number 10, and the hub has had 20" in state.advice
+
+            await wait_for(is_seen, is_seen)
+            changed = (await found.add("c1")).changed
+            assert changed == [f"source of {edge.names.inlet}", f"numbers of {edge.names.store} at the edge, from 21"]
+            await publish(edge, nodes("c1", 20, 30))
+            await all_came_once(found, 30)
+            [state] = await edge_state.edges(wire, settings)
+            assert (state.state, state.repeats) == ("connected", 0)
+
+
+async def test_an_edge_writes_an_event_to_its_disk_before_it_acknowledges_it(tmp_path: Path) -> None:
+    async with site(tmp_path, "c1") as found:
+        assert "sync_interval: always" in found.edges["c1"]._config()
 
 
 async def test_an_inlet_of_an_earlier_version_is_mended(tmp_path: Path) -> None:
