@@ -37,8 +37,8 @@ NOT_KEPT = (
 )
 FORMER = "an earlier version has made its inlet, so a crash of the hub may double its last events"
 CUT_BACK = (
-    "its store is an older one: its last event has the number {last}, and the hub has had {taken}, so the next ones look "
-    "like events that it has: stop the agents there, and {again}"
+    "its store is an older one: its last event has the number {last}, and the hub has had {taken}, so the next ones "
+    "look like events that it has: stop the agents there, and {again}"
 )
 EMPTY_TIME = "0001-01-01T00:00:00Z"
 

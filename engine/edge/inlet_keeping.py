@@ -11,6 +11,7 @@ import base64
 import time
 from collections import Counter
 from collections.abc import Callable
+from contextlib import suppress
 
 from phaseline.engine import logs
 from phaseline.engine.edge import adding, edge_streams, uplink
@@ -89,15 +90,13 @@ class InletKeeper:
 
     async def _say_dropped(self, way: Uplink, missing: list[int]) -> None:
         """Say which events EVENTS has dropped, as long as the inlet has them."""
-        edge = way.names.name
+        edge, subject, message_id = way.names.name, "", ""
         self._dropped[edge] += len(missing)
-        fields = {"edge": edge, "count": len(missing), "first": missing[0], "last": missing[-1]}
-        try:
+        with suppress(PhaselineError):  # the accounts may be those of an earlier version
             found = (await way.at_hub(f"STREAM.MSG.GET.{way.names.inlet}", {"seq": missing[0]}))["message"]
-        except PhaselineError as error:
-            log.warning("edge_events_dropped", **fields, error=str(error))
-            return
-        headers = read_headers(base64.b64decode(found.get("hdrs", "")))
+            subject = found["subject"]
+            message_id = read_headers(base64.b64decode(found.get("hdrs", ""))).get("Nats-Msg-Id", "")
         log.warning(
-            "edge_events_dropped", **fields, subject=found["subject"], message_id=headers.get("Nats-Msg-Id", "")
-        )
+            "edge_events_dropped", edge=edge, count=len(missing), first=missing[0], last=missing[-1], subject=subject,
+            message_id=message_id,
+        )  # fmt: skip

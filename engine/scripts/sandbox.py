@@ -31,11 +31,9 @@ _STARTER = ThreadPoolExecutor(1, "phaseline-scripts")
 
 
 class Stopped(PhaselineError):
-    """a script did not end by itself: {problem}
+    """a script did not end by itself: {problem}"""  # noqa: D400, D415  # the message
 
-    How much a machine computes in a time differs, so this is no answer: an event that needs one is a fault.
-    """
-
+    # How much a machine computes in a time differs, so this is no answer: an event that needs one is a fault.
     problem: str
 
 

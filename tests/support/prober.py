@@ -1,4 +1,4 @@
-"""Asks `/livez` of some servers in turn, from a process of its own: a new connection for each question, as a probe does.
+"""Asks `/livez` of some servers, from a process of its own: a new connection for each question, as a probe does.
 
 Belongs here: measuring one question, the figures of many. Does not: attacks (`attacked_server`), what is asserted.
 It is run as a program, with the URLs. Each line that it reads begins anew; the answer is the figures up to there.
