@@ -26,6 +26,11 @@ UNWANTED = 16 << 20
 """Bytes of a body above which the connection ends: the answer, that it is too large, was sent long before."""
 TAKEN, SLICE = 4 << 10, 256
 """Bytes that are read from a socket at once, and that are parsed at once: no more than a dozen requests."""
+TURN = 8 << 10
+"""Bytes that are read, of all connections, before each of them gets only a slice until the loop turns.
+
+A thousand bytes can take half a millisecond to parse, and a probe waits for all that are ready.
+"""
 PIECE = 16 << 10
 """Bytes of an answer that are handed to a socket at once."""
 UNREAD, TARDY = 32 << 20, 1.0
@@ -128,6 +133,7 @@ class Guard:
         self.app, self.clients, self.turns = app, clients, Turns()
         self.taken = memoryview(bytearray(TAKEN))
         """Where every connection reads to; its bytes are copied at once."""
+        self._left = TURN
         self.unread = 0
         """Bytes of answers that are being sent."""
         self.bodies = 0
@@ -137,6 +143,17 @@ class Guard:
         """Requests beyond the room that wait for another connection to give way."""
         self._open: set[GuardedConnection] = set()
         self._peers: Counter[str] = Counter()
+
+    def place(self) -> memoryview:
+        """Where the next bytes of a connection go: the more have been read in this turn of the loop, the fewer."""
+        if self._left == TURN:
+            asyncio.get_running_loop().call_soon(self._turn)
+        size = TAKEN if self._left > 0 else SLICE
+        self._left -= size
+        return self.taken[:size]
+
+    def _turn(self) -> None:
+        self._left = TURN
 
     def admit(self, one: "GuardedConnection") -> None:
         """A connection that begins. If there is no room, it may ask for probes only."""

@@ -106,7 +106,7 @@ class GuardedConnection(HttpToolsProtocol, asyncio.BufferedProtocol):
 
     def get_buffer(self, sizehint: int) -> memoryview:  # noqa: ARG002  # asyncio's signature
         """Where the next bytes go."""
-        return self.guard.taken
+        return self.guard.place()
 
     def buffer_updated(self, nbytes: int) -> None:
         """Bytes have come."""
