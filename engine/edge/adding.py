@@ -80,7 +80,7 @@ async def _inlet(way: Uplink, events: dict[str, Any]) -> list[str]:
     if found is None:
         await way.at_hub(f"STREAM.CREATE.{name}", wanted)
         return [f"stream {name}"]
-    changed = {"num_replicas": "replicas", "retention": "retention"}
+    changed = {"num_replicas": "replicas", "retention": "retention", "duplicate_window": "dedupe window"}
     differs = [key for key in changed if found[key] != wanted[key]]
     if differs:
         await way.at_hub(f"STREAM.UPDATE.{name}", {**found, **{key: wanted[key] for key in differs}})
