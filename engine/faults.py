@@ -11,7 +11,7 @@ from types import TracebackType
 
 from phaseline.engine import logs
 from phaseline.engine.core.process import Fault, InboxEvent, in_one_line
-from phaseline.engine.errors import WorkerFaults
+from phaseline.engine.errors import PhaselineError, WorkerFaults
 from phaseline.machines.language.rules import declaration_of
 
 log = logs.get_logger(__name__)
@@ -66,9 +66,12 @@ class FaultStreak:
             if self.faults:
                 self._end()
             return
-        failed = {fault.event.sequence for fault in faults}
+        failed = {fault.event.sequence: fault.error for fault in faults}
         for event in events:
-            if event.sequence in failed:
+            error = failed.get(event.sequence)
+            if isinstance(error, PhaselineError):
+                continue  # a user's script that had to be stopped says nothing about this worker
+            if error is not None:
                 self._add(*tree_and_kind(event.subject))
             else:
                 self._end()

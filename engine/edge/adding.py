@@ -80,7 +80,7 @@ async def _inlet(way: Uplink, events: dict[str, Any]) -> list[str]:
     if found is None:
         await way.at_hub(f"STREAM.CREATE.{name}", wanted)
         return [f"stream {name}"]
-    changed = {"num_replicas": "replicas", "retention": "retention"}
+    changed = {"num_replicas": "replicas", "retention": "retention", "duplicate_window": "dedupe window"}
     differs = [key for key in changed if found[key] != wanted[key]]
     if differs:
         await way.at_hub(f"STREAM.UPDATE.{name}", {**found, **{key: wanted[key] for key in differs}})
@@ -146,11 +146,16 @@ async def _connect(way: Uplink, store: _Store, taken: int) -> list[str]:
     config = (await way.at_hub(f"STREAM.INFO.{way.names.inlet}"))["config"]
     wanted = edge_streams.store_source(way.names)
     is_there = event_sources.has([wanted], config.get("sources"))
-    if is_there and store.renewed:
+    is_older = store.last < taken and not store.renewed
+    if is_older:  # its next number is one that the hub has had
+        await way.at_edge(f"STREAM.PURGE.{way.names.store}", {"seq": taken + 1})
+        store.changed.append(f"numbers of {way.names.store} at the edge, from {taken + 1}")
+    is_other = store.renewed or is_older
+    if is_there and is_other:
         await way.at_hub(subject, {**config, "sources": []})
     if not is_there and 0 < taken <= store.last:
         await way.at_edge(f"STREAM.PURGE.{way.names.store}", {"seq": taken + 1})
-    if not is_there or store.renewed:
+    if not is_there or is_other:
         await way.at_hub(subject, {**config, "sources": [wanted]})
         return [f"source of {way.names.inlet}"]
     return []

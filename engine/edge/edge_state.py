@@ -36,6 +36,10 @@ NOT_KEPT = (
     "{prefix}.edge.*.api.STREAM.PURGE.*, as `phaseline accounts` prints it"
 )
 FORMER = "an earlier version has made its inlet, so a crash of the hub may double its last events"
+CUT_BACK = (
+    "its store is an older one: its last event has the number {last}, and the hub has had {taken}, so the next ones "
+    "look like events that it has: stop the agents there, and {again}"
+)
 EMPTY_TIME = "0001-01-01T00:00:00Z"
 
 
@@ -153,8 +157,8 @@ async def _asked(way: Uplink, known: EdgeState, hub: _Hub, again: str) -> EdgeSt
         with way.understood():
             state, config = store["state"], store["config"]
             held, used, room = int(state["messages"]), int(state["bytes"]), int(config["max_bytes"])
-            waiting = min(held, max(0, int(state["last_seq"]) - hub.taken)) + hub.behind
-            share = used / room if room > 0 else 0.0
+            last, share = int(state["last_seq"]), used / room if room > 0 else 0.0
+            waiting = min(held, max(0, last - hub.taken)) + hub.behind
     except NoAnswer:
         return known._replace(advice="look at its server and its uplink; it keeps its events meanwhile")
     except ApiFailed as error:
@@ -167,6 +171,8 @@ async def _asked(way: Uplink, known: EdgeState, hub: _Hub, again: str) -> EdgeSt
     except EdgeAnswerUnreadable as error:
         return known._replace(state="failing", advice=f"what its server answers is no answer: {error}")
     known = known._replace(waiting=waiting, used=used, room=room, last_contact=time.time_ns())
+    if last < hub.taken:
+        return known._replace(state="store lost", advice=CUT_BACK.format(last=last, taken=hub.taken, again=again))
     if share >= FULL:
         more = f"`phaseline edge add {names.name} --max-bytes BYTES` gives it more room"
         return known._replace(state="full", advice=f"its store refuses events; {more}")

@@ -129,7 +129,7 @@ class Worker:
         )  # fmt: skip
         reporting = asyncio.create_task(self._report())
         looking = asyncio.create_task(StreamWatch(self.wire, installation.layout, self._room).run())
-        keeping = asyncio.create_task(InletKeeper(self.wire, installation.layout, self._has_first).run())
+        keeping = asyncio.create_task(self._keep_inlets(installation))
         try:
             await self._work(installation, stop)
         finally:
@@ -139,6 +139,9 @@ class Worker:
             log.info("worker_stopped", worker=self.name, **asdict(self.counts()))
         if self.ends is not None:
             raise self.ends
+
+    async def _keep_inlets(self, installation: Installation) -> None:
+        await InletKeeper(self.wire, installation.layout, self._has_first, self.measures.dropped).run()
 
     async def _work(self, installation: Installation, stop: asyncio.Event) -> None:
         """Own a share of the partitions until `stop`."""

@@ -59,6 +59,7 @@ ROWS = {
             "{p}.edge.*.api.STREAM.INFO.*",
             "{p}.edge.*.api.CONSUMER.INFO.*.*",
             "{p}.edge.*.api.STREAM.PURGE.*",
+            "{p}.edge.*.api.STREAM.MSG.GET.*",
             "$JS.API.>",
         ],
         ["{p}.status.>", "{p}.owner.>", "$SRV.>"],

@@ -5,6 +5,8 @@ from typing import Any
 
 import pytest
 
+from phaseline.engine.scripts.runner import SandboxRunner
+from phaseline.engine.scripts.sandbox import Sandbox, Stopped
 from phaseline.machines.gitops.app_settings import DEADLINE
 from phaseline.machines.gitops.waves import HELM_HOOK, HELM_WEIGHT, HOOK, WAVE
 from phaseline.machines.kubernetes.assess import COMPARE_OPTIONS, IGNORE_HEALTH
@@ -231,6 +233,25 @@ def test_scripts_and_ignore_rules_of_both_levels_count() -> None:
     assert life.attributes("resource", resource_id(cert))["rule_problems"] == [
         "pointer '/spec/y' of the rule for cert-manager.io/Certificate: nothing is there"
     ]
+
+
+def test_an_event_whose_script_had_to_be_stopped_is_a_fault_and_decided_again() -> None:
+    """Whether a script ends in time depends on the machine, so no state may depend on it."""
+    cert = kubernetes_object("cert-manager.io/v1", "Certificate", metadata={"name": "c"})
+    with Sandbox(seconds=0.02) as small, Sandbox(seconds=100.0) as large:
+        life = GitOpsHistory()
+        life.history.tree.scripts = SandboxRunner(small)
+        life.configure(SET, health={"cert-manager.io/*": ENDS_LATE})
+        with pytest.raises(Stopped):  # a history raises the error of a fault; a worker rejects the event
+            life.say("resource", "observed", resource_id(cert), live=cert, desired=cert)
+        assert resource_id(cert) not in life.history.tree.entities["resource"]
+        life.history.tree.scripts = SandboxRunner(large)
+        life.observe(cert, desired=cert)
+        assert life.states("resource", resource_id(cert)) == ("Paused", "Synced")
+
+
+ENDS_LATE = "local found = ('x'):rep(800):find('.-.-y') return {status = 'Suspended', message = tostring(found)}"
+"""A search that takes some tenths of a second, and ends."""
 
 
 def test_what_can_match_nothing_is_named_and_the_others_hold() -> None:
