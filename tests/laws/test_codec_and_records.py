@@ -400,3 +400,17 @@ def test_times_sort_as_their_texts_do(one: int, other: int) -> None:
 ])  # fmt: skip
 def test_times_of_others_are_read(text: str, time: int) -> None:
     assert nanoseconds(text) == time
+
+
+@given(TRANSITIONS | REJECTIONS | MARKS, st.booleans())
+def test_a_record_says_which_table_made_it(record: Record, as_json: bool) -> None:
+    kind = record.kind if isinstance(record, Rejection) else record.entity.kind
+    assert wire_codec.made_by(wire_codec.write(record, 0, 1, "phaseline/pl", "f00", as_json=as_json)) == (kind, "f00")
+    assert wire_codec.made_by(wire_codec.write(record, 0, 1, "phaseline/pl", as_json=as_json)) == ("", "")
+
+
+@pytest.mark.parametrize(
+    "body", [b"", b"{", b"[1]", b"\x01", b'{"tableversion":7}', b'{"subject":"a/b"}', b"{" * 9_999]
+)
+def test_what_says_no_table_was_made_by_none(body: bytes) -> None:
+    assert wire_codec.made_by(body) == ("", "")
