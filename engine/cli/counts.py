@@ -1,6 +1,6 @@
 """The command `counts`: how many resources of Fleet are ready, and which are not.
 
-Belongs here: its options and layout. Does not: counting (`phaseline.engine.client.fleet_counts`).
+Belongs here: its options and layout. Does not: counting (`phaseline.engine.products.fleet.counts`).
 """
 
 from collections.abc import Iterator, Mapping
@@ -13,8 +13,8 @@ from phaseline.engine.cli.as_of import time_of
 from phaseline.engine.cli.help import Page
 from phaseline.engine.cli.output import Output
 from phaseline.engine.cli.styled import Text
-from phaseline.engine.client.fleet_counts import KINDS
 from phaseline.engine.log.when import When
+from phaseline.engine.products.fleet.counts import KINDS
 from phaseline.engine.settings import Settings
 from phaseline.machines.fleet.counts import fraction
 from phaseline.schemas.records import nanoseconds

@@ -1,6 +1,6 @@
 """The command `diff`: where a Kubernetes object differs from Git, by its last observation.
 
-Belongs here: its options. Does not: reading the observation (`engine.last_observation`), layout
+Belongs here: its options. Does not: reading the observation (`products.gitops.last_observation`), layout
 (`render_assessment`).
 """
 

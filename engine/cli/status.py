@@ -1,6 +1,6 @@
 """The command `status`: the status of what EMCO deployed.
 
-Belongs here: its options and layout. Does not: the answer (`phaseline.engine.emco_status`).
+Belongs here: its options and layout. Does not: the answer (`phaseline.engine.products.emco`).
 """
 
 from collections.abc import Iterator, Mapping
@@ -15,9 +15,9 @@ from phaseline.engine.cli.layout import Branch
 from phaseline.engine.cli.output import Output
 from phaseline.engine.cli.styled import Text
 from phaseline.engine.client.entity_view import EntityView
-from phaseline.engine.emco_status.query import LISTS, OUTPUTS, SHAPES, STATUSES, TYPES
-from phaseline.engine.emco_status.select import AppCluster, StatusItem, StatusSelection
 from phaseline.engine.log.when import Moment, When
+from phaseline.engine.products.emco.query import LISTS, OUTPUTS, SHAPES, STATUSES, TYPES
+from phaseline.engine.products.emco.select import AppCluster, StatusItem, StatusSelection
 from phaseline.engine.settings import Settings
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.compiler.labels import facet_named

@@ -1,17 +1,16 @@
 """The Python client: everything that a publisher or a reader does, over one connection.
 
 Belongs here: one method for each task. Does not: connecting (`connecting`), the work behind a method (`entity_view`,
-`ranges`, `products`, `engine.publish`, `engine.log`, `engine.explain`, `engine.replay`).
+`ranges`, `product_views`, `engine.publish`, `engine.log`, `engine.explain`, `engine.replay`).
 """
 
 from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from datetime import datetime
-from typing import Any, Literal, Self, Unpack, overload
+from typing import TYPE_CHECKING, Any, Literal, Self, Unpack, overload
 
-from phaseline.engine.client import ranges
+from phaseline.engine.client import product_views, ranges
 from phaseline.engine.client.entity_view import EntityView
-from phaseline.engine.client.products import Emco, Fleet, Gitops
 from phaseline.engine.client.rejection_counts import RejectionCount, RejectionCounts
 from phaseline.engine.client.session import Session
 from phaseline.engine.explain.model import Explanation
@@ -34,6 +33,11 @@ from phaseline.machines.language.product import BrokenKind
 from phaseline.schemas.envelope import Event
 from phaseline.schemas.records import Entity, Rejection, Transition
 
+if TYPE_CHECKING:
+    from phaseline.engine.products.emco.views import Emco
+    from phaseline.engine.products.fleet.views import Fleet
+    from phaseline.engine.products.gitops.views import Gitops
+
 WAIT = 10.0
 """Seconds to wait for the outcome of an event."""
 
@@ -52,7 +56,7 @@ class Client:
     "03:12", "2026-03-02T08:00Z", "start", "now"), or a `Moment`, and is resolved once per call. `client.at("15m")`
     gives a view of the entities at that moment; `view.moment` is what all its reads show.
 
-    Reads of one product are in `emco`, `fleet` and `gitops`.
+    Reads of one product are in `emco`, `fleet` and `gitops`, and in the names that installed packages add.
     """
 
     def __init__(self, session: Session) -> None:
@@ -93,20 +97,19 @@ class Client:
         """The source of events for which the publisher gives no other."""
         return self._session.source
 
-    @property
-    def emco(self) -> Emco:
-        """EMCO's status query."""
-        return Emco(self._session)
+    if TYPE_CHECKING:  # of each product a name, which is looked up when it is asked for
+        emco: Emco
+        fleet: Fleet
+        gitops: Gitops
+    else:
 
-    @property
-    def fleet(self) -> Fleet:
-        """Fleet's counts."""
-        return Fleet(self._session)
+        def __getattr__(self, name: str) -> Any:
+            """The reads of a product."""
+            return product_views.of_client(self, name)
 
-    @property
-    def gitops(self) -> Gitops:
-        """Differences between Kubernetes objects and Git."""
-        return Gitops(self._session)
+    def __dir__(self) -> Iterable[str]:
+        """The names of methods, and of the reads of products."""
+        return [*super().__dir__(), *product_views.names(self.kinds)]
 
     # Publishing
 

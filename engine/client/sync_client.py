@@ -6,13 +6,13 @@ Belongs here: what `generate_sync` writes. Does not: anything written by hand, w
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
-from typing import Any, Literal, Self, Unpack, overload
+from typing import TYPE_CHECKING, Any, Literal, Self, Unpack, overload
 
-from phaseline.engine.client import client, connecting
+from phaseline.engine.client import client, connecting, product_views
 from phaseline.engine.client.client import WAIT
 from phaseline.engine.client.portal import Opened, Watch
 from phaseline.engine.client.rejection_counts import RejectionCount
-from phaseline.engine.client.sync_views import Emco, EntityView, Fleet, Gitops
+from phaseline.engine.client.sync_views import EntityView
 from phaseline.engine.explain.model import Explanation
 from phaseline.engine.log.changes import Change
 from phaseline.engine.log.event_order import SERVER, Clock
@@ -29,6 +29,11 @@ from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.language.product import BrokenKind
 from phaseline.schemas.envelope import Event
 from phaseline.schemas.records import Entity, Rejection, Transition
+
+if TYPE_CHECKING:
+    from phaseline.engine.products.emco.plain_views import Emco
+    from phaseline.engine.products.fleet.plain_views import Fleet
+    from phaseline.engine.products.gitops.plain_views import Gitops
 
 
 def connect(
@@ -85,23 +90,19 @@ class Client:
         """The source of events for which the publisher gives no other."""
         return self._source.source
 
-    @property
-    def emco(self) -> Emco:
-        """EMCO's status query."""
-        source = self._source.emco
-        return Emco(self._portal, source)
+    if TYPE_CHECKING:  # of each product a name, which is looked up when it is asked for
+        emco: Emco
+        fleet: Fleet
+        gitops: Gitops
+    else:
 
-    @property
-    def fleet(self) -> Fleet:
-        """Fleet's counts."""
-        source = self._source.fleet
-        return Fleet(self._portal, source)
+        def __getattr__(self, name: str) -> Any:
+            """The reads of a product."""
+            return product_views.plain(self._portal, self._source, name)
 
-    @property
-    def gitops(self) -> Gitops:
-        """Differences between Kubernetes objects and Git."""
-        source = self._source.gitops
-        return Gitops(self._portal, source)
+    def __dir__(self) -> Iterable[str]:
+        """The names of methods, and of the reads of products."""
+        return [*super().__dir__(), *product_views.names(self.kinds)]
 
     def publish(
         self, kind: str, trigger: str, entity_id: str, data: Mapping[str, Any] | None = None, *, check: bool = True,

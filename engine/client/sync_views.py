@@ -1,143 +1,24 @@
-"""The client without asyncio: views and reads of one product.
+"""The client without asyncio: views of a moment.
 
-Made by `python -m phaseline.engine.generate` from `products` and `entity_view`.
+Made by `python -m phaseline.engine.generate` from `entity_view`.
 Belongs here: what `generate_sync` writes. Does not: anything written by hand, what runs the calls (`portal`).
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
-from typing import Any, Generic, Unpack, overload
+from typing import TYPE_CHECKING, Any, Generic
 
-from phaseline.engine.client import entity_view, products
+from phaseline.engine.client import entity_view, product_views
 from phaseline.engine.client.entity_view import M_co
-from phaseline.engine.client.fleet_counts import FleetClusterCounts, FleetCounts
 from phaseline.engine.client.portal import Portal
-from phaseline.engine.emco_status.query import EmcoNamesQuery, EmcoStatusQuery, SourceStatusQuery, StatusQuery
-from phaseline.engine.emco_status.schema import EmcoNames, EmcoStatus, SourceStatus
-from phaseline.engine.emco_status.select import StatusSelection
 from phaseline.engine.explain.model import Explanation
-from phaseline.engine.last_observation import ObjectDiff
-from phaseline.engine.log.when import When
 from phaseline.engine.unknown_parts import PartsOf
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.schemas.records import Entity, Transition
 
-
-class EmcoView:
-    """What a view shows of EMCO: `view.emco`."""
-
-    def __init__(self, portal: Portal, source: products.EmcoView) -> None:
-        """Run the reads of `source` in the portal."""
-        self._portal, self._source = portal, source
-
-    @overload
-    def status(self, resource_id: str, /, **query: Unpack[SourceStatusQuery]) -> SourceStatus: ...
-
-    @overload
-    def status(self, resource_id: str, /, **query: Unpack[EmcoStatusQuery]) -> EmcoStatus: ...
-
-    @overload
-    def status(self, resource_id: str, /, **query: Unpack[EmcoNamesQuery]) -> EmcoNames: ...
-
-    @overload
-    def status(self, resource_id: str, /, **query: Unpack[StatusQuery]) -> SourceStatus | EmcoStatus | EmcoNames: ...
-
-    def status(self, resource_id: str, /, **query: Any) -> Any:
-        """The status of an EMCO resource; raises `EntityUnknown`, `BadStatusQuery`, `ServiceRefused`."""
-        return self._portal.run(self._source.status(resource_id, **query))
-
-    def selection(self, resource_id: str, /, **query: Unpack[StatusQuery]) -> StatusSelection:
-        """The entities and counts that a status consists of, with the reasons of failures; raises as `status` does."""
-        return self._portal.run(self._source.selection(resource_id, **query))
-
-
-class Emco:
-    """EMCO's status query: `client.emco`."""
-
-    def __init__(self, portal: Portal, source: products.Emco) -> None:
-        """Run the reads of `source` in the portal."""
-        self._portal, self._source = portal, source
-
-    @overload
-    def status(
-        self, resource_id: str, /, *, at: When | None = None, **query: Unpack[SourceStatusQuery]
-    ) -> SourceStatus: ...
-
-    @overload
-    def status(
-        self, resource_id: str, /, *, at: When | None = None, **query: Unpack[EmcoStatusQuery]
-    ) -> EmcoStatus: ...
-
-    @overload
-    def status(self, resource_id: str, /, *, at: When | None = None, **query: Unpack[EmcoNamesQuery]) -> EmcoNames: ...
-
-    @overload
-    def status(
-        self, resource_id: str, /, *, at: When | None = None, **query: Unpack[StatusQuery]
-    ) -> SourceStatus | EmcoStatus | EmcoNames: ...
-
-    def status(self, resource_id: str, /, *, at: When | None = None, **query: Any) -> Any:
-        """The status of an EMCO resource; raises `EntityUnknown`, `BadStatusQuery`, `ServiceRefused`.
-
-        The worker that owns the tree answers in one round trip. The client reads the streams instead when no worker
-        answers, when the answer is too large for one message, and with `at`.
-        """
-        return self._portal.run(self._source.status(resource_id, at=at, **query))
-
-    def selection(
-        self, resource_id: str, /, *, at: When | None = None, **query: Unpack[StatusQuery]
-    ) -> StatusSelection:
-        """The entities and counts that a status consists of, with the reasons of failures; raises as `status` does."""
-        return self._portal.run(self._source.selection(resource_id, at=at, **query))
-
-
-class FleetView:
-    """What a view shows of Fleet: `view.fleet`."""
-
-    def __init__(self, portal: Portal, source: products.FleetView) -> None:
-        """Run the reads of `source` in the portal."""
-        self._portal, self._source = portal, source
-
-    def counts(self, entity_id: str, *, condition: str | Sequence[str] = ()) -> FleetCounts:
-        """Counts of a repository, a bundle or a deployment; raises `TreeUnknown`, `EntityUnknown`, `InvalidId`."""
-        return self._portal.run(self._source.counts(entity_id, condition=condition))
-
-    def cluster_counts(self, *clusters: str, condition: str | Sequence[str] = ()) -> FleetClusterCounts:
-        """Counts of clusters, across all repositories. Names may be globs. Raises `EntityUnknown`, `InvalidId`."""
-        return self._portal.run(self._source.cluster_counts(*clusters, condition=condition))
-
-
-class Fleet:
-    """Fleet's counts: `client.fleet`."""
-
-    def __init__(self, portal: Portal, source: products.Fleet) -> None:
-        """Run the reads of `source` in the portal."""
-        self._portal, self._source = portal, source
-
-    def counts(self, entity_id: str, *, condition: str | Sequence[str] = (), at: When | None = None) -> FleetCounts:
-        """Counts of a repository, a bundle or a deployment; raises `TreeUnknown`, `EntityUnknown`, `InvalidId`."""
-        return self._portal.run(self._source.counts(entity_id, condition=condition, at=at))
-
-    def cluster_counts(
-        self, *clusters: str, condition: str | Sequence[str] = (), at: When | None = None
-    ) -> FleetClusterCounts:
-        """Counts of clusters, across all repositories. Names may be globs. Raises `EntityUnknown`, `InvalidId`."""
-        return self._portal.run(self._source.cluster_counts(*clusters, condition=condition, at=at))
-
-
-class Gitops:
-    """Kubernetes objects and Git: `client.gitops`. The server keeps the last observation only, so no view has it."""
-
-    def __init__(self, portal: Portal, source: products.Gitops) -> None:
-        """Run the reads of `source` in the portal."""
-        self._portal, self._source = portal, source
-
-    def diff(self, resource_id: str) -> ObjectDiff:
-        """The last observation of a Kubernetes object, assessed by the settings that its application has now.
-
-        Raises `NotObserved`, `InvalidId`.
-        """
-        return self._portal.run(self._source.diff(resource_id))
+if TYPE_CHECKING:
+    from phaseline.engine.products.emco.plain_views import EmcoView
+    from phaseline.engine.products.fleet.plain_views import FleetView
 
 
 class EntityView(Generic[M_co]):
@@ -160,17 +41,18 @@ class EntityView(Generic[M_co]):
         """The tables of the kinds."""
         return self._source.kinds
 
-    @property
-    def emco(self) -> EmcoView:
-        """Reads about EMCO."""
-        source = self._source.emco
-        return EmcoView(self._portal, source)
+    if TYPE_CHECKING:  # of each product a name, which is looked up when it is asked for
+        emco: EmcoView
+        fleet: FleetView
+    else:
 
-    @property
-    def fleet(self) -> FleetView:
-        """Reads about Fleet."""
-        source = self._source.fleet
-        return FleetView(self._portal, source)
+        def __getattr__(self, name: str) -> Any:
+            """The reads of a product."""
+            return product_views.plain(self._portal, self._source, name)
+
+    def __dir__(self) -> Iterable[str]:
+        """The names of methods, and of the reads of products."""
+        return [*super().__dir__(), *product_views.names(self.kinds, of_moments=True)]
 
     def get(self, kind: str, entity_id: str) -> Entity:
         """One entity; raises `EntityUnknown`."""

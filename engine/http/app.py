@@ -24,8 +24,9 @@ from phaseline.engine.errors import PhaselineError
 from phaseline.engine.http import openapi, parameters, problems
 from phaseline.engine.http.access import trees
 from phaseline.engine.http.access.access import Access
+from phaseline.engine.http.all_routes import all_routes
 from phaseline.engine.http.call import CallOf, HttpAnswer, Served
-from phaseline.engine.http.routes import PAGE, ROUTES, Route
+from phaseline.engine.http.routes import PAGE, Route, pattern
 from phaseline.engine.log.when import NOW, Moment
 from phaseline.engine.request_errors import (
     BadParameter,
@@ -44,7 +45,6 @@ COMPRESSED, IN_THREAD = 1_000, 100_000
 LEVEL = 4
 FOR_EVER = "max-age=31536000, immutable"
 REVALIDATED = "no-cache"
-_PART = re.compile(r"\{(\w+)\}")
 
 log = logs.get_logger(__name__)
 
@@ -54,7 +54,7 @@ class Router:
 
     def __init__(self, routes: Iterable[Route]) -> None:
         """The first route that fits counts."""
-        self._routes = [(re.compile(_pattern(route.path)), route) for route in routes]
+        self._routes = [(re.compile(pattern(route.path)), route) for route in routes]
         self._paths = list(dict.fromkeys(route.path for _, route in self._routes))
 
     def find(self, method: str, path: str) -> tuple[Route, dict[str, str]]:
@@ -70,25 +70,21 @@ class Router:
         raise MethodNotAllowed(path=matching[0][0].path, method=method[:16], allowed=allowed)
 
 
-def _pattern(path: str) -> str:
-    """The regular expression of a path. The last parameter takes slashes too."""
-    head, last, tail = path.rpartition("{")
-    head = _PART.sub(r"(?P<\1>[^/]+)", head)
-    return head + _PART.sub(r"(?P<\1>.+)", last + tail) if last else path
-
-
 class HttpApp:
     """The application that uvicorn runs."""
 
-    def __init__(self, service: Served, access: Access | None = None, routes: Iterable[Route] = ROUTES) -> None:
-        """HttpAnswer from this service. access: who is let in; by default everybody who reaches the server."""
-        routes = tuple(routes)
+    def __init__(self, service: Served, access: Access | None = None, routes: Iterable[Route] = ()) -> None:
+        """Answer from this service. access: who is let in; by default everybody who reaches the server.
+
+        routes: by default all of our own and those of products. Raises `KindsBroken` if these do not fit.
+        """
+        routes = tuple(routes) or all_routes(service.kinds.products)
         self._service, self._access, self._router = service, access or Access(), Router(routes)
         self._version = zlib.crc32(service.kinds.digest.encode())
         service.description = codec.encode_json(openapi.document(routes))
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """HttpAnswer one request."""
+        """Answer one request."""
         if scope["type"] != "http":
             return
         request, began = Request(scope, receive), time.monotonic()
@@ -122,7 +118,7 @@ class HttpApp:
         query = [] if route.answer == PAGE else _query(request.scope["query_string"])
         caller = await self._access.admit(request, route.needs(query))
         names = [one.name for one in route.parameters]
-        given = trees.narrow(caller, route.name, route.role, names, query, in_path)
+        given = trees.narrow(caller, route.name, route.role, names, query, in_path, across=route.is_across)
         values = parameters.read(route.parameters, given, in_path)
         call = CallOf(self._service, request, values, caller, tuple(sorted(given)), self._access.budgets)
         known = request.headers.get("if-none-match", "")

@@ -25,12 +25,23 @@ if TYPE_CHECKING:
     from phaseline.engine.client.client import Client
     from phaseline.engine.client.connecting import Connecting, connect
     from phaseline.engine.client.entity_view import EntityView
-    from phaseline.engine.client.fleet_counts import FleetClusterCounts, FleetCounts, FleetDisplay, FleetPart
-    from phaseline.engine.client.products import Emco, EmcoView, Fleet, FleetView, Gitops
     from phaseline.engine.client.rejection_counts import RejectionCount
     from phaseline.engine.core.message import Message
-    from phaseline.engine.emco_status.query import EmcoNamesQuery, EmcoStatusQuery, SourceStatusQuery, StatusQuery
-    from phaseline.engine.emco_status.schema import (
+    from phaseline.engine.explain.model import (
+        CauseChain,
+        Contradiction,
+        Explanation,
+        FacetExplanation,
+        PredicateExplanation,
+        ViewExplanation,
+    )
+    from phaseline.engine.log.changes import Change
+    from phaseline.engine.log.log_records import Logged
+    from phaseline.engine.log.timeline import Interval, Lane, Timeline
+    from phaseline.engine.log.watch import Watch
+    from phaseline.engine.log.when import Moment, When
+    from phaseline.engine.products.emco.query import EmcoNamesQuery, EmcoStatusQuery, SourceStatusQuery, StatusQuery
+    from phaseline.engine.products.emco.schema import (
         EmcoAction,
         EmcoApp,
         EmcoAppClusters,
@@ -49,30 +60,21 @@ if TYPE_CHECKING:
         SourceResource,
         SourceStatus,
     )
-    from phaseline.engine.emco_status.select import AppCluster, StatusItem, StatusSelection
-    from phaseline.engine.explain.model import (
-        CauseChain,
-        Contradiction,
-        Explanation,
-        FacetExplanation,
-        PredicateExplanation,
-        ViewExplanation,
-    )
-    from phaseline.engine.log.changes import Change
-    from phaseline.engine.last_observation import ObjectDiff, Observation
-    from phaseline.engine.log.log_records import Logged
-    from phaseline.engine.log.timeline import Interval, Lane, Timeline
-    from phaseline.engine.log.watch import Watch
-    from phaseline.engine.log.when import Moment, When
+    from phaseline.engine.products.emco.select import AppCluster, StatusItem, StatusSelection
+    from phaseline.engine.products.emco.views import Emco, EmcoView
+    from phaseline.engine.products.fleet.counts import FleetClusterCounts, FleetCounts, FleetDisplay, FleetPart
+    from phaseline.engine.products.fleet.views import Fleet, FleetView
+    from phaseline.engine.products.gitops.last_observation import ObjectDiff, Observation
+    from phaseline.engine.products.gitops.views import Gitops
     from phaseline.engine.publish.compose import EventDetails
     from phaseline.engine.publish.outcomes import Outcome
     from phaseline.engine.publish.pipeline import PublishResult
     from phaseline.engine.publish.single import Receipt
     from phaseline.engine.replay.dry_run_result import DryRun
     from phaseline.engine.settings import ConnectionSettings, Settings
+    from phaseline.engine.unknown_parts import UnknownParts
     from phaseline.engine.worker.services import ServiceQuery
     from phaseline.machines.compiler.kinds import Kinds
-    from phaseline.engine.unknown_parts import UnknownParts
     from phaseline.machines.kubernetes.assess import Assessment, HiddenDifference
     from phaseline.machines.kubernetes.diff.differences import Difference
     from phaseline.machines.kubernetes.diff.ignore import IgnoreEffect, IgnoreRule
@@ -206,12 +208,14 @@ _HOMES = {
     "phaseline.engine.client.client": ("Client",),
     "phaseline.engine.client.connecting": ("Connecting", "connect"),
     "phaseline.engine.client.entity_view": ("EntityView",),
-    "phaseline.engine.client.fleet_counts": ("FleetClusterCounts", "FleetCounts", "FleetDisplay", "FleetPart"),
-    "phaseline.engine.client.products": ("Emco", "EmcoView", "Fleet", "FleetView", "Gitops"),
+    "phaseline.engine.products.fleet.counts": ("FleetClusterCounts", "FleetCounts", "FleetDisplay", "FleetPart"),
     "phaseline.engine.client.rejection_counts": ("RejectionCount",),
     "phaseline.engine.core.message": ("Message",),
-    "phaseline.engine.emco_status.query": ("EmcoNamesQuery", "EmcoStatusQuery", "SourceStatusQuery", "StatusQuery"),
-    "phaseline.engine.emco_status.schema": (
+    "phaseline.engine.products.emco.views": ("Emco", "EmcoView"),
+    "phaseline.engine.products.fleet.views": ("Fleet", "FleetView"),
+    "phaseline.engine.products.gitops.views": ("Gitops",),
+    "phaseline.engine.products.emco.query": ("EmcoNamesQuery", "EmcoStatusQuery", "SourceStatusQuery", "StatusQuery"),
+    "phaseline.engine.products.emco.schema": (
         "EmcoAction",
         "EmcoApp",
         "EmcoAppClusters",
@@ -230,7 +234,7 @@ _HOMES = {
         "SourceResource",
         "SourceStatus",
     ),
-    "phaseline.engine.emco_status.select": ("AppCluster", "StatusItem", "StatusSelection"),
+    "phaseline.engine.products.emco.select": ("AppCluster", "StatusItem", "StatusSelection"),
     "phaseline.engine.explain.model": (
         "CauseChain",
         "Contradiction",
@@ -240,7 +244,7 @@ _HOMES = {
         "ViewExplanation",
     ),
     "phaseline.engine.log.changes": ("Change",),
-    "phaseline.engine.last_observation": ("ObjectDiff", "Observation"),
+    "phaseline.engine.products.gitops.last_observation": ("ObjectDiff", "Observation"),
     "phaseline.engine.log.log_records": ("Logged",),
     "phaseline.engine.log.timeline": ("Interval", "Lane", "Timeline"),
     "phaseline.engine.log.watch": ("Watch",),

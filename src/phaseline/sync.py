@@ -6,7 +6,10 @@ Belongs here: the public names of that client. Does not: the values that its met
 
 from phaseline.engine.client.portal import Watch
 from phaseline.engine.client.sync_client import Client, connect
-from phaseline.engine.client.sync_views import Emco, EmcoView, EntityView, Fleet, FleetView, Gitops
+from phaseline.engine.client.sync_views import EntityView
+from phaseline.engine.products.emco.plain_views import Emco, EmcoView
+from phaseline.engine.products.fleet.plain_views import Fleet, FleetView
+from phaseline.engine.products.gitops.plain_views import Gitops
 from phaseline.engine.public_names import name_as_public
 
 __all__ = ["Client", "Emco", "EmcoView", "EntityView", "Fleet", "FleetView", "Gitops", "Watch", "connect"]

@@ -25,7 +25,15 @@ from phaseline.machines.language.predicates import (
     SceneEntity,
     Unmet,
 )
-from phaseline.machines.language.product import Ban, CopiedEvent, NoProducts, Product, ProductCommand, WorkerService
+from phaseline.machines.language.product import (
+    Ban,
+    ClientView,
+    CopiedEvent,
+    NoProducts,
+    Product,
+    ProductCommand,
+    WorkerService,
+)
 from phaseline.machines.language.retired import Retired
 from phaseline.machines.language.rules import Revision, Uses, rule
 from phaseline.machines.language.scripts import JqResult, NoScripts, ScriptRunner
@@ -74,6 +82,7 @@ __all__ = [
     "Ban",
     "Cascade",
     "Child",
+    "ClientView",
     "ComputeRule",
     "CopiedEvent",
     "Facet",

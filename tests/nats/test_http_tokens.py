@@ -15,16 +15,19 @@ from phaseline.engine.client.client import Client
 from phaseline.engine.errors import BadSetting
 from phaseline.engine.http.access import tokens
 from phaseline.engine.http.access.access import AccessSettings
+from phaseline.engine.http.all_routes import all_routes
 from phaseline.engine.http.reading import transitions
-from phaseline.engine.http.routes import ROUTES
 from phaseline.engine.http.server import serving
 from phaseline.engine.settings import Settings
+from phaseline.machines.built_in import PRODUCTS
 from tests.support.built_in_kinds import BUILT_IN_KINDS
 from tests.support.http_events import event
 from tests.support.http_server import LIMIT, Api, http_server
 
 OTHER = "zebra"
 """The tree whose name must not show."""
+
+ROUTES = all_routes(PRODUCTS)
 
 
 class Guarded(NamedTuple):

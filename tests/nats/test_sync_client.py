@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 import phaseline
-from phaseline.engine.client import sync_client, sync_views
+from phaseline.engine.client import sync_client
 from phaseline.engine.client.client import Client
 from phaseline.engine.settings import Settings
 from tests.support import closed_port
@@ -25,7 +25,7 @@ from tests.support.command import ROOT
 PAIRS: list[tuple[type, type]] = [
     (Client, sync_client.Client),
     (phaseline.Watch, phaseline.sync.Watch),
-    *((getattr(phaseline, name), getattr(sync_views, name)) for name in
+    *((getattr(phaseline, name), getattr(phaseline.sync, name)) for name in
       ("EntityView", "Emco", "EmcoView", "Fleet", "FleetView", "Gitops")),
 ]  # fmt: skip
 

@@ -8,7 +8,7 @@ from phaseline.engine.client.client import Client
 from phaseline.engine.errors import InvalidId, NotObserved
 from phaseline.engine.jetstream.streams import inspect
 from phaseline.engine.jetstream.wire import Wire
-from phaseline.engine.last_observation import ObjectDiff
+from phaseline.engine.products.gitops.last_observation import ObjectDiff
 from phaseline.engine.settings import Settings
 from tests.support.command import Shell
 from tests.support.gitops_history import APP, resource_id

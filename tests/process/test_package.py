@@ -54,6 +54,7 @@ def test_the_wheel_holds_what_it_should(wheel: Path) -> None:
         "phaseline/__init__.py",
         "phaseline/py.typed",
         "phaseline/errors.py",
+        "phaseline/http.py",
         "phaseline/sync.py",
         "phaseline/tables.py",
         "phaseline/testing.py",

@@ -194,7 +194,7 @@ def test_requests_are_narrowed_to_a_tree() -> None:
     with pytest.raises(EntityUnknown):
         trees.narrow(one, "x", "read", [], [], {"kind": "node", "id": "c2/p/n"})
     with pytest.raises(NotAllowed, match="read of all trees"):
-        trees.narrow(one, "getStatus", "read", [], [], {"kind": "x", "id": "c1"})
+        trees.narrow(one, "x", "read", [], [], {"kind": "x", "id": "c1"}, across=True)
 
 
 def test_a_dry_run_needs_what_reading_or_publishing_needs() -> None:

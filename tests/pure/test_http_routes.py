@@ -9,21 +9,23 @@ import pytest
 from phaseline.engine import errors, request_errors
 from phaseline.engine.errors import BadSetting, PhaselineError
 from phaseline.engine.http import openapi, parameters, problems, reference
+from phaseline.engine.http.all_routes import all_routes
 from phaseline.engine.http.app import Router
 from phaseline.engine.http.cells.all_entities import CellsToken
 from phaseline.engine.http.parameters import Parameter
 from phaseline.engine.http.reading.entities import PageToken
-from phaseline.engine.http.routes import ROUTES
 from phaseline.engine.page.files import INDEX, files
 from phaseline.engine.request_errors import BadParameter, MethodNotAllowed, OtherQuery, PathUnknown
 from phaseline.engine.telemetry.listening import address_of
+from phaseline.machines.built_in import PRODUCTS
 
 ROOT = Path(__file__).parents[2]
+ROUTES = all_routes(PRODUCTS)
 
 
 def test_the_page_is_up_to_date() -> None:
     page = (ROOT / reference.PAGE).read_text(encoding="utf-8")
-    assert page == reference.wanted(page), f"run `{reference.COMMAND}` and read what changed"
+    assert page == reference.wanted(page, ROUTES), f"run `{reference.COMMAND}` and read what changed"
 
 
 def test_every_request_is_named_once_and_has_the_parameters_of_its_path() -> None:

@@ -20,8 +20,7 @@ import pytest
 
 import phaseline
 from phaseline.engine import errors as engine_errors
-from phaseline.engine import range_errors
-from phaseline.engine.client import generate_sync
+from phaseline.engine import generate_sync, range_errors
 from phaseline.engine.jetstream.stream_settings import stream_errors
 from phaseline.engine.log.archived import archive_errors
 from phaseline.engine.publish import compose
@@ -168,7 +167,7 @@ def test_what_is_not_there() -> None:
 def test_help_is_readable(client: type) -> None:
     page = pydoc.plain(pydoc.render_doc(client))
     assert client.__mro__ == (client, object)
-    for name in ("publish", "watch", "at", "emco", "fleet", "gitops"):
+    for name in ("publish", "watch", "at"):
         assert re.search(rf"\n \|  (async )?{name}\b", page), name
     # Only the constructor, which programs do not call, takes a class that is not public. From Python 3.13 on, help adds
     # the module of a method with overloads.

@@ -1,6 +1,6 @@
 """Finds what Fleet has deployed to some clusters, across all trees.
 
-Belongs here: `on_clusters`. Does not: counting (`fleet_counts`), reading one tree (`engine.log`).
+Belongs here: `on_clusters`. Does not: counting (`counts`), reading one tree (`engine.log`).
 """
 
 from collections.abc import Sequence

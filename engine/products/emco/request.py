@@ -7,14 +7,14 @@ service (`worker.services`).
 from collections.abc import Mapping
 from typing import Any
 
-from phaseline.engine.emco_status import load
-from phaseline.engine.emco_status.query import BadQuery, Query, read
-from phaseline.engine.emco_status.select import StatusSelection
 from phaseline.engine.errors import BadStatusQuery, NoResponders, NotPermitted, ServiceRefused
 from phaseline.engine.log import latest
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.questions import ask
 from phaseline.engine.log.state_view import StateView
+from phaseline.engine.products.emco import load
+from phaseline.engine.products.emco.query import BadQuery, Query, read
+from phaseline.engine.products.emco.select import StatusSelection
 from phaseline.machines.compiler.kinds import Kinds
 
 READ_STREAMS = ("413", "503")

@@ -8,7 +8,7 @@ from typing import Any, NotRequired, TypedDict
 
 import msgspec
 
-from phaseline.engine.emco_status.query import CHOICES, FILTERS, LISTS, NAMES, TYPES
+from phaseline.engine.products.emco.query import CHOICES, FILTERS, LISTS, NAMES, TYPES
 
 Schema = dict[str, Any]
 DIALECT = "https://json-schema.org/draft/2020-12/schema"

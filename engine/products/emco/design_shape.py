@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from phaseline.engine import staleness
-from phaseline.engine.emco_status.query import Query
-from phaseline.engine.emco_status.select import AppCluster, StatusItem, StatusSelection
+from phaseline.engine.products.emco.query import Query
+from phaseline.engine.products.emco.select import AppCluster, StatusItem, StatusSelection
 
 HEADER = {
     "project": "project",

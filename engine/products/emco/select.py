@@ -12,7 +12,7 @@ from typing import NamedTuple
 import msgspec
 
 from phaseline.engine.core.tree import Tree
-from phaseline.engine.emco_status.query import BadQuery, Query
+from phaseline.engine.products.emco.query import BadQuery, Query
 from phaseline.machines.language.contact import silent_since
 from phaseline.machines.language.table import ABSENT, DELETED
 from phaseline.schemas.records import Entity, FacetState, utc

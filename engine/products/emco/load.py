@@ -9,14 +9,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from phaseline.engine.core.tree import Tree
-from phaseline.engine.emco_status import design_shape, emco_shape
-from phaseline.engine.emco_status.design_shape import Objects
-from phaseline.engine.emco_status.query import BadQuery, Query, read
-from phaseline.engine.emco_status.select import StatusItem, StatusSelection, select
 from phaseline.engine.errors import BadStatusQuery, EntityUnknown
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.log_records import events_at
 from phaseline.engine.log.state_view import StateView
+from phaseline.engine.products.emco import design_shape, emco_shape
+from phaseline.engine.products.emco.design_shape import Objects
+from phaseline.engine.products.emco.query import BadQuery, Query, read
+from phaseline.engine.products.emco.select import StatusItem, StatusSelection, select
 from phaseline.machines.emco import bundle_state
 from phaseline.schemas import codec
 

@@ -1,7 +1,7 @@
 """Writes the client without asyncio, from the source of the client with asyncio.
 
 Belongs here: `pages`, which the generator of pages and schemas calls too; how a method is turned. Does not: what runs
-the calls (`portal`).
+the calls (`client.portal`).
 A method that gives an answer runs it to its end, an asynchronous iterator becomes an iterator, a watch becomes a watch.
 Signatures, types and docstrings are copied, so both clients always take and give the same.
 """
@@ -10,19 +10,31 @@ import argparse
 import ast
 import sys
 import textwrap
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TypeGuard
+
+from phaseline.machines.built_in import PRODUCTS
+
+ENGINE = "phaseline.engine."
+
+
+def _path(module: str) -> str:
+    """`client/session` of `phaseline.engine.client.session`."""
+    return module.removeprefix(ENGINE).replace(".", "/")
+
 
 HERE = Path(__file__).parent
 WIDTH = 120
 COMMAND = "python -m phaseline.engine.generate"
+VIEWS = [view for product in PRODUCTS for view in product.views if view.plain]
 SOURCES = {
-    "sync_views": ("products", "entity_view"),
-    "sync_client": ("connecting", "client"),
+    "client/sync_views": ("client/entity_view",),
+    "client/sync_client": ("client/connecting", "client/client"),
+    **{_path(view.plain): (_path(view.client.partition(":")[0]),) for view in VIEWS},
 }
 """By generated module, the modules that it is made from."""
-WRAPPED = ("EntityView", "EmcoView", "FleetView", "Emco", "Fleet", "Gitops", "Watch")
+WRAPPED = ("EntityView", "Watch")
 """The classes that need the portal too."""
 LEFT_OUT = ("Connecting", "close")
 """Classes and methods for opening and closing: `portal` has its own."""
@@ -32,7 +44,7 @@ Made by `{command}` from {sources}.
 Belongs here: what `generate_sync` writes. Does not: anything written by hand, what runs the calls (`portal`).
 """
 '''
-WHATS = {"sync_views": "views and reads of one product", "sync_client": "connecting, publishing, reading"}
+WHATS = {"client/sync_views": "views of a moment", "client/sync_client": "connecting, publishing, reading"}
 CLIENT_DOC = """One connection to one installation, for programs without asyncio: `phaseline.Client` with plain methods.
 
 A call returns when its answer is there. `list`, `watch`, `history` and `rejections` give iterators. Use the client
@@ -71,6 +83,16 @@ against; by default those installed here. Raises `BadSetting`, `NatsUnreachable`
 SKIP = "  # fmt: skip"
 """Stands after a head whose parameters fill several lines, which ruff would lay out one per line."""
 
+READS = """
+    if TYPE_CHECKING:  # of each product a name, which is looked up when it is asked for
+{names}
+    else:
+
+        def __getattr__(self, name: str) -> Any:
+            \"\"\"The reads of a product.\"\"\"
+            return product_views.plain(self._portal, self._source, name)
+"""
+
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
@@ -78,13 +100,14 @@ class Source(NamedTuple):
     """A module with asyncio: its name, its syntax tree, and where its names come from."""
 
     name: str
+    package: str
     tree: ast.Module
     homes: dict[str, str]
 
 
 def pages() -> dict[Path, str]:
     """The generated modules by their paths from the project's root."""
-    return {Path("engine/client") / f"{name}.py": _module(name, made_from) for name, made_from in SOURCES.items()}
+    return {Path("engine") / f"{name}.py": _module(name, made_from) for name, made_from in SOURCES.items()}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -108,45 +131,70 @@ def _read(path: Path) -> str | None:
 def _module(name: str, made_from: Sequence[str]) -> str:
     sources = [_source(one) for one in made_from]
     body = "\n\n".join(part for source in sources for part in _parts(source))
-    named = " and ".join(f"`{one}`" for one in made_from)
-    charter = CHARTER.format(what=WHATS[name], command=COMMAND, sources=named)
+    named = " and ".join(f"`{one.name}`" for one in sources)
+    charter = CHARTER.format(what=WHATS.get(name, "reads of one product"), command=COMMAND, sources=named)
     return f"{charter}\n{_imports(name, sources, body)}\n\n{body}"
 
 
-def _source(name: str) -> Source:
-    tree = ast.parse((HERE / f"{name}.py").read_text(encoding="utf-8"))
+def _source(path: str) -> Source:
+    """A module by its path: `client/session`."""
+    tree = ast.parse((HERE / f"{path}.py").read_text(encoding="utf-8"))
     homes: dict[str, str] = {}
-    for node in tree.body:
+    for node in [*tree.body, *(part for guard in tree.body if _is_guard(guard) for part in guard.body)]:
         if isinstance(node, ast.ImportFrom) and node.module:
             homes |= {alias.name: node.module for alias in node.names}
         elif isinstance(node, ast.Assign):
-            homes |= {one.id: f"phaseline.engine.client.{name}" for one in node.targets if isinstance(one, ast.Name)}
-    return Source(name, tree, homes)
+            homes |= {one.id: ENGINE + path.replace("/", ".") for one in node.targets if isinstance(one, ast.Name)}
+    package, _, name = path.rpartition("/")
+    return Source(name, ENGINE + package.replace("/", "."), tree, homes)
+
+
+def _is_guard(node: ast.stmt) -> TypeGuard[ast.If]:
+    """Whether a statement is `if TYPE_CHECKING`."""
+    return isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
 
 
 def _imports(name: str, sources: Sequence[Source], body: str) -> str:
     """The import statements for the names that `body` uses, in the order that ruff wants."""
     homes = {
-        "Self": "typing",
-        "Iterator": "collections.abc",
+        "Self": "typing", "TYPE_CHECKING": "typing", "Any": "typing",
+        "Iterator": "collections.abc", "Iterable": "collections.abc",
         "Opened": "phaseline.engine.client.portal",
         "Portal": "phaseline.engine.client.portal",
         **{name: home for source in sources for name, home in source.homes.items()},
         "Watch": "phaseline.engine.client.portal",
-        **{source.name: "phaseline.engine.client" for source in sources},
-    }
-    if name == "sync_client":
+        **{source.name: source.package for source in sources},
+    }  # fmt: skip
+    if name == "client/sync_client":
         homes |= {one: "phaseline.engine.client.sync_views" for one in WRAPPED if one != "Watch"}
-    used = {node.id for node in ast.walk(ast.parse(body)) if isinstance(node, ast.Name)}
-    defined = {node.name for node in ast.parse(body).body if isinstance(node, ast.ClassDef)}
+    tree = ast.parse(body)
+    defined = {node.name for node in tree.body if isinstance(node, ast.ClassDef)}
+    typed = {one for node in tree.body if isinstance(node, ast.ClassDef) for one in _names_of_reads(node).values()}
+    used = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)} & homes.keys() - defined
+    plain = {one: homes[one].replace(".views", ".plain_views") for one in typed}
+    found = _import_lines({one: homes[one] for one in used - typed})
+    guarded = textwrap.indent(_import_lines(plain), "    ")
+    return f"{found}\nif TYPE_CHECKING:\n{guarded}" if typed else found
+
+
+def _import_lines(homes: Mapping[str, str]) -> str:
     wanted: dict[str, list[str]] = {}
-    for one in used & homes.keys() - defined:
-        wanted.setdefault(homes[one], []).append(one)
+    for one, home in homes.items():
+        wanted.setdefault(home, []).append(one)
     groups: list[list[str]] = [[], []]
     for module in sorted(wanted):
         names = sorted(wanted[module], key=lambda one: (not one.isupper(), not one[0].isupper(), one))
         groups[module.startswith("phaseline")].append(f"from {module} import {', '.join(names)}\n")
     return "\n".join("".join(group) for group in groups if group)
+
+
+def _names_of_reads(node: ast.ClassDef) -> dict[str, str]:
+    """The names of products' reads that a class has for type checkers, and the classes."""
+    guards = [part for part in node.body if _is_guard(part)]
+    return {
+        ast.unparse(one.target): ast.unparse(one.annotation)
+        for guard in guards for one in guard.body if isinstance(one, ast.AnnAssign)
+    }  # fmt: skip
 
 
 def _parts(source: Source) -> Iterator[str]:
@@ -166,8 +214,19 @@ def _class(source: Source, node: ast.ClassDef) -> str:
     doc = CLIENT_DOC if is_client else str(ast.get_docstring(node))
     generic = next((ast.unparse(base) for base in node.bases), "").removeprefix("Generic")
     head = CLIENT_HEAD if is_client else VIEW_HEAD.format(source=f"{source.name}.{node.name}{generic}")
-    methods = [part for part in node.body if isinstance(part, Function) and _is_public(part)]
-    return f"class {node.name}{bases}:\n{_doc(doc, '    ')}{head}" + "".join(f"\n{_method(one)}" for one in methods)
+    return f"class {node.name}{bases}:\n{_doc(doc, '    ')}{head}" + "".join(_members(node))
+
+
+def _members(node: ast.ClassDef) -> Iterator[str]:
+    """The parts of a class, in their order."""
+    for part in node.body:
+        if _is_guard(part):
+            names = "\n".join(f"        {name}: {of}" for name, of in _names_of_reads(node).items())
+            yield READS.format(names=names)
+        elif isinstance(part, Function) and part.name == "__dir__":
+            yield f"\n{textwrap.indent(ast.unparse(part), '    ')}\n".replace("'''", '"""')
+        elif isinstance(part, Function) and _is_public(part):
+            yield f"\n{_method(part)}"
 
 
 def _is_public(method: Function) -> bool:

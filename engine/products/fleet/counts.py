@@ -1,7 +1,7 @@
 """Fleet's counts of a repository, a bundle, a deployment or a cluster, from the states below it (docs/spec/fleet.md).
 
 Belongs here: reading the states, adding up, per cluster or repository too, and naming what is not ready. Does not: what
-counts as what (`machines.fleet.counts`), which entities are on a cluster (`fleet_placement`).
+counts as what (`machines.fleet.counts`), which entities are on a cluster (`placement`).
 """
 
 from collections import Counter
@@ -9,11 +9,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import accumulate
 from typing import Any, NotRequired, TypedDict
 
-from phaseline.engine.client import fleet_placement
 from phaseline.engine.errors import EntityUnknown, InvalidId
 from phaseline.engine.log import latest
 from phaseline.engine.log.state_view import StateView
 from phaseline.engine.log.watch import RecordFilter, chosen
+from phaseline.engine.products.fleet import placement
 from phaseline.machines.compiler.labels import message_of
 from phaseline.machines.fleet import bundle, bundle_deployment, bundle_resource, git_repo
 from phaseline.machines.fleet.bundle import RANKED, ROLLOUT
@@ -109,7 +109,7 @@ async def counts_of_cluster(view: StateView, *clusters: str, condition: str | Se
     for cluster in clusters:
         latest.check_tree(cluster)
     choice = _choice(view, condition)
-    found = await fleet_placement.on_clusters(view, clusters)
+    found = await placement.on_clusters(view, clusters)
     above = [one.entity for kind in KINDS[:2] for one in await view.states(kind)] if choice.looks_at_conditions else []
     return cluster_counts(", ".join(clusters), _selected(found, choice, above))
 

@@ -10,9 +10,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from phaseline.engine import staleness
-from phaseline.engine.emco_status.design_shape import Objects, header
-from phaseline.engine.emco_status.query import Query
-from phaseline.engine.emco_status.select import AppCluster, StatusItem, StatusSelection
+from phaseline.engine.products.emco.design_shape import Objects, header
+from phaseline.engine.products.emco.query import Query
+from phaseline.engine.products.emco.select import AppCluster, StatusItem, StatusSelection
 from phaseline.machines.emco.bundle_state import KEY_KINDS
 from phaseline.schemas.records import Transition, timestamp
 
