@@ -23,7 +23,8 @@ from phaseline.engine.cells.merging import Make, Merged
 from phaseline.engine.cells.one_cell import InCell
 from phaseline.engine.cells.places import Places
 from phaseline.engine.cli import archived_before, broken_kinds, entity_name, options, terminal, undecided
-from phaseline.engine.cli.options import Function
+from phaseline.engine.cli.connection import CONNECTION, flag
+from phaseline.engine.cli.help import Function, option
 from phaseline.engine.cli.output import NAME, Output
 from phaseline.engine.client.client import Client
 from phaseline.engine.client.connecting import Connecting
@@ -72,18 +73,12 @@ class CellType(click.ParamType):  # type: ignore[type-arg]  # click 8.1 has no t
         return Where(name, place, "", prefix)
 
 
-def _option(help_: str) -> Callable[[Function], Function]:
-    return click.option(
-        "--cell", "cells", type=CellType(), multiple=True, metavar="NAME=URL", envvar="PHASELINE_CELL",
-        show_envvar=True, help=help_,
-    )  # fmt: skip
-
-
-option = _option(
-    "Read several installations as one: name each, and give the URL of its servers, or @ and the name of a context of "
-    "the nats command. #PREFIX may follow. Repeat the option for each."
-)
-one_of = _option("Look for ID in several installations, given as for `phaseline list`, and read the one that has it.")
+cell = option(
+    "reading", "--cell", "cells", type=CellType(), multiple=True, metavar="NAME=URL", envvar="PHASELINE_CELL",
+    help="Read several installations as one: name each, and give the URL of its servers, or @ and the name of a "
+    "context of the nats command. #PREFIX may follow. Repeat the option for each. A command about one entity reads the "
+    "one that has it.",
+)  # fmt: skip
 
 
 class StartType(options.WhenType):
@@ -268,21 +263,22 @@ def connected(function: Function) -> Function:
         broken_kinds.warn()
         return function(installations=installations, **values)
 
-    return options.connection(option(call))
+    return options.connected_plainly(cell(call))
 
 
 def reading(function: Function) -> Function:
-    """As `connected`, and `--archive` for the one installation."""
+    """As `connected`, and the options of all commands that read, for the one installation."""
 
     @functools.wraps(function)
-    def call(*, installations: Installations, archive: str | None, **values: Any) -> int | None:
+    def call(*, installations: Installations, **values: Any) -> int | None:
+        read = {name: values.pop(name) for name in options.READING}
         source = click.get_current_context().get_parameter_source("archive")
-        if archive is not None and installations.cells and source == ParameterSource.COMMANDLINE:
+        if read["archive"] is not None and installations.cells and source == ParameterSource.COMMANDLINE:
             raise click.UsageError("an archive is of one installation: give either --archive or --cell")
-        settings = replace(installations.settings, archive=archive)
+        settings = replace(installations.settings, **read)
         return function(installations=Installations(settings, installations.cells), **values)
 
-    return connected(options.archive(call))
+    return connected(options.of_readers(call))
 
 
 def locating(function: Function) -> Function:
@@ -302,7 +298,7 @@ def locating(function: Function) -> Function:
             settings = named[asyncio.run(_home(Installations(settings, named), about))]
         return function(settings=settings, **values)
 
-    return options.connection(one_of(call))
+    return options.connected_plainly(cell(call))
 
 
 async def _home(installations: Installations, entity_id: str) -> str:
@@ -333,13 +329,13 @@ def _is_chosen(cells: Sequence[Where]) -> bool:
     context = click.get_current_context()
     given = [name for name in ("nats", "context") if context.get_parameter_source(name) == ParameterSource.COMMANDLINE]
     if cells and given and context.get_parameter_source("cells") == ParameterSource.COMMANDLINE:
-        raise click.UsageError(f"give either --cell or {options.flag(given[0])}")
+        raise click.UsageError(f"give either --cell or {flag(given[0])}")
     return bool(cells) and not given
 
 
 def _settings_of(cell: Where, values: Mapping[str, Any]) -> Settings:
     """The settings of a cell. A URL goes with the other options; a context describes the whole connection."""
-    chosen = {name: values[name] for name in options.CONNECTION if name in values and name != "context"}
+    chosen = {name: values[name] for name in CONNECTION if name in values and name != "context"}
     try:
         if cell.context:
             kept = {name: value for name, value in chosen.items() if name not in nats_context.SETTINGS}

@@ -9,6 +9,7 @@ import os
 import click
 from click.shell_completion import CompletionItem
 
+from phaseline.engine.cli.help import option
 from phaseline.machines.language.language_tags import LOCALES, as_tag, is_tag, of_terminal
 
 
@@ -32,9 +33,9 @@ class LanguageType(click.ParamType):  # type: ignore[type-arg]  # click 8.1 has 
         return [CompletionItem(tag) for tag in languages(installed().values()) if tag.startswith(incomplete)]
 
 
-option = click.option(
-    "--lang", type=LanguageType(), default=lambda: of_terminal(os.environ), envvar="PHASELINE_LANG",
-    show_envvar=True, show_default=f"that of {', '.join(LOCALES)}",
+language = option(
+    "reading", "--lang", type=LanguageType(), default=lambda: of_terminal(os.environ), envvar="PHASELINE_LANG",
+    show_default=f"that of {', '.join(LOCALES)}",
     help="Language of the labels, such as zh or pt-BR. A label that has none in it is shown in English.",
 )  # fmt: skip
 """The option, as a decorator of commands."""
