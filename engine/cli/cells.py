@@ -10,24 +10,20 @@ from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine, 
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from functools import partial
-from typing import Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import click
 from click.core import ParameterSource
 
 from phaseline.engine import nats_context
 from phaseline.engine.cells import places
-from phaseline.engine.cells.cells import Cells, check_name
-from phaseline.engine.cells.cells_watch import CellRecord, CellsWatch
-from phaseline.engine.cells.merging import Make, Merged
-from phaseline.engine.cells.one_cell import InCell
+from phaseline.engine.cells.one_cell import CellRecord, InCell
 from phaseline.engine.cells.places import Places
-from phaseline.engine.cli import archived_before, broken_kinds, entity_name, options, terminal, undecided
+from phaseline.engine.cli import broken_kinds, entity_name, options, terminal, undecided
 from phaseline.engine.cli.connection import CONNECTION, flag
 from phaseline.engine.cli.help import Function, option
 from phaseline.engine.cli.output import NAME, Output
 from phaseline.engine.client.client import Client
-from phaseline.engine.client.connecting import Connecting
 from phaseline.engine.client.session import Session
 from phaseline.engine.error_help.exit_codes import Exit, code_of
 from phaseline.engine.errors import BadSetting, NameUnknown, NotInCells, PhaselineError, TreeUnknown
@@ -37,6 +33,11 @@ from phaseline.engine.range_errors import NoSuchTime
 from phaseline.engine.settings import Settings
 from phaseline.machines.built_in import installed
 from phaseline.machines.compiler.kinds import Kinds
+
+if TYPE_CHECKING:
+    from phaseline.engine.cells.cells import Cells
+    from phaseline.engine.cells.cells_watch import CellsWatch
+    from phaseline.engine.cells.merging import Make
 
 T = TypeVar("T")
 FORM = "write NAME=URL, or NAME=@CONTEXT, and after it #PREFIX if the prefix is not --prefix"
@@ -64,6 +65,8 @@ class CellType(click.ParamType):  # type: ignore[type-arg]  # click 8.1 has no t
         place, _, prefix = rest.partition("#")
         if not equals or not place.removeprefix("@"):
             self.fail(f"{value!r} names no cell: {FORM}", param, ctx)
+        from phaseline.engine.cells.cells import check_name  # noqa: PLC0415  # few read several cells
+
         try:
             check_name(name)
         except BadSetting as error:
@@ -98,7 +101,7 @@ class StartType(options.WhenType):
 class OpenedCells:
     """One installation, or several cells, opened. The cell of the one has no name."""
 
-    def __init__(self, client: Client | None, cells: Cells | None) -> None:
+    def __init__(self, client: Client | None, cells: "Cells | None") -> None:
         """One of the two is given."""
         self._client, self._cells = client, cells
 
@@ -114,13 +117,15 @@ class OpenedCells:
         assert self._client is not None
         return [InCell("", await read(self._client))]
 
-    async def follow(self, make: Make[T], output: Output) -> AsyncIterator[InCell[T]]:
+    async def follow(self, make: "Make[T]", output: Output) -> AsyncIterator[InCell[T]]:
         """The values that `make` gives for each of them, as they come."""
         if self._cells is None:
             assert self._client is not None
             async for value in make("", self._client):
                 yield InCell("", value)
             return
+        from phaseline.engine.cells.merging import Merged  # noqa: PLC0415  # few read several cells
+
         names, connect = self._cells.names, self._cells.client
         async with Merged(names, connect, make, follow=True, told=partial(tell, output)) as merged:
             async for one in merged:
@@ -139,6 +144,8 @@ class OpenedCells:
 
     async def tell_archived(self, start: object) -> None:
         """Say whose log was archived, if a command begins at its very start."""
+        from phaseline.engine.cli import archived_before  # noqa: PLC0415  # not every command reads from the start
+
         if self._cells is None:
             assert self._client is not None
             await archived_before.tell({"": self._client}, start)
@@ -198,7 +205,10 @@ class Installations:
         async with Client.open(self.settings) as client:
             yield OpenedCells(client, None)
 
-    def _cells(self) -> Cells:
+    def _cells(self) -> "Cells":
+        from phaseline.engine.cells.cells import Cells  # noqa: PLC0415  # few read several cells
+        from phaseline.engine.client.connecting import Connecting  # noqa: PLC0415  # likewise
+
         return Cells({name: Connecting(partial(Session.start, one, None, None)) for name, one in self.cells.items()})
 
     def check_common(self, param: str, when: When | None) -> None:
@@ -226,7 +236,7 @@ async def placed(watch: Watch[Any]) -> AsyncGenerator[list[CellRecord[Any]], Non
             yield [CellRecord("", *one) for one in found]
 
 
-async def _followed(watch: CellsWatch[Any], output: Output) -> AsyncGenerator[list[CellRecord[Any]], None]:
+async def _followed(watch: "CellsWatch[Any]", output: Output) -> AsyncGenerator[list[CellRecord[Any]], None]:
     """The records of a watch of several cells, one at a time. At the end says how to continue."""
     async with watch:
         try:

@@ -101,6 +101,7 @@ def show_audit(report: AuditReport, *, output: Output) -> None:
     equal = "the log equals the replay" if report.holds else "the log or STATE is incomplete"
     result = differing if differences else equal
     output.line(Text(f"{sums}: {result}", "green" if report.holds else "red"))
+    output.flush()
 
 
 DIVERGENCES: Final[tuple[Column[Divergence], ...]] = (
@@ -138,6 +139,7 @@ def show_difference(found: WhatIfReport, kinds: Kinds, *, output: Output) -> Non
     show_start(found.begins, found.undecided)
     sums = f"{counted(found.events, 'event')}, {counted(found.entities, 'entity', 'entities')}"
     output.line(Text(f"{sums}: {_sum(found)}", "green" if found.none else "yellow"))
+    output.flush()
 
 
 def _sum(found: WhatIfReport) -> str:
@@ -285,6 +287,7 @@ def show_states(found: Rebuilt, kinds: Kinds, begins: int, *, output: Output) ->
     output.flush()
     show_start(begins, found.undecided)
     output.line(f"{counted(found.events, 'event')}, {counted(found.entities, 'entity', 'entities')}")
+    output.flush()
 
 
 class StateRow(NamedTuple):

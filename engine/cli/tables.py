@@ -13,7 +13,6 @@ from phaseline.engine.cli.help import Page
 from phaseline.engine.cli.layout import Column
 from phaseline.engine.cli.output import Output
 from phaseline.engine.cli.styled import Text
-from phaseline.engine.core.tables_change.stranded import Lot
 from phaseline.engine.error_help.exit_codes import Exit
 from phaseline.engine.jetstream.streams import inspect
 from phaseline.engine.jetstream.wire import Wire
@@ -22,6 +21,7 @@ from phaseline.engine.ownership.tables_change.tables_report import KindChange, T
 from phaseline.engine.replay.load_tables import INSTALLED, load_kinds
 from phaseline.engine.settings import Settings
 from phaseline.machines.built_in import installed
+from phaseline.schemas.records import State
 
 
 @click.command(
@@ -67,7 +67,7 @@ def _show(report: TablesReport, output: Output) -> None:
         output.table(KINDS, report.kinds)
         output.line()
     if report.lots:
-        output.table(LOTS, (LotRow(*one) for one in report.lots.most_common()))
+        output.table(LOTS, (LotRow(count, *lot) for lot, count in report.lots.most_common()))
         output.line()
     output.line(_sum(report))
     output.flush()
@@ -85,20 +85,24 @@ KINDS: Final[tuple[Column[KindChange], ...]] = (
 class LotRow(NamedTuple):
     """Entities with the same fate, and their number."""
 
-    lot: Lot
     entities: int
+    kind: str
+    facet: str
+    state: State
+    to: State | None
+    fate: str
 
 
-def _to(lot: Lot) -> Text:
-    return Text("stranded", "bold red") if lot.fate == "stranded" else Text(str(lot.to or "as its views say"))
+def _to(row: LotRow) -> Text:
+    return Text("stranded", "bold red") if row.fate == "stranded" else Text(str(row.to or "as its views say"))
 
 
 LOTS: Final[tuple[Column[LotRow], ...]] = (
     Column("ENTITIES", lambda row: Text(f"{row.entities:,}")),
-    Column("KIND", lambda row: Text(row.lot.kind)),
-    Column("FACET", lambda row: Text(row.lot.facet or "-"), worth=50),
-    Column("FROM", lambda row: Text(str(row.lot.state)), wraps=True),
-    Column("TO", lambda row: _to(row.lot), wraps=True),
+    Column("KIND", lambda row: Text(row.kind)),
+    Column("FACET", lambda row: Text(row.facet or "-"), worth=50),
+    Column("FROM", lambda row: Text(str(row.state)), wraps=True),
+    Column("TO", _to, wraps=True),
 )
 
 

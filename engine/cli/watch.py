@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from phaseline.engine.cells.cells_watch import CellRecord
+from phaseline.engine.cells.one_cell import CellRecord
 from phaseline.engine.cli import cells, names, options, render, selection, terminal
 from phaseline.engine.cli.cells import Installations
 from phaseline.engine.cli.help import Page

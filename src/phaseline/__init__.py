@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from phaseline import errors, sync, tables, testing
     from phaseline.engine.assess import assess, assess_all, diff, health
     from phaseline.engine.cells.cells import Cells
-    from phaseline.engine.cells.cells_watch import CellRecord, CellsWatch
-    from phaseline.engine.cells.one_cell import InCell
+    from phaseline.engine.cells.cells_watch import CellsWatch
+    from phaseline.engine.cells.one_cell import CellRecord, InCell
     from phaseline.engine.client.client import Client
     from phaseline.engine.client.connecting import Connecting, connect
     from phaseline.engine.client.entity_view import EntityView
@@ -58,8 +58,8 @@ if TYPE_CHECKING:
         PredicateExplanation,
         ViewExplanation,
     )
-    from phaseline.engine.log.changes import Change
     from phaseline.engine.last_observation import ObjectDiff, Observation
+    from phaseline.engine.log.changes import Change
     from phaseline.engine.log.log_records import Logged
     from phaseline.engine.log.timeline import Interval, Lane, Timeline
     from phaseline.engine.log.watch import Watch
@@ -70,9 +70,9 @@ if TYPE_CHECKING:
     from phaseline.engine.publish.single import Receipt
     from phaseline.engine.replay.dry_run_result import DryRun
     from phaseline.engine.settings import ConnectionSettings, Settings
+    from phaseline.engine.unknown_parts import UnknownParts
     from phaseline.engine.worker.services import ServiceQuery
     from phaseline.machines.compiler.kinds import Kinds
-    from phaseline.engine.unknown_parts import UnknownParts
     from phaseline.machines.kubernetes.assess import Assessment, HiddenDifference
     from phaseline.machines.kubernetes.diff.differences import Difference
     from phaseline.machines.kubernetes.diff.ignore import IgnoreEffect, IgnoreRule
@@ -201,8 +201,8 @@ _SUBMODULES = ("errors", "sync", "tables", "testing")
 _HOMES = {
     "phaseline.engine.assess": ("assess", "assess_all", "diff", "health"),
     "phaseline.engine.cells.cells": ("Cells",),
-    "phaseline.engine.cells.cells_watch": ("CellRecord", "CellsWatch"),
-    "phaseline.engine.cells.one_cell": ("InCell",),
+    "phaseline.engine.cells.cells_watch": ("CellsWatch",),
+    "phaseline.engine.cells.one_cell": ("CellRecord", "InCell"),
     "phaseline.engine.client.client": ("Client",),
     "phaseline.engine.client.connecting": ("Connecting", "connect"),
     "phaseline.engine.client.entity_view": ("EntityView",),

@@ -75,6 +75,10 @@ def nth(at: int, row: Sequence[str]) -> Text:
     return Text(row[at])
 
 
+def taken(at: int, row: Sequence[Text]) -> Text:
+    return row[at]
+
+
 COLUMNS = tuple(
     Column(title, partial(nth, at), worth, wraps)
     for at, (title, worth, wraps) in enumerate(
@@ -193,7 +197,7 @@ def test_every_table_shows_what_it_is_about() -> None:
 def test_a_line_of_a_table_is_painted_as_its_text(cells: list[tuple[str, str]], width: int) -> None:
     codes = {"": ("", ""), "red": ("<", ">"), "bold": ("", "")}
     row = [Text(text, style) for text, style in cells]
-    columns = [Column(str(at), lambda row, at=at: row[at], wraps=at % 2 == 0) for at in range(len(row))]
+    columns = [Column(str(at), partial(taken, at), wraps=at % 2 == 0) for at in range(len(row))]
     painted = printed(Table(columns, width, partial(Text.painted, codes=codes)), [row])
     assert [line.translate({60: None, 62: None}) for line in painted] == printed(Table(columns, width), [row])
 
