@@ -62,12 +62,11 @@ class Table(Generic[T]):
     """
 
     def __init__(
-        self, columns: Sequence[Column[T]], width: int | None, paint: Paint = Text.__str__, *, titles: bool = True,
-        wide: bool = False,
-    ) -> None:  # fmt: skip
-        """width: of the terminal. titles: whether a line of titles comes first. wide: with all columns."""
+        self, columns: Sequence[Column[T]], width: int | None, paint: Paint = Text.__str__, *, wide: bool = False
+    ) -> None:
+        """width: of the terminal. wide: with all columns."""
         self._columns = [one for one in columns if wide or one.worth > WIDE]
-        self._titles = [Text(one.title if titles else "", "bold") for one in self._columns]
+        self._titles = [Text(one.title, "bold") for one in self._columns]
         self._width, self._paint = sys.maxsize if width is None else width, paint
         self._held: list[list[Text]] = []
         self._least: list[int] = []
@@ -145,8 +144,8 @@ class Table(Generic[T]):
 
     def _head(self) -> Iterable[str]:
         """The line of titles."""
-        titles = [title if width else Text() for title, width in zip(self._titles, self._widths, strict=True)]
-        return self._wrapped(titles) if any(titles) else ()
+        shown = zip(self._titles, self._widths, strict=True)
+        return self._wrapped([title if width else Text() for title, width in shown])
 
     def _lines(self, cells: Sequence[Text]) -> Iterable[str]:
         """The lines of a row."""

@@ -4,6 +4,7 @@ Belongs here: options that several commands have. Does not: what a command does;
 """
 
 import functools
+import os
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -12,7 +13,7 @@ from typing import Any
 import click
 from click.shell_completion import CompletionItem
 
-from phaseline.engine.cli import connection, failures, languages, terminal
+from phaseline.engine.cli import connection, failures, terminal
 from phaseline.engine.cli.connection import CONNECTION, flag, variable
 from phaseline.engine.cli.contexts import with_context
 from phaseline.engine.cli.help import Function, option
@@ -22,6 +23,7 @@ from phaseline.engine.errors import BadSetting, NameUnknown
 from phaseline.engine.log.when import A_MOMENT, NOW, START, Time, parse, seconds_of
 from phaseline.engine.range_errors import NoSuchTime
 from phaseline.engine.settings import Settings, from_options
+from phaseline.machines.language.language_tags import LOCALES, as_tag, is_tag, of_terminal
 from phaseline.schemas import codec, envelope
 from phaseline.schemas.cloudevents import extensions
 from phaseline.schemas.records import timestamp
@@ -135,7 +137,33 @@ def output(
 
 
 include_deleted = option("selection", "--all", "deleted", is_flag=True, help="Include deleted entities.")
-language = languages.language
+
+
+class LanguageType(click.ParamType):  # type: ignore[type-arg]  # click 8.1 has no types for its values
+    """A language, by its tag."""
+
+    name = "tag"
+
+    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """Check the tag. That of a locale is taken too, such as `pt_BR.UTF-8`."""
+        tag = as_tag(value)
+        if not is_tag(tag):
+            self.fail(f"{value!r} is no language: write a tag such as en, zh or pt-BR", param, ctx)
+        return tag
+
+    def shell_complete(self, _ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+        """The languages of the labels of the installed kinds."""
+        from phaseline.machines.built_in import installed  # noqa: PLC0415  # slow, and needed for completion only
+        from phaseline.machines.compiler.labels import languages  # noqa: PLC0415  # as above
+
+        return [CompletionItem(tag) for tag in languages(installed().values()) if tag.startswith(incomplete)]
+
+
+language = option(
+    "reading", "--lang", type=LanguageType(), default=lambda: of_terminal(os.environ), envvar="PHASELINE_LANG",
+    show_default=f"that of {', '.join(LOCALES)}",
+    help="Language of the labels, such as zh or pt-BR. A label that has none in it is shown in English.",
+)  # fmt: skip
 
 
 clock = option(

@@ -9,7 +9,7 @@ from typing import Final
 
 import click
 
-from phaseline.engine.cli import options, rights, terminal
+from phaseline.engine.cli import options, terminal
 from phaseline.engine.cli.help import Page
 from phaseline.engine.cli.layout import Column
 from phaseline.engine.cli.output import Output
@@ -17,6 +17,7 @@ from phaseline.engine.cli.render_replay import counted
 from phaseline.engine.cli.styled import Text
 from phaseline.engine.cli.worker import of_streams
 from phaseline.engine.error_help.exit_codes import Exit
+from phaseline.engine.errors import NoResponders, NotPermitted
 from phaseline.engine.jetstream.stream_settings.change import Copying, change, check
 from phaseline.engine.jetstream.stream_settings.differences import StreamDifference
 from phaseline.engine.jetstream.stream_settings.fill import Fill, size
@@ -61,8 +62,13 @@ def streams(settings: Settings, *, applies: bool, drop_events: bool, output: Out
     async def work() -> int:
         async with Wire.open(settings, name="phaseline-streams") as wire:
             layout = await inspect(wire, settings)
-            with rights.of_operators(wire):
+            try:
                 found = await reports(wire, settings, layout, installed().copies.values())
+            except NoResponders as error:
+                if wire.has_consumers:
+                    raise
+                # the account of readers imports a part of the API only, so nobody answers
+                raise NotPermitted(subject=error.subject, violation="", who_may="; the role operator may") from error
             differing = [one for one in found if one.differences]
             _show(found, output)
             for name in sorted({*layout.streams} - {one.stream for one in found}):

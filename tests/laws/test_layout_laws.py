@@ -88,10 +88,10 @@ COLUMNS = tuple(
 table_rows = st.lists(st.tuples(ids, texts, st.just("") | names, texts, ids), min_size=1, max_size=12)
 
 
-@given(table_rows, widths, st.integers(1, 12), st.booleans())
-def test_of_a_row_nothing_is_lost(rows: list[tuple[str, ...]], width: int, first: int, titles: bool) -> None:
+@given(table_rows, widths, st.integers(1, 12))
+def test_of_a_row_nothing_is_lost(rows: list[tuple[str, ...]], width: int, first: int) -> None:
     """However wide later rows are, and whichever columns are left out: a row shows a whole text or nothing of it."""
-    table = Table(COLUMNS, width, titles=titles)
+    table = Table(COLUMNS, width)
     lines: list[str] = []
     for number, row in enumerate(rows, 1):
         made = [*table.add(row)]
@@ -185,8 +185,18 @@ def test_a_history_says_what_became_of_it_and_who_did_it(found: list[Transition]
         assert any(who in word for word in words) or not who.isascii()
 
 
-def test_every_table_shows_what_it_is_about() -> None:
-    """A column more is an entry more, and nothing else."""
+@given(st.lists(transitions(), min_size=1, max_size=4))
+def test_a_new_column_is_an_entry_of_a_tuple(found: list[Transition]) -> None:
+    def cause(row: EntityRow) -> Text:
+        return Text(row.shown.record.trigger)
+
+    rows = [EntityRow.of(render.Described(KINDS, "en"), Shown("", one), 2 * 10**18) for one in found]
+    lines = printed(Table((*list_.COLUMNS, Column("TRIGGER", cause)), None), rows)
+    assert lines[0].endswith("  TRIGGER")
+    assert all(line.endswith("  created") for line in lines[1:])
+
+
+def test_the_columns_of_a_table_have_different_titles() -> None:
     for columns in (list_.COLUMNS, changes.COLUMNS, history.COLUMNS, timeline.INTERVALS, render.RECORD):
         titles = [one.title for one in columns]
         assert len({*titles}) == len(titles)
