@@ -167,7 +167,7 @@ SECTIONS: Sections = {
         "status": ("status.status", "EMCO: show the status of what was deployed."),
     },
     "Shell": {
-        "help": ("topics.help_", "Show the help of a command, or of a group of options."),
+        "help": ("help.help_", "Show the help of a command, or of a group of options."),
         "completion": ("completion.completion", "Print the script that completes commands in a shell."),
     },
     "Tables": {

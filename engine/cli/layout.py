@@ -54,7 +54,7 @@ def _cell(at: int, row: tuple[str, ...]) -> Text:
 Paint = Callable[[Text], str]
 
 
-class Table(Generic[T]):
+class TableLines(Generic[T]):
     """Makes the lines of a table from rows that come one by one.
 
     The first rows choose the columns and their widths. A later row that is wider makes columns wider while there is

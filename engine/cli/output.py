@@ -9,7 +9,7 @@ from typing import Any, Final, Generic, Self, TypeVar
 
 from phaseline.engine.cli import layout, screen
 from phaseline.engine.cli.controls import plain, plain_json, plain_yaml
-from phaseline.engine.cli.layout import INDENT, Branch, Column, Table
+from phaseline.engine.cli.layout import INDENT, Branch, Column, TableLines
 from phaseline.engine.cli.screen import Screen
 from phaseline.engine.cli.styled import GAP, Text
 from phaseline.schemas import codec
@@ -78,7 +78,9 @@ class Output:
     def rows(self, columns: Sequence[Column[T]], indent: int = 0) -> "Rows[T]":
         """A table whose rows come one by one."""
         width = None if self.width is None else max(1, self.width - indent)
-        return Rows(Table(columns, width, self._screen.painted, wide=self.form == WIDE), self._screen, " " * indent)
+        return Rows(
+            TableLines(columns, width, self._screen.painted, wide=self.form == WIDE), self._screen, " " * indent
+        )
 
     def tree(self, branch: Branch) -> None:
         """Print a tree."""
@@ -115,7 +117,7 @@ class Output:
 class Rows(Generic[T]):
     """Prints the rows of a table one by one."""
 
-    def __init__(self, table: Table[T], screen: Screen, indent: str = "") -> None:
+    def __init__(self, table: TableLines[T], screen: Screen, indent: str = "") -> None:
         """Print on this screen."""
         self._table, self._screen, self._indent = table, screen, indent
 

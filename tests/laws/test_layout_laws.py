@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from phaseline.engine.cli import changes, history, layout, list_, render, styled, timeline
-from phaseline.engine.cli.layout import ALWAYS, WIDE, Branch, Column, Table
+from phaseline.engine.cli.layout import ALWAYS, WIDE, Branch, Column, TableLines
 from phaseline.engine.cli.list_ import EntityRow, Shown
 from phaseline.engine.cli.styled import GAP, Text, width_of
 from phaseline.engine.log.changes import Change
@@ -57,7 +57,7 @@ def letters(*said: str) -> str:
     return "".join(re.sub(r"[\s│├└─]", "", text) for text in said)
 
 
-def printed(table: Table[Any], rows: Iterable[Any], *, settle_after: int = 500) -> list[str]:
+def printed(table: TableLines[Any], rows: Iterable[Any], *, settle_after: int = 500) -> list[str]:
     lines: list[str] = []
     for number, row in enumerate(rows, 1):
         lines += table.add(row)
@@ -91,7 +91,7 @@ table_rows = st.lists(st.tuples(ids, texts, st.just("") | names, texts, ids), mi
 @given(table_rows, widths, st.integers(1, 12))
 def test_of_a_row_nothing_is_lost(rows: list[tuple[str, ...]], width: int, first: int) -> None:
     """However wide later rows are, and whichever columns are left out: a row shows a whole text or nothing of it."""
-    table = Table(COLUMNS, width)
+    table = TableLines(COLUMNS, width)
     lines: list[str] = []
     for number, row in enumerate(rows, 1):
         made = [*table.add(row)]
@@ -114,7 +114,7 @@ def test_of_a_row_nothing_is_lost(rows: list[tuple[str, ...]], width: int, first
 
 @given(table_rows, st.integers(1, 12))
 def test_without_a_width_a_row_is_a_line(rows: list[tuple[str, ...]], first: int) -> None:
-    lines = printed(Table(COLUMNS, None), rows, settle_after=first)
+    lines = printed(TableLines(COLUMNS, None), rows, settle_after=first)
     made = [line for line in lines if not line.startswith("NAME")]
     assert len(made) == len(rows)
     for line, row in zip(made, rows, strict=True):
@@ -123,7 +123,7 @@ def test_without_a_width_a_row_is_a_line(rows: list[tuple[str, ...]], first: int
 
 @given(table_rows, st.integers(10, 200))
 def test_what_matters_least_goes_first(rows: list[tuple[str, ...]], width: int) -> None:
-    table, narrower = Table(COLUMNS, width), Table(COLUMNS, width - 9)
+    table, narrower = TableLines(COLUMNS, width), TableLines(COLUMNS, width - 9)
     assert printed(table, rows)
     assert printed(narrower, rows)
     for one in (table, narrower):
@@ -135,7 +135,7 @@ def test_what_matters_least_goes_first(rows: list[tuple[str, ...]], width: int) 
 @given(st.lists(st.tuples(names, st.just("") | names), min_size=1, max_size=9), st.integers(1, 9), widths)
 def test_a_column_that_has_text_only_later_gets_its_title(rows: list[tuple[str, str]], first: int, width: int) -> None:
     columns = (Column("NAME", partial(nth, 0)), Column("LATER", partial(nth, 1), worth=30))
-    lines = printed(Table(columns, width), rows, settle_after=first)
+    lines = printed(TableLines(columns, width), rows, settle_after=first)
     several = [line for line in lines if "LATER" in line]
     if width > 80:
         assert bool(several) is any(later for _, later in rows)
@@ -144,15 +144,15 @@ def test_a_column_that_has_text_only_later_gets_its_title(rows: list[tuple[str, 
 
 def test_only_wide_shows_what_is_for_wide() -> None:
     columns = (Column("A", partial(nth, 0)), Column("B", partial(nth, 1), WIDE))
-    assert printed(Table(columns, 80), [("x", "y")]) == ["A", "x"]
-    assert printed(Table(columns, None, wide=True), [("x", "y")]) == ["A  B", "x  y"]
+    assert printed(TableLines(columns, 80), [("x", "y")]) == ["A", "x"]
+    assert printed(TableLines(columns, None, wide=True), [("x", "y")]) == ["A  B", "x  y"]
 
 
 @given(st.lists(transitions(), min_size=1, max_size=8), widths, st.booleans())
 def test_a_list(found: list[Transition], width: int, stale: bool) -> None:
     shown = [Shown("", one, 5 if stale and number < 2 else None) for number, one in enumerate(found)]
     described = render.Described(KINDS, "en")
-    lines = printed(Table(list_.COLUMNS, width), [EntityRow.of(described, one, 2 * 10**18) for one in shown])
+    lines = printed(TableLines(list_.COLUMNS, width), [EntityRow.of(described, one, 2 * 10**18) for one in shown])
     assert_fits(lines, width)
     for record in found:
         assert record.entity.id in " ".join(lines).split()
@@ -167,7 +167,7 @@ def test_changes(found: list[Transition], width: int) -> None:
                {"phase": one.after}, 3, 1, 5, 7)
         for one in found
     ]  # fmt: skip
-    lines = printed(Table(changes.COLUMNS, width), [changes.ChangeRow(described, "", one) for one in rows])
+    lines = printed(TableLines(changes.COLUMNS, width), [changes.ChangeRow(described, "", one) for one in rows])
     assert_fits(lines, width)
     for change in rows:
         assert change.id in " ".join(lines).split()
@@ -176,7 +176,7 @@ def test_changes(found: list[Transition], width: int) -> None:
 @given(st.lists(transitions(), min_size=1, max_size=8), widths)
 def test_a_history_says_what_became_of_it_and_who_did_it(found: list[Transition], width: int) -> None:
     rows = [history.HistoryRow(KINDS, history.Lasting(one, None, 2 * 10**18), one, "en", None, width) for one in found]
-    lines = printed(Table(history.COLUMNS, width), rows)
+    lines = printed(TableLines(history.COLUMNS, width), rows)
     assert_fits(lines, width)
     words = " ".join(lines).split()
     for one in found:
@@ -191,7 +191,7 @@ def test_a_new_column_is_an_entry_of_a_tuple(found: list[Transition]) -> None:
         return Text(row.shown.record.trigger)
 
     rows = [EntityRow.of(render.Described(KINDS, "en"), Shown("", one), 2 * 10**18) for one in found]
-    lines = printed(Table((*list_.COLUMNS, Column("TRIGGER", cause)), None), rows)
+    lines = printed(TableLines((*list_.COLUMNS, Column("TRIGGER", cause)), None), rows)
     assert lines[0].endswith("  TRIGGER")
     assert all(line.endswith("  created") for line in lines[1:])
 
@@ -208,8 +208,8 @@ def test_a_line_of_a_table_is_painted_as_its_text(cells: list[tuple[str, str]], 
     codes = {"": ("", ""), "red": ("<", ">"), "bold": ("", "")}
     row = [Text(text, style) for text, style in cells]
     columns = [Column(str(at), partial(taken, at), wraps=at % 2 == 0) for at in range(len(row))]
-    painted = printed(Table(columns, width, partial(Text.painted, codes=codes)), [row])
-    assert [line.translate({60: None, 62: None}) for line in painted] == printed(Table(columns, width), [row])
+    painted = printed(TableLines(columns, width, partial(Text.painted, codes=codes)), [row])
+    assert [line.translate({60: None, 62: None}) for line in painted] == printed(TableLines(columns, width), [row])
 
 
 def test_a_text_is_painted_anew_for_other_codes() -> None:
@@ -230,7 +230,11 @@ def test_nothing_that_steers_a_terminal_is_in_a_text(said: str) -> None:
 def test_wide_and_combining_characters_have_their_width() -> None:
     assert [Text(text).width for text in ("abc", "集群", "e\u0301", "\u200b", "é")] == [3, 4, 1, 0, 1]
     columns = (Column("A", partial(nth, 0)), Column("B", partial(nth, 1)))
-    assert printed(Table(columns, 80), [("集群", "x"), ("e\u0301", "y")]) == ["A     B", "集群  x", "e\u0301     y"]
+    assert printed(TableLines(columns, 80), [("集群", "x"), ("e\u0301", "y")]) == [
+        "A     B",
+        "集群  x",
+        "e\u0301     y",
+    ]
 
 
 @given(transitions() | rejections(), widths)
