@@ -13,6 +13,7 @@ from typing import Any, NoReturn
 
 import click
 
+from phaseline.engine.cli import connection
 from phaseline.engine.cli.help import Page
 from phaseline.engine.error_help.exit_codes import MEANINGS, Exit, code_of
 from phaseline.engine.worker.collecting import loading_modules
@@ -166,6 +167,7 @@ SECTIONS: Sections = {
         "status": ("status.status", "EMCO: show the status of what was deployed."),
     },
     "Shell": {
+        "help": ("help.help_", "Show the help of a command, or of a group of options."),
         "completion": ("completion.completion", "Print the script that completes commands in a shell."),
     },
     "Tables": {
@@ -188,7 +190,8 @@ SECTIONS: Sections = {
     ],
 )
 @click.version_option(__version__, message="phaseline %(version)s")
-def cli() -> None:
+@connection.options
+def cli(**_: Any) -> None:
     """Lifecycle events in, explicit state machines, committed transitions out.
 
     Programs publish events to NATS. Workers decide each event by the state machines, and commit each transition once,
@@ -197,8 +200,8 @@ def cli() -> None:
 
     Data goes to stdout, in the form that -o names: json (--json for short) and yaml everywhere, wide and name where
     they make a difference. Messages go to stderr.
-    Colours appear on terminals only, and never if NO_COLOR is set. Connection options can be set in the environment,
-    for example as PHASELINE_NATS.
+    Colours appear on terminals only, and never if NO_COLOR is set. Connection options can stand before the command or
+    behind it, or in the environment, for example as PHASELINE_NATS.
     """
 
 

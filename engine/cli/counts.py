@@ -80,7 +80,7 @@ def _show(found: Mapping[str, Any], now: int, output: Output) -> None:
     parts = found["per_git_repo"] if "per_git_repo" in found and not several else found["per_cluster"]
     head = Text.assemble(render.text_of(f"{kind} ", "bright_black"), render.text_of(name, "bold"))
     stale = _as_of(found, now)
-    output.lines(Text.assemble(head, f"  {found['state']}{conditions}", "  " if stale else "", stale))
+    output.line(Text.assemble(head, f"  {found['state']}{conditions}", "  " if stale else "", stale))
     pairs = [
         ("  deployments", _line(display["ready_deployments"], found["deployments"])),
         ("  resources", _line(display["ready_resources"], found["resources"])),
@@ -90,7 +90,7 @@ def _show(found: Mapping[str, Any], now: int, output: Output) -> None:
     pairs += [(f"  rollout {name}", render.text_of(text)) for name, text in _rollouts(found.get("rollouts", {}))]
     output.pairs(pairs)
     for line in filter(None, display["message"].split("; ")):
-        output.lines(render.text_of(f"  {line}"))
+        output.line(f"  {line}")
 
 
 def _as_of(found: Mapping[str, Any], now: int) -> Text:

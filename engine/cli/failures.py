@@ -16,7 +16,6 @@ from phaseline.engine.cli import contexts
 from phaseline.engine.cli.controls import plain_lines
 from phaseline.engine.cli.terminal import say, styled
 from phaseline.engine.error_help.exit_codes import Exit, code_of
-from phaseline.engine.error_help.remedies import EXAMINED, remedy
 from phaseline.engine.errors import NatsUnreachable, PhaselineError
 from phaseline.schemas.upcasting import NewerRecord
 
@@ -48,6 +47,8 @@ def say_error(error: Exception, *, verbose: bool) -> None:
     """Print the error, its causes and what to do: one line each; the traceback only if `verbose`."""
     if verbose:
         print(plain_lines("".join(traceback.format_exception(error))), end="", file=sys.stderr)
+    from phaseline.engine.error_help.remedies import EXAMINED, remedy  # noqa: PLC0415  # most commands have no error
+
     message = text_of(error)
     say(message, styled("error: ", "red"))
     for text in _causes(error):

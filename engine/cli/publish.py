@@ -142,7 +142,7 @@ def show_outcome(kinds: Kinds, outcome: Outcome, *, waited: bool, output: Output
         duplicate = ", a duplicate: it was stored before" if receipt.duplicate else ""
         render.show_line(render.text_of(f"event {receipt.sequence}{duplicate}"))
         for logged in outcome.records:
-            render.show_line(render.line(kinds, logged.sequence, logged.record))
+            render.show_record(output, render.RecordRow(kinds, logged.sequence, logged.record))
         if waited and not outcome.records:
             render.show_line(render.text_of("no effect: already in that state, or a duplicate event"))
     return Exit.NO if outcome.effect == "rejection" else 0

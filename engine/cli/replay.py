@@ -10,6 +10,7 @@ from pathlib import Path
 import click
 
 from phaseline.engine.cli import log_source, options, render_replay, side_by_side, terminal
+from phaseline.engine.cli.connection import FILE
 from phaseline.engine.cli.help import Page
 from phaseline.engine.cli.log_source import Part, Source
 from phaseline.engine.cli.output import Output
@@ -42,7 +43,7 @@ from phaseline.machines.compiler.kinds import Kinds
 )  # fmt: skip
 @click.option("--fail-on-difference", "fail", is_flag=True, help="With --with: exit with 1 if anything would differ.")
 @click.option(
-    "--file", type=options.FILE, metavar="FILE", help="Read a log that `phaseline export` wrote, instead of a server."
+    "--file", type=FILE, metavar="FILE", help="Read a log that `phaseline export` wrote, instead of a server."
 )
 @log_source.max_unpacked
 @click.option(

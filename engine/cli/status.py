@@ -10,7 +10,7 @@ import click
 
 from phaseline.engine.cli import entity_name, options, render, terminal, undecided
 from phaseline.engine.cli.as_of import time_of
-from phaseline.engine.cli.help import Page
+from phaseline.engine.cli.help import Function, Page
 from phaseline.engine.cli.layout import Branch
 from phaseline.engine.cli.output import Output
 from phaseline.engine.cli.styled import Text
@@ -25,7 +25,7 @@ from phaseline.machines.docs import wording
 from phaseline.schemas.records import Entity, State, state
 
 
-def filters(function: options.Function) -> options.Function:
+def filters(function: Function) -> Function:
     """Add the parameters of the query as options."""
     for option in reversed(
         (
@@ -103,9 +103,9 @@ def status(settings: Settings, entity_id: str, *, at: When | None, form: Output,
             known = {} if query["output"] in ("summary", "all") else await _known(view, entity_id, query)
             drawing = StatusTree(client.kinds, found, query, time_of(view), known)
             for line in drawing.head():
-                form.lines(line)
+                form.line(line)
             for branch in drawing.apps():
-                form.tree(branch, wraps=True)
+                form.tree(branch)
 
     return terminal.run(work())
 

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from phaseline.engine import staleness, unknown_parts
 from phaseline.engine.client import product_views
-from phaseline.engine.explain import fetch
 from phaseline.engine.explain.model import Explanation
 from phaseline.engine.log import latest, resolve_kind
 from phaseline.engine.log.latest import Latest
@@ -159,6 +158,8 @@ class EntityView(Generic[M_co]):
     async def why(self, kind: str, entity_id: str) -> Explanation:
         """Why an entity is in its state: back to the events from outside. Raises `EntityUnknown`."""
         latest.check_name(self.kinds, kind, entity_id)
+        from phaseline.engine.explain import fetch  # noqa: PLC0415  # few ask why
+
         return await fetch.explain(self._states, kind, entity_id)
 
 

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from phaseline import errors, sync, tables, testing
     from phaseline.engine.assess import assess, assess_all, diff, health
     from phaseline.engine.cells.cells import Cells
-    from phaseline.engine.cells.cells_watch import CellRecord, CellsWatch
-    from phaseline.engine.cells.one_cell import InCell
+    from phaseline.engine.cells.cells_watch import CellsWatch
+    from phaseline.engine.cells.one_cell import CellRecord, InCell
     from phaseline.engine.client.client import Client
     from phaseline.engine.client.connecting import Connecting, connect
     from phaseline.engine.client.entity_view import EntityView
@@ -203,8 +203,8 @@ _SUBMODULES = ("errors", "sync", "tables", "testing")
 _HOMES = {
     "phaseline.engine.assess": ("assess", "assess_all", "diff", "health"),
     "phaseline.engine.cells.cells": ("Cells",),
-    "phaseline.engine.cells.cells_watch": ("CellRecord", "CellsWatch"),
-    "phaseline.engine.cells.one_cell": ("InCell",),
+    "phaseline.engine.cells.cells_watch": ("CellsWatch",),
+    "phaseline.engine.cells.one_cell": ("CellRecord", "InCell"),
     "phaseline.engine.client.client": ("Client",),
     "phaseline.engine.client.connecting": ("Connecting", "connect"),
     "phaseline.engine.client.entity_view": ("EntityView",),
