@@ -70,6 +70,7 @@ if TYPE_CHECKING:
     from phaseline.engine.publish.single import Receipt
     from phaseline.engine.replay.dry_run_result import DryRun
     from phaseline.engine.settings import ConnectionSettings, Settings
+    from phaseline.engine.testing.driven import DrivenMachine, machine
     from phaseline.engine.worker.services import ServiceQuery
     from phaseline.machines.compiler.kinds import Kinds
     from phaseline.engine.unknown_parts import UnknownParts
@@ -105,6 +106,7 @@ __all__ = [
     "ConnectionSettings",
     "Contradiction",
     "Difference",
+    "DrivenMachine",
     "DryRun",
     "Emco",
     "EmcoAction",
@@ -192,6 +194,7 @@ __all__ = [
     "diff",
     "errors",
     "health",
+    "machine",
     "sync",
     "tables",
     "testing",
@@ -251,6 +254,7 @@ _HOMES = {
     "phaseline.engine.publish.single": ("Receipt",),
     "phaseline.engine.replay.dry_run_result": ("DryRun",),
     "phaseline.engine.settings": ("ConnectionSettings", "Settings"),
+    "phaseline.engine.testing.driven": ("DrivenMachine", "machine"),
     "phaseline.engine.worker.services": ("ServiceQuery",),
     "phaseline.machines.compiler.kinds": ("Kinds",),
     "phaseline.engine.unknown_parts": ("UnknownParts",),
