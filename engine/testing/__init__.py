@@ -2,7 +2,7 @@
 
 Belongs here: `scenario` (given / when / then) with `placement`, `testing.timers` and `failure_text`; `laws` with
 `search`, `random_events`, `histories` and `recompute`; `replay` (recorded logs as tests), `driven`
-(`phaseline.machine`). Does not: tests of Phaseline itself.
+(a facet as a machine of the library transitions). Does not: tests of Phaseline itself.
 """
 
 from phaseline.engine.testing.replay import Replayed, replay

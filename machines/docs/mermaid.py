@@ -1,7 +1,7 @@
 """Tables as Mermaid state diagrams, drawn by the library transitions.
 
 Belongs here: which boxes and arrows a page shows: one arrow for each source of each row, and one box for all live
-states together. Does not: the syntax of Mermaid (the library), machines to drive (`machines.driven`).
+states together. Does not: the syntax of Mermaid (the library), machines to drive (`phaseline.engine.testing.driven`).
 """
 
 from collections.abc import Iterator
