@@ -1,6 +1,7 @@
 """The command `new`: writes the files of a package with a kind.
 
-Belongs here: the options, what a name may be, writing the files. Does not: the texts of the files (`cli.new_kind`).
+Belongs here: the options, what a name may be, writing the files. Does not: the texts of the files, which are those of
+the example `examples/new_kind`; packages hold it as `phaseline/scaffold`.
 """
 
 import keyword
@@ -9,7 +10,8 @@ from pathlib import Path
 
 import click
 
-from phaseline.engine.cli import new_kind, options, render
+import phaseline
+from phaseline.engine.cli import options, render
 from phaseline.engine.cli.help import Page
 from phaseline.machines.built_in import BUILT_IN
 from phaseline.machines.compiler.checks import LOG_WORDS
@@ -45,7 +47,7 @@ def kind(name: str, *, path: Path | None) -> int | None:
     check_name(name)
     folder = Path(name) if path is None else path.expanduser()
     check_folder(folder)
-    written = new_kind.files(name)
+    written = package(name)
     try:
         for inside, text in written.items():
             (folder / inside).parent.mkdir(parents=True, exist_ok=True)
@@ -56,6 +58,22 @@ def kind(name: str, *, path: Path | None) -> int | None:
         render.show_line(render.text_of(f"written: {folder / inside}"))
     render.show_line(render.text_of(f"next: install it, with pip install -e '{folder}[test]', and run pytest {folder}"))
     return 0
+
+
+def package(name: str) -> dict[str, str]:
+    """The text of each file of the example, by its path, with this kind in place of its `rack`."""
+    words = {"rack-kind": f"{name}-kind".replace("_", "-"), "rack": name, "RACK": name.upper()}
+
+    def renamed(text: str) -> str:
+        return re.sub("|".join(words), lambda word: words[word[0]], text)
+
+    example = Path(phaseline.__file__).parent / "scaffold"
+    paths = (path.relative_to(example) for path in sorted(example.rglob("*")) if path.is_file())
+    return {
+        renamed(path.as_posix()): renamed((example / path).read_text(encoding="utf-8"))
+        for path in paths
+        if not path.parts[0].startswith(".") and path.parent.name != "__pycache__"
+    }
 
 
 def check_name(name: str) -> None:

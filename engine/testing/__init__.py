@@ -1,8 +1,8 @@
 """The test kit for authors of kinds: `from phaseline.testing import given, check_laws`. It needs no server.
 
 Belongs here: `scenario` (given / when / then) with `placement`, `testing.timers` and `failure_text`; `laws` with
-`search`, `random_events`, `histories` and `recompute`; `replay` (recorded logs as tests). Does not: tests of Phaseline
-itself.
+`search`, `random_events`, `histories` and `recompute`; `replay` (recorded logs as tests), `driven`
+(a facet as a machine of the library transitions). Does not: tests of Phaseline itself.
 """
 
 from phaseline.engine.testing.replay import Replayed, replay

@@ -3,12 +3,13 @@
 Belongs here: one rule per kind, on the resource as the report holds it. Does not: health (`kubernetes.health`).
 """
 
+import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
 from phaseline.machines.language.rules import Revision
 
-READINESS = Revision("emco.readiness", 1)
+READINESS = Revision("emco.readiness", 2)
 """Raise it when another answer is given for the same resource."""
 Resource = Mapping[str, Any]
 
@@ -80,7 +81,7 @@ def _stateful_set(_: Resource, spec: Resource, status: Resource) -> bool:
 
 def _share(found: object, of: int) -> int:
     """A number, or a percentage rounded down, as Kubernetes computes `maxUnavailable`."""
-    if isinstance(found, str) and found.endswith("%") and found[:-1].isdigit():
+    if isinstance(found, str) and re.fullmatch(r"[0-9]{1,9}%", found):
         return of * int(found[:-1]) // 100
     return _number(found)
 

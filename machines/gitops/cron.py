@@ -24,7 +24,7 @@ FIELDS = (
     ("month", 1, 12, MONTHS),
     ("day of the week", 0, 6, DAYS),
 )
-_PART = re.compile(r"(\*|\?|\w+)(?:-(\w+))?(?:/(\d+))?")
+_PART = re.compile(r"(\*|\?|\w+)(?:-(\w+))?(?:/([0-9]+))?")
 DAY, MINUTE = 24 * 60, timedelta(minutes=1)
 """A day in minutes; a minute."""
 BEGINNING = datetime(1970, 1, 1, tzinfo=UTC)
@@ -38,7 +38,7 @@ LENGTHS = (0, 31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
 """The most days of each month."""
 YEARS = 5
 """How many years a search looks ahead, as in Argo CD."""
-_DAILY = re.compile(r"(\d\d?):(\d\d)-(\d\d?):(\d\d)")
+_DAILY = re.compile(r"(\d\d?):(\d\d)-(\d\d?):(\d\d)", re.ASCII)
 
 
 class BadSchedule(ValueError):

@@ -20,7 +20,7 @@ from phaseline.machines.kubernetes.globs import matches
 from phaseline.machines.kubernetes.globs import problem as glob_problem
 from phaseline.machines.language.rules import Revision
 
-WINDOWS = Revision("gitops.windows", 3)
+WINDOWS = Revision("gitops.windows", 4)
 """Raise it when windows decide otherwise than before, or open at another time."""
 KINDS = ("allow", "deny")
 LONGEST_DESCRIPTION = 255

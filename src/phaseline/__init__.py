@@ -72,6 +72,7 @@ if TYPE_CHECKING:
     from phaseline.engine.publish.single import Receipt
     from phaseline.engine.replay.dry_run_result import DryRun
     from phaseline.engine.settings import ConnectionSettings, Settings
+    from phaseline.engine.testing.driven import DrivenMachine, machine
     from phaseline.engine.unknown_parts import UnknownParts
     from phaseline.engine.worker.services import ServiceQuery
     from phaseline.machines.compiler.kinds import Kinds
@@ -107,6 +108,7 @@ __all__ = [
     "ConnectionSettings",
     "Contradiction",
     "Difference",
+    "DrivenMachine",
     "DryRun",
     "Emco",
     "EmcoAction",
@@ -194,6 +196,7 @@ __all__ = [
     "diff",
     "errors",
     "health",
+    "machine",
     "sync",
     "tables",
     "testing",
@@ -255,6 +258,7 @@ _HOMES = {
     "phaseline.engine.publish.single": ("Receipt",),
     "phaseline.engine.replay.dry_run_result": ("DryRun",),
     "phaseline.engine.settings": ("ConnectionSettings", "Settings"),
+    "phaseline.engine.testing.driven": ("DrivenMachine", "machine"),
     "phaseline.engine.worker.services": ("ServiceQuery",),
     "phaseline.machines.compiler.kinds": ("Kinds",),
     "phaseline.engine.unknown_parts": ("UnknownParts",),

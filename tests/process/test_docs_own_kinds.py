@@ -26,8 +26,9 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from phaseline.engine.cli import cli, new_kind
+from phaseline.engine.cli import cli
 from phaseline.engine.cli.failures import say_error
+from phaseline.engine.cli.new import package
 from phaseline.engine.errors import TablesDiffer
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.settings import Settings
@@ -228,7 +229,7 @@ async def test_the_samples_of_the_reference_run(tmp_path: Path, monkeypatch: pyt
 
 @pytest.mark.slow
 def test_its_code_is_right_for_ruff_and_mypy(tmp_path: Path) -> None:
-    for path, text in new_kind.files("backup_job").items():
+    for path, text in package("backup_job").items():
         (tmp_path / path).parent.mkdir(exist_ok=True)
         (tmp_path / path).write_text(text)
     for block in blocks(STEPS):

@@ -14,17 +14,21 @@ import pytest
 from click.testing import CliRunner, Result
 
 from phaseline.engine.cli import cli
+from phaseline.engine.cli.new import package as files_of
 from phaseline.tables import Kinds
 
-ROOT = Path(__file__).resolve().parents[2]
+EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "new_kind"
 
 
 def new_kind(*words: str) -> Result:
     return CliRunner().invoke(cli, ["new", "kind", *words])
 
 
-@pytest.fixture(scope="module")
-def package(tmp_path_factory: pytest.TempPathFactory) -> Path:
+@pytest.fixture(scope="module", params=["rack", "backup_job"])
+def package(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The example itself, and what the command makes of it."""
+    if request.param == "rack":
+        return EXAMPLE
     folder = tmp_path_factory.mktemp("new") / "package"
     said = new_kind("backup_job", "--path", str(folder))
     assert said.exit_code == 0, said.output
@@ -37,19 +41,24 @@ def package(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+def kind_of(package: Path) -> str:
+    [table] = package.glob("*_kind/table.py")
+    return table.parent.name.removesuffix("_kind")
+
+
 @pytest.fixture
 def importable(package: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     monkeypatch.syspath_prepend(str(package))
     monkeypatch.syspath_prepend(str(package / "tests"))
     monkeypatch.setattr(sys, "dont_write_bytecode", True)
     yield package
-    for name in ("test_backup_job", "backup_job_kind", "backup_job_kind.table"):
+    kind = kind_of(package)
+    for name in (f"test_{kind}", f"{kind}_kind", f"{kind}_kind.table"):
         sys.modules.pop(name, None)
 
 
-@pytest.mark.usefixtures("importable")
-def test_its_own_tests_pass() -> None:
-    tests = vars(importlib.import_module("test_backup_job"))
+def test_its_own_tests_pass(importable: Path) -> None:
+    tests = vars(importlib.import_module(f"test_{kind_of(importable)}"))
     found = [test for name, test in tests.items() if name.startswith("test_")]
     assert len(found) == 6
     for test in found:
@@ -58,8 +67,8 @@ def test_its_own_tests_pass() -> None:
 
 def test_its_entry_point_leads_to_its_table(importable: Path) -> None:
     [group] = tomllib.loads((importable / "pyproject.toml").read_text())["project"]["entry-points"].values()
-    module, _, name = group["backup_job"].partition(":")
-    assert list(Kinds((getattr(importlib.import_module(module), name),))) == ["backup_job"]
+    module, _, name = group[kind_of(importable)].partition(":")
+    assert list(Kinds((getattr(importlib.import_module(module), name),))) == [kind_of(importable)]
 
 
 def test_ruff_has_nothing_to_say(package: Path) -> None:
@@ -72,9 +81,15 @@ def test_ruff_has_nothing_to_say(package: Path) -> None:
 
 @pytest.mark.slow
 def test_mypy_has_nothing_to_say(package: Path) -> None:
-    command = [sys.executable, "-m", "mypy", "--strict", "backup_job_kind", "tests"]
+    command = [sys.executable, "-m", "mypy", "--strict", "--cache-dir=/dev/null", f"{kind_of(package)}_kind", "tests"]
     done = subprocess.run(command, cwd=package, check=False, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout
+
+
+def test_nothing_of_the_example_is_left() -> None:
+    made = {path: text for path, text in files_of("zebra").items() if "rack" in (path + text).lower()}
+    assert not made
+    assert 'name = "my-tape-kind"' in files_of("my_tape")["pyproject.toml"]
 
 
 @pytest.mark.parametrize(

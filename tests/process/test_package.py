@@ -64,6 +64,9 @@ def test_the_wheel_holds_what_it_should(wheel: Path) -> None:
         "phaseline/machines/edge/node.py",
         "phaseline/schemas/subjects.py",
         "phaseline/schemas/asyncapi.json",
+        "phaseline/scaffold/pyproject.toml",
+        "phaseline/scaffold/rack_kind/py.typed",
+        "phaseline/scaffold/tests/test_rack.py",
     } <= names
     tops = {name.split("/")[0] for name in names}
     assert tops == {"phaseline", "phaseline-0.1.0.dist-info"}
@@ -102,14 +105,16 @@ def test_the_installed_package_works_without_its_sources(wheel: Path, tmp_path: 
         "import phaseline, phaseline.engine.worker.worker, phaseline.machines.built_in as k, phaseline.schemas, phaseline.tables;"
         "print(phaseline.__file__); print(*k.installed());"
         "from phaseline.engine.demo import scenario; print(len(scenario()));"
+        "from phaseline.engine.cli.new import package; print(len(package('tape')));"
         "import importlib.util as u; print([n for n in ('engine', 'machines', 'schemas') if u.find_spec(n)])"
     )
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
     said = subprocess.check_output([sys.executable, "-I", "-S", "-c", code], text=True, cwd=tmp_path, env=environment)
-    where, kinds, events, bare = said.splitlines()
+    where, kinds, events, scaffold, bare = said.splitlines()
     assert where == str(target / "phaseline" / "__init__.py")
     assert kinds.split() == [table.kind for table in BUILT_IN]
     assert int(events) > 50
+    assert int(scaffold) == 6
     assert bare == "[]"
 
 

@@ -7,6 +7,7 @@ import asyncio
 import json
 import os
 import signal
+from asyncio.subprocess import DEVNULL
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -25,7 +26,7 @@ from phaseline.engine.replay.log_writer import LogWriter
 from phaseline.engine.settings import Settings
 from phaseline.engine.setup_errors import ReplayProcessEnded
 from phaseline.machines.built_in import installed
-from tests.support.command import LIMIT, call
+from tests.support.command import COMMAND, ENVIRONMENT, LIMIT, call
 from tests.support.replay_shares import in_shares, printed
 
 EVENTS = 300
@@ -128,6 +129,29 @@ async def test_all_processes_end_together(log: Path, started: list[asyncio.subpr
             with pytest.raises(asyncio.CancelledError):
                 await folding
     assert [process.returncode for process in started] == [-signal.SIGKILL] * 3
+
+
+async def test_processes_end_with_their_parent(log: Path) -> None:
+    """The parent is killed before it can end them."""
+    command = [*COMMAND, "replay", "--file", str(log), "--audit", "--jobs", "2"]
+    parent = await asyncio.create_subprocess_exec(*command, env=ENVIRONMENT, stdout=DEVNULL, stderr=DEVNULL)
+    async with asyncio.timeout(LIMIT):
+        while len(children := children_of(parent.pid)) < 2:
+            await asyncio.sleep(0.01)
+        for child in children:
+            os.kill(child, signal.SIGSTOP)
+        parent.kill()
+        await parent.wait()
+        for child in children:
+            os.kill(child, signal.SIGCONT)
+        while any(Path(f"/proc/{child}").exists() for child in children):
+            await asyncio.sleep(0.01)
+
+
+def children_of(process: int) -> list[int]:
+    """The processes of a replay below this one."""
+    below = Path(f"/proc/{process}/task/{process}/children").read_text().split()
+    return [int(one) for one in below if "side_by_side" in Path(f"/proc/{one}/cmdline").read_text()]
 
 
 def test_how_many_processes(log: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -231,7 +231,7 @@ def test_maps_survive_json_and_rows_fill_their_columns(kind: Kind) -> None:
 @pytest.mark.parametrize("kind", BUILT_IN_KINDS.values(), ids=list(BUILT_IN_KINDS))
 def test_each_trigger_has_its_arrow(kind: Kind) -> None:
     arrows = [line.partition(": ")[2] for line in mermaid.diagram(kind).splitlines() if "-->" in line and ": " in line]
-    drawn = {word.strip("()") for arrow in arrows for word in arrow.split(", ")}
+    drawn = {word.strip("()") for arrow in arrows for word in arrow.split(" | ")}
     assert drawn == set(kind.roles)
 
 

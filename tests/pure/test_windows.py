@@ -10,7 +10,7 @@ from croniter import croniter
 from hypothesis import given
 from hypothesis import strategies as st
 
-from phaseline.machines.gitops.cron import BadSchedule, CronSchedule, parse
+from phaseline.machines.gitops.cron import BadSchedule, CronSchedule, daily, parse
 from phaseline.machines.gitops.sync_windows import KINDS, SEARCHES, App, Window, decide, next_allowed, read, select
 from phaseline.machines.kubernetes.durations import NoDuration, seconds
 from tests.support.effort import examples
@@ -64,7 +64,7 @@ def test_a_schedule_that_never_comes() -> None:
 
 @pytest.mark.parametrize("text", [
     "", "* * * *", "* * * * * *", "@daily", "* * * * 7", "60 * * * *", "* 24 * * *", "* * 0 * *", "* * * 13 *", "5-1 * * * *", "*/0 * * * *",
-    "*-5 * * * *", "* * L * *", "* * * * MON#1", "x * * * *", "TZ=Nowhere/Land * * * * *", "1,,2 * * * *", "-1 * * * *", "1-2-3 * * * *", "² * * * *",
+    "*-5 * * * *", "* * L * *", "* * * * MON#1", "x * * * *", "TZ=Nowhere/Land * * * * *", "1,,2 * * * *", "-1 * * * *", "1-2-3 * * * *", "² * * * *", "*/٣ * * * *", "*/² * * * *", "٣ * * * *", "1-٣ * * * *",
 ])  # fmt: skip
 def test_what_is_no_schedule(text: str) -> None:
     with pytest.raises(BadSchedule):
@@ -107,6 +107,12 @@ def test_the_short_form(text: str, open_: str, closed: str) -> None:
     assert (found.kind, found.selects(App("any"))) == ("allow", True)
     assert is_open(found, at(f"2026-03-02T{open_}"))
     assert not is_open(found, at(f"2026-03-02T{closed}"))
+
+
+@pytest.mark.parametrize("text", ["1\u0660:00-18:00", "10:0\u0660-18:00", "\uff11\uff10:00-18:00"])
+def test_the_short_form_has_digits_of_ascii(text: str) -> None:
+    assert daily(text) is None
+    assert not is_open(read(text), at("2026-03-02T12:00:00"))
 
 
 def test_the_short_form_in_its_zone() -> None:
