@@ -201,6 +201,8 @@ async def _of_cluster(
         terminal.say(f"watching {', '.join(resource.plural for resource in resources)}; stop with Ctrl-C")
         sorts = {(resource.version.rpartition("/")[0], resource.kind) for resource in resources}
         observer.ownership.complete = APPLICATION in sorts and watched.namespace is None
+        for definition in await discovery.definitions(api, resources):
+            observer.kinds.note(definition)
         observer.by_marks = APPLICATION not in sorts and observer.ownership.application is None
         past = None if client is None else bridge.Past(client.list, partial(cluster.is_gone, api))
         if past is not None:
