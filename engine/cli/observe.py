@@ -179,7 +179,10 @@ def _show(sent: PublishResult, *, output: Output) -> None:
 async def _events(observer: Observer, file: Path, settle: float) -> AsyncIterator[dict[str, Any]]:
     """The events of the objects read; after the first pause, or at the end, also of missing objects."""
     if str(file) != "-":
-        for change in read_text(await asyncio.to_thread(file.read_bytes), str(file)):
+        whole = [*read_text(await asyncio.to_thread(file.read_bytes), str(file))]
+        for change in whole:
+            observer.kinds.note(change.manifest)
+        for change in whole:
             for event in observer.see(change):
                 yield event
     else:

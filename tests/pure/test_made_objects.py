@@ -313,6 +313,10 @@ KNOWN = [
     ("cert-manager.io/v1 Certificate", {**metadata(generation=2), **says("Ready=True@2")}, H),
     ("external-secrets.io/v1 ExternalSecret", {**metadata(generation=2), **says("Ready=True", observedGeneration=1)}, P),
     ("cert-manager.io/v1 Certificate", {}, P),
+    # the same type twice, and nothing wanted
+    ("kiali.io/v1alpha1 Kiali", says("Failure=False", "Running=True:Successful", "Failure=True"), D),
+    ("kiali.io/v1alpha1 Kiali", says("Failure=False", "Successful=True"), H),
+    ("apps.kruise.io/v1alpha1 DaemonSet", status(observedGeneration=1, desiredNumberScheduled=0, updatedNumberScheduled=0), P),
     ("cert-manager.io/v1 Certificate", {**GOING, **READY}, P),
 ]
 # fmt: on

@@ -315,7 +315,7 @@ ENDS = ("*Job", "*Run", "*Build", "*Backup", "*Restore", "*Task", "*Migration", 
 LABELS = ("*/status", "*/state", "*-status", "*-state")
 """The labels that hold a phase. Only what is not well counts there."""
 ERRORS = (
-    "error", "errors", "*error", "*errors", "*errormessage", "*errormessages", "*errmsg", "*errordescription",
+    "*error", "*errors", "*errormessage", "*errormessages", "*errmsg", "*errordescription",
     "*errorreason", "*errorcode", "*errordetails", "*failuremessage", "*failuremessages", "*failurereason",
     "*failurecause", "*failuredetails",
 )

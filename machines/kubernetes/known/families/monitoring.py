@@ -97,7 +97,7 @@ FAMILIES = (
     )),
     Family("Kiali", "https://kiali.io/docs/configuration/kialis.kiali.io/", (
         KnownKind("kiali.io", "Kiali | OSSMConsole", (
-            Row("Failure = True",                                     D),
+            Row("@.type = Failure & @.status = True",                 D,      each=".status.conditions[]", message="{@.message}"),
             Row("Successful = True",                                  H),
             Row("Running.reason = Running",                           P),
         )),

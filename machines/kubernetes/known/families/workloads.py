@@ -65,7 +65,7 @@ FAMILIES = (
             Row(f"{PARTITION} > 0 & .metadata.generation > 1 & .status.updatedNumberScheduled > .status.desiredNumberScheduled - {PARTITION}", S, message="its partition waits for a person"),
             Row(f"{PARTITION} > 0 & .metadata.generation > 1",        P),
             Row(".status.updatedNumberScheduled = .status.desiredNumberScheduled & .status.numberAvailable = something & .status.numberAvailable = .status.desiredNumberScheduled", H),
-            Row(".status.updatedNumberScheduled = .status.desiredNumberScheduled & .status.numberUnavailable = .status.desiredNumberScheduled", D),
+            Row(".status.updatedNumberScheduled = .status.desiredNumberScheduled & .status.numberUnavailable = something & .status.numberUnavailable = .status.desiredNumberScheduled", D),
             Row(".status.numberAvailable < .status.desiredNumberScheduled", P),
         )),
         KnownKind("apps.kruise.io", "StatefulSet", (
