@@ -99,7 +99,7 @@ FAMILIES = (
     )),
     Family("3scale", "https://github.com/3scale/3scale-operator/tree/master/doc", (
         KnownKind("apps.3scale.net", "APIManager", (
-            Row("Available = False & .status.deployments.starting = absent & .status.deployments.stopped = absent", P, argo=NONE),
+            Row("Available = False & .status.deployments.ready = something & .status.deployments.starting = absent & .status.deployments.stopped = absent", P, argo=NONE),
             Row(".status.deployments.ready = something & .status.deployments.starting = absent & .status.deployments.stopped = absent", H),
             Row("Available = True",                                   H),
             Row("Available.reason = something",                       D),
