@@ -18,6 +18,7 @@ from phaseline.machines.built_in import installed
 from phaseline.machines.compiler.kinds import Kind, Kinds
 from phaseline.machines.docs import known_kinds, markdown, mermaid, plain, printing, wording
 from phaseline.machines.kubernetes.health.registry import RULES
+from phaseline.machines.kubernetes.known.statusless import STATUSLESS
 
 COMMAND = "phaseline machines --format markdown"
 
@@ -112,8 +113,11 @@ def show_known_kinds(name: str, *, as_json: bool) -> int:
 def _judged_by(name: str) -> str:
     """What judges the health of a kind without rows."""
     group, _, kind = name.rpartition("/")
-    if ("" if group == "core" else group, kind) in RULES:
+    named = "" if group == "core" else group, kind
+    if named in RULES:
         return "a rule of its own judges it (docs/spec/gitops.md)"
+    if named in STATUSLESS:
+        return "it has no status, and takes no part in health (docs/spec/gitops.md)"
     return "the general rule judges it (docs/known-kinds.md)"
 
 

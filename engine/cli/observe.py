@@ -179,7 +179,10 @@ def _show(sent: PublishResult, *, output: Output) -> None:
 async def _events(observer: Observer, file: Path, settle: float) -> AsyncIterator[dict[str, Any]]:
     """The events of the objects read; after the first pause, or at the end, also of missing objects."""
     if str(file) != "-":
-        for change in read_text(await asyncio.to_thread(file.read_bytes), str(file)):
+        whole = [*read_text(await asyncio.to_thread(file.read_bytes), str(file))]
+        for change in whole:
+            observer.kinds.note(change.manifest)
+        for change in whole:
             for event in observer.see(change):
                 yield event
     else:
@@ -201,6 +204,8 @@ async def _of_cluster(
         terminal.say(f"watching {', '.join(resource.plural for resource in resources)}; stop with Ctrl-C")
         sorts = {(resource.version.rpartition("/")[0], resource.kind) for resource in resources}
         observer.ownership.complete = APPLICATION in sorts and watched.namespace is None
+        for definition in await discovery.definitions(api, resources):
+            observer.kinds.note(definition)
         observer.by_marks = APPLICATION not in sorts and observer.ownership.application is None
         past = None if client is None else bridge.Past(client.list, partial(cluster.is_gone, api))
         if past is not None:

@@ -20,6 +20,7 @@ from phaseline.machines.kubernetes.rollup import Rollup, cause_text, unknown_tex
 
 COLOURS = {"Healthy": "green", "Progressing": "yellow", "Paused": "magenta", SYNCED: "green", OUT_OF_SYNC: "red"}
 NOTHING_ASSESSED, NOTHING_COMPARED = "nothing was assessed", "nothing was compared"
+NOTHING_TO_ASSESS = "no kind of these has a status"
 WIDEST = 60
 """The largest number of characters that are shown of a value."""
 
@@ -82,8 +83,9 @@ def show_whole(output: Output, title: Text, whole: Rollup, profile: Profile) -> 
 def _whole_health(whole: Rollup, profile: Profile) -> Text:
     """`Healthy, 3 of 11 not assessed`, or `not assessed: nothing is known of the health of 2 resources`."""
     if whole.health == NOT_ASSESSED:
-        return render.text_of(f"not assessed: {NOTHING_ASSESSED}", "yellow")
-    unknown = unknown_text(whole.not_assessed, whole.resources, "not assessed")
+        why = NOTHING_ASSESSED if whole.not_assessed or not whole.no_health else NOTHING_TO_ASSESS
+        return render.text_of(f"not assessed: {why}", "yellow")
+    unknown = unknown_text(whole.not_assessed, whole.resources - whole.no_health, "not assessed")
     return _state(whole.health, profile.called(whole.health), cause_text(whole.unwell), unknown)
 
 
@@ -97,7 +99,9 @@ def _whole_sync(whole: Rollup) -> Text:
 
 def _lines(assessment: Assessment, profile: Profile) -> Iterator[tuple[str, Text]]:
     health = assessment.health
-    if health is None or not health.is_assessed:
+    if health is not None and not health.takes_part:
+        yield "  health", render.text_of(f"none: {health.message}", "bright_black")
+    elif health is None or not health.is_assessed:
         why = "it takes no part in health" if health is None else health.message
         yield "  health", render.text_of(f"not assessed: {why}", "bright_black")
     else:

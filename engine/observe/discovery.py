@@ -1,9 +1,10 @@
 """Finds the resources of a Kubernetes API server by their names (needs the extra `kubernetes`).
 
-Belongs here: the names and paths of resources, what identifies the cluster. Does not: their objects (`cluster`).
+Belongs here: the names and paths of resources, what identifies the cluster, what defines its kinds. Does
+not: their objects (`cluster`).
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from phaseline.engine import logs
@@ -11,6 +12,7 @@ from phaseline.engine.errors import ClusterUnusable
 from phaseline.engine.observe.events import mapping, maps, text
 from phaseline.engine.observe.kubernetes_api import OK, UNAVAILABLE, exchange, get
 
+DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 log = logs.get_logger(__name__)
 
 
@@ -36,6 +38,21 @@ async def discover(api: Any, names: Sequence[str]) -> list[Resource]:
         raise _silent(error) from error
     groups = [text(mapping(group, "preferredVersion"), "groupVersion") for group in maps(offered, "groups")]
     return [await _resource(api, name, core, groups) for name in names]
+
+
+async def definitions(api: Any, resources: Sequence[Resource]) -> list[Mapping[str, Any]]:
+    """The CustomResourceDefinitions of resources, as far as there are any and they may be read."""
+    found = []
+    for one in resources:
+        group, slash, _ = one.version.partition("/")
+        if slash and "." in group:
+            try:
+                status, answer = await exchange(api, "GET", f"{DEFINITIONS}/{one.plural}.{group}")
+            except UNAVAILABLE as error:
+                log.warning("definition_not_read", resource=one.plural, error=str(error) or type(error).__name__)
+                continue
+            found += [answer] if status == OK else []
+    return found
 
 
 async def cluster_of(api: Any, namespace: str | None) -> str:

@@ -81,6 +81,7 @@ if TYPE_CHECKING:
     from phaseline.machines.kubernetes.diff.ignore import IgnoreEffect, IgnoreRule
     from phaseline.machines.kubernetes.diff.known_types import KnownType
     from phaseline.machines.kubernetes.health.result import Evidence, HealthResult
+    from phaseline.machines.kubernetes.kind_facts import KindFacts
     from phaseline.machines.kubernetes.known.rows import KnownKind, StatusRow
     from phaseline.machines.kubernetes.overrides import Overrides
     from phaseline.machines.kubernetes.pairs import ApplicationAssessment, AssessedPair, ObjectKey, Pair
@@ -148,6 +149,7 @@ __all__ = [
     "IgnoreRule",
     "InCell",
     "Interval",
+    "KindFacts",
     "Kinds",
     "KnownKind",
     "KnownType",
@@ -267,6 +269,7 @@ _HOMES = {
     "phaseline.machines.kubernetes.diff.ignore": ("IgnoreEffect", "IgnoreRule"),
     "phaseline.machines.kubernetes.diff.known_types": ("KnownType",),
     "phaseline.machines.kubernetes.health.result": ("Evidence", "HealthResult"),
+    "phaseline.machines.kubernetes.kind_facts": ("KindFacts",),
     "phaseline.machines.kubernetes.known.rows": ("KnownKind", "StatusRow"),
     "phaseline.machines.kubernetes.overrides": ("Overrides",),
     "phaseline.machines.kubernetes.pairs": ("ApplicationAssessment", "AssessedPair", "ObjectKey", "Pair"),

@@ -15,6 +15,7 @@ from phaseline.engine.jetstream.streams import inspect
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.observe import cluster, discovery, kubernetes_api
 from phaseline.engine.settings import Settings
+from phaseline.machines.kubernetes.kind_facts import KindsTold
 from tests.support import closed_port
 from tests.support.command import Shell
 from tests.support.gitops_history import APP
@@ -211,3 +212,22 @@ async def test_words_that_go_together(shell: Shell) -> None:
     for words in (("--cluster",), ("--resources", "cm")):
         said = await shell("observe", *words)
         assert (said.code, "--cluster and --resources go together" in said.err) == (2, True)
+
+
+async def test_the_definitions_of_what_is_watched_are_read(kube: tuple[Kube, Path]) -> None:
+    server, path = kube
+    version = {"served": True, "schema": {"openAPIV3Schema": {"properties": {"spec": {}}}}}
+    spec = {"group": "argoproj.io", "names": {"kind": "Application"}, "versions": [version]}
+    one = {"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition", "spec": spec}
+    server.objects["CustomResourceDefinition", "applications.argoproj.io"] = one
+    async with kubernetes_api.connected(path, None) as api:
+        resources = await discovery.discover(api, ["cm", "deploy", "applications", "applicationsets"])
+        found = KindsTold(await discovery.definitions(api, resources))
+        server.hidden.add(("CustomResourceDefinition", "applications.argoproj.io"))
+        assert await discovery.definitions(api, resources) == []
+    told = {
+        kind: found.of({"apiVersion": "argoproj.io/v1alpha1", "kind": kind}).status for kind in ("Application", "X")
+    }
+    assert told == {"Application": False, "X": True}
+    asked = [one for one in server.asked if "customresourcedefinitions" in one]
+    assert [one.rpartition("/")[2] for one in asked[:2]] == ["applications.argoproj.io", "applicationsets.argoproj.io"]

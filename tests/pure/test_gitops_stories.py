@@ -85,7 +85,7 @@ def test_what_is_in_the_cluster_only() -> None:
     )
     life.observe(spared, desired=None)
     assert life.states() == ("NotAssessed", "NotCompared")
-    assert life.states("resource", resource_id(config("extra"))) == ("NotAssessed", "NotCompared")
+    assert life.states("resource", resource_id(config("extra"))) == ("NoHealth", "NotCompared")
 
 
 def test_gone_from_both_sides() -> None:
@@ -267,7 +267,7 @@ def test_what_can_match_nothing_is_named_and_the_others_hold() -> None:
     assert told.startswith("by hand; the rule for core/ConfigMap can do nothing: group 'core' matches nothing")
     assert "the rule for apps/Deployment can do nothing: jq '.spec[': jq: error: syntax error" in told
     life.observe(config, desired={**config, "data": {"a": "2"}})
-    assert life.states("resource", resource_id(config)) == ("NotAssessed", "Synced")
+    assert life.states("resource", resource_id(config)) == ("NoHealth", "Synced")
 
 
 @pytest.mark.parametrize(("data", "says"), [

@@ -308,3 +308,19 @@ def test_objects_before_the_one_that_is_nested_too_deep_are_taken() -> None:
 def test_a_stream_that_is_nested_too_deep() -> None:
     with pytest.raises(BadManifest, match="nested more than 500 levels deep"):
         [*Objects("it").take('{"a":' * 100_000 + "}")]
+
+
+def test_what_a_definition_says_of_a_kind_goes_along() -> None:
+    observer, widget = Observer("/o", APP), kubernetes_object("acme.dev/v1", "Widget")
+    schema = {"type": "object", "properties": {"spec": {"type": "object"}}}
+    definition = kubernetes_object(
+        "apiextensions.k8s.io/v1", "CustomResourceDefinition", metadata={"name": "widgets.acme.dev", "namespace": None},
+        spec={
+            "group": "acme.dev", "names": {"kind": "Widget"},
+            "versions": [{"name": "v1", "served": True, "schema": {"openAPIV3Schema": schema}}],
+        },
+    )  # fmt: skip
+    assert told(observer, widget)[0][2] == {"live": widget}
+    told(observer, definition)
+    assert told(observer, widget)[0][2] == {"live": widget, "kind_facts": {"status": False}}
+    assert told(observer, widget) == []

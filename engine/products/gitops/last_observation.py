@@ -14,6 +14,7 @@ from phaseline.engine.log.latest import Latest, check_name
 from phaseline.engine.log.log_records import direct
 from phaseline.machines.gitops.app_settings import application_of, merged_settings
 from phaseline.machines.kubernetes.assess import Assessment
+from phaseline.machines.kubernetes.kind_facts import UNTOLD, KindFacts
 from phaseline.machines.kubernetes.observation import ObservedPair
 from phaseline.machines.kubernetes.profiles import Profile
 from phaseline.schemas import codec
@@ -29,7 +30,8 @@ class Observation(NamedTuple):
     """The content of the last `resource.observed` event of an object.
 
     live: the manifest in the cluster; None if it was absent. desired: the manifest in Git; None if it was not
-    declared. is_known: whether the event said what Git declares. event: the event's id and source.
+    declared. is_known: whether the event said what Git declares. event: the event's id and source. facts: what the
+    observer knew of the kind.
     """
 
     live: Mapping[str, Any] | None
@@ -37,6 +39,7 @@ class Observation(NamedTuple):
     is_known: bool
     time_ns: int
     event: tuple[str, str]
+    facts: KindFacts = UNTOLD
 
     @property
     def time(self) -> datetime:
@@ -72,7 +75,8 @@ async def last(installation: Installation, resource_id: str) -> Observation:
     event = codec.decode(binary_mode.structured(reply.data, reply.block))
     data = event.get("data") or {}
     stored = nanoseconds(reply.headers["Nats-Time-Stamp"])
-    return Observation(*ObservedPair.of(data), stored, (event["id"], event["source"]))
+    pair = ObservedPair.of(data)
+    return Observation(*pair[:3], stored, (event["id"], event["source"]), pair.facts)
 
 
 async def object_diff(installation: Installation, resource_id: str) -> ObjectDiff:
@@ -86,6 +90,6 @@ async def object_diff(installation: Installation, resource_id: str) -> ObjectDif
         except EntityUnknown:
             continue
     overrides = merged_settings(tree, resource_id).overrides
-    pair = ObservedPair(observation.live, observation.desired, observation.is_known)
+    pair = ObservedPair(observation.live, observation.desired, observation.is_known, observation.facts)
     assessment = pair.assess(overrides, installation.scripts, observation.time_ns, explains=True)
     return ObjectDiff(observation, assessment, overrides.profile)
