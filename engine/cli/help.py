@@ -46,10 +46,11 @@ class Shared(click.Option):
 
     def consume_value(self, ctx: click.Context, opts: Any) -> tuple[Any, ParameterSource]:
         """The value of the command line, before or behind the command; else as click finds it."""
-        root = ctx.find_root()
-        is_before = self.name not in opts and root is not ctx and self.name in root.params
-        if is_before and root.get_parameter_source(str(self.name)) == ParameterSource.COMMANDLINE:
-            return root.params[str(self.name)], ParameterSource.COMMANDLINE
+        name, root = str(self.name), ctx.find_root()
+        if ctx.parent is None and isinstance(ctx.command, click.Group):  # the command reads the environment
+            return opts.get(name), ParameterSource.COMMANDLINE if name in opts else ParameterSource.DEFAULT
+        if name not in opts and root is not ctx and root.get_parameter_source(name) == ParameterSource.COMMANDLINE:
+            return root.params[name], ParameterSource.COMMANDLINE
         return super().consume_value(ctx, opts)
 
 

@@ -225,6 +225,10 @@ def test_options_of_the_connection_may_stand_before_the_command(monkeypatch: pyt
         found = settings_of(*words)
         assert (found.nats, found.request_timeout, found.prefix) == (("nats://a",), 3.0, "of_environment"), words
     assert settings_of("--prefix", "x", "get", "c1").prefix == "x"
+    monkeypatch.setenv("PHASELINE_TIMEOUT", "soon")
+    assert CliRunner().invoke(cli, ["machines", "node"]).exit_code == 0
+    wrong = CliRunner().invoke(cli, ["get", "c1"])
+    assert (wrong.exit_code, " get [OPTIONS]" in wrong.output, "--timeout" in wrong.output) == (2, True, True)
 
 
 async def test_options_before_a_command_of_a_group_of_commands(shell: Shell) -> None:
