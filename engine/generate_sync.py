@@ -6,9 +6,7 @@ A method that gives an answer runs it to its end, an asynchronous iterator becom
 Signatures, types and docstrings are copied, so both clients always take and give the same.
 """
 
-import argparse
 import ast
-import sys
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -108,24 +106,6 @@ class Source(NamedTuple):
 def pages() -> dict[Path, str]:
     """The generated modules by their paths from the project's root."""
     return {Path("engine") / f"{name}.py": _module(name, made_from) for name, made_from in SOURCES.items()}
-
-
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Write or check; 1 if `--check` finds a stale file."""
-    parser = argparse.ArgumentParser(description="Write the client without asyncio.")
-    parser.add_argument("--check", action="store_true", help="write nothing; exit with 1 if a file is stale")
-    parser.add_argument("--to", type=Path, default=Path(), metavar="DIR", help="the project's root (default: here)")
-    chosen, _ = parser.parse_known_args(arguments)
-    stale = [path for path, text in pages().items() if _read(chosen.to / path) != text]
-    for path in stale:
-        sys.stdout.write(f"{'stale' if chosen.check else 'written'}: {path}\n")
-        if not chosen.check:
-            (chosen.to / path).write_text(pages()[path], encoding="utf-8")
-    return 1 if chosen.check and stale else 0
-
-
-def _read(path: Path) -> str | None:
-    return path.read_text(encoding="utf-8") if path.exists() else None
 
 
 def _module(name: str, made_from: Sequence[str]) -> str:
@@ -328,7 +308,3 @@ def _doc(text: str, indent: str) -> str:
     if "\n" not in text:
         return f'{indent}"""{text}"""\n'
     return textwrap.indent(f'"""{text}\n"""\n', indent, lambda line: bool(line.strip()))
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -10,119 +10,25 @@ commands. `Kinds` checks tables, and raises
 Belongs here: the public names of the table language. Does not: any kind that comes with Phaseline.
 """
 
-from phaseline.machines.compiler.checks import WrongTable
-from phaseline.machines.compiler.kinds import Kind, Kinds
-from phaseline.machines.compiler.labels import label_of
-from phaseline.machines.language.fields import Attributes, ComputeRule, Field, Refusal, RuleEvent
-from phaseline.machines.language.predicates import (
-    Above,
-    AllBelow,
-    AnyBelow,
-    AttributeIs,
-    Child,
-    Predicate,
-    Scene,
-    SceneEntity,
-    Unmet,
-)
-from phaseline.machines.language.product import (
-    Ban,
-    ClientView,
-    CopiedEvent,
-    NoProducts,
-    Product,
-    ProductCommand,
-    WorkerService,
-)
-from phaseline.machines.language.retired import Retired
-from phaseline.machines.language.rules import Revision, Uses, rule
-from phaseline.machines.language.scripts import JqResult, NoScripts, ScriptRunner
-from phaseline.machines.language.sources import LIVE, At, Live, Source
-from phaseline.machines.language.table import (
-    ABSENT,
-    CHILDREN,
-    DELETED,
-    FROM_DATA,
-    OK,
-    PROGRESSING,
-    SAME,
-    Cascade,
-    Facet,
-    FanOut,
-    Fired,
-    Interpret,
-    InterpretRule,
-    KnownBy,
-    Label,
-    OnTally,
-    Role,
-    Row,
-    Table,
-    TargetsRule,
-    Timeout,
-    View,
-)
-from phaseline.schemas.records import FacetState, State
+from phaseline.engine.public_names import offer
 
-__all__ = [
-    "ABSENT",
-    "CHILDREN",
-    "DELETED",
-    "FROM_DATA",
-    "LIVE",
-    "OK",
-    "PROGRESSING",
-    "SAME",
-    "Above",
-    "AllBelow",
-    "AnyBelow",
-    "At",
-    "AttributeIs",
-    "Attributes",
-    "Ban",
-    "Cascade",
-    "Child",
-    "ClientView",
-    "ComputeRule",
-    "CopiedEvent",
-    "Facet",
-    "FacetState",
-    "FanOut",
-    "Field",
-    "Fired",
-    "Interpret",
-    "InterpretRule",
-    "JqResult",
-    "Kind",
-    "Kinds",
-    "KnownBy",
-    "Label",
-    "Live",
-    "NoProducts",
-    "NoScripts",
-    "OnTally",
-    "Predicate",
-    "Product",
-    "ProductCommand",
-    "Refusal",
-    "Retired",
-    "Revision",
-    "Role",
-    "Row",
-    "RuleEvent",
-    "Scene",
-    "SceneEntity",
-    "ScriptRunner",
-    "Source",
-    "State",
-    "Table",
-    "TargetsRule",
-    "Timeout",
-    "Unmet",
-    "Uses",
-    "View",
-    "WorkerService",
-    "WrongTable",
-    "label_of",
-    "rule",
-]
+# The only list of these names. `python3 dev.py generate` writes `tables.pyi` from it, for type checkers.
+NAMES = {
+    "phaseline.machines.compiler.checks":      "WrongTable",
+    "phaseline.machines.compiler.kinds":       "Kind Kinds",
+    "phaseline.machines.compiler.labels":      "label_of",
+    "phaseline.machines.language.fields":      "Attributes ComputeRule Field Refusal RuleEvent",
+    "phaseline.machines.language.predicates":  "Above AllBelow AnyBelow AttributeIs Child Predicate Scene SceneEntity "
+                                               "Unmet",
+    "phaseline.machines.language.product":     "Ban ClientView CopiedEvent NoProducts Product ProductCommand WorkerService",
+    "phaseline.machines.language.retired":     "Retired",
+    "phaseline.machines.language.rules":       "Revision Uses rule",
+    "phaseline.machines.language.scripts":     "JqResult NoScripts ScriptRunner",
+    "phaseline.machines.language.sources":     "LIVE At Live Source",
+    "phaseline.machines.language.table":       "ABSENT CHILDREN DELETED FROM_DATA OK PROGRESSING SAME Cascade Facet "
+                                               "FanOut Fired Interpret InterpretRule KnownBy Label OnTally Role Row "
+                                               "Table TargetsRule Timeout View",
+    "phaseline.schemas.records":               "FacetState State",
+}
+
+__all__, __getattr__, __dir__ = offer(globals(), NAMES, renames=False)

@@ -54,7 +54,10 @@ class Identifiers(NamedTuple):
 
 @cache
 def identifiers(path: Path) -> Identifiers:
-    """Every name that the module defines, imports or takes as a parameter; every text that is exactly one constant."""
+    """Every name that the module defines, imports or takes as a parameter; every text that is exactly one constant.
+
+    In the public modules also each word of a constant: their tables list names so.
+    """
     names: set[str] = set()
     constants: set[str] = set()
     for node in nodes(path):
@@ -69,7 +72,7 @@ def identifiers(path: Path) -> Identifiers:
         elif isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
             names.add(node.attr)
         elif isinstance(node, ast.Constant) and isinstance(node.value, str):
-            constants.add(node.value)
+            constants |= {node.value, *(node.value.split() if path.parent.name == "phaseline" else ())}
     return Identifiers(frozenset(names), frozenset(constants))
 
 
