@@ -8,10 +8,8 @@ from collections.abc import Callable, Coroutine
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from phaseline.engine.client.client import Client
-from phaseline.engine.errors import InvalidInput, NotDecidedYet, NotFound, PhaselineError
+from phaseline.schemas.errors import InvalidInput, NoAnswer, NotFound, PhaselineError
 
-OF_THE_REQUEST = (InvalidInput, NotFound, NotDecidedYet)
-"""What a cell says about the request. All other errors say that the cell itself cannot be read."""
 LOOK = 0.5
 """Seconds between two looks whether a cell that is asked is still connected."""
 
@@ -25,6 +23,11 @@ class InCell(NamedTuple, Generic[T]):
 
     cell: str
     value: T
+
+
+def is_of_the_request(error: PhaselineError) -> bool:
+    """Whether an error says something about the request. All others say that the cell itself cannot be read."""
+    return isinstance(error, InvalidInput | NotFound) or NoAnswer.not_decided_yet.made(error)
 
 
 async def while_connected(client: Client, read: Coroutine[Any, Any, T]) -> T:

@@ -59,7 +59,7 @@ def kind(name: str, *, path: Path | None) -> int | None:
 
 
 def check_name(name: str) -> None:
-    """Raise `BadParameter` unless a new kind can have this name."""
+    """Raise `InvalidInput.bad_parameter` unless a new kind can have this name."""
     if not subjects.check_word(name) or not name.isidentifier():
         better = re.sub(r"\W+", "_", re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).strip()).strip("_").lower()
         is_better = better.isidentifier() and subjects.check_word(better)
@@ -76,7 +76,7 @@ def _bad_name(problem: str) -> click.BadParameter:
 
 
 def check_folder(folder: Path) -> None:
-    """Raise `BadParameter` unless the folder is new or empty."""
+    """Raise `InvalidInput.bad_parameter` unless the folder is new or empty."""
     if folder.is_dir() and any(folder.iterdir()):
         problem = f"the folder {folder} exists and is not empty: remove it, or name another one with --path"
         raise click.BadParameter(problem, param_hint="--path")

@@ -14,7 +14,7 @@ import click
 
 from phaseline.engine.cli import cli
 from phaseline.engine.cli.help import Page, Shared
-from phaseline.engine.error_help.exit_codes import MEANINGS
+from phaseline.schemas.errors import Exit
 
 COMMAND = "python -m phaseline.engine.cli.reference"
 PAGE = Path("docs/cli.md")
@@ -35,7 +35,7 @@ def page() -> str:
         *_contents(),
         "## Exit codes",
         "",
-        *_table(("code", "meaning"), ((str(int(code)), means) for code, means in MEANINGS.items())),
+        *_table(("code", "meaning"), ((str(int(code)), code.meaning) for code in Exit)),
         "## The connection",
         "",
         "Every command that connects to NATS has these options. Each can be set in the environment too.",

@@ -7,8 +7,8 @@ Belongs here: telling a part of the API that an account does not import from one
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from phaseline.engine.errors import NoResponders, NotPermitted
 from phaseline.engine.jetstream.wire import Wire
+from phaseline.schemas.errors import NoResponders, NotPermitted
 
 
 @contextmanager

@@ -42,7 +42,7 @@ class EmcoView:
     ) -> SourceStatus | EmcoStatus | EmcoNames: ...
 
     async def status(self, resource_id: str, /, **query: Any) -> Any:
-        """The status of an EMCO resource; raises `EntityUnknown`, `BadStatusQuery`, `ServiceRefused`."""
+        """The status of an EMCO resource; raises `EntityUnknown`, `InvalidInput.bad_status_query`, `ServiceRefused`."""
         return await request.status(self._states, resource_id, query)
 
     async def selection(self, resource_id: str, /, **query: Unpack[StatusQuery]) -> StatusSelection:
@@ -78,7 +78,7 @@ class Emco:
     ) -> SourceStatus | EmcoStatus | EmcoNames: ...
 
     async def status(self, resource_id: str, /, *, at: When | None = None, **query: Any) -> Any:
-        """The status of an EMCO resource; raises `EntityUnknown`, `BadStatusQuery`, `ServiceRefused`.
+        """The status of an EMCO resource; raises `EntityUnknown`, `InvalidInput.bad_status_query`, `ServiceRefused`.
 
         The worker that owns the tree answers in one round trip. The client reads the streams instead when no worker
         answers, when the answer is too large for one message, and with `at`.
@@ -100,11 +100,11 @@ class FleetView:
         self._states = states
 
     async def counts(self, entity_id: str, *, condition: str | Sequence[str] = ()) -> FleetCounts:
-        """Counts of a repository, a bundle or a deployment; raises `TreeUnknown`, `EntityUnknown`, `InvalidId`."""
+        """Counts of a repository, a bundle or a deployment; raises `TreeUnknown`, `EntityUnknown`, `InvalidInput`."""
         return await fleet_counts.counts_of(self._states, entity_id, condition)
 
     async def cluster_counts(self, *clusters: str, condition: str | Sequence[str] = ()) -> FleetClusterCounts:
-        """Counts of clusters, across all repositories. Names may be globs. Raises `EntityUnknown`, `InvalidId`."""
+        """Counts of clusters, across all repositories. Names may be globs. Raises `EntityUnknown`, `InvalidInput`."""
         return await fleet_counts.counts_of_cluster(self._states, *clusters, condition=condition)
 
 
@@ -118,13 +118,13 @@ class Fleet:
     async def counts(
         self, entity_id: str, *, condition: str | Sequence[str] = (), at: When | None = None
     ) -> FleetCounts:
-        """Counts of a repository, a bundle or a deployment; raises `TreeUnknown`, `EntityUnknown`, `InvalidId`."""
+        """Counts of a repository, a bundle or a deployment; raises `TreeUnknown`, `EntityUnknown`, `InvalidInput`."""
         return await fleet_counts.counts_of(await self._session.states(at), entity_id, condition)
 
     async def cluster_counts(
         self, *clusters: str, condition: str | Sequence[str] = (), at: When | None = None
     ) -> FleetClusterCounts:
-        """Counts of clusters, across all repositories. Names may be globs. Raises `EntityUnknown`, `InvalidId`."""
+        """Counts of clusters, across all repositories. Names may be globs. Raises `EntityUnknown`, `InvalidInput`."""
         return await fleet_counts.counts_of_cluster(await self._session.states(at), *clusters, condition=condition)
 
 
@@ -138,6 +138,6 @@ class Gitops:
     async def diff(self, resource_id: str) -> ObjectDiff:
         """The last observation of a Kubernetes object, assessed by the settings that its application has now.
 
-        Raises `NotObserved`, `InvalidId`.
+        Raises `NotFound.not_observed`, `InvalidInput.invalid_id`.
         """
         return await last_observation.object_diff(await self._session.installation(), resource_id)

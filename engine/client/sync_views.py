@@ -43,7 +43,7 @@ class EmcoView:
     def status(self, resource_id: str, /, **query: Unpack[StatusQuery]) -> SourceStatus | EmcoStatus | EmcoNames: ...
 
     def status(self, resource_id: str, /, **query: Any) -> Any:
-        """The status of an EMCO resource; raises `EntityUnknown`, `BadStatusQuery`, `ServiceRefused`."""
+        """The status of an EMCO resource; raises `EntityUnknown`, `InvalidInput.bad_status_query`, `ServiceRefused`."""
         return self._portal.run(self._source.status(resource_id, **query))
 
     def selection(self, resource_id: str, /, **query: Unpack[StatusQuery]) -> StatusSelection:
@@ -77,7 +77,7 @@ class Emco:
     ) -> SourceStatus | EmcoStatus | EmcoNames: ...
 
     def status(self, resource_id: str, /, *, at: When | None = None, **query: Any) -> Any:
-        """The status of an EMCO resource; raises `EntityUnknown`, `BadStatusQuery`, `ServiceRefused`.
+        """The status of an EMCO resource; raises `EntityUnknown`, `InvalidInput.bad_status_query`, `ServiceRefused`.
 
         The worker that owns the tree answers in one round trip. The client reads the streams instead when no worker
         answers, when the answer is too large for one message, and with `at`.
@@ -99,11 +99,11 @@ class FleetView:
         self._portal, self._source = portal, source
 
     def counts(self, entity_id: str, *, condition: str | Sequence[str] = ()) -> FleetCounts:
-        """Counts of a repository, a bundle or a deployment; raises `TreeUnknown`, `EntityUnknown`, `InvalidId`."""
+        """Counts of a repository, a bundle or a deployment; raises `TreeUnknown`, `EntityUnknown`, `InvalidInput`."""
         return self._portal.run(self._source.counts(entity_id, condition=condition))
 
     def cluster_counts(self, *clusters: str, condition: str | Sequence[str] = ()) -> FleetClusterCounts:
-        """Counts of clusters, across all repositories. Names may be globs. Raises `EntityUnknown`, `InvalidId`."""
+        """Counts of clusters, across all repositories. Names may be globs. Raises `EntityUnknown`, `InvalidInput`."""
         return self._portal.run(self._source.cluster_counts(*clusters, condition=condition))
 
 
@@ -115,13 +115,13 @@ class Fleet:
         self._portal, self._source = portal, source
 
     def counts(self, entity_id: str, *, condition: str | Sequence[str] = (), at: When | None = None) -> FleetCounts:
-        """Counts of a repository, a bundle or a deployment; raises `TreeUnknown`, `EntityUnknown`, `InvalidId`."""
+        """Counts of a repository, a bundle or a deployment; raises `TreeUnknown`, `EntityUnknown`, `InvalidInput`."""
         return self._portal.run(self._source.counts(entity_id, condition=condition, at=at))
 
     def cluster_counts(
         self, *clusters: str, condition: str | Sequence[str] = (), at: When | None = None
     ) -> FleetClusterCounts:
-        """Counts of clusters, across all repositories. Names may be globs. Raises `EntityUnknown`, `InvalidId`."""
+        """Counts of clusters, across all repositories. Names may be globs. Raises `EntityUnknown`, `InvalidInput`."""
         return self._portal.run(self._source.cluster_counts(*clusters, condition=condition, at=at))
 
 
@@ -135,7 +135,7 @@ class Gitops:
     def diff(self, resource_id: str) -> ObjectDiff:
         """The last observation of a Kubernetes object, assessed by the settings that its application has now.
 
-        Raises `NotObserved`, `InvalidId`.
+        Raises `NotFound.not_observed`, `InvalidInput.invalid_id`.
         """
         return self._portal.run(self._source.diff(resource_id))
 
@@ -187,7 +187,7 @@ class EntityView(Generic[M_co]):
         """The entities that fit, ids in natural order.
 
         tree: this id and those below it. state: a phase, or `{Failed,[Balance,*]}`. condition: one that stands, or
-        several that stand together. deleted: deleted ones too. Raises `NoState`, `NameUnknown`.
+        several that stand together. deleted: deleted ones too. Raises `InvalidInput.no_state`, `NameUnknown`.
         """
         return self._portal.iterate(
             self._source.list(kind, tree=tree, state=state, condition=condition, deleted=deleted)
@@ -241,7 +241,7 @@ class EntityView(Generic[M_co]):
     def kind_of(self, entity_id: str, kind: str | None = None) -> str:
         """The kind of the only entity with that id, or `kind` if it exists.
 
-        Raises `EntityUnknown`, `AmbiguousId`, `InvalidId`.
+        Raises `EntityUnknown`, `AmbiguousId`, `InvalidInput.invalid_id`.
         """
         return self._portal.run(self._source.kind_of(entity_id, kind))
 

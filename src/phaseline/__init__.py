@@ -84,7 +84,7 @@ if TYPE_CHECKING:
     from phaseline.machines.kubernetes.profiles import Profile
     from phaseline.machines.kubernetes.rollup import Rollup
     from phaseline.machines.language.product import BrokenKind
-    from phaseline.schemas.base_error import PhaselineError
+    from phaseline.schemas.errors import PhaselineError
     from phaseline.schemas.envelope import Event
     from phaseline.schemas.records import Cause, Entity, FacetState, LeftOut, Mark, Rejection, State, Transition
 
@@ -265,7 +265,7 @@ _HOMES = {
     "phaseline.machines.kubernetes.profiles": ("Profile",),
     "phaseline.machines.kubernetes.rollup": ("Rollup",),
     "phaseline.machines.language.product": ("BrokenKind",),
-    "phaseline.schemas.base_error": ("PhaselineError",),
+    "phaseline.schemas.errors": ("PhaselineError",),
     "phaseline.schemas.envelope": ("Event",),
     "phaseline.schemas.records": (
         "Cause",

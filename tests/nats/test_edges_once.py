@@ -9,7 +9,6 @@ import pytest
 
 from phaseline.engine.client.client import Client
 from phaseline.engine.edge import adding, edge_state, edge_streams, uplink
-from phaseline.engine.errors import ApiFailed
 from phaseline.engine.jetstream.erase import SOURCE
 from phaseline.engine.jetstream.streams import provision
 from phaseline.engine.jetstream.wire import Wire
@@ -18,6 +17,7 @@ from phaseline.engine.log.checkpoint import Checkpoint
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.settings import Settings
 from phaseline.engine.worker.partition import Partition
+from phaseline.schemas.errors import ApiFailed
 from phaseline.schemas.subjects import Subjects, partition_of
 from tests.support import raw_checker
 from tests.support.built_in_kinds import BUILT_IN_KINDS

@@ -12,13 +12,13 @@ import pytest
 import pytest_asyncio
 
 from phaseline.engine.client.client import Client
-from phaseline.engine.errors import BadSetting
 from phaseline.engine.http.access import tokens
 from phaseline.engine.http.access.access import AccessSettings
 from phaseline.engine.http.reading import transitions
 from phaseline.engine.http.routes import ROUTES
 from phaseline.engine.http.server import serving
 from phaseline.engine.settings import Settings
+from phaseline.schemas.errors import BadSetting
 from tests.support.built_in_kinds import BUILT_IN_KINDS
 from tests.support.http_events import event
 from tests.support.http_server import LIMIT, Api, http_server

@@ -18,9 +18,9 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
-from phaseline.engine.error_help.exit_codes import Exit
 from phaseline.engine.settings import Settings
 from phaseline.machines import built_in
+from phaseline.schemas.errors import Exit
 from tests.support.command import COMMAND, ENVIRONMENT, LIMIT, Answer, ended
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 
 from phaseline.engine.client.client import Client
-from phaseline.engine.errors import EntityUnknown
 from phaseline.engine.explain.model import as_map
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.schemas import codec
+from phaseline.schemas.errors import EntityUnknown
 from phaseline.schemas.records import Transition
 from tests.support.command import Shell
 from tests.support.why_output import TIME, known

@@ -7,7 +7,6 @@ import pytest
 from phaseline.engine.core import intake
 from phaseline.engine.core.process import Processor
 from phaseline.engine.core.tree import Tree
-from phaseline.engine.errors import EventRefused
 from phaseline.engine.publish import compose
 from phaseline.engine.replay.recorded_log import StoredEvent
 from phaseline.machines.built_in import BUILT_IN, PRODUCTS
@@ -16,6 +15,7 @@ from phaseline.machines.kubernetes.secret_values import SECRETS
 from phaseline.machines.language.product import Ban, Bans, NoProducts, Product
 from phaseline.machines.language.scripts import NoScripts
 from phaseline.schemas import codec
+from phaseline.schemas.errors import EventRefused
 from phaseline.schemas.records import Rejection
 from phaseline.schemas.subjects import Subjects
 from tests.support.lamp_table import lamp

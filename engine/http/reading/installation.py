@@ -7,7 +7,6 @@ asking the owners (`publish.backlog`).
 import asyncio
 from typing import Any
 
-from phaseline.engine.errors import ApiFailed, NoAnswer, NotPermitted
 from phaseline.engine.http.call import Call, HttpAnswer
 from phaseline.engine.http.fleet import columns
 from phaseline.engine.log import latest, table_eras
@@ -15,7 +14,7 @@ from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.when import Moment
 from phaseline.engine.publish.backlog import owner_of
 from phaseline.engine.publish.living_workers import living
-from phaseline.engine.request_errors import BadParameter
+from phaseline.schemas.errors import ApiFailed, InvalidInput, NoAnswer, NotPermitted
 from phaseline.schemas.records import timestamp
 
 FLEET, EMCO = ("git_repo", "bundle", "bundle_deployment"), "emco_resource"
@@ -112,5 +111,7 @@ async def status(call: Call) -> HttpAnswer:
     elif kind == EMCO:
         found = await view.entities.emco.status(resource, **values)
     else:
-        raise BadParameter(name="kind", problem=f"{kind} has no status: {', '.join((EMCO, *FLEET))} have one")
+        raise InvalidInput.bad_parameter(
+            name="kind", problem=f"{kind} has no status: {', '.join((EMCO, *FLEET))} have one"
+        )
     return HttpAnswer({"status": found}, view.moment, is_past=view.is_past)
