@@ -135,7 +135,7 @@ class NoAnswer(PhaselineError):
     exit_code, status, doctor = Exit.NO_ANSWER, 503, True
 
     connection_lost = case("the connection to NATS broke before {subject} answered")
-    not_decided_yet = case("{missing}; {events} events of its partition, not decided yet, may change that: ask again")
+    not_decided_yet = case("{missing}; events not decided yet in its partition ({events}) may change that: ask again")
     cells_away = case("none of the cells can be read: {problems}")
     not_in_cells = case("{missing}, but {away} cannot be read and may have it: ask again")
     not_owned = case("partition {partition} is not owned by this worker")
@@ -206,7 +206,7 @@ class NotFound(PhaselineError):
 
     exit_code, status = Exit.NOT_FOUND, 404
 
-    record_not_found = case("there is no record at place {place} of the log, which holds {first} to {last}")
+    record_not_found = case("there is no record at place {place} of the log, which holds the places {first} to {last}")
     not_rejected = case("the record at place {place} is no rejection, but {actual}: see `phaseline rejections`")
     event_gone = case("the stream {stream} no longer holds event {sequence}")
     not_observed = case("no observation of {id!r} is stored: publish resource.observed, or name another")

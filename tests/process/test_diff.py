@@ -78,9 +78,9 @@ async def test_names_that_need_encoding(working: Settings, wire: Wire) -> None:
 
 async def test_what_was_never_observed(working: Settings) -> None:
     async with Client.open(working) as client:
-        with raises(NotFound.not_observed, match="no observation of resource"):
+        with raises(NotFound.not_observed, match="no observation of"):
             await client.gitops.diff(WEB)
-        with raises(InvalidInput.invalid_id, match="does not fit resource"):
+        with raises(InvalidInput.wrong_id_length, match="does not fit resource"):
             await client.gitops.diff("shop/shop")
 
 
@@ -104,4 +104,4 @@ async def test_the_command(shell: Shell, client: Client, working: Settings, wire
     told = (await shell("diff", WEB, "--json")).json
     assert (told["id"], told["differences"]) == (WEB, [{"path": "/spec/replicas", "desired": 3, "live": 7}])
     missing = await shell("diff", f"{APP}/core:Pod/a/b")
-    assert (missing.code, "no observation of resource 'shop/shop/core:Pod/a/b' is stored" in missing.err) == (4, True)
+    assert (missing.code, "no observation of 'shop/shop/core:Pod/a/b' is stored" in missing.err) == (4, True)

@@ -11,7 +11,7 @@ import pytest_asyncio
 
 from phaseline.engine.cli import failures
 from phaseline.engine.embedded.server import EmbeddedServer
-from phaseline.schemas.errors import Exit
+from phaseline.schemas.errors import Exit, every
 from tests.support import closed_port
 from tests.support.certificates import CertificateAuthority
 from tests.support.command import Shell, call
@@ -195,5 +195,5 @@ def test_other_errors_are_told_without_names_of_python(
 
 
 def test_a_bug_is_placed(capsys: pytest.CaptureFixture[str]) -> None:
-    assert failures.guarded(lambda: len(failures.text_of(None)), verbose=False) == Exit.BUG  # type: ignore[arg-type]
-    assert "internal error in engine/cli/failures.py, line " in capsys.readouterr().err
+    assert failures.guarded(lambda: len(next(every(None)).details), verbose=False) == Exit.BUG  # type: ignore[arg-type]
+    assert "internal error in schemas/errors.py, line " in capsys.readouterr().err

@@ -94,8 +94,8 @@ async def test_a_cluster_stopped_above_and_what_it_was_before(shell: Shell, clie
     assert (early.code, early.out) == (4, "")
     assert (
         early.err
-        == "error: there was no node_pool or component or app_context or application or bundle 'c1/a' at place 0 of the log: "
-        "`phaseline history` shows when it was created\n"
+        == "error: there was no node_pool or component or app_context or application or bundle 'c1/a' at place 0: "
+        "see `phaseline history`\n"
     )
 
 
