@@ -196,7 +196,7 @@ async def test_a_provider_that_is_away(tmp_path: Path) -> None:
         (tmp_path / "keys").write_text(text)
         with raises(NoAnswer.keys_unread):
             await jwts.Jwts(JwtSettings(str(tmp_path / "keys"), ISSUER, AUDIENCE)).caller(token())
-    with capture_logs() as said, raises(NoAnswer.keys_unread, match=r"from http://127\.0\.0\.1:1/keys now") as told:
+    with capture_logs() as said, raises(NoAnswer.keys_unread, match=r"from http://127\.0\.0\.1:1/keys: ") as told:
         await jwts.Jwts(JwtSettings("http://u:s3cret@127.0.0.1:1/keys?token=s3cret", ISSUER, AUDIENCE)).caller(token())
     assert "s3cret" not in f"{told.value} {said}"
 

@@ -202,7 +202,7 @@ async def test_what_is_wrong_is_told_before_anybody_is_asked(two: tuple[Client, 
             await client.emco.status(GROUPS[0], **query)
     with pytest.raises(EntityUnknown):
         await client.emco.status("nobody")
-    with raises(InvalidInput.invalid_id):
+    with raises(InvalidInput.wrong_id_length):
         await client.emco.status("a/b")
 
 
