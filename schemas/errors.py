@@ -222,7 +222,7 @@ class EntityUnknown(NotFound):
     kind: str
     id: str
 
-    entity_not_yet_known = case("there was no {kind} {id!r} at place {place}: see `phaseline history`")
+    entity_not_yet_known = case("there was no {kind} {id!r} at place {place} of the log: see `phaseline history`")
 
 
 class TreeUnknown(NotFound):
@@ -452,7 +452,7 @@ class ServerRefused(PhaselineError):
     exit_code, status, doctor = Exit.NOT_SET_UP, 502, True
     subject: str
 
-    payload_too_large = case("a message for {subject} has {size} bytes, the server takes {limit}", status=413)
+    payload_too_large = case("a message for {subject} has {size} bytes, the server accepts at most {limit}", status=413)
 
 
 class ApiFailed(ServerRefused):

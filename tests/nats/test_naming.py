@@ -61,7 +61,7 @@ async def test_what_was_not_there_yet(client: Client) -> None:
     for kind in (None, "node"):
         with raises(
             EntityUnknown.entity_not_yet_known,
-            match=f"there was no (node|node or bundle_deployment) 'c1/a/n 1.x' at place {node.sequence - 1}: ",
+            match=f"there was no (node|node or bundle_deployment) 'c1/a/n 1.x' at place {node.sequence - 1} of the log",
         ):
             await find(client, "c1/a/n 1.x", kind, node.sequence - 1)
 

@@ -94,7 +94,7 @@ async def test_a_cluster_stopped_above_and_what_it_was_before(shell: Shell, clie
     assert (early.code, early.out) == (4, "")
     assert (
         early.err
-        == "error: there was no node_pool or component or app_context or application or bundle 'c1/a' at place 0: "
+        == "error: there was no node_pool or component or app_context or application or bundle 'c1/a' at place 0 of the log: "
         "see `phaseline history`\n"
     )
 

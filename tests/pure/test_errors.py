@@ -170,7 +170,7 @@ def test_an_error_of_a_group_knows_what_it_is() -> None:
 
 def test_an_error_may_differ_from_its_group() -> None:
     moved = EntityUnknown.entity_not_yet_known(kind="node", id="c1/a/n1", place=7)
-    assert str(moved).startswith("there was no node 'c1/a/n1' at place 7: ")
+    assert str(moved).startswith("there was no node 'c1/a/n1' at place 7 of the log: ")
     assert (type(moved), moved.status) == (EntityUnknown, 404)
     assert NotFound.place_trimmed(place=1, first=2).status == 410
     assert exit_of(SetupError.user_refused()) is Exit.NOT_ALLOWED
