@@ -20,7 +20,7 @@ from phaseline.schemas.similar import did_you_mean
 
 E = TypeVar("E", bound="PhaselineError")
 F = TypeVar("F", bound="PhaselineError")
-_OWN = ("code", "sentence", "exit_code", "status", "remedy", "doctor")
+_OWN = ("code", "sentence", "exit_code", "status", "remedy", "doctor", "__notes__")
 """The attributes that every error has; the others are its details."""
 
 

@@ -102,7 +102,7 @@ class EmbeddedServer:
         return self._data / "nats-server.log"
 
     async def start(self) -> None:
-        """Start the process and wait until it listens; raises `SetupError`, `SetupError`."""
+        """Start the process and wait until it listens; raises `SetupError`."""
         binary = find_binary()
         config = self._data / "nats-server.conf"
         self.limit = self.store_limit()

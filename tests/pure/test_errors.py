@@ -161,6 +161,8 @@ def test_an_error_of_a_group_knows_what_it_is() -> None:
     assert error.details == {"partition": 3, "digest": "d67c", "how": "changed: node"}
     assert str(error).startswith("partition 3 was decided by other tables")
     assert "--accept-tables" in error.remedy
+    error.add_note("did you mean another?")
+    assert error.details.keys() == {"partition", "digest", "how"}
     assert SetupError.tables_differ.made(error)
     assert not SetupError.states_stranded.made(error)
     assert not SetupError.tables_differ.made(ValueError("tables-differ"))
