@@ -7,6 +7,6 @@ recorded log again, `archive` keeps the past of a log in files. `explain` explai
 objects into events, `edge` brings the events of far sites. `scripts` runs users' scripts. `client` is the public
 client, `cells` reads several installations as one, `doctor` finds what is wrong. `products` holds what each product
 adds beside its tables. `cli` is the command, `http` the API, `page` the files of the page, `testing` the public test
-kit. `assess` holds the functions on manifests; `error_help` says what to do about errors. Does not: rules of a kind
-(`machines`), the wire format (`schemas`).
+kit. `assess` holds the functions on manifests. Does not: rules of a kind (`machines`), the wire format and the errors
+(`schemas`).
 """

@@ -11,8 +11,8 @@ from types import TracebackType
 
 from phaseline.engine import logs
 from phaseline.engine.core.process import Fault, InboxEvent, in_one_line
-from phaseline.engine.errors import PhaselineError, WorkerFaults
 from phaseline.machines.language.rules import declaration_of
+from phaseline.schemas.errors import PhaselineError, SetupError
 
 log = logs.get_logger(__name__)
 
@@ -61,7 +61,7 @@ class FaultStreak:
         self._trees: set[str] = set()
 
     def take(self, events: Sequence[InboxEvent], faults: Sequence[Fault]) -> None:
-        """Take in what became of some events, in order; raises `WorkerFaults` if nothing can be decided any more."""
+        """Take in what became of some events, in order; raises `SetupError` if nothing can be decided any more."""
         if not faults:
             if self.faults:
                 self._end()
@@ -76,7 +76,7 @@ class FaultStreak:
             else:
                 self._end()
         if self.faults >= IN_A_ROW and len(self._kinds) >= KINDS and len(self._trees) >= TREES:
-            raise WorkerFaults(
+            raise SetupError.worker_faults(
                 faults=self.faults,
                 kinds=len(self._kinds),
                 trees=len(self._trees),

@@ -3,7 +3,7 @@
 Belongs here: calling the generators, the stubs of public modules, which type checkers read in place of a module whose
 names are loaded late. Does not: what the others write (`machines.docs.pages`, `engine.cli.reference`,
 `engine.generate_sync`, `engine.accounts.page`, `engine.http.reference`, `engine.telemetry.page`,
-`machines.docs.checked_tables`).
+`machines.docs.checked_tables`, `machines.docs.errors_page`).
 """
 
 import argparse
@@ -20,7 +20,7 @@ from phaseline.engine.http import reference as http_reference
 from phaseline.engine.http.all_routes import all_routes
 from phaseline.engine.telemetry import page as metrics_page
 from phaseline.machines.built_in import PRODUCTS
-from phaseline.machines.docs import checked_tables, pages
+from phaseline.machines.docs import checked_tables, errors_page, pages
 
 STUBBED = {"phaseline": "__init__", "phaseline.tables": "tables"}
 
@@ -64,7 +64,7 @@ def write_modules(arguments: Sequence[str] | None = None) -> int:
 
 
 GENERATORS: tuple[Callable[[Sequence[str] | None], int], ...] = (
-    checked_tables.main, pages.main, reference.main, accounts_page.main,
+    checked_tables.main, pages.main, reference.main, accounts_page.main, errors_page.main,
     partial(http_reference.main, all_routes(PRODUCTS)), metrics_page.main, write_modules,
 )  # fmt: skip
 

@@ -76,7 +76,7 @@ VIEW_HEAD = '''
 CONNECT_DOC = """Connect to an installation: `with phaseline.sync.connect(...) as client`.
 
 url: one server or several of one cluster. source: where the client's events come from. kinds: the tables to check
-against; by default those installed here. Raises `BadSetting`, `NatsUnreachable`, `UserRefused`, `TlsFailed`."""
+against; by default those installed here. Raises `BadSetting`, `NatsUnreachable`, `SetupError`."""
 
 SKIP = "  # fmt: skip"
 """Stands after a head whose parameters fill several lines, which ruff would lay out one per line."""

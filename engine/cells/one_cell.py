@@ -9,12 +9,10 @@ from collections.abc import Callable, Coroutine
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from phaseline.engine.client.client import Client
-from phaseline.engine.errors import InvalidInput, NotDecidedYet, NotFound, PhaselineError
 from phaseline.schemas import codec
+from phaseline.schemas.errors import InvalidInput, NoAnswer, NotFound, PhaselineError
 from phaseline.schemas.records import Rejection, Transition
 
-OF_THE_REQUEST = (InvalidInput, NotFound, NotDecidedYet)
-"""What a cell says about the request. All other errors say that the cell itself cannot be read."""
 LOOK = 0.5
 """Seconds between two looks whether a cell that is asked is still connected."""
 
@@ -43,6 +41,11 @@ class CellRecord(NamedTuple, Generic[R]):
     def wire(self) -> dict[str, Any]:
         """The record as the map that it is on the wire. It is decoded when it is asked for."""
         return codec.decode(self.body) if self.body else {}
+
+
+def is_of_the_request(error: PhaselineError) -> bool:
+    """Whether an error says something about the request. All others say that the cell itself cannot be read."""
+    return isinstance(error, InvalidInput | NotFound) or NoAnswer.not_decided_yet.made(error)
 
 
 async def while_connected(client: Client, read: Coroutine[Any, Any, T]) -> T:

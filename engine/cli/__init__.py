@@ -15,10 +15,9 @@ import click
 
 from phaseline.engine.cli import connection
 from phaseline.engine.cli.help import Page
-from phaseline.engine.error_help.exit_codes import MEANINGS, Exit, code_of
 from phaseline.engine.worker.collecting import loading_modules
-from phaseline.schemas.base_error import PhaselineError
-from phaseline.schemas.libraries import ENTRY_POINTS, NotInstalled
+from phaseline.schemas.errors import Exit, NotInstalled, PhaselineError, exit_of
+from phaseline.schemas.libraries import ENTRY_POINTS
 from phaseline.schemas.similar import did_you_mean
 from phaseline.schemas.version import __version__
 
@@ -105,7 +104,7 @@ class Lazy(Page, click.Group):
         """Write the examples, then the exit codes."""
         super().format_epilog(ctx, formatter)
         with formatter.section("Exit codes"):
-            formatter.write_dl([(str(int(code)), means) for code, means in MEANINGS.items()])
+            formatter.write_dl([(str(int(code)), code.meaning) for code in Exit])
 
 
 def _of_package(name: str, at: str) -> click.Command:
@@ -221,5 +220,5 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
         from phaseline.engine.cli.failures import say_error  # noqa: PLC0415  # few commands end here
 
         say_error(error, verbose=False)
-        code = code_of(error)
+        code = exit_of(error)
     sys.exit(code if isinstance(code, int) else 0)

@@ -17,7 +17,6 @@ from phaseline.engine.cli import options, render_assessment, terminal
 from phaseline.engine.cli.help import Page
 from phaseline.engine.cli.output import Output
 from phaseline.engine.cli.styled import Text
-from phaseline.engine.error_help.exit_codes import Exit
 from phaseline.engine.observe.manifest_files import Manifest, documents, read
 from phaseline.engine.scripts.runner import SandboxRunner
 from phaseline.engine.scripts.sandbox import Sandbox
@@ -28,6 +27,7 @@ from phaseline.machines.kubernetes.overrides import Overrides
 from phaseline.machines.kubernetes.pairs import ApplicationAssessment, Pair, assess_pairs, pair_up, repeats
 from phaseline.machines.kubernetes.profiles import NOT_ASSESSED, PROFILES, Profile
 from phaseline.machines.kubernetes.rollup import Rollup
+from phaseline.schemas.errors import Exit
 
 PLACE = click.Path(exists=True, allow_dash=True, path_type=Path)
 FILE = click.Path(exists=True, dir_okay=False, allow_dash=True, path_type=Path)

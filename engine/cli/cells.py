@@ -25,14 +25,21 @@ from phaseline.engine.cli.help import Function, option
 from phaseline.engine.cli.output import NAME, Output
 from phaseline.engine.client.client import Client
 from phaseline.engine.client.session import Session
-from phaseline.engine.error_help.exit_codes import Exit, code_of
-from phaseline.engine.errors import BadSetting, NameUnknown, NotInCells, PhaselineError, TreeUnknown
 from phaseline.engine.log.watch import Watch
 from phaseline.engine.log.when import When
-from phaseline.engine.range_errors import NoSuchTime
 from phaseline.engine.settings import Settings
 from phaseline.machines.built_in import installed
 from phaseline.machines.compiler.kinds import Kinds
+from phaseline.schemas.errors import (
+    BadSetting,
+    Exit,
+    InvalidInput,
+    NameUnknown,
+    NoAnswer,
+    PhaselineError,
+    TreeUnknown,
+    exit_of,
+)
 
 if TYPE_CHECKING:
     from phaseline.engine.cells.cells import Cells
@@ -163,14 +170,14 @@ class OpenedCells:
         away = {} if self._cells is None else self._cells.away
         for name, error in away.items():
             tell(output, name, error)
-        return next((code_of(error) for error in away.values()), Exit.DONE)
+        return next((exit_of(error) for error in away.values()), Exit.DONE)
 
     def missing(self, error: PhaselineError) -> PhaselineError:
         """The error for what no cell has. One that cannot be read may have it."""
         away = {} if self._cells is None else self._cells.away
         if not away:
             return error
-        return NotInCells(missing=str(error).partition(": ")[0], away=", ".join(away))
+        return NoAnswer.not_in_cells(missing=str(error).partition(": ")[0], away=", ".join(away))
 
 
 class Installations:
@@ -212,19 +219,19 @@ class Installations:
         return Cells({name: Connecting(partial(Session.start, one, None, None)) for name, one in self.cells.items()})
 
     def check_common(self, param: str, when: When | None) -> None:
-        """Raise `BadParameter` for a place where several cells are read: it is one of a single log."""
+        """Raise `InvalidInput.bad_parameter` for a place where several cells are read: it is one of a single log."""
         try:
             places.check_common(self.cells, when)
         except BadSetting as error:
             raise click.BadParameter(error.problem, param_hint=param) from None
 
     def begins(self, start: When | Places) -> When | Places:
-        """Where a watch begins; raises `BadParameter` for places of cells that there are not."""
+        """Where a watch begins; raises `InvalidInput.bad_parameter` for places of cells that there are not."""
         if isinstance(start, Mapping) and not self.cells:
             raise click.BadParameter("it names places of cells, and there is no --cell", param_hint="--from")
         try:
             return places.for_each(self.cells, start) if self.cells else start
-        except (BadSetting, NameUnknown, NoSuchTime) as error:
+        except (InvalidInput, NameUnknown) as error:
             problem = error.problem if isinstance(error, BadSetting) else str(error)
             raise click.BadParameter(problem, param_hint="--from") from None
 
@@ -312,7 +319,7 @@ def locating(function: Function) -> Function:
 
 
 async def _home(installations: Installations, entity_id: str) -> str:
-    """The cell that has an entity; raises `UsageError` if several have it, `TreeUnknown`, `NotInCells`."""
+    """The cell that has an entity; raises `UsageError` if several have it, `TreeUnknown`, `NoAnswer.not_in_cells`."""
     async with installations.opened() as reading:
         found = await reading.having(entity_id)
     if len(found) > 1:

@@ -13,9 +13,9 @@ from phaseline.engine.cli.output import Output
 from phaseline.engine.cli.styled import Text
 from phaseline.engine.doctor.check_result import CheckResult, Verdict
 from phaseline.engine.doctor.examine import examine
-from phaseline.engine.error_help.exit_codes import Exit
 from phaseline.engine.settings import Settings
 from phaseline.machines.built_in import installed
+from phaseline.schemas.errors import Exit
 
 MARKS: dict[Verdict, tuple[str, str]] = {
     "ok": ("✓", "green"),

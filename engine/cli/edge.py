@@ -23,9 +23,9 @@ from phaseline.engine.edge.adding import Added, StoreWanted
 from phaseline.engine.edge.edge_names import EdgeNames, tree_subjects
 from phaseline.engine.edge.edge_server import EdgeServer, edge_server, users_at_edge
 from phaseline.engine.edge.edge_state import WAITS, Condition, EdgeState
-from phaseline.engine.error_help.exit_codes import Exit
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.settings import Settings
+from phaseline.schemas.errors import Exit
 from phaseline.schemas.records import timestamp
 
 COLOURS: dict[Condition, str] = {

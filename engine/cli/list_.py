@@ -20,13 +20,13 @@ from phaseline.engine.client import maps
 from phaseline.engine.client.client import Client
 from phaseline.engine.client.entity_view import EntityView
 from phaseline.engine.client.selection import Selector, by_id, order_of
-from phaseline.engine.error_help.exit_codes import Exit
 from phaseline.engine.log.latest import matches
 from phaseline.engine.log.watch import chosen
 from phaseline.engine.log.when import Moment, When
 from phaseline.engine.unknown_parts import PartsOf, UnknownParts
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.compiler.labels import Language
+from phaseline.schemas.errors import Exit
 from phaseline.schemas.records import Entity, Transition
 
 FIRST, FURTHER = 50, 1_000

@@ -13,12 +13,12 @@ from phaseline.engine.cli.help import Page
 from phaseline.engine.cli.layout import Column, columns
 from phaseline.engine.cli.output import Output
 from phaseline.engine.cli.styled import Text
-from phaseline.engine.errors import NameUnknown
 from phaseline.machines.built_in import installed
 from phaseline.machines.compiler.kinds import Kind, Kinds
 from phaseline.machines.docs import known_kinds, markdown, mermaid, plain, printing, wording
 from phaseline.machines.kubernetes.health.registry import RULES
 from phaseline.machines.kubernetes.known.statusless import STATUSLESS
+from phaseline.schemas.errors import NameUnknown
 
 COMMAND = "phaseline machines --format markdown"
 

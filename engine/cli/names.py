@@ -17,10 +17,9 @@ from phaseline.engine.cli.connection import CONNECTION
 from phaseline.engine.cli.help import option
 from phaseline.engine.cli.options import settings_of
 from phaseline.engine.client.client import Client
-from phaseline.engine.errors import PhaselineError
 from phaseline.machines.built_in import installed
 from phaseline.machines.compiler.kinds import Kind, Kinds
-from phaseline.schemas.libraries import NotInstalled
+from phaseline.schemas.errors import NotInstalled, PhaselineError
 
 PATIENCE = 1.5
 """Seconds in which a shell gets the ids that were found. Somebody waits at a prompt."""

@@ -16,7 +16,6 @@ from phaseline.engine.cli import options, publish_many, render, terminal
 from phaseline.engine.cli.help import Page
 from phaseline.engine.cli.output import Output
 from phaseline.engine.client.client import Client
-from phaseline.engine.errors import Unsendable
 from phaseline.engine.observe.manifest_files import read
 from phaseline.engine.observe.observer import Observer
 from phaseline.engine.observe.ownership import APPLICATION, LABEL, Ownership, Tracking
@@ -24,6 +23,7 @@ from phaseline.engine.observe.stream import ObjectChange, live, read_text
 from phaseline.engine.publish import compose
 from phaseline.engine.publish.pipeline import PublishResult
 from phaseline.engine.settings import Settings
+from phaseline.schemas.errors import EventRefused
 from phaseline.schemas.subjects import Subjects
 
 PLACE = click.Path(exists=True, allow_dash=True, path_type=Path)
@@ -229,7 +229,7 @@ async def _within_limit(events: AsyncIterator[dict[str, Any]]) -> AsyncIterator[
     async for event in events:
         try:
             size = len(compose.pack(ANYWHERE, event).body)
-        except Unsendable as error:
+        except EventRefused as error:
             terminal.say(f"left out: {event['subject'][:LONGEST]}: {error.message}")
             continue
         if size > LARGEST:

@@ -19,13 +19,12 @@ from phaseline.engine.cli.contexts import with_context
 from phaseline.engine.cli.help import Function, option
 from phaseline.engine.cli.output import JSON, MEANINGS, PEOPLE, Output
 from phaseline.engine.embedded.server_key import with_key
-from phaseline.engine.errors import BadSetting, NameUnknown
 from phaseline.engine.log.when import A_MOMENT, NOW, START, Time, parse, seconds_of
-from phaseline.engine.range_errors import NoSuchTime
 from phaseline.engine.settings import Settings, from_options
 from phaseline.machines.language.language_tags import LOCALES, as_tag, is_tag, of_terminal
 from phaseline.schemas import codec, envelope
 from phaseline.schemas.cloudevents import extensions
+from phaseline.schemas.errors import BadSetting, InvalidInput, NameUnknown
 from phaseline.schemas.records import timestamp
 from phaseline.schemas.similar import did_you_mean
 
@@ -325,7 +324,7 @@ class WhenType(click.ParamType):  # type: ignore[type-arg]  # as above
             moment = parse(value)
         except NameUnknown as error:
             self.fail(f"{value!r} is none of: {error.known}", param, ctx)
-        except NoSuchTime as error:
+        except InvalidInput as error:
             self.fail(str(error), param, ctx)
         if isinstance(moment, Time) and moment.width == 1 and _NANOSECONDS.search(value):
             return timestamp(moment.ns)

@@ -15,12 +15,12 @@ from phaseline.engine.cli.help import Page
 from phaseline.engine.cli.output import Output
 from phaseline.engine.client import maps
 from phaseline.engine.client.client import WAIT, Client
-from phaseline.engine.error_help.exit_codes import Exit
 from phaseline.engine.publish import compose
 from phaseline.engine.publish.outcomes import Outcome
 from phaseline.engine.publish.pipeline import WINDOW
 from phaseline.engine.settings import Settings
 from phaseline.machines.compiler.kinds import Kinds
+from phaseline.schemas.errors import Exit
 
 WAIT_OPTION = "--wait"
 DETAILS = ("source", "event_id", "sequence", "time", "extensions")

@@ -15,7 +15,7 @@ import click
 from phaseline.engine.cli import cli
 from phaseline.engine.cli.help import GROUPS, Page, Shared, of_group
 from phaseline.engine.cli.options import FormType
-from phaseline.engine.error_help.exit_codes import MEANINGS
+from phaseline.schemas.errors import Exit
 
 COMMAND = "python -m phaseline.engine.cli.reference"
 PAGE = Path("docs/cli.md")
@@ -36,7 +36,7 @@ def page() -> str:
         *_contents(),
         "## Exit codes",
         "",
-        *_table(("code", "meaning"), ((str(int(code)), means) for code, means in MEANINGS.items())),
+        *_table(("code", "meaning"), ((str(int(code)), code.meaning) for code in Exit)),
         "## Groups of options",
         "",
         "Options that several commands share stand here once. Each command names those that it has.",

@@ -19,12 +19,11 @@ from phaseline.engine.client import maps
 from phaseline.engine.client.client import WAIT, Client
 from phaseline.engine.client.rejection_counts import RejectionCount
 from phaseline.engine.client.selection import by_field
-from phaseline.engine.error_help.exit_codes import Exit
-from phaseline.engine.errors import NotRejected
 from phaseline.engine.log.log_records import Logged
 from phaseline.engine.log.when import A_MOMENT, When
 from phaseline.engine.publish.outcomes import Outcome
 from phaseline.engine.settings import Settings
+from phaseline.schemas.errors import Exit, NotFound
 from phaseline.schemas.records import MAX_PAYLOAD, Rejection
 
 if TYPE_CHECKING:
@@ -187,9 +186,9 @@ def show(settings: Settings, place: int, *, output: Output) -> int | None:
 
 
 def rejection_in(logged: Logged) -> Rejection:
-    """The rejection; raises `NotRejected`."""
+    """The rejection; raises `NotFound.not_rejected`."""
     if not isinstance(logged.record, Rejection):
-        raise NotRejected(place=logged.sequence, actual="a transition")
+        raise NotFound.not_rejected(place=logged.sequence, actual="a transition")
     return logged.record
 
 

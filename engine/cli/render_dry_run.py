@@ -14,10 +14,10 @@ from phaseline.engine.cli.layout import Column
 from phaseline.engine.cli.output import Output
 from phaseline.engine.cli.styled import Text
 from phaseline.engine.client.client import Client
-from phaseline.engine.error_help.exit_codes import Exit
 from phaseline.engine.replay.dry_run_result import DryRun
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.schemas import codec
+from phaseline.schemas.errors import Exit
 from phaseline.schemas.records import Entity, Rejection, State, Transition, facets_of
 
 SHOWN = 20

@@ -16,19 +16,17 @@ from phaseline.engine.cli.output import Output
 from phaseline.engine.cli.render_replay import counted
 from phaseline.engine.cli.styled import Text
 from phaseline.engine.cli.worker import of_streams
-from phaseline.engine.error_help.exit_codes import Exit
-from phaseline.engine.errors import NoResponders, NotPermitted
 from phaseline.engine.jetstream.stream_settings.change import Copying, change, check
 from phaseline.engine.jetstream.stream_settings.differences import StreamDifference
 from phaseline.engine.jetstream.stream_settings.fill import Fill, size
 from phaseline.engine.jetstream.stream_settings.report import StreamReport
-from phaseline.engine.jetstream.stream_settings.stream_errors import EventsNeeded
 from phaseline.engine.jetstream.streams import Layout, inspect, reports
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.log.archived.expiring import Expiring, expiring
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.settings import Settings
 from phaseline.machines.built_in import installed
+from phaseline.schemas.errors import Exit, NoResponders, NotPermitted, SetupError
 
 
 @click.command(
@@ -87,13 +85,15 @@ def streams(settings: Settings, *, applies: bool, drop_events: bool, output: Out
     return terminal.run(work())
 
 
-async def _needed(wire: Wire, layout: Layout, differing: Sequence[StreamReport]) -> EventsNeeded | None:
+async def _needed(wire: Wire, layout: Layout, differing: Sequence[StreamReport]) -> SetupError | None:
     """What is against a change of the age of EVENTS; None if nothing is."""
     for one in (one for report in differing for one in report.differences):
         if one.stream == layout.events and one.key == "max_age" and one.value:
             found = await expiring(Installation(wire, layout, installed()), one.value)
             if found.are_needed:
-                return EventsNeeded(stream=one.stream, age=one.wanted, events=_kept(found), way_out=_way_out(found))
+                return SetupError.events_needed(
+                    stream=one.stream, age=one.wanted, events=_kept(found), way_out=_way_out(found)
+                )
     return None
 
 
@@ -157,7 +157,7 @@ DIFFERENCES: Final[tuple[Column[StreamDifference], ...]] = (
 )
 
 
-def _end(found: Sequence[StreamReport], differing: Sequence[StreamReport], needed: EventsNeeded | None) -> int:
+def _end(found: Sequence[StreamReport], differing: Sequence[StreamReport], needed: SetupError | None) -> int:
     """Say what the tables mean; the exit code."""
     for report in found:
         if report.fill.is_almost_full:

@@ -13,7 +13,6 @@ from phaseline.engine.cli.help import Page
 from phaseline.engine.cli.layout import Column
 from phaseline.engine.cli.output import Output
 from phaseline.engine.cli.styled import Text
-from phaseline.engine.error_help.exit_codes import Exit
 from phaseline.engine.jetstream.streams import inspect
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.log.installation import Installation
@@ -21,6 +20,7 @@ from phaseline.engine.ownership.tables_change.tables_report import KindChange, T
 from phaseline.engine.replay.load_tables import INSTALLED, load_kinds
 from phaseline.engine.settings import Settings
 from phaseline.machines.built_in import installed
+from phaseline.schemas.errors import Exit
 from phaseline.schemas.records import State
 
 

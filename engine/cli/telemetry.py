@@ -10,13 +10,13 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcon
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from phaseline.engine.cli.help import Function, option
-from phaseline.engine.errors import BadSetting
 from phaseline.engine.settings import Settings
 from phaseline.engine.telemetry.listening import METRICS_LISTEN, METRICS_PORT, address_of
 from phaseline.engine.worker.system import Watch
 from phaseline.engine.worker.worker import Worker
 from phaseline.machines.built_in import installed
 from phaseline.schemas import libraries
+from phaseline.schemas.errors import BadSetting
 
 if TYPE_CHECKING:
     from phaseline.engine.telemetry.exposing import Exposing

@@ -17,7 +17,6 @@ from phaseline.engine.cli.output import Output
 from phaseline.engine.cli.styled import Text
 from phaseline.engine.client import maps
 from phaseline.engine.client.client import Client
-from phaseline.engine.errors import EntityUnknown
 from phaseline.engine.log import latest
 from phaseline.engine.log.event_order import SERVER, Clock
 from phaseline.engine.log.timeline import HOUR, Interval, Lane, Timeline, ticks
@@ -25,6 +24,7 @@ from phaseline.engine.log.when import A_MOMENT, When
 from phaseline.engine.settings import Settings
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.compiler.labels import Language, facet_named
+from phaseline.schemas.errors import EntityUnknown
 from phaseline.schemas.records import SECOND, Entity
 
 GLYPHS = {"red": "█", "yellow": "▒", "magenta": "▓", "green": "━", "bright_black": "·"}

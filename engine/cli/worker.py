@@ -14,7 +14,6 @@ from phaseline.engine.cli.connection import flag, variable
 from phaseline.engine.cli.help import Function, Page, option
 from phaseline.engine.cli.telemetry import Telemetry
 from phaseline.engine.cli.telemetry import options as telemetry_options
-from phaseline.engine.errors import BadSetting
 from phaseline.engine.settings import (
     DEFAULT_LEASE,
     DEFAULT_PARTITIONS,
@@ -26,6 +25,7 @@ from phaseline.engine.settings import (
 )
 from phaseline.engine.worker import system
 from phaseline.machines.built_in import installed
+from phaseline.schemas.errors import BadSetting
 
 AS_IT_IS = "  [default: as it is; new streams: {}]"
 STREAMS: dict[str, dict[str, Any]] = {

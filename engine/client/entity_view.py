@@ -77,7 +77,7 @@ class EntityView(Generic[M_co]):
         """The entities that fit, ids in natural order.
 
         tree: this id and those below it. state: a phase, or `{Failed,[Balance,*]}`. condition: one that stands, or
-        several that stand together. deleted: deleted ones too. Raises `NoState`, `NameUnknown`.
+        several that stand together. deleted: deleted ones too. Raises `InvalidInput.no_state`, `NameUnknown`.
         """
         for record in await self.last_of(kind, tree=tree, state=state, condition=condition, deleted=deleted):
             yield record.entity
@@ -151,7 +151,7 @@ class EntityView(Generic[M_co]):
     async def kind_of(self, entity_id: str, kind: str | None = None) -> str:
         """The kind of the only entity with that id, or `kind` if it exists.
 
-        Raises `EntityUnknown`, `AmbiguousId`, `InvalidId`.
+        Raises `EntityUnknown`, `AmbiguousId`, `InvalidInput.invalid_id`.
         """
         return await resolve_kind.find(self._states, entity_id, kind)
 

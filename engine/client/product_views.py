@@ -10,9 +10,9 @@ from inspect import iscoroutine
 from typing import Any
 
 from phaseline.engine.client.portal import Portal
-from phaseline.engine.errors import KindsBroken
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.language.product import ClientView, load
+from phaseline.schemas.errors import SetupError
 
 
 def names(kinds: Kinds, *, of_moments: bool = False) -> list[str]:
@@ -21,7 +21,7 @@ def names(kinds: Kinds, *, of_moments: bool = False) -> list[str]:
 
 
 def of_client(client: Any, name: str) -> Any:
-    """What `client.NAME` is; raises `AttributeError`, and `KindsBroken` if it cannot be loaded."""
+    """What `client.NAME` is; raises `AttributeError`, and `SetupError.kinds_broken` if it cannot be loaded."""
     found = _found(client, name)
     return _loaded(found.name, found.client)(client)
 
@@ -92,4 +92,4 @@ def _loaded(name: str, at: str) -> Any:
         return load(at)
     except Exception as error:
         problem = f"the reads {name} ({at}) cannot be loaded: {type(error).__name__}: {error}"
-        raise KindsBroken(problem=problem) from error
+        raise SetupError.kinds_broken(problem=problem) from error

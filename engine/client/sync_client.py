@@ -43,7 +43,7 @@ def connect(
     """Connect to an installation: `with phaseline.sync.connect(...) as client`.
 
     url: one server or several of one cluster. source: where the client's events come from. kinds: the tables to check
-    against; by default those installed here. Raises `BadSetting`, `NatsUnreachable`, `UserRefused`, `TlsFailed`.
+    against; by default those installed here. Raises `BadSetting`, `NatsUnreachable`, `SetupError`.
     """
     return Client(Opened(connecting.connect(url, source=source, kinds=kinds, context=context, **settings)))
 
@@ -131,7 +131,7 @@ class Client:
     def outcome(self, receipt: Receipt, *, timeout: float = WAIT) -> Outcome:
         """The outcome of an event that was stored before. timeout: the seconds to wait for it.
 
-        Raises `Undecided`, and `EventGone` if the event is no longer stored.
+        Raises `Undecided`, and `NotFound.event_gone` if the event is no longer stored.
         """
         return self._portal.run(self._source.outcome(receipt, timeout=timeout))
 
@@ -182,7 +182,7 @@ class Client:
     def resend(self, sequence: int) -> Receipt:
         """Store again the event whose rejection is at the place `sequence` of the log, once the reason for it is gone.
 
-        Raises `RecordNotFound`, `NotRejected`, `EventGone`, and what `publish` raises.
+        Raises `NotFound.record_not_found`, `NotFound.not_rejected`, `NotFound.event_gone`, and what `publish` raises.
         """
         return self._portal.run(self._source.resend(sequence))
 
@@ -192,14 +192,14 @@ class Client:
     ) -> DryRun:  # fmt: skip
         """What one event would do to its tree now: its records, its rejection, or nothing. Nothing is sent.
 
-        progress: called with the number of states read so far. Raises `KindMissing`, `Unsendable`.
+        progress: called with the number of states read so far. Raises `SetupError`, `EventRefused`.
         """
         return self._portal.run(self._source.dry_run(kind, trigger, entity_id, data, progress=progress, **details))
 
     def ask(self, kind: str, entity_id: str, data: Mapping[str, Any] | None = None) -> dict[str, Any]:
         """What the service of a product says about an entity (docs/own-kinds.md, Services).
 
-        Raises `EntityUnknown`, `InvalidId`; `BadStatusQuery` if the service does not take `data`; `NoAnswer` if no
+        Raises `EntityUnknown`, `InvalidInput`; `InvalidInput` if the service does not take `data`; `NoAnswer` if no
         worker answers such questions; `ServiceRefused`.
         """
         return self._portal.run(self._source.ask(kind, entity_id, data))
@@ -256,7 +256,7 @@ class Client:
     def kind_of(self, entity_id: str, kind: str | None = None, *, at: When | None = None) -> str:
         """The kind of the only entity with that id, or `kind` if it exists.
 
-        Raises `EntityUnknown`, `AmbiguousId`, `InvalidId`.
+        Raises `EntityUnknown`, `AmbiguousId`, `InvalidInput.invalid_id`.
         """
         return self._portal.run(self._source.kind_of(entity_id, kind, at=at))
 
@@ -284,7 +284,7 @@ class Client:
 
         state: a phase, or `{Failed,[Balance,*]}`. condition: one that stands then, or several that stand together.
         tree: this id and those below it. start: a place or a time, included; after a `Moment`, so that a watch
-        continues a view without a gap. follow: go on after the last record that is there. Raises `NoState`.
+        continues a view without a gap. follow: go on after the last record that is there. Raises `InvalidInput`.
         """
         source = self._source.watch(
             kind,
@@ -324,7 +324,7 @@ class Client:
         return self._portal.run(self._source.rejection_counts(kind, tree=tree, reason=reason, start=start))
 
     def record(self, sequence: int) -> Logged:
-        """The record at the place `sequence` of the log; raises `RecordNotFound`."""
+        """The record at the place `sequence` of the log; raises `NotFound.record_not_found`."""
         return self._portal.run(self._source.record(sequence))
 
     def event(self, sequence: int) -> bytes | None:
@@ -338,8 +338,8 @@ class Client:
         """The states of an entity and of those below it from `start` to `end`, a lane for each facet.
 
         start: None for the first state. end: None for now. depth: how many levels below; None for all. clock: `event`
-        for the publishers' times; without `end` it ends with the last of them. Raises `TreeUnknown`, `BadDepth`,
-        `StartAfterEnd`, `WrongClock`.
+        for the publishers' times; without `end` it ends with the last of them. Raises `TreeUnknown`, `InvalidInput`,
+        `InvalidInput.start_after_end`, `InvalidInput.wrong_clock`.
         """
         return self._portal.run(
             self._source.timeline(entity_id, kind=kind, start=start, end=end, depth=depth, clock=clock)
@@ -350,6 +350,6 @@ class Client:
     ) -> Sequence[Change]:
         """How entities differ between `start` and `end` (None: now), and how they changed; ids in natural order.
 
-        tree: this id and those below it. Raises `StartAfterEnd`.
+        tree: this id and those below it. Raises `InvalidInput.start_after_end`.
         """
         return self._portal.run(self._source.changes(start, end, tree=tree, kind=kind))

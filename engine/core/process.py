@@ -22,7 +22,7 @@ from phaseline.engine.core.timers import Schedule
 from phaseline.engine.core.transitions import Decision
 from phaseline.engine.core.tree import Tree, evolve
 from phaseline.schemas import codec, wire_codec
-from phaseline.schemas.libraries import NotInstalled
+from phaseline.schemas.errors import NotInstalled
 from phaseline.schemas.records import Record, Rejection, Transition
 from phaseline.schemas.subjects import Subjects
 from phaseline.schemas.templates.transition import shared_writer

@@ -13,12 +13,12 @@ from phaseline.engine.edge.adding import CONSUMER_NOT_FOUND, NOT_FOUND
 from phaseline.engine.edge.edge_names import TO_EVENTS, TO_HUB, EdgeNames, trees_of
 from phaseline.engine.edge.edge_streams import INLET_BYTES, RETENTION
 from phaseline.engine.edge.uplink import Uplink
-from phaseline.engine.errors import ApiFailed, EdgeAccountMissing, EdgeAnswerUnreadable, NoAnswer
 from phaseline.engine.jetstream.streams import Layout, inspect
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.log import checkpoint
 from phaseline.engine.log.checkpoint import EdgeOrigin
 from phaseline.engine.settings import Settings
+from phaseline.schemas.errors import ApiFailed, NoAnswer, SetupError
 from phaseline.schemas.records import nanoseconds
 from phaseline.schemas.subjects import Subjects
 
@@ -124,7 +124,9 @@ async def _edge(wire: Wire, names: EdgeNames, source: dict[str, Any]) -> EdgeSta
         way = await uplink.find(wire, names)
         inlet = await way.at_hub(f"STREAM.INFO.{names.inlet}")
         reading = await way.at_hub(f"CONSUMER.INFO.{names.inlet}.{TO_EVENTS}")
-    except EdgeAccountMissing as error:
+    except SetupError as error:
+        if not SetupError.edge_account_missing.made(error):
+            raise
         return EdgeState(names.name, (), "incomplete", str(error))
     except ApiFailed as error:
         if error.err_code not in NOT_FOUND:
@@ -168,7 +170,9 @@ async def _asked(way: Uplink, known: EdgeState, hub: _Hub, again: str) -> EdgeSt
         lost = f"its server has no {what}, so agents there cannot publish; what the hub had not taken is gone: {again}"
         never = f"its server has no store yet: {again}"
         return known._replace(state="store lost", advice=lost if hub.taken else never, last_contact=time.time_ns())
-    except EdgeAnswerUnreadable as error:
+    except SetupError as error:
+        if not SetupError.edge_answer_unreadable.made(error):
+            raise
         return known._replace(state="failing", advice=f"what its server answers is no answer: {error}")
     known = known._replace(waiting=waiting, used=used, room=room, last_contact=time.time_ns())
     if last < hub.taken:

@@ -18,10 +18,10 @@ from phaseline.engine.edge import adding, edge_streams, uplink
 from phaseline.engine.edge.arrivals import Arrivals
 from phaseline.engine.edge.edge_names import TO_EVENTS, EdgeNames
 from phaseline.engine.edge.uplink import Uplink
-from phaseline.engine.errors import PhaselineError
 from phaseline.engine.jetstream.frames import read_headers
 from phaseline.engine.jetstream.streams import Layout
 from phaseline.engine.jetstream.wire import Wire
+from phaseline.schemas.errors import PhaselineError
 
 LOOK = 2.0
 """Seconds between two looks."""

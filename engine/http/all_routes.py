@@ -7,22 +7,24 @@ Belongs here: loading the routes that products name, and refusing those that do 
 import re
 from collections.abc import Iterable
 
-from phaseline.engine.errors import KindsBroken
 from phaseline.engine.http.routes import ROUTES, Route, pattern
 from phaseline.machines.language.product import Product, load
+from phaseline.schemas.errors import SetupError
 
 ROOT = "/v1/"
 """What the paths of products begin with."""
 
 
 def all_routes(products: Iterable[Product] | None) -> tuple[Route, ...]:
-    """Our own routes, then those of products. Raises `KindsBroken`."""
+    """Our own routes, then those of products. Raises `SetupError.kinds_broken`."""
     found = list(ROUTES)
     for product in products or ():
         for name in product.routes:
             for route in _loaded(product, name):
                 if problem := _problem(route, found):
-                    raise KindsBroken(problem=f"a route of {product.name} ({name}) cannot be served: {problem}")
+                    raise SetupError.kinds_broken(
+                        problem=f"a route of {product.name} ({name}) cannot be served: {problem}"
+                    )
                 found.append(route)
     return tuple(found)
 
@@ -32,9 +34,11 @@ def _loaded(product: Product, name: str) -> tuple[Route, ...]:
         found = load(name)
     except Exception as error:
         problem = f"the routes of {product.name} ({name}) cannot be loaded: {type(error).__name__}: {error}"
-        raise KindsBroken(problem=problem) from error
+        raise SetupError.kinds_broken(problem=problem) from error
     if not isinstance(found, tuple) or not all(isinstance(one, Route) for one in found):
-        raise KindsBroken(problem=f"{name}, which {product.name} names, is no tuple of `phaseline.http.Route`")
+        raise SetupError.kinds_broken(
+            problem=f"{name}, which {product.name} names, is no tuple of `phaseline.http.Route`"
+        )
     return found
 
 

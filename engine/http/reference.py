@@ -6,7 +6,6 @@ Belongs here: that part of the page. Does not: the rest of the page, which peopl
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
-from phaseline.engine.http import problems
 from phaseline.engine.http.cells.cells_routes import CELL_ROUTES, SHARED
 from phaseline.engine.http.parameters import Parameter
 from phaseline.engine.http.routes import PAGE as HTML
@@ -21,6 +20,7 @@ BEGIN = f"<!-- Written by `{COMMAND}` from the tables of routes, up to the end o
 PRODUCTS = """EMCO and Fleet add these. An installed package may [add its own](own-kinds.md#requests-by-http)."""
 CELLS = """A server of [several cells](#several-cells) has these, and those above about the server and its tables.
 `/v1/cells/NAME/...` is `/v1/...` of one cell."""
+ERRORS = "[errors.md](errors.md) lists all errors with their statuses."
 
 
 def reference(routes: Iterable[Route]) -> str:
@@ -36,9 +36,7 @@ def reference(routes: Iterable[Route]) -> str:
     for route in CELL_ROUTES:
         if route.name not in SHARED and route.answer != HTML:
             lines += _route(route)
-    lines += ["## Statuses of errors", "", "| error | status |", "|---|---|"]
-    lines += [f"| `{problems.type_of(error)}` | {status} |" for error, status in problems.STATUSES.items()]
-    return "\n".join(lines) + "\n"
+    return "\n".join([*lines, "## Statuses of errors", "", ERRORS, ""])
 
 
 def _route(route: Route) -> Iterator[str]:

@@ -17,7 +17,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from phaseline.schemas import codec
-from phaseline.schemas.base_error import PhaselineError
+from phaseline.schemas.errors import PhaselineError
 
 SECONDS = 0.25
 """The most seconds of computing that a request may take. Limits counted in steps and bytes come first."""

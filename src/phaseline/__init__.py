@@ -65,7 +65,7 @@ NAMES = {
     "phaseline.machines.kubernetes.profiles":             "Profile",
     "phaseline.machines.kubernetes.rollup":               "Rollup",
     "phaseline.machines.language.product":                "BrokenKind",
-    "phaseline.schemas.base_error":                       "PhaselineError",
+    "phaseline.schemas.errors":                           "PhaselineError",
     "phaseline.schemas.envelope":                         "Event",
     "phaseline.schemas.records":                          "Cause Entity FacetState LeftOut Mark Rejection State "
                                                           "Transition",

@@ -98,7 +98,7 @@ from phaseline.machines.kubernetes.pairs import Pair as Pair
 from phaseline.machines.kubernetes.profiles import Profile as Profile
 from phaseline.machines.kubernetes.rollup import Rollup as Rollup
 from phaseline.machines.language.product import BrokenKind as BrokenKind
-from phaseline.schemas.base_error import PhaselineError as PhaselineError
+from phaseline.schemas.errors import PhaselineError as PhaselineError
 from phaseline.schemas.envelope import Event as Event
 from phaseline.schemas.records import Cause as Cause
 from phaseline.schemas.records import Entity as Entity

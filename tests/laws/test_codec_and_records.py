@@ -19,6 +19,7 @@ from msgspec.structs import replace
 from phaseline.engine.client import maps
 from phaseline.schemas import codec, wire_codec
 from phaseline.schemas.codec import Undecodable, Values
+from phaseline.schemas.errors import NewerRecord
 from phaseline.schemas.records import (
     Cause,
     Entity,
@@ -33,7 +34,6 @@ from phaseline.schemas.records import (
 )
 from phaseline.schemas.templates import reading, transition
 from phaseline.schemas.templates.transition import TransitionWriter, shared_writer
-from phaseline.schemas.upcasting import NewerRecord
 from tests.support.built_in_kinds import BUILT_IN_KINDS
 from tests.support.strategies import MAPS, VALUES
 

@@ -14,7 +14,6 @@ from structlog.testing import capture_logs
 from phaseline.engine.client.client import Client
 from phaseline.engine.edge import adding, edge_state, edge_streams, uplink
 from phaseline.engine.edge.inlet_keeping import InletKeeper
-from phaseline.engine.errors import ApiFailed
 from phaseline.engine.jetstream.erase import SOURCE
 from phaseline.engine.jetstream.streams import provision
 from phaseline.engine.jetstream.wire import Wire
@@ -24,6 +23,7 @@ from phaseline.engine.log.installation import Installation
 from phaseline.engine.publish.message_id import MESSAGE_ID
 from phaseline.engine.settings import Settings
 from phaseline.engine.worker.partition import Partition
+from phaseline.schemas.errors import ApiFailed
 from phaseline.schemas.subjects import Subjects, partition_of
 from tests.support import raw_checker
 from tests.support.built_in_kinds import BUILT_IN_KINDS

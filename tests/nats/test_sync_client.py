@@ -21,6 +21,7 @@ from phaseline.engine.client.client import Client
 from phaseline.engine.settings import Settings
 from tests.support import closed_port
 from tests.support.command import ROOT
+from tests.support.raising import raises
 
 PAIRS: list[tuple[type, type]] = [
     (Client, sync_client.Client),
@@ -133,7 +134,7 @@ async def test_it_reads_products(working: Settings) -> None:
         assert client.fleet.cluster_counts("c1", at="now")["cluster"] == "c1"
         with pytest.raises(phaseline.errors.EntityUnknown):
             client.emco.status("nothing")
-        with pytest.raises(phaseline.errors.NotObserved):
+        with raises(phaseline.errors.NotFound.not_observed):
             client.gitops.diff("a/b/apps:Deployment/x/y")
 
     await in_thread(script, working)

@@ -12,10 +12,10 @@ from click.testing import CliRunner
 import phaseline
 from phaseline.engine.cli import cli, options, reference
 from phaseline.engine.cli.help import GROUPS, Page, Shared
-from phaseline.engine.error_help.exit_codes import MEANINGS
 from phaseline.engine.settings import Settings
 from phaseline.machines.built_in import installed
 from phaseline.machines.docs import markdown, mermaid
+from phaseline.schemas.errors import Exit
 from tests.support.command import ROOT, Shell
 
 TOP = click.Context(cli, info_name="phaseline", **cli.context_settings)
@@ -111,9 +111,9 @@ def test_version_and_exit_codes() -> None:
     runner = CliRunner()
     assert runner.invoke(cli, ["--version"]).output == f"phaseline {phaseline.__version__}\n"
     shown = runner.invoke(cli, ["-h"]).output
-    for code, means in MEANINGS.items():
+    for code in Exit:
         assert f"  {int(code)} " in shown
-        assert means in " ".join(shown.split())
+        assert code.meaning in " ".join(shown.split())
 
 
 def test_machines_in_every_format() -> None:

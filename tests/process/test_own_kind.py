@@ -19,9 +19,9 @@ import httpx2
 import pytest
 from jsonschema import Draft202012Validator
 
-from phaseline.engine.error_help.exit_codes import Exit
 from phaseline.engine.settings import Settings
 from phaseline.machines import built_in
+from phaseline.schemas.errors import Exit
 from tests.support.command import COMMAND, ENVIRONMENT, LIMIT, Answer, ended
 from tests.support.free_ports import side_by_side
 

@@ -9,7 +9,6 @@ from phaseline.engine.client import product_views
 from phaseline.engine.core import intake
 from phaseline.engine.core.process import Processor
 from phaseline.engine.core.tree import Tree
-from phaseline.engine.errors import EventRefused, KindsBroken
 from phaseline.engine.http.all_routes import all_routes
 from phaseline.engine.http.app import Router
 from phaseline.engine.http.call import Call, HttpAnswer
@@ -22,10 +21,12 @@ from phaseline.machines.kubernetes.secret_values import SECRETS
 from phaseline.machines.language.product import Ban, Bans, ClientView, NoProducts, Product
 from phaseline.machines.language.scripts import NoScripts
 from phaseline.schemas import codec
+from phaseline.schemas.errors import EventRefused, SetupError
 from phaseline.schemas.records import Rejection
 from phaseline.schemas.subjects import Subjects
 from tests.support.lamp_table import lamp
 from tests.support.own_product import CARD, CARDS, OWN
+from tests.support.raising import raises
 
 SUBJECTS, SUBJECT = Subjects("pl"), "pl.inbox.0.hall.lamp.create.l1"
 SECRET = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "mail"}, "data": {"password": "aHVudGVyMg=="}}
@@ -141,9 +142,9 @@ def test_routes_of_products_stand_behind_our_own() -> None:
     ],
 )
 def test_routes_that_do_not_fit_are_refused(name: str, says: str) -> None:
-    with pytest.raises(KindsBroken, match=re.escape(says)):
+    with raises(SetupError.kinds_broken, match=re.escape(says)):
         all_routes((Product("lamps", routes=(f"{HERE}:{name}",)),))
-    with pytest.raises(KindsBroken, match="another route has the name getLamp"):
+    with raises(SetupError.kinds_broken, match="another route has the name getLamp"):
         all_routes((Product("lamps", routes=(f"{HERE}:FITS", f"{HERE}:FITS")),))
 
 
@@ -180,5 +181,7 @@ def test_reads_of_products_are_found_by_name() -> None:
 
 def test_reads_that_cannot_be_loaded_are_named() -> None:
     source = Source(LAMPS._replace(client="nowhere_at_all:Lamps"))
-    with pytest.raises(KindsBroken, match=r"the reads lamps \(nowhere_at_all:Lamps\) cannot be loaded: ModuleNotFound"):
+    with raises(
+        SetupError.kinds_broken, match=r"the reads lamps \(nowhere_at_all:Lamps\) cannot be loaded: ModuleNotFound"
+    ):
         product_views.of_client(source, "lamps")

@@ -19,10 +19,7 @@ import msgspec
 import pytest
 
 import phaseline
-from phaseline.engine import errors as engine_errors
-from phaseline.engine import generate, range_errors
-from phaseline.engine.jetstream.stream_settings import stream_errors
-from phaseline.engine.log.archived import archive_errors
+from phaseline.engine import generate
 from phaseline.engine.publish import compose
 from phaseline.schemas import codec
 from phaseline.schemas.subjects import Subjects
@@ -162,15 +159,6 @@ def test_names_are_called_by_their_public_names() -> None:
         assert getattr(phaseline.errors, name).__module__.startswith("phaseline")
     assert repr(phaseline.Client) == "<class 'phaseline.Client'>"
     assert repr(phaseline.sync.Client) == "<class 'phaseline.sync.Client'>"
-
-
-def test_phaseline_errors_has_all_errors() -> None:
-    found = {
-        name
-        for name, one in (vars(engine_errors) | vars(archive_errors) | vars(range_errors) | vars(stream_errors)).items()
-        if isinstance(one, type) and issubclass(one, engine_errors.PhaselineError)
-    }
-    assert sorted(found) == phaseline.errors.__all__
 
 
 def test_what_is_not_there() -> None:

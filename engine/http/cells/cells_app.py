@@ -42,7 +42,7 @@ class CellsApp:
 
 
 def _within(kinds: Kinds) -> Iterator[Route]:
-    """The requests about one cell. Raises `KindsBroken`."""
+    """The requests about one cell. Raises `SetupError.kinds_broken`."""
     for route in all_routes(kinds.products):
         if route.path.startswith("/v1/"):
             yield route

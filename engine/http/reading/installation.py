@@ -6,7 +6,6 @@ Belongs here: the handler of this route. Does not: asking the owners (`publish.b
 import asyncio
 from typing import Any
 
-from phaseline.engine.errors import ApiFailed, NoAnswer, NotPermitted
 from phaseline.engine.http.call import Call, HttpAnswer
 from phaseline.engine.http.fleet import columns
 from phaseline.engine.log import latest, table_eras
@@ -14,6 +13,7 @@ from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.when import Moment
 from phaseline.engine.publish.backlog import owner_of
 from phaseline.engine.publish.living_workers import living
+from phaseline.schemas.errors import ApiFailed, NoAnswer, NotPermitted
 from phaseline.schemas.records import timestamp
 
 

@@ -9,7 +9,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from phaseline.engine.core.tree import Tree
-from phaseline.engine.errors import BadStatusQuery, EntityUnknown
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.log_records import events_at
 from phaseline.engine.log.state_view import StateView
@@ -19,6 +18,7 @@ from phaseline.engine.products.emco.query import BadQuery, Query, read
 from phaseline.engine.products.emco.select import StatusItem, StatusSelection, select
 from phaseline.machines.emco import bundle_state
 from phaseline.schemas import codec
+from phaseline.schemas.errors import EntityUnknown, InvalidInput
 
 if TYPE_CHECKING:
     from phaseline.engine.worker.services import ServiceQuery
@@ -29,22 +29,22 @@ AT_ONCE = 200
 
 
 def select_status(tree: Tree, resource_id: str, query: Query) -> StatusSelection:
-    """What the tree holds for the query. Does not wait. Raises `EntityUnknown`, `BadStatusQuery`."""
+    """What the tree holds for the query. Does not wait. Raises `EntityUnknown`, `InvalidInput.bad_status_query`."""
     try:
         found = select(tree, resource_id, query, items=query.output != "summary" or query.shape == "emco")
     except BadQuery as error:
-        raise BadStatusQuery(problem=str(error)) from None
+        raise InvalidInput.bad_status_query(problem=str(error)) from None
     if found is None:
         raise EntityUnknown(kind=KIND, id=resource_id)
     return found
 
 
 async def answered(asked: "ServiceQuery") -> dict[str, Any]:
-    """The answer of a worker. Raises `EntityUnknown`, `BadStatusQuery`."""
+    """The answer of a worker. Raises `EntityUnknown`, `InvalidInput.bad_status_query`."""
     try:
         query = read(asked.data)
     except BadQuery as error:
-        raise BadStatusQuery(problem=str(error)) from None
+        raise InvalidInput.bad_status_query(problem=str(error)) from None
     selection = await asked.look(lambda tree: select_status(tree, asked.id, query))
     return await answer(asked.states, selection, query)
 

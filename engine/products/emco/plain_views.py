@@ -34,7 +34,7 @@ class EmcoView:
     def status(self, resource_id: str, /, **query: Unpack[StatusQuery]) -> SourceStatus | EmcoStatus | EmcoNames: ...
 
     def status(self, resource_id: str, /, **query: Any) -> Any:
-        """The status of an EMCO resource; raises `EntityUnknown`, `BadStatusQuery`, `ServiceRefused`."""
+        """The status of an EMCO resource; raises `EntityUnknown`, `InvalidInput.bad_status_query`, `ServiceRefused`."""
         return self._portal.run(self._source.status(resource_id, **query))
 
     def selection(self, resource_id: str, /, **query: Unpack[StatusQuery]) -> StatusSelection:
@@ -68,7 +68,7 @@ class Emco:
     ) -> SourceStatus | EmcoStatus | EmcoNames: ...
 
     def status(self, resource_id: str, /, *, at: When | None = None, **query: Any) -> Any:
-        """The status of an EMCO resource; raises `EntityUnknown`, `BadStatusQuery`, `ServiceRefused`.
+        """The status of an EMCO resource; raises `EntityUnknown`, `InvalidInput.bad_status_query`, `ServiceRefused`.
 
         The worker that owns the tree answers in one round trip. The client reads the streams instead when no worker
         answers, when the answer is too large for one message, and with `at`.

@@ -7,7 +7,6 @@ service (`worker.services`).
 from collections.abc import Mapping
 from typing import Any
 
-from phaseline.engine.errors import BadStatusQuery, NoResponders, NotPermitted, ServiceRefused
 from phaseline.engine.log import latest
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.questions import ask
@@ -16,13 +15,14 @@ from phaseline.engine.products.emco import load
 from phaseline.engine.products.emco.query import BadQuery, Query, read
 from phaseline.engine.products.emco.select import StatusSelection
 from phaseline.machines.compiler.kinds import Kinds
+from phaseline.schemas.errors import InvalidInput, NoResponders, NotPermitted, ServiceRefused
 
 READ_STREAMS = ("413", "503")
 """Error codes of a worker after which the streams still have the answer."""
 
 
 async def status(view: StateView, resource: str, parameters: Mapping[str, Any]) -> dict[str, Any]:
-    """The answer for this view. Raises `EntityUnknown`, `BadStatusQuery`, `ServiceRefused`."""
+    """The answer for this view. Raises `EntityUnknown`, `InvalidInput.bad_status_query`, `ServiceRefused`."""
     given, query = _checked(view.installation.kinds, resource, parameters)
     # A worker knows the latest states only.
     found = await _ask_owner(view.installation, resource, given) if view.moment is None else None
@@ -41,7 +41,7 @@ def _checked(kinds: Kinds, resource: str, parameters: Mapping[str, Any]) -> tupl
     try:
         return given, read(given)
     except BadQuery as error:
-        raise BadStatusQuery(problem=str(error)) from None
+        raise InvalidInput.bad_status_query(problem=str(error)) from None
 
 
 async def _ask_owner(installation: Installation, resource: str, given: Mapping[str, Any]) -> dict[str, Any] | None:
@@ -51,6 +51,6 @@ async def _ask_owner(installation: Installation, resource: str, given: Mapping[s
     except (NoResponders, NotPermitted):
         return None
     except ServiceRefused as error:
-        if error.code in READ_STREAMS:
+        if error.service_code in READ_STREAMS:
             return None
         raise

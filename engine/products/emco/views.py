@@ -36,7 +36,7 @@ class EmcoView:
     ) -> SourceStatus | EmcoStatus | EmcoNames: ...
 
     async def status(self, resource_id: str, /, **query: Any) -> Any:
-        """The status of an EMCO resource; raises `EntityUnknown`, `BadStatusQuery`, `ServiceRefused`."""
+        """The status of an EMCO resource; raises `EntityUnknown`, `InvalidInput.bad_status_query`, `ServiceRefused`."""
         return await request.status(self._states, resource_id, query)
 
     async def selection(self, resource_id: str, /, **query: Unpack[StatusQuery]) -> StatusSelection:
@@ -72,7 +72,7 @@ class Emco:
     ) -> SourceStatus | EmcoStatus | EmcoNames: ...
 
     async def status(self, resource_id: str, /, *, at: When | None = None, **query: Any) -> Any:
-        """The status of an EMCO resource; raises `EntityUnknown`, `BadStatusQuery`, `ServiceRefused`.
+        """The status of an EMCO resource; raises `EntityUnknown`, `InvalidInput.bad_status_query`, `ServiceRefused`.
 
         The worker that owns the tree answers in one round trip. The client reads the streams instead when no worker
         answers, when the answer is too large for one message, and with `at`.

@@ -9,7 +9,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import accumulate
 from typing import Any, NotRequired, TypedDict
 
-from phaseline.engine.errors import EntityUnknown, InvalidId
 from phaseline.engine.log import latest
 from phaseline.engine.log.state_view import StateView
 from phaseline.engine.log.watch import RecordFilter, chosen
@@ -23,6 +22,7 @@ from phaseline.machines.fleet.counts import fraction, of_deployments, of_resourc
 from phaseline.machines.kubernetes.profiles import NOT_ASSESSED
 from phaseline.machines.language.contact import HEARD_AT, silent_since
 from phaseline.machines.language.table import DELETED
+from phaseline.schemas.errors import EntityUnknown, InvalidInput
 from phaseline.schemas.records import Entity, timestamp
 from phaseline.schemas.state_choice import StateChoice
 
@@ -84,14 +84,14 @@ class FleetClusterCounts(FleetPart):
 
 
 async def counts_of(view: StateView, entity_id: str, condition: str | Sequence[str] = ()) -> FleetCounts:
-    """Counts of a repository, a bundle or a deployment; raises `TreeUnknown`, `EntityUnknown`, `InvalidId`.
+    """Counts of a repository, a bundle or a deployment; raises `TreeUnknown`, `EntityUnknown`, `InvalidInput`.
 
     condition: count only what has this condition, or several that stand together, and what is below that.
     """
     choice = _choice(view, condition)
     depth = entity_id.count("/")
     if depth >= len(KINDS):
-        raise InvalidId(problem=f"{entity_id!r} is longer than <repo>/<bundle>/<cluster>")
+        raise InvalidInput.invalid_id(problem=f"{entity_id!r} is longer than <repo>/<bundle>/<cluster>")
     kind = KINDS[depth]
     latest.check_name(view.installation.kinds, kind, entity_id)
     tree = [record.entity for record in await view.tree(entity_id)]
@@ -103,9 +103,9 @@ async def counts_of(view: StateView, entity_id: str, condition: str | Sequence[s
 
 
 async def counts_of_cluster(view: StateView, *clusters: str, condition: str | Sequence[str] = ()) -> FleetClusterCounts:
-    """Counts of clusters, across all repositories. Names may be globs. Raises `EntityUnknown`, `InvalidId`."""
+    """Counts of clusters, across all repositories. Names may be globs. Raises `EntityUnknown`, `InvalidInput`."""
     if not clusters:
-        raise InvalidId(problem="no cluster is named")
+        raise InvalidInput.invalid_id(problem="no cluster is named")
     for cluster in clusters:
         latest.check_tree(cluster)
     choice = _choice(view, condition)

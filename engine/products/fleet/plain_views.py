@@ -20,11 +20,11 @@ class FleetView:
         self._portal, self._source = portal, source
 
     def counts(self, entity_id: str, *, condition: str | Sequence[str] = ()) -> FleetCounts:
-        """Counts of a repository, a bundle or a deployment; raises `TreeUnknown`, `EntityUnknown`, `InvalidId`."""
+        """Counts of a repository, a bundle or a deployment; raises `TreeUnknown`, `EntityUnknown`, `InvalidInput`."""
         return self._portal.run(self._source.counts(entity_id, condition=condition))
 
     def cluster_counts(self, *clusters: str, condition: str | Sequence[str] = ()) -> FleetClusterCounts:
-        """Counts of clusters, across all repositories. Names may be globs. Raises `EntityUnknown`, `InvalidId`."""
+        """Counts of clusters, across all repositories. Names may be globs. Raises `EntityUnknown`, `InvalidInput`."""
         return self._portal.run(self._source.cluster_counts(*clusters, condition=condition))
 
 
@@ -36,11 +36,11 @@ class Fleet:
         self._portal, self._source = portal, source
 
     def counts(self, entity_id: str, *, condition: str | Sequence[str] = (), at: When | None = None) -> FleetCounts:
-        """Counts of a repository, a bundle or a deployment; raises `TreeUnknown`, `EntityUnknown`, `InvalidId`."""
+        """Counts of a repository, a bundle or a deployment; raises `TreeUnknown`, `EntityUnknown`, `InvalidInput`."""
         return self._portal.run(self._source.counts(entity_id, condition=condition, at=at))
 
     def cluster_counts(
         self, *clusters: str, condition: str | Sequence[str] = (), at: When | None = None
     ) -> FleetClusterCounts:
-        """Counts of clusters, across all repositories. Names may be globs. Raises `EntityUnknown`, `InvalidId`."""
+        """Counts of clusters, across all repositories. Names may be globs. Raises `EntityUnknown`, `InvalidInput`."""
         return self._portal.run(self._source.cluster_counts(*clusters, condition=condition, at=at))

@@ -21,11 +21,11 @@ class FleetView:
         self._states = states_of(view)
 
     async def counts(self, entity_id: str, *, condition: str | Sequence[str] = ()) -> FleetCounts:
-        """Counts of a repository, a bundle or a deployment; raises `TreeUnknown`, `EntityUnknown`, `InvalidId`."""
+        """Counts of a repository, a bundle or a deployment; raises `TreeUnknown`, `EntityUnknown`, `InvalidInput`."""
         return await counts.counts_of(self._states, entity_id, condition)
 
     async def cluster_counts(self, *clusters: str, condition: str | Sequence[str] = ()) -> FleetClusterCounts:
-        """Counts of clusters, across all repositories. Names may be globs. Raises `EntityUnknown`, `InvalidId`."""
+        """Counts of clusters, across all repositories. Names may be globs. Raises `EntityUnknown`, `InvalidInput`."""
         return await counts.counts_of_cluster(self._states, *clusters, condition=condition)
 
 
@@ -39,11 +39,11 @@ class Fleet:
     async def counts(
         self, entity_id: str, *, condition: str | Sequence[str] = (), at: When | None = None
     ) -> FleetCounts:
-        """Counts of a repository, a bundle or a deployment; raises `TreeUnknown`, `EntityUnknown`, `InvalidId`."""
+        """Counts of a repository, a bundle or a deployment; raises `TreeUnknown`, `EntityUnknown`, `InvalidInput`."""
         return await counts.counts_of(states_of(await self._client.at(at)), entity_id, condition)
 
     async def cluster_counts(
         self, *clusters: str, condition: str | Sequence[str] = (), at: When | None = None
     ) -> FleetClusterCounts:
-        """Counts of clusters, across all repositories. Names may be globs. Raises `EntityUnknown`, `InvalidId`."""
+        """Counts of clusters, across all repositories. Names may be globs. Raises `EntityUnknown`, `InvalidInput`."""
         return await counts.counts_of_cluster(states_of(await self._client.at(at)), *clusters, condition=condition)

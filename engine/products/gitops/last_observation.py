@@ -8,7 +8,6 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from phaseline.engine.errors import EntityUnknown, NotObserved
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.latest import Latest, check_name
 from phaseline.engine.log.log_records import direct
@@ -19,6 +18,7 @@ from phaseline.machines.kubernetes.observation import ObservedPair
 from phaseline.machines.kubernetes.profiles import Profile
 from phaseline.schemas import codec
 from phaseline.schemas.cloudevents import binary_mode
+from phaseline.schemas.errors import EntityUnknown, NotFound
 from phaseline.schemas.records import nanoseconds, utc
 
 KIND = "resource"
@@ -56,7 +56,7 @@ class ObjectDiff(NamedTuple):
 
 
 async def last(installation: Installation, resource_id: str) -> Observation:
-    """The last observation of a resource; raises `NotObserved`, `InvalidId`.
+    """The last observation of a resource; raises `NotFound.not_observed`, `InvalidInput.invalid_id`.
 
     LIVE copies events a moment after they are stored. So the observation of a known resource is asked for again.
     """
@@ -69,9 +69,9 @@ async def last(installation: Installation, resource_id: str) -> Observation:
         if reply is not None:
             break
         if pause == 0 and not await Latest(installation).exists(KIND, resource_id):
-            raise NotObserved(id=resource_id)
+            raise NotFound.not_observed(id=resource_id)
     else:
-        raise NotObserved(id=resource_id)
+        raise NotFound.not_observed(id=resource_id)
     event = codec.decode(binary_mode.structured(reply.data, reply.block))
     data = event.get("data") or {}
     stored = nanoseconds(reply.headers["Nats-Time-Stamp"])

@@ -19,6 +19,6 @@ class Gitops:
     def diff(self, resource_id: str) -> ObjectDiff:
         """The last observation of a Kubernetes object, assessed by the settings that its application has now.
 
-        Raises `NotObserved`, `InvalidId`.
+        Raises `NotFound.not_observed`, `InvalidInput.invalid_id`.
         """
         return self._portal.run(self._source.diff(resource_id))

@@ -19,6 +19,6 @@ class Gitops:
     async def diff(self, resource_id: str) -> ObjectDiff:
         """The last observation of a Kubernetes object, assessed by the settings that its application has now.
 
-        Raises `NotObserved`, `InvalidId`.
+        Raises `NotFound.not_observed`, `InvalidInput.invalid_id`.
         """
         return await last_observation.object_diff(states_of(await self._client.at()).installation, resource_id)
