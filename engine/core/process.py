@@ -22,7 +22,7 @@ from phaseline.engine.core.timers import Schedule
 from phaseline.engine.core.transitions import Decision
 from phaseline.engine.core.tree import Tree, evolve
 from phaseline.schemas import codec, wire_codec
-from phaseline.schemas.errors import NotInstalled
+from phaseline.schemas.errors import NotInstalled, ScriptStopped
 from phaseline.schemas.records import Record, Rejection, Transition
 from phaseline.schemas.subjects import Subjects
 from phaseline.schemas.templates.transition import shared_writer
@@ -368,8 +368,8 @@ class Processor:
         if isinstance(error, NotInstalled):  # another worker, which has the library, may decide the event
             raise error
         address = intake.address_of(self.subjects, event.subject)
-        last = in_one_line(error)
-        message = f"the rules failed on this event, which is a bug: {last}"
+        stopped = isinstance(error, ScriptStopped)
+        message = str(error) if stopped else f"the rules failed on this event, which is a bug: {in_one_line(error)}"
         rejection = intake.reject(event.subject, address, None, body, event.sequence, event.time_ns, "fault", message)
         return Decision([rejection], fault=error)
 

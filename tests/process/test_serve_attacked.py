@@ -136,4 +136,5 @@ async def test_others_are_served_meanwhile(
     assert most < MOST, name
     lines = LINES + time.monotonic() - began
     assert served.log.stat().st_size - logged < lines * LINE, name
+    assert all(line.startswith("{") for line in served.log.read_text().splitlines()), name
     assert served.process.returncode is None

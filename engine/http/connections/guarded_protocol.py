@@ -247,7 +247,7 @@ class GuardedConnection(HttpToolsProtocol, asyncio.BufferedProtocol):
         self._answered()
         body, more = message.get("body", b""), message.get("more_body", False)
         if len(body) <= limits.PIECE:
-            await send(message)
+            await self._send(send, message)
             return
         self.unread = len(body)
         self.guard.unread += len(body)
@@ -256,10 +256,15 @@ class GuardedConnection(HttpToolsProtocol, asyncio.BufferedProtocol):
             for at in range(0, len(body), limits.PIECE):
                 piece = bytes(body[at : at + limits.PIECE])
                 last = at + limits.PIECE >= len(body)
-                await send({"type": "http.response.body", "body": piece, "more_body": more or not last})
+                await self._send(send, {"type": "http.response.body", "body": piece, "more_body": more or not last})
         finally:
             self.guard.unread -= self.unread
             self.unread = 0
+
+    async def _send(self, send: Send, message: Message) -> None:
+        if self.transport.is_closing():  # asyncio would log it: let it tell uvicorn first, which sends no more then
+            await asyncio.sleep(0)
+        await send(message)
 
     def _answered(self) -> None:
         """An answer has begun, so nobody reads the body any more, unless it is that of a later request."""
