@@ -2,7 +2,7 @@
 
 Belongs here: calling the generators, the stubs of public modules, which type checkers read in place of a module whose
 names are loaded late. Does not: what the others write (`machines.docs.pages`, `engine.cli.reference`,
-`engine.client.generate_sync`, `engine.accounts.page`, `engine.http.reference`, `engine.telemetry.page`,
+`engine.client.sync_stub`, `engine.accounts.page`, `engine.http.reference`, `engine.telemetry.page`,
 `machines.docs.checked_tables`).
 """
 
@@ -14,7 +14,7 @@ from pathlib import Path
 
 from phaseline.engine.accounts import page as accounts_page
 from phaseline.engine.cli import reference
-from phaseline.engine.client import generate_sync
+from phaseline.engine.client import sync_stub
 from phaseline.engine.http import reference as http_reference
 from phaseline.engine.telemetry import page as metrics_page
 from phaseline.machines.docs import checked_tables, pages
@@ -24,7 +24,7 @@ STUBBED = {"phaseline": "__init__", "phaseline.tables": "tables"}
 
 def modules() -> dict[Path, str]:
     """The client without asyncio, and the stubs, by their paths from the project's root."""
-    return {**generate_sync.pages(), **stubs()}
+    return {**sync_stub.pages(), **stubs()}
 
 
 def stubs() -> dict[Path, str]:

@@ -2,7 +2,7 @@
 
 Belongs here: `client` (connecting, publishing, reading), `session`, `entity_view` (states at a moment), `ranges`
 (between two moments), `products` with `fleet_counts` and `fleet_placement`, `selection` and `maps` (which entities are
-shown, and how, as JSON); the client without asyncio: `sync_client` and `sync_views`, written by `generate_sync`, on
-`portal`.
+shown, and how, as JSON); the client without asyncio: `sync_client`, which mirrors these on `portal`, and its types
+(`sync_stub`).
 Does not: the work behind a method (`engine.log`, `engine.publish`, `engine.explain`, `engine.replay`).
 """

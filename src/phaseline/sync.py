@@ -5,8 +5,16 @@ Belongs here: the public names of that client. Does not: the values that its met
 """
 
 from phaseline.engine.client.portal import Watch
-from phaseline.engine.client.sync_client import Client, connect
-from phaseline.engine.client.sync_views import Emco, EmcoView, EntityView, Fleet, FleetView, Gitops
+from phaseline.engine.client.sync_client import (
+    Client,
+    Emco,
+    EmcoView,
+    EntityView,
+    Fleet,
+    FleetView,
+    Gitops,
+    connect,
+)
 from phaseline.engine.public_names import name_as_public
 
 __all__ = ["Client", "Emco", "EmcoView", "EntityView", "Fleet", "FleetView", "Gitops", "Watch", "connect"]

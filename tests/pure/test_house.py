@@ -24,7 +24,7 @@ GENERATED = {
     "tests/golden/printing.md",
 }
 MAX_COLUMNS, MAX_FUNCTION, MAX_MODULES = 120, 60, 16
-TWINS = {"engine/client/sync_client.py", "engine/client/sync_views.py"}
+TWINS = {"engine/client/sync_client.py"}
 """Generated: the classes of the client without asyncio have the names of those that they are made from."""
 FREE_PACKAGES = {"engine/cli"}
 """One module for each command: as many as there are commands."""
@@ -88,7 +88,7 @@ def test_no_two_public_classes_have_one_name() -> None:
             if isinstance(node, ast.ClassDef) and not node.name.startswith("_") and name_of(path) not in TWINS:
                 places[node.name].append(name_of(path))
     # The client without asyncio has the names of the other one, under `phaseline.sync`.
-    twins = {"engine/client/sync_client.py", "engine/client/sync_views.py", "engine/client/portal.py"}
+    twins = {"engine/client/sync_client.py", "engine/client/portal.py"}
     doubled = {name: [one for one in found if one not in twins] for name, found in places.items()}
     report(f"{name}: {', '.join(found)}" for name, found in sorted(doubled.items()) if len(found) > 1)
 

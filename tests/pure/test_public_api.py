@@ -214,7 +214,7 @@ def test_modules_that_are_made_are_up_to_date(tmp_path: pathlib.Path, capsys: py
         (tmp_path / path).write_text(text.replace("def publish(", "def post("))
     check = ["--check", "--to", str(tmp_path)]
     assert generate.write_modules(check) == 1
-    assert capsys.readouterr().out == "stale: engine/client/sync_client.py\n"
+    assert capsys.readouterr().out == "stale: engine/client/sync_client.pyi\n"
     assert generate.write_modules(["--to", str(tmp_path)]) == 0
     assert generate.write_modules(check) == 0
 
