@@ -21,7 +21,7 @@ LOCK = ROOT / "requirements.txt"
 """The exact versions of what is installed here, with their hashes, for each Python that we support."""
 LOCKED_APART = {"tests/browser": [], "tests/foreign": [], "tests/foreign/charts": ["--no-deps"]}
 """Folders whose `requirements.in` names what some tests install, and how; `requirements.txt` beside it is the lock."""
-VERSIONS = os.environ.get("DEV_VERSIONS", "locked")
+VERSIONS = os.environ.pop("DEV_VERSIONS", "locked")
 """Which versions the environment has: those of the lock, or the `newest` or `oldest` that pyproject.toml allows."""
 
 LINT = (

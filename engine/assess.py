@@ -8,7 +8,6 @@ import time
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from phaseline.engine.errors import BadManifest
 from phaseline.engine.scripts.runner import shared_runner
 from phaseline.machines.kubernetes import assess as rules_of_assess
 from phaseline.machines.kubernetes.assess import Assessment
@@ -17,6 +16,7 @@ from phaseline.machines.kubernetes.health.result import HealthResult, not_assess
 from phaseline.machines.kubernetes.overrides import BadOverride, Overrides
 from phaseline.machines.kubernetes.pairs import ApplicationAssessment, assess_pairs, pair_up, repeats
 from phaseline.schemas import bounds
+from phaseline.schemas.errors import InvalidInput
 
 Manifest = Mapping[str, Any]
 Rules = Overrides | Manifest | Iterable[Manifest]
@@ -37,7 +37,7 @@ def assess(
 
     live: the object in the cluster; None if it does not exist. desired: the object in Git; None if it is not known, and
     then nothing is compared. rules: ignore rules and health scripts. profile: `alauda`, `argocd` or `argocd-3.3`.
-    dry_run: the API server's answer to a dry-run apply of `desired`. Raises `BadManifest` if `rules` or `profile` is
+    dry_run: the API server's answer to a dry-run apply of `desired`. Raises `InvalidInput` if `rules` or `profile` is
     wrong.
     """
     _check_depth(live=live, desired=desired, dry_run=dry_run)
@@ -64,7 +64,7 @@ def assess_all(
 
     A live and a desired object are paired by group, kind, namespace and name. live: the objects in the cluster.
     desired: the objects in Git; None if they are not known, an empty list if Git declares none. rules, profile: as for
-    `assess`. Raises `BadManifest` if `rules` or `profile` is wrong.
+    `assess`. Raises `InvalidInput.bad_manifest` if `rules` or `profile` is wrong.
     """
     overrides = read_rules(rules, profile)
     live, desired = [*live], None if desired is None else [*desired]
@@ -77,7 +77,7 @@ def assess_all(
 def diff(live: Manifest, desired: Manifest, *, rules: Rules = (), dry_run: Manifest | None = None) -> list[Difference]:
     """The differences that an apply of `desired` would remove; an empty list if both are in sync.
 
-    Values of Secrets are masked. The arguments are those of `assess`. Raises `BadManifest` if `rules` is wrong.
+    Values of Secrets are masked. The arguments are those of `assess`. Raises `InvalidInput` if `rules` is wrong.
     """
     _check_depth(live=live, desired=desired, dry_run=dry_run)
     return rules_of_assess.compare_sides(live, desired, read_rules(rules), shared_runner(), dry_run)[0]
@@ -86,7 +86,7 @@ def diff(live: Manifest, desired: Manifest, *, rules: Rules = (), dry_run: Manif
 def health(live: Manifest, *, rules: Rules = (), profile: str | None = None) -> HealthResult:
     """The health of an object in a cluster; `NotAssessed` if it is a hook, or nothing can be said of it.
 
-    The arguments are those of `assess`. Raises `BadManifest` if `rules` or `profile` is wrong.
+    The arguments are those of `assess`. Raises `InvalidInput.bad_manifest` if `rules` or `profile` is wrong.
     """
     found = assess(live, rules=rules, profile=profile)
     return found.health or not_assessed(found.why)
@@ -97,11 +97,11 @@ def _check_depth(**manifests: Any) -> None:
         try:
             bounds.check_depth(one, bounds.LEVELS + 1)  # a list of manifests is one level more
         except bounds.Unbounded as error:
-            raise BadManifest(where=name, problem=str(error)) from None
+            raise InvalidInput.bad_manifest(where=name, problem=str(error)) from None
 
 
 def read_rules(rules: Rules, profile: str | None = None) -> Overrides:
-    """The overrides in `rules`, with the profile if one is given; raises `BadManifest`."""
+    """The overrides in `rules`, with the profile if one is given; raises `InvalidInput.bad_manifest`."""
     if isinstance(rules, Overrides):
         overrides = rules
     else:
@@ -113,11 +113,11 @@ def read_rules(rules: Rules, profile: str | None = None) -> Overrides:
 
 
 def merged(overrides: Overrides, where: str, document: Manifest) -> Overrides:
-    """The overrides with those of a document added. where: the document's name in errors. Raises `BadManifest`."""
+    """The overrides with those of a document added. where: the document's name in errors. Raises `InvalidInput`."""
     try:
         found = overrides.merge(document, where)
     except BadOverride as error:
-        raise BadManifest(where=where, problem=str(error).removeprefix(where).lstrip(".: ")) from error
+        raise InvalidInput.bad_manifest(where=where, problem=str(error).removeprefix(where).lstrip(".: ")) from error
     if wrong := next(found.problems(), ""):
-        raise BadManifest(where=where, problem=wrong)
+        raise InvalidInput.bad_manifest(where=where, problem=wrong)
     return found

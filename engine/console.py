@@ -8,9 +8,9 @@ import gc
 import sys
 from typing import NoReturn
 
-from phaseline.engine.error_help.exit_codes import Exit
 from phaseline.engine.worker.collecting import collecting_rarely
 from phaseline.schemas import libraries
+from phaseline.schemas.errors import Exit, NotInstalled
 
 
 def main() -> NoReturn:
@@ -23,7 +23,7 @@ def main() -> NoReturn:
             from phaseline.engine import cli  # noqa: PLC0415  # it needs the libraries that were looked for
 
             cli.main()
-    except libraries.NotInstalled as error:
+    except NotInstalled as error:
         sys.stderr.write(f"error: {error}\n")
         sys.exit(Exit.NOT_SET_UP)
     except KeyboardInterrupt:  # Ctrl-C while modules are loaded

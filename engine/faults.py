@@ -11,8 +11,8 @@ from types import TracebackType
 
 from phaseline.engine import logs
 from phaseline.engine.core.process import Fault, InboxEvent, in_one_line
-from phaseline.engine.errors import WorkerFaults
 from phaseline.machines.language.rules import declaration_of
+from phaseline.schemas.errors import PhaselineError, SetupError
 
 log = logs.get_logger(__name__)
 
@@ -61,19 +61,22 @@ class FaultStreak:
         self._trees: set[str] = set()
 
     def take(self, events: Sequence[InboxEvent], faults: Sequence[Fault]) -> None:
-        """Take in what became of some events, in order; raises `WorkerFaults` if nothing can be decided any more."""
+        """Take in what became of some events, in order; raises `SetupError` if nothing can be decided any more."""
         if not faults:
             if self.faults:
                 self._end()
             return
-        failed = {fault.event.sequence for fault in faults}
+        failed = {fault.event.sequence: fault.error for fault in faults}
         for event in events:
-            if event.sequence in failed:
+            error = failed.get(event.sequence)
+            if isinstance(error, PhaselineError):
+                continue  # a user's script that had to be stopped says nothing about this worker
+            if error is not None:
                 self._add(*tree_and_kind(event.subject))
             else:
                 self._end()
         if self.faults >= IN_A_ROW and len(self._kinds) >= KINDS and len(self._trees) >= TREES:
-            raise WorkerFaults(
+            raise SetupError.worker_faults(
                 faults=self.faults,
                 kinds=len(self._kinds),
                 trees=len(self._trees),

@@ -2,28 +2,31 @@
 
 Belongs here: calling the generators, the stubs of public modules, which type checkers read in place of a module whose
 names are loaded late. Does not: what the others write (`machines.docs.pages`, `engine.cli.reference`,
-`engine.client.sync_stub`, `engine.accounts.page`, `engine.http.reference`, `engine.telemetry.page`,
-`machines.docs.checked_tables`).
+`engine.sync_stub`, `engine.accounts.page`, `engine.http.reference`, `engine.telemetry.page`,
+`machines.docs.checked_tables`, `machines.docs.errors_page`).
 """
 
 import argparse
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 
+from phaseline.engine import sync_stub
 from phaseline.engine.accounts import page as accounts_page
 from phaseline.engine.cli import reference
-from phaseline.engine.client import sync_stub
 from phaseline.engine.http import reference as http_reference
+from phaseline.engine.http.all_routes import all_routes
 from phaseline.engine.telemetry import page as metrics_page
-from phaseline.machines.docs import checked_tables, pages
+from phaseline.machines.built_in import PRODUCTS
+from phaseline.machines.docs import checked_tables, errors_page, pages
 
 STUBBED = {"phaseline": "__init__", "phaseline.tables": "tables"}
 
 
 def modules() -> dict[Path, str]:
-    """The client without asyncio, and the stubs, by their paths from the project's root."""
+    """The stubs of public modules, by their paths from the project's root."""
     return {**sync_stub.pages(), **stubs()}
 
 
@@ -61,8 +64,8 @@ def write_modules(arguments: Sequence[str] | None = None) -> int:
 
 
 GENERATORS: tuple[Callable[[Sequence[str] | None], int], ...] = (
-    checked_tables.main, pages.main, reference.main, accounts_page.main, http_reference.main, metrics_page.main,
-    write_modules,
+    checked_tables.main, pages.main, reference.main, accounts_page.main, errors_page.main,
+    partial(http_reference.main, all_routes(PRODUCTS)), metrics_page.main, write_modules,
 )  # fmt: skip
 
 

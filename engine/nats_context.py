@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote, urlsplit
 
-from phaseline.engine.errors import BadSetting
 from phaseline.engine.settings import DEFAULT_URL
 from phaseline.schemas import codec
+from phaseline.schemas.errors import BadSetting
 from phaseline.schemas.similar import did_you_mean
 
 SELECTED = "@selected"

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Literal, TypedDict, get_args
 from urllib.parse import urlsplit
 
-from phaseline.engine.errors import BadSetting
+from phaseline.schemas.errors import BadSetting
 
 DEFAULT_URL = "nats://127.0.0.1:4222"
 JETSTREAM, INBOX = "$JS.API", "_INBOX"

@@ -7,10 +7,10 @@ silent (`core.hearing`), how staleness is printed (`cli.render`).
 import asyncio
 from collections.abc import Iterable, Mapping, Sequence
 
-from phaseline.engine.errors import EntityUnknown
 from phaseline.engine.log.state_view import StateView
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.language.contact import SILENT, silent_since
+from phaseline.schemas.errors import EntityUnknown
 from phaseline.schemas.records import Entity, timestamp
 from phaseline.schemas.subjects import ancestor_id
 

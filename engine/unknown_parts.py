@@ -49,13 +49,14 @@ def words(phase: str) -> str:
 
 
 class Roll(NamedTuple):
-    """A facet of a whole that is made of the states of its parts."""
+    """A facet of a whole that is made of the states of its parts. apart: phases of those that do not count as parts."""
 
     facet: str
     parts: str
     place: int
     what: Facet
     state: State
+    apart: tuple[str, ...] = ()
 
 
 PartsOf = Mapping[Key, Mapping[str, UnknownParts]]
@@ -69,7 +70,8 @@ def rolls_of(kinds: Kinds, kind: str) -> Iterator[Roll]:
         if facet.unknown_parts is not None and facet.message_names is not None:
             parts, index = facet.message_names
             if parts in kinds:
-                yield Roll(facet.name, parts, index, kinds[parts].table.facets[index], State(facet.unknown_parts))
+                what, silent = kinds[parts].table.facets[index], State(facet.unknown_parts)
+                yield Roll(facet.name, parts, index, what, silent, facet.parts_apart)
 
 
 def count(kinds: Kinds, wholes: Iterable[Entity], parts: Iterable[Entity]) -> PartsOf:
@@ -94,7 +96,7 @@ def _unknown(
         phases = {at[2]: number for at, number in counted.items() if at[:2] == (roll.parts, roll.place)}
         number = phases.get(roll.state.phase, 0)
         if number and shown.phase not in (*GONE, roll.state.phase):
-            of = sum(count for phase, count in phases.items() if phase not in GONE)
+            of = sum(count for phase, count in phases.items() if phase not in (*GONE, *roll.apart))
             texts = {**texts_of(roll.what, roll.state), ENGLISH: words(roll.state.phase)}
             yield roll.facet, UnknownParts(number, of, texts)
 

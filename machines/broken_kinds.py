@@ -4,6 +4,7 @@ Belongs here: loading the entry points of the group, and which of them fit toget
 (`built_in`), what a command or a worker does about a broken one (`engine`).
 """
 
+import re
 import traceback
 from collections.abc import Iterable, Sequence
 from importlib.metadata import EntryPoint, entry_points
@@ -14,6 +15,8 @@ from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.language.product import BrokenKind, Product
 from phaseline.machines.language.table import Table
 from phaseline.schemas.libraries import ENTRY_POINTS
+
+VIEW_NAME = re.compile("[a-z][a-z0-9_]*")
 
 
 class Offered(NamedTuple):
@@ -60,9 +63,15 @@ def _product(name: str, found: object) -> Product:
 def _kinds(built_in: Sequence[Product], offered: Iterable[Offered], sound: str = "") -> Kinds:
     """All kinds of these products; raises if they do not work together."""
     products = (*built_in, *(one.product for one in offered))
-    names = [command.name for product in products for command in product.commands]
-    if len(set(names)) < len(names):
-        raise ValueError(f"two packages have one command: {', '.join(sorted(names))}")
+    for what, names in (
+        ("command", [one.name for product in products for one in product.commands]),
+        ("name of reads", [one.name for product in products for one in product.views]),
+    ):
+        if twice := sorted({one for one in names if names.count(one) > 1}):
+            raise ValueError(f"two packages have one {what}: {', '.join(twice)}")
+    views = [one.name for product in products for one in product.views]
+    if unfit := [one for one in views if not VIEW_NAME.fullmatch(one)]:
+        raise ValueError(f"{unfit[0]!r} is no name of reads: write small letters, digits and underscores")
     tables = [table for product in products for table in product.kinds]
     kinds = {table.kind for table in tables}
     about = {one.kind for product in products for part in (product.services, product.copies) for one in part}

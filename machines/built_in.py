@@ -15,7 +15,7 @@ from phaseline.machines.fleet import bundle, bundle_deployment, bundle_resource,
 from phaseline.machines.gitops import application, application_set, resource
 from phaseline.machines.kubernetes.diff.compare import COMPARISON
 from phaseline.machines.kubernetes.secret_values import SECRETS
-from phaseline.machines.language.product import CopiedEvent, Product, WorkerService
+from phaseline.machines.language.product import ClientView, CopiedEvent, Product, WorkerService
 from phaseline.machines.language.scripts import SCRIPTS
 
 PRODUCTS = (
@@ -27,9 +27,15 @@ PRODUCTS = (
         ),
         services=(
             WorkerService(
-                "emco_resource", "status", "phaseline.engine.emco_status.load:answered",
-                "phaseline.engine.emco_status.schema:service",
+                "emco_resource", "status", "phaseline.engine.products.emco.load:answered",
+                "phaseline.engine.products.emco.schema:service",
                 "ask for one app, cluster or resource, or for output=summary",
+            ),
+        ),
+        routes=("phaseline.engine.products.emco.routes:ROUTES",),
+        views=(
+            ClientView(
+                "emco", "phaseline.engine.products.emco.views:Emco", "phaseline.engine.products.emco.views:EmcoView",
             ),
         ),
     ),
@@ -37,11 +43,18 @@ PRODUCTS = (
         "GitOps",
         kinds=(application_set.APPLICATION_SET, application.APPLICATION, resource.RESOURCE),
         copies=(CopiedEvent("resource", "observed", "live"),),
+        views=(ClientView("gitops", "phaseline.engine.products.gitops.views:Gitops"),),
     ),
     Product(
         "Fleet",
         kinds=(
             git_repo.GIT_REPO, bundle.BUNDLE, bundle_deployment.BUNDLE_DEPLOYMENT, bundle_resource.BUNDLE_RESOURCE,
+        ),
+        routes=("phaseline.engine.products.fleet.routes:ROUTES",),
+        views=(
+            ClientView(
+                "fleet", "phaseline.engine.products.fleet.views:Fleet", "phaseline.engine.products.fleet.views:FleetView",
+            ),
         ),
     ),
     Product(
@@ -52,7 +65,7 @@ PRODUCTS = (
 )  # fmt: skip
 BUILT_IN = tuple(table for product in PRODUCTS for table in product.kinds)
 
-SOUND = "9950669cf362"
+SOUND = "2faf7647f5a7"
 """The digest of these tables when they were checked, which `dev.py generate` writes. A worker checks others again."""
 
 

@@ -167,6 +167,11 @@ def encode_json(value: Any) -> bytes:
     return _json_encoder.encode(value)
 
 
+def encode_each_as_json(values: list[Any]) -> list[bytes]:
+    """Each of these values as JSON: no text in JSON holds the end of a line as it is."""
+    return _json_encoder.encode_lines(values).split(b"\n")[:-1]
+
+
 def as_json(body: bytes) -> bytes:
     """The JSON text of the map in a body of ours; bytes in it become base64."""
     return body if is_json(body) else encode_json(decode(body))

@@ -1,6 +1,6 @@
 """Libraries that only some features need, and the extra of Phaseline that installs each of them.
 
-Belongs here: `EXTRAS`, `require` and `needed`, the error `NotInstalled`; where other packages register
+Belongs here: `EXTRAS`, `require` and `needed`; where other packages register
 (`ENTRY_POINTS`). Does not: imports of these libraries (each has one importer), which rules need which library
 (`Product.libraries`).
 """
@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.util import find_spec
 
-from phaseline.schemas.base_error import SetupError
+from phaseline.schemas.errors import NotInstalled
 
 ENTRY_POINTS = "phaseline.kinds"
 """The entry point group in which packages register a product, a table, or a tuple of tables."""
@@ -32,14 +32,6 @@ EXTRAS = {
     "jwt": ("PyJWT", "jwt"),
 }
 """By module: the distribution that holds it, and the extra of Phaseline that installs that distribution."""
-
-
-class NotInstalled(SetupError):
-    """{what} needs {library}, which is not installed here: pip install {package}"""  # noqa: D400, D415  # the message
-
-    what: str
-    library: str
-    package: str
 
 
 def not_installed(module: str, what: str) -> NotInstalled:

@@ -7,17 +7,10 @@ The folder tests/golden keeps bytes that each version wrote; they stay readable.
 from collections.abc import Callable
 from typing import Any
 
-from phaseline.schemas.base_error import SetupError
+from phaseline.schemas.errors import NewerRecord
 
 RECORD_VERSION = 2
 """The version of the records that this package writes."""
-
-
-class NewerRecord(SetupError, ValueError):
-    """a record of version {version}; this Phaseline reads up to {known}: update it"""  # noqa: D400, D415
-
-    version: int
-    known: int
 
 
 def _name_tables(body: dict[str, Any]) -> dict[str, Any]:

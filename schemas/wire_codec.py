@@ -91,6 +91,14 @@ class _Named(msgspec.Struct, gc=False):
     id: str
 
 
+class _Made(msgspec.Struct, gc=False):
+    """Any record, of which only is read what it is about, and the version of the table that made it."""
+
+    subject: str = ""
+    tableversion: str = ""
+
+
+_msgpack_made, _json_made = msgspec.msgpack.Decoder(_Made).decode, msgspec.json.Decoder(_Made).decode
 _msgpack_named, _json_named = msgspec.msgpack.Decoder(_Named).decode, msgspec.json.Decoder(_Named).decode
 
 
@@ -166,6 +174,15 @@ def read_id(body: bytes) -> str:
         return (_json_named if codec.is_json(body) else _msgpack_named)(body).id
     except RecursionError as error:
         raise ValueError(f"no record: {error}") from error
+
+
+def made_by(body: bytes) -> tuple[str, str]:
+    """The kind that a record is about, and the version of the table that made it; empty if a body says neither."""
+    try:
+        found = (_json_made if codec.is_json(body) else _msgpack_made)(body)
+    except (ValueError, RecursionError):
+        return "", ""
+    return (found.subject.partition("/")[0], found.tableversion) if found.tableversion else ("", "")
 
 
 def numbered(body: bytes) -> Numbered:

@@ -22,10 +22,10 @@ import structlog
 from phaseline.engine import logs
 from phaseline.engine.client.client import Client
 from phaseline.engine.embedded.server import EmbeddedServer
-from phaseline.engine.errors import NatsUnreachable
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.settings import Settings
 from phaseline.engine.worker.collecting import COLLECT
+from phaseline.schemas.errors import NatsUnreachable
 from tests.support import effort, forked_process
 from tests.support.built_in_kinds import BUILT_IN_KINDS
 from tests.support.command import Shell

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from phaseline.engine.accounts.secret_files import write_new
-from phaseline.engine.errors import KeyUnreadable
 from phaseline.schemas import libraries
+from phaseline.schemas.errors import SetupError
 
 with libraries.needed("nkeys", "keys of NATS users"):
     import nkeys  # type: ignore[import-untyped]  # it ships no types
@@ -36,7 +36,7 @@ class KeyFolder:
                 write_new(path, f"{seed.decode()}\n")
 
     def public(self, name: str) -> str:
-        """The public key of that name, which is made if there is none; raises `KeyUnreadable`."""
+        """The public key of that name, which is made if there is none; raises `SetupError.key_unreadable`."""
         return self._public(self._pair(name), self.file(name))
 
     def seed(self, name: str) -> str:
@@ -56,13 +56,15 @@ class KeyFolder:
             pair = nkeys.from_seed(path.read_bytes().strip())
             self._public(pair, path)
         except OSError as error:
-            raise KeyUnreadable(path=path, cause=str(error)) from error
+            raise SetupError.key_unreadable(path=path, cause=str(error)) from error
         except (ValueError, nkeys.NkeysError) as error:
-            raise KeyUnreadable(path=path, cause="it holds no key") from error
+            raise SetupError.key_unreadable(path=path, cause="it holds no key") from error
         return pair
 
     def _public(self, pair: Any, path: Path) -> str:
         key: str = pair.public_key.decode()
         if not key.startswith("U"):
-            raise KeyUnreadable(path=path, cause=f"its public key is {key}, but that of a user begins with U")
+            raise SetupError.key_unreadable(
+                path=path, cause=f"its public key is {key}, but that of a user begins with U"
+            )
         return key

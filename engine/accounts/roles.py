@@ -61,8 +61,8 @@ FEED = ("{p}.transition.>", "{p}.rejection.>", "{p}.loss.>")
 WRITTEN_BY_WORKERS = tuple(
     f"{{p}}.{branch}.>" for branch in ("log", "mark", "plan", "tables", "timer", "lease", "owner")
 )
-KEEPS_INLETS = ("INFO", "STREAM.INFO.*", "CONSUMER.INFO.*.*", "STREAM.PURGE.*")
-"""What a worker asks of the account of an edge: it removes from the inlet what EVENTS has."""
+KEEPS_INLETS = ("INFO", "STREAM.INFO.*", "CONSUMER.INFO.*.*", "STREAM.PURGE.*", "STREAM.MSG.GET.*")
+"""What a worker asks of the account of an edge: it removes from the inlet what EVENTS has, and says what it dropped."""
 
 ROLES = (
     Role(

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from phaseline.engine.accounts import roles
 from phaseline.engine.accounts.roles import Export, Role
-from phaseline.engine.errors import BadUserName
+from phaseline.schemas.errors import InvalidInput
 from phaseline.schemas.subjects import BadSubject, check_id, quote
 
 EDGE_NAME = re.compile(r"[A-Za-z0-9_-]{1,48}")
@@ -43,7 +43,7 @@ class Import(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class AccountPlan:
-    """The accounts of one installation. Names of users must differ from each other; raises `BadUserName`.
+    """The accounts of one installation. Names of users must differ from each other; raises `InvalidInput`.
 
     tabled: those of the table's accounts that the server has.
     """
@@ -61,7 +61,7 @@ class AccountPlan:
         names = [user.name for user in self.users()]
         for name in names:
             if names.count(name) > 1:
-                raise BadUserName(name=name, problem="there are several users of this name")
+                raise InvalidInput.bad_user_name(name=name, problem="there are several users of this name")
 
     def users(self, account: str | None = None) -> Iterator[User]:
         """All users, or those of one account."""
@@ -85,9 +85,9 @@ class AccountPlan:
         try:
             check_id(name)
         except BadSubject as error:
-            raise BadUserName(name=name, problem=str(error)) from None
+            raise InvalidInput.bad_user_name(name=name, problem=str(error)) from None
         if "/" in name:
-            raise BadUserName(name=name, problem="a tree is named by its root, without a slash")
+            raise InvalidInput.bad_user_name(name=name, problem="a tree is named by its root, without a slash")
         token = quote(name)
         user = f"tree-{token}" if role.name == "tree" else token
         publish, subscribe = (
@@ -99,7 +99,7 @@ class AccountPlan:
     def _edge(self, role: Role, name: str) -> User:
         """The user of an edge. It is a server: it has no inbox."""
         if not EDGE_NAME.fullmatch(name):
-            raise BadUserName(name=name, problem=EDGE_PROBLEM)
+            raise InvalidInput.bad_user_name(name=name, problem=EDGE_PROBLEM)
         publish, subscribe = (
             tuple(roles.filled(subject, self.prefix, name) for subject in subjects)
             for subjects in (role.publish, role.subscribe)

@@ -13,8 +13,6 @@ from phaseline.engine.archive.check import UNBOUNDED
 from phaseline.engine.archive.manifest import PartEntry
 from phaseline.engine.archive.open_archive import Archive
 from phaseline.engine.core.message import Message
-from phaseline.engine.errors import BadLogFile
-from phaseline.engine.log.archived.archive_errors import BadArchive
 from phaseline.engine.log.foreign import Foreign
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.table_eras import Era
@@ -22,6 +20,7 @@ from phaseline.engine.replay.file_log import FileLog
 from phaseline.engine.replay.log_format import EventItem
 from phaseline.engine.replay.recorded_log import RecordedStep, Span
 from phaseline.engine.replay.server_log import ServerLog, first_event_after
+from phaseline.schemas.errors import BadArchive, BadLogFile
 from phaseline.schemas.records import Loss, Record
 
 

@@ -15,13 +15,12 @@ from phaseline.engine.archive.log_slice import LogSlice
 from phaseline.engine.archive.manifest import NAME, Manifest, PartEntry
 from phaseline.engine.archive.part_index import PartIndex
 from phaseline.engine.archive.store import ArchiveStore
-from phaseline.engine.errors import BadLogFile
-from phaseline.engine.log.archived.archive_errors import BadArchive
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.log_records import cause_of, stored_at
 from phaseline.engine.replay import log_format
 from phaseline.engine.replay.log_file import LogFile
 from phaseline.engine.replay.log_format import EventItem, Item, RecordItem, StateItem
+from phaseline.schemas.errors import BadArchive, BadLogFile
 from phaseline.schemas.records import Mark, Rejection
 from phaseline.schemas.subjects import quoted_id
 from phaseline.schemas.templates.reading import read as read_record

@@ -8,12 +8,12 @@ import asyncio
 from contextlib import AsyncExitStack, aclosing
 
 from phaseline.engine.jetstream.direct_get import last_message_from_leader, origin
-from phaseline.engine.log.archived.archive_errors import CopyBehind
 from phaseline.engine.log.archived.expiring import undecided
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.when import Moment
 from phaseline.engine.replay.recorded_log import Span
 from phaseline.engine.replay.server_log import ServerLog, first_event_after
+from phaseline.schemas.errors import NoAnswer
 from phaseline.schemas.records import utc
 
 MICROSECOND = 1_000
@@ -45,7 +45,7 @@ async def _first_cause_after(log: ServerLog, partition: int, place: int) -> int 
 
 
 async def wait_for_copies(installation: Installation, place: int, observed: int, timeout: float) -> None:
-    """Wait until STATE has copied LOG up to a place, and LIVE the event at a position; raises `CopyBehind`.
+    """Wait until STATE has copied LOG up to a place, and LIVE the event at a position; raises `NoAnswer.copy_behind`.
 
     What a stream copies from another one is lost to it if it is trimmed there before.
     """
@@ -67,7 +67,7 @@ async def _wait(installation: Installation, stream: str, wanted: int, timeout: f
     except TimeoutError:
         if not await _lags(installation, stream):  # its last copy has been erased
             return
-        raise CopyBehind(stream=stream, copied=copied, wanted=wanted) from None
+        raise NoAnswer.copy_behind(stream=stream, copied=copied, wanted=wanted) from None
 
 
 async def _copied(installation: Installation, stream: str) -> int:

@@ -11,8 +11,8 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
-from phaseline.engine.log.archived.archive_errors import BadArchive
 from phaseline.schemas import codec
+from phaseline.schemas.errors import BadArchive
 
 FORMAT = 1
 NAME = "manifest.json"

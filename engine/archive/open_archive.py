@@ -22,10 +22,8 @@ from phaseline.engine.archive.manifest import Manifest, PartEntry
 from phaseline.engine.archive.open_store import store_at
 from phaseline.engine.archive.store import ArchiveStore
 from phaseline.engine.core.message import BATCH_LIMIT, COPY
-from phaseline.engine.errors import BadLogFile
 from phaseline.engine.jetstream.reader import BUFFER, Stored
 from phaseline.engine.log.archived import note
-from phaseline.engine.log.archived.archive_errors import BadArchive
 from phaseline.engine.log.archived.note import ArchiveNote
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.when import Moment, Time
@@ -33,6 +31,7 @@ from phaseline.engine.replay.export_log import short_subject
 from phaseline.engine.replay.log_file import LogFile
 from phaseline.engine.replay.log_format import EventItem, Item, RecordItem, StateItem
 from phaseline.schemas import wire_codec
+from phaseline.schemas.errors import BadArchive, BadLogFile
 from phaseline.schemas.records import Transition, nanoseconds
 from phaseline.schemas.subjects import partition_of, quoted_id
 from phaseline.schemas.templates import reading

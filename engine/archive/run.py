@@ -20,15 +20,14 @@ from phaseline.engine.archive.manifest import Manifest, PartEntry
 from phaseline.engine.archive.store import ArchiveStore
 from phaseline.engine.archive.trim import Trimmed, trim
 from phaseline.engine.archive.write_parts import EVENTS, PartWriter
-from phaseline.engine.errors import BadLogFile, Fenced
 from phaseline.engine.jetstream.api_reply import EXPECTED
 from phaseline.engine.log import as_of
 from phaseline.engine.log.archived import note as notes
-from phaseline.engine.log.archived.archive_errors import BadArchive, NotInLog
 from phaseline.engine.log.archived.note import ArchiveNote, NoteStanding
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.when import When
 from phaseline.schemas.cloudevents import content_types
+from phaseline.schemas.errors import BadArchive, BadLogFile, Fenced, NotInLog
 
 COPIED = 10.0
 """Seconds to wait until STATE and LIVE have copied what will be trimmed."""
@@ -63,7 +62,7 @@ class Archiver:
         self.begin, self.progress, self.least = begin, progress, least
 
     async def run(self, before: When) -> ArchiveRun:
-        """Archive what was finished before a moment. Raises `BadArchive`, `CopyBehind`."""
+        """Archive what was finished before a moment. Raises `BadArchive`, `NoAnswer.copy_behind`."""
         manifest = self._manifest()
         done = ArchiveRun(manifest)
         standing = await notes.standing(self.installation)

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from phaseline.engine.archive import manifest
 from phaseline.engine.archive.manifest import Manifest
-from phaseline.engine.log.archived.archive_errors import BadArchive
+from phaseline.schemas.errors import BadArchive
 
 PIECE = 1 << 20
 

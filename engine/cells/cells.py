@@ -11,20 +11,20 @@ from typing import Any, Literal, Self, TypeVar, overload
 
 from phaseline.engine.cells import places
 from phaseline.engine.cells.cells_watch import CellsWatch
-from phaseline.engine.cells.one_cell import OF_THE_REQUEST, InCell, Told, while_connected
+from phaseline.engine.cells.one_cell import InCell, Told, is_of_the_request, while_connected
 from phaseline.engine.cells.places import Places
 from phaseline.engine.client.client import Client
 from phaseline.engine.client.connecting import Connecting
-from phaseline.engine.errors import (
-    AmbiguousId,
-    BadSetting,
-    CellsAway,
-    EntityUnknown,
-    NameUnknown,
-    PhaselineError,
-)
 from phaseline.engine.log.changes import Change
 from phaseline.engine.log.when import NOW, When
+from phaseline.schemas.errors import (
+    AmbiguousId,
+    BadSetting,
+    EntityUnknown,
+    NameUnknown,
+    NoAnswer,
+    PhaselineError,
+)
 from phaseline.schemas.records import Entity, Rejection, Transition
 from phaseline.schemas.subjects import natural
 
@@ -42,7 +42,7 @@ class Cells:
     belong to one log, so a moment of all cells is a time.
 
     A cell that cannot be read is left out of an answer: `away` says why. The next call tries it again, and a watch
-    waits for it. If no cell can be read, a call raises `CellsAway`.
+    waits for it. If no cell can be read, a call raises `NoAnswer.cells_away`.
     """
 
     def __init__(self, cells: Mapping[str, Connecting]) -> None:
@@ -63,7 +63,7 @@ class Cells:
         await self.close()
 
     async def open(self) -> Self:
-        """Connect to all cells at once; raises `CellsAway` if none can be reached."""
+        """Connect to all cells at once; raises `NoAnswer.cells_away` if none can be reached."""
 
         async def nothing(_: Client) -> None:
             pass
@@ -101,22 +101,22 @@ class Cells:
     async def each(self, read: Callable[[Client], Coroutine[Any, Any, T]]) -> Sequence[InCell[T]]:
         """Ask all cells at once by a function of yours; the answers of those that can be read, in the cells' order.
 
-        Raises `CellsAway` if none can be, and the errors that say something about the request, such as `NameUnknown`.
+        Raises `NoAnswer` if none can be, and the errors that say something about the request, such as `NameUnknown`.
         """
         found = await asyncio.gather(*(self._asked(name, read) for name in self._cells))
         for name, one in zip(self._cells, found, strict=True):
             self._away.pop(name, None)
-            if isinstance(one, OF_THE_REQUEST):
-                raise one
             if isinstance(one, PhaselineError):
+                if is_of_the_request(one):
+                    raise one
                 self._away[name] = one
         if len(self._away) == len(self._cells):
             raise self._none()
         return [one for one in found if isinstance(one, InCell)]
 
-    def _none(self) -> CellsAway:
+    def _none(self) -> NoAnswer:
         problems = "; ".join(f"{name}: {error}" for name, error in self._away.items())
-        return CellsAway(problems=problems)
+        return NoAnswer.cells_away(problems=problems)
 
     async def _asked(self, name: str, read: Callable[[Client], Coroutine[Any, Any, T]]) -> InCell[T] | PhaselineError:
         """The answer of a cell, or its error."""
@@ -129,7 +129,7 @@ class Cells:
     # Reading
 
     async def having(self, entity_id: str) -> Sequence[str]:
-        """The names of the cells that have an entity with this id; of a tree usually one. Raises `InvalidId`."""
+        """The names of the cells that have an entity with this id; of a tree usually one. Raises `InvalidInput`."""
 
         async def known(client: Client) -> bool:
             try:

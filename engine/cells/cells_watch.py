@@ -6,33 +6,18 @@ Belongs here: `CellsWatch`. Does not: waiting for cells (`merging`), the watch o
 
 import time
 from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
-from typing import Any, Generic, NamedTuple, Self, TypeVar, cast
+from typing import Generic, Self, TypeVar, cast
 
 from phaseline.engine.cells.merging import Connect, Merged
-from phaseline.engine.cells.one_cell import Told
+from phaseline.engine.cells.one_cell import CellRecord, Told
 from phaseline.engine.client.client import Client
 from phaseline.engine.log.watch import Watch
 from phaseline.engine.log.when import NOW, When
-from phaseline.schemas import codec
 from phaseline.schemas.records import Rejection, Transition, timestamp
 
 R = TypeVar("R", bound=Transition | Rejection)
 Begun = Callable[[Client, When], Watch[R]]
 """Begins the watch of one cell."""
-
-
-class CellRecord(NamedTuple, Generic[R]):
-    """A record of a cell, and its place in the log of that cell. body: its message."""
-
-    cell: str
-    place: int
-    record: R
-    body: bytes = b""
-
-    @property
-    def wire(self) -> dict[str, Any]:
-        """The record as the map that it is on the wire. It is decoded when it is asked for."""
-        return codec.decode(self.body) if self.body else {}
 
 
 class CellsWatch(Generic[R]):

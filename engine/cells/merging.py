@@ -9,9 +9,9 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequen
 from contextlib import aclosing, contextmanager
 from typing import Any, Generic, Self, TypeVar
 
-from phaseline.engine.cells.one_cell import OF_THE_REQUEST, InCell, Told, while_connected
+from phaseline.engine.cells.one_cell import InCell, Told, is_of_the_request, while_connected
 from phaseline.engine.client.client import Client
-from phaseline.engine.errors import NatsUnreachable, PhaselineError
+from phaseline.schemas.errors import NatsUnreachable, PhaselineError
 
 RETRY = 1.0
 """Seconds between two tries to read a cell."""
@@ -86,9 +86,9 @@ class Merged(Generic[T]):
             with self._noticing(name, session.wire):
                 taking = self._take(name, client)
                 await (taking if self._follow else while_connected(client, taking))
-        except OF_THE_REQUEST:
-            raise
         except PhaselineError as error:
+            if is_of_the_request(error):
+                raise
             self._tell(name, error)
             return not self._follow
         return True

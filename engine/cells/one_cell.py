@@ -1,6 +1,7 @@
 """Asking one cell among several: its answer with its name, and which errors mean that it cannot be read.
 
-Belongs here: `InCell`, telling errors apart, not waiting for a cell for ever. Does not: asking all of them (`cells`).
+Belongs here: `InCell`, `CellRecord`, telling errors apart, not waiting for a cell for ever. Does not: asking all of
+them (`cells`).
 """
 
 import asyncio
@@ -8,14 +9,15 @@ from collections.abc import Callable, Coroutine
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from phaseline.engine.client.client import Client
-from phaseline.engine.errors import InvalidInput, NotDecidedYet, NotFound, PhaselineError
+from phaseline.schemas import codec
+from phaseline.schemas.errors import InvalidInput, NoAnswer, NotFound, PhaselineError
+from phaseline.schemas.records import Rejection, Transition
 
-OF_THE_REQUEST = (InvalidInput, NotFound, NotDecidedYet)
-"""What a cell says about the request. All other errors say that the cell itself cannot be read."""
 LOOK = 0.5
 """Seconds between two looks whether a cell that is asked is still connected."""
 
 T = TypeVar("T")
+R = TypeVar("R", bound=Transition | Rejection)
 Told = Callable[[str, PhaselineError | None], None]
 """Called with the name of a cell and why it cannot be read; with None when it can be read again."""
 
@@ -25,6 +27,25 @@ class InCell(NamedTuple, Generic[T]):
 
     cell: str
     value: T
+
+
+class CellRecord(NamedTuple, Generic[R]):
+    """A record of a cell, and its place in the log of that cell. body: its message."""
+
+    cell: str
+    place: int
+    record: R
+    body: bytes = b""
+
+    @property
+    def wire(self) -> dict[str, Any]:
+        """The record as the map that it is on the wire. It is decoded when it is asked for."""
+        return codec.decode(self.body) if self.body else {}
+
+
+def is_of_the_request(error: PhaselineError) -> bool:
+    """Whether an error says something about the request. All others say that the cell itself cannot be read."""
+    return isinstance(error, InvalidInput | NotFound) or NoAnswer.not_decided_yet.made(error)
 
 
 async def while_connected(client: Client, read: Coroutine[Any, Any, T]) -> T:

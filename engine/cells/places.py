@@ -6,8 +6,8 @@ a place (`phaseline.engine.log.when`).
 
 from collections.abc import Iterable, Mapping
 
-from phaseline.engine.errors import BadSetting, NameUnknown
 from phaseline.engine.log.when import NOW, Moment, When
+from phaseline.schemas.errors import BadSetting, NameUnknown
 
 Places = Mapping[str, When]
 """By the name of a cell, where to begin."""

@@ -13,11 +13,11 @@ from typing import Any, NoReturn
 
 import click
 
+from phaseline.engine.cli import connection
 from phaseline.engine.cli.help import Page
-from phaseline.engine.error_help.exit_codes import MEANINGS, Exit, code_of
 from phaseline.engine.worker.collecting import loading_modules
-from phaseline.schemas.base_error import PhaselineError
-from phaseline.schemas.libraries import ENTRY_POINTS, NotInstalled
+from phaseline.schemas.errors import Exit, NotInstalled, PhaselineError, exit_of
+from phaseline.schemas.libraries import ENTRY_POINTS
 from phaseline.schemas.similar import did_you_mean
 from phaseline.schemas.version import __version__
 
@@ -104,7 +104,7 @@ class Lazy(Page, click.Group):
         """Write the examples, then the exit codes."""
         super().format_epilog(ctx, formatter)
         with formatter.section("Exit codes"):
-            formatter.write_dl([(str(int(code)), means) for code, means in MEANINGS.items()])
+            formatter.write_dl([(str(int(code)), code.meaning) for code in Exit])
 
 
 def _of_package(name: str, at: str) -> click.Command:
@@ -166,6 +166,7 @@ SECTIONS: Sections = {
         "status": ("status.status", "EMCO: show the status of what was deployed."),
     },
     "Shell": {
+        "help": ("help.help_", "Show the help of a command, or of a group of options."),
         "completion": ("completion.completion", "Print the script that completes commands in a shell."),
     },
     "Tables": {
@@ -188,7 +189,8 @@ SECTIONS: Sections = {
     ],
 )
 @click.version_option(__version__, message="phaseline %(version)s")
-def cli() -> None:
+@connection.options
+def cli(**_: Any) -> None:
     """Lifecycle events in, explicit state machines, committed transitions out.
 
     Programs publish events to NATS. Workers decide each event by the state machines, and commit each transition once,
@@ -197,8 +199,8 @@ def cli() -> None:
 
     Data goes to stdout, in the form that -o names: json (--json for short) and yaml everywhere, wide and name where
     they make a difference. Messages go to stderr.
-    Colours appear on terminals only, and never if NO_COLOR is set. Connection options can be set in the environment,
-    for example as PHASELINE_NATS.
+    Colours appear on terminals only, and never if NO_COLOR is set. Connection options can stand before the command or
+    behind it, or in the environment, for example as PHASELINE_NATS.
     """
 
 
@@ -218,5 +220,5 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
         from phaseline.engine.cli.failures import say_error  # noqa: PLC0415  # few commands end here
 
         say_error(error, verbose=False)
-        code = code_of(error)
+        code = exit_of(error)
     sys.exit(code if isinstance(code, int) else 0)

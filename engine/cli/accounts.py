@@ -12,6 +12,7 @@ from phaseline.engine.accounts.keys import KeyFolder
 from phaseline.engine.accounts.nats_conf import nats_conf
 from phaseline.engine.accounts.users import AccountPlan
 from phaseline.engine.cli import options, terminal
+from phaseline.engine.cli.connection import FILE, connection_option
 from phaseline.engine.cli.help import Page
 
 
@@ -35,8 +36,8 @@ from phaseline.engine.cli.help import Page
               help="Edges, separated by commas. Each gets an account for the leaf node of its server.")  # fmt: skip
 @click.option("--keys", type=click.Path(file_okay=False, path_type=Path), required=True, metavar="DIR",
               help="Folder with the users' seeds, one file each. Keys that are there are kept.")  # fmt: skip
-@click.option("--output", type=options.FILE, metavar="FILE", help="Write to this file.  [default: stdout]")
-@options.connection_option("prefix")
+@click.option("--output", type=FILE, metavar="FILE", help="Write to this file.  [default: stdout]")
+@connection_option("prefix")
 @options.verbose
 def accounts(*, prefix: str, keys: Path, output: Path | None, **names: tuple[str, ...]) -> int | None:
     """Print the NATS accounts of an installation: who may publish, read and maintain what. Needs no server.

@@ -13,11 +13,10 @@ from typing import NamedTuple, cast
 import click
 
 from phaseline.engine.assess import merged
-from phaseline.engine.cli import options, render, render_assessment, terminal
+from phaseline.engine.cli import options, render_assessment, terminal
 from phaseline.engine.cli.help import Page
 from phaseline.engine.cli.output import Output
 from phaseline.engine.cli.styled import Text
-from phaseline.engine.error_help.exit_codes import Exit
 from phaseline.engine.observe.manifest_files import Manifest, documents, read
 from phaseline.engine.scripts.runner import SandboxRunner
 from phaseline.engine.scripts.sandbox import Sandbox
@@ -28,6 +27,7 @@ from phaseline.machines.kubernetes.overrides import Overrides
 from phaseline.machines.kubernetes.pairs import ApplicationAssessment, Pair, assess_pairs, pair_up, repeats
 from phaseline.machines.kubernetes.profiles import NOT_ASSESSED, PROFILES, Profile
 from phaseline.machines.kubernetes.rollup import Rollup
+from phaseline.schemas.errors import Exit
 
 PLACE = click.Path(exists=True, allow_dash=True, path_type=Path)
 FILE = click.Path(exists=True, dir_okay=False, allow_dash=True, path_type=Path)
@@ -121,7 +121,7 @@ def assess(
     if output.is_data:
         _show_data(application, overrides.profile, output)
     else:
-        _show(application, overrides.profile)
+        _show(application, overrides.profile, output)
     return Exit.NO if check and not _passes(application, allow_unknown=allow_unknown) else Exit.DONE
 
 
@@ -218,13 +218,12 @@ def _show_data(application: ApplicationAssessment, profile: Profile, output: Out
         )
 
 
-def _show(application: ApplicationAssessment, profile: Profile) -> None:
+def _show(application: ApplicationAssessment, profile: Profile, output: Output) -> None:
     for index, (pair, assessment) in enumerate(application.resources):
         if index:
-            render.show_line(Text())
-        render_assessment.show(render.text_of(pair.key, "bold"), assessment, profile)
+            output.line()
+        render_assessment.show(output, Text(str(pair.key), "bold"), assessment, profile)
     if len(application.resources) > 1:
-        render.show_line(Text())
-        render_assessment.show_whole(
-            Text(f"all {len(application.resources)} as one application", "bold"), application.whole, profile
-        )
+        output.line()
+        title = Text(f"all {len(application.resources)} as one application", "bold")
+        render_assessment.show_whole(output, title, application.whole, profile)

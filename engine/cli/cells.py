@@ -10,32 +10,41 @@ from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine, 
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from functools import partial
-from typing import Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import click
 from click.core import ParameterSource
 
 from phaseline.engine import nats_context
 from phaseline.engine.cells import places
-from phaseline.engine.cells.cells import Cells, check_name
-from phaseline.engine.cells.cells_watch import CellRecord, CellsWatch
-from phaseline.engine.cells.merging import Make, Merged
-from phaseline.engine.cells.one_cell import InCell
+from phaseline.engine.cells.one_cell import CellRecord, InCell
 from phaseline.engine.cells.places import Places
-from phaseline.engine.cli import archived_before, broken_kinds, entity_name, options, terminal, undecided
-from phaseline.engine.cli.options import Function
+from phaseline.engine.cli import broken_kinds, entity_name, options, terminal, undecided
+from phaseline.engine.cli.connection import CONNECTION, flag
+from phaseline.engine.cli.help import Function, option
 from phaseline.engine.cli.output import NAME, Output
 from phaseline.engine.client.client import Client
-from phaseline.engine.client.connecting import Connecting
 from phaseline.engine.client.session import Session
-from phaseline.engine.error_help.exit_codes import Exit, code_of
-from phaseline.engine.errors import BadSetting, NameUnknown, NotInCells, PhaselineError, TreeUnknown
 from phaseline.engine.log.watch import Watch
 from phaseline.engine.log.when import When
-from phaseline.engine.range_errors import NoSuchTime
 from phaseline.engine.settings import Settings
 from phaseline.machines.built_in import installed
 from phaseline.machines.compiler.kinds import Kinds
+from phaseline.schemas.errors import (
+    BadSetting,
+    Exit,
+    InvalidInput,
+    NameUnknown,
+    NoAnswer,
+    PhaselineError,
+    TreeUnknown,
+    exit_of,
+)
+
+if TYPE_CHECKING:
+    from phaseline.engine.cells.cells import Cells
+    from phaseline.engine.cells.cells_watch import CellsWatch
+    from phaseline.engine.cells.merging import Make
 
 T = TypeVar("T")
 FORM = "write NAME=URL, or NAME=@CONTEXT, and after it #PREFIX if the prefix is not --prefix"
@@ -63,6 +72,8 @@ class CellType(click.ParamType):  # type: ignore[type-arg]  # click 8.1 has no t
         place, _, prefix = rest.partition("#")
         if not equals or not place.removeprefix("@"):
             self.fail(f"{value!r} names no cell: {FORM}", param, ctx)
+        from phaseline.engine.cells.cells import check_name  # noqa: PLC0415  # few read several cells
+
         try:
             check_name(name)
         except BadSetting as error:
@@ -72,18 +83,12 @@ class CellType(click.ParamType):  # type: ignore[type-arg]  # click 8.1 has no t
         return Where(name, place, "", prefix)
 
 
-def _option(help_: str) -> Callable[[Function], Function]:
-    return click.option(
-        "--cell", "cells", type=CellType(), multiple=True, metavar="NAME=URL", envvar="PHASELINE_CELL",
-        show_envvar=True, help=help_,
-    )  # fmt: skip
-
-
-option = _option(
-    "Read several installations as one: name each, and give the URL of its servers, or @ and the name of a context of "
-    "the nats command. #PREFIX may follow. Repeat the option for each."
-)
-one_of = _option("Look for ID in several installations, given as for `phaseline list`, and read the one that has it.")
+cell = option(
+    "reading", "--cell", "cells", type=CellType(), multiple=True, metavar="NAME=URL", envvar="PHASELINE_CELL",
+    help="Read several installations as one: name each, and give the URL of its servers, or @ and the name of a "
+    "context of the nats command. #PREFIX may follow. Repeat the option for each. A command about one entity reads the "
+    "one that has it.",
+)  # fmt: skip
 
 
 class StartType(options.WhenType):
@@ -103,7 +108,7 @@ class StartType(options.WhenType):
 class OpenedCells:
     """One installation, or several cells, opened. The cell of the one has no name."""
 
-    def __init__(self, client: Client | None, cells: Cells | None) -> None:
+    def __init__(self, client: Client | None, cells: "Cells | None") -> None:
         """One of the two is given."""
         self._client, self._cells = client, cells
 
@@ -119,13 +124,15 @@ class OpenedCells:
         assert self._client is not None
         return [InCell("", await read(self._client))]
 
-    async def follow(self, make: Make[T], output: Output) -> AsyncIterator[InCell[T]]:
+    async def follow(self, make: "Make[T]", output: Output) -> AsyncIterator[InCell[T]]:
         """The values that `make` gives for each of them, as they come."""
         if self._cells is None:
             assert self._client is not None
             async for value in make("", self._client):
                 yield InCell("", value)
             return
+        from phaseline.engine.cells.merging import Merged  # noqa: PLC0415  # few read several cells
+
         names, connect = self._cells.names, self._cells.client
         async with Merged(names, connect, make, follow=True, told=partial(tell, output)) as merged:
             async for one in merged:
@@ -144,6 +151,8 @@ class OpenedCells:
 
     async def tell_archived(self, start: object) -> None:
         """Say whose log was archived, if a command begins at its very start."""
+        from phaseline.engine.cli import archived_before  # noqa: PLC0415  # not every command reads from the start
+
         if self._cells is None:
             assert self._client is not None
             await archived_before.tell({"": self._client}, start)
@@ -161,14 +170,14 @@ class OpenedCells:
         away = {} if self._cells is None else self._cells.away
         for name, error in away.items():
             tell(output, name, error)
-        return next((code_of(error) for error in away.values()), Exit.DONE)
+        return next((exit_of(error) for error in away.values()), Exit.DONE)
 
     def missing(self, error: PhaselineError) -> PhaselineError:
         """The error for what no cell has. One that cannot be read may have it."""
         away = {} if self._cells is None else self._cells.away
         if not away:
             return error
-        return NotInCells(missing=str(error).partition(": ")[0], away=", ".join(away))
+        return NoAnswer.not_in_cells(missing=str(error).partition(": ")[0], away=", ".join(away))
 
 
 class Installations:
@@ -203,23 +212,26 @@ class Installations:
         async with Client.open(self.settings) as client:
             yield OpenedCells(client, None)
 
-    def _cells(self) -> Cells:
+    def _cells(self) -> "Cells":
+        from phaseline.engine.cells.cells import Cells  # noqa: PLC0415  # few read several cells
+        from phaseline.engine.client.connecting import Connecting  # noqa: PLC0415  # likewise
+
         return Cells({name: Connecting(partial(Session.start, one, None, None)) for name, one in self.cells.items()})
 
     def check_common(self, param: str, when: When | None) -> None:
-        """Raise `BadParameter` for a place where several cells are read: it is one of a single log."""
+        """Raise `InvalidInput.bad_parameter` for a place where several cells are read: it is one of a single log."""
         try:
             places.check_common(self.cells, when)
         except BadSetting as error:
             raise click.BadParameter(error.problem, param_hint=param) from None
 
     def begins(self, start: When | Places) -> When | Places:
-        """Where a watch begins; raises `BadParameter` for places of cells that there are not."""
+        """Where a watch begins; raises `InvalidInput.bad_parameter` for places of cells that there are not."""
         if isinstance(start, Mapping) and not self.cells:
             raise click.BadParameter("it names places of cells, and there is no --cell", param_hint="--from")
         try:
             return places.for_each(self.cells, start) if self.cells else start
-        except (BadSetting, NameUnknown, NoSuchTime) as error:
+        except (InvalidInput, NameUnknown) as error:
             problem = error.problem if isinstance(error, BadSetting) else str(error)
             raise click.BadParameter(problem, param_hint="--from") from None
 
@@ -231,7 +243,7 @@ async def placed(watch: Watch[Any]) -> AsyncGenerator[list[CellRecord[Any]], Non
             yield [CellRecord("", *one) for one in found]
 
 
-async def _followed(watch: CellsWatch[Any], output: Output) -> AsyncGenerator[list[CellRecord[Any]], None]:
+async def _followed(watch: "CellsWatch[Any]", output: Output) -> AsyncGenerator[list[CellRecord[Any]], None]:
     """The records of a watch of several cells, one at a time. At the end says how to continue."""
     async with watch:
         try:
@@ -268,21 +280,22 @@ def connected(function: Function) -> Function:
         broken_kinds.warn()
         return function(installations=installations, **values)
 
-    return options.connection(option(call))
+    return options.connected_plainly(cell(call))
 
 
 def reading(function: Function) -> Function:
-    """As `connected`, and `--archive` for the one installation."""
+    """As `connected`, and the options of all commands that read, for the one installation."""
 
     @functools.wraps(function)
-    def call(*, installations: Installations, archive: str | None, **values: Any) -> int | None:
+    def call(*, installations: Installations, **values: Any) -> int | None:
+        read = {name: values.pop(name) for name in options.READING}
         source = click.get_current_context().get_parameter_source("archive")
-        if archive is not None and installations.cells and source == ParameterSource.COMMANDLINE:
+        if read["archive"] is not None and installations.cells and source == ParameterSource.COMMANDLINE:
             raise click.UsageError("an archive is of one installation: give either --archive or --cell")
-        settings = replace(installations.settings, archive=archive)
+        settings = replace(installations.settings, **read)
         return function(installations=Installations(settings, installations.cells), **values)
 
-    return connected(options.archive(call))
+    return connected(options.of_readers(call))
 
 
 def locating(function: Function) -> Function:
@@ -302,11 +315,11 @@ def locating(function: Function) -> Function:
             settings = named[asyncio.run(_home(Installations(settings, named), about))]
         return function(settings=settings, **values)
 
-    return options.connection(one_of(call))
+    return options.connected_plainly(cell(call))
 
 
 async def _home(installations: Installations, entity_id: str) -> str:
-    """The cell that has an entity; raises `UsageError` if several have it, `TreeUnknown`, `NotInCells`."""
+    """The cell that has an entity; raises `UsageError` if several have it, `TreeUnknown`, `NoAnswer.not_in_cells`."""
     async with installations.opened() as reading:
         found = await reading.having(entity_id)
     if len(found) > 1:
@@ -333,13 +346,13 @@ def _is_chosen(cells: Sequence[Where]) -> bool:
     context = click.get_current_context()
     given = [name for name in ("nats", "context") if context.get_parameter_source(name) == ParameterSource.COMMANDLINE]
     if cells and given and context.get_parameter_source("cells") == ParameterSource.COMMANDLINE:
-        raise click.UsageError(f"give either --cell or {options.flag(given[0])}")
+        raise click.UsageError(f"give either --cell or {flag(given[0])}")
     return bool(cells) and not given
 
 
 def _settings_of(cell: Where, values: Mapping[str, Any]) -> Settings:
     """The settings of a cell. A URL goes with the other options; a context describes the whole connection."""
-    chosen = {name: values[name] for name in options.CONNECTION if name in values and name != "context"}
+    chosen = {name: values[name] for name in CONNECTION if name in values and name != "context"}
     try:
         if cell.context:
             kept = {name: value for name, value in chosen.items() if name not in nats_context.SETTINGS}

@@ -4,9 +4,9 @@ Belongs here: its options, and the layout of changes. Does not: finding them (`p
 """
 
 from collections import Counter
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, Final, NamedTuple
 
 import click
 
@@ -14,14 +14,13 @@ from phaseline.engine.cells.one_cell import InCell
 from phaseline.engine.cli import cells, names, options, render, selection, terminal
 from phaseline.engine.cli.cells import Installations
 from phaseline.engine.cli.help import Page
-from phaseline.engine.cli.layout import ALWAYS, Column, Grid, Row
+from phaseline.engine.cli.layout import WIDE, Column
 from phaseline.engine.cli.output import Output
-from phaseline.engine.cli.styled import Text, width_of
+from phaseline.engine.cli.styled import Text
 from phaseline.engine.client import maps
 from phaseline.engine.client.selection import Selector, by_field
 from phaseline.engine.log.changes import Change
 from phaseline.engine.log.when import A_MOMENT, When
-from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.language.language_tags import ENGLISH
 from phaseline.schemas.records import State
 from phaseline.schemas.subjects import natural
@@ -59,7 +58,7 @@ FIELDS: dict[str, Callable[[Change], Any]] = {
 @click.option("--from", "start", type=options.WhenType(), required=True, metavar="MOMENT",
               help=f"The earlier moment: {A_MOMENT}.")  # fmt: skip
 @click.option("--to", "end", type=options.WhenType(), metavar="MOMENT", help="The later moment.  [default: now]")
-@click.option("--tree", type=names.ID, metavar="ID", help="Only this entity and everything below it.")
+@names.tree
 @click.option("--kind", type=names.KIND, metavar="KIND", help="Only this kind.")
 @selection.selector
 @selection.sort_by_column(FIELDS, "by id")
@@ -97,9 +96,9 @@ def changes(
                 for cell, change in found:
                     output.show(cells.named(cell, maps.change_map(change)), f"{change.kind}/{change.id}")
                 return reading.end(output)
-            if found:
-                output.table(table(reading.kinds, found, installations.cells, wide=output.is_wide))
-                output.flush()
+            described = render.Described(reading.kinds, ENGLISH)
+            output.table(COLUMNS, (ChangeRow(described, *one) for one in found))
+            output.flush()
             terminal.say(summary(found))
             return reading.end(output)
 
@@ -119,42 +118,37 @@ def summary(found: Sequence[InCell[Change]]) -> str:
     return text or "no changes"
 
 
-def table(kinds: Kinds, found: Sequence[InCell[Change]], names: Collection[str] = (), *, wide: bool = False) -> Grid:
-    """Changes in rows; flaps are in red. names: of the cells, if there are several. wide: with all columns."""
-    columns = [
-        *([Column("CELL", known=[*map(width_of, names)])] if names else []),
-        Column("KIND", worth=70),
-        Column("ID", ALWAYS, known=[width_of(one.value.id) for one in found]),
-        Column("CHANGE", worth=90),
-        Column("FROM", worth=60, may_cut=True, least=20),
-        Column("TO", worth=80, may_cut=True, least=20),
-        Column("TRANSITIONS", worth=20),
-        Column("FLAPS", worth=50),
-        Column("LAST", worth=40),
-        *([Column("FIRST")] if wide else []),
-    ]
-    described = render.Described(kinds, ENGLISH)
-    return Grid(columns, (_row(described, one, wide=wide) for one in found))
+class ChangeRow(NamedTuple):
+    """A change in the table, and the cell of the entity; empty where there is one installation."""
+
+    described: render.Described
+    cell: str
+    change: Change
+
+    def states(self, found: Mapping[str, State] | None) -> Text:
+        """The states of all facets."""
+        if found is None:
+            return render.word("unknown", "bright_black")
+        return self.described[self.change.kind, tuple(found), tuple(found.values())][0]
 
 
-def _row(described: render.Described, one: InCell[Change], *, wide: bool) -> Row:
-    change = one.value
-    what = change.what
-    return (
-        *([render.word(one.cell)] if one.cell else ()),
-        render.word(change.kind),
-        render.text_of(change.id),
-        render.word(what, COLOURS[what]),
-        _states(described, change, change.before),
-        _states(described, change, change.after),
-        render.word(f"{change.transitions:,}"),
-        render.word(f"{change.flaps:,}", "red") if change.flaps else render.NOTHING,
-        Text(render.local_time(change.last_ns), "bright_black"),
-        *([Text(render.local_time(change.first_ns), "bright_black")] if wide else ()),
-    )
+def _flaps(change: Change) -> Text:
+    return render.word(f"{change.flaps:,}", "red") if change.flaps else render.NOTHING
 
 
-def _states(described: render.Described, change: Change, states: dict[str, State] | None) -> Text:
-    if states is None:
-        return render.word("unknown", "bright_black")
-    return described[change.kind, tuple(states), tuple(states.values())][0]
+def _time(time_ns: int) -> Text:
+    return Text(render.local_time(time_ns), "bright_black")
+
+
+COLUMNS: Final[tuple[Column[ChangeRow], ...]] = (
+    Column("CELL", lambda row: render.word(row.cell)),
+    Column("KIND", lambda row: render.word(row.change.kind), worth=60),
+    Column("ID", lambda row: Text(row.change.id)),
+    Column("CHANGE", lambda row: render.word(row.change.what, COLOURS[row.change.what]), worth=90),
+    Column("FROM", lambda row: row.states(row.change.before), worth=70, wraps=True),
+    Column("TO", lambda row: row.states(row.change.after), wraps=True),
+    Column("TRANSITIONS", lambda row: render.word(f"{row.change.transitions:,}"), worth=20),
+    Column("FLAPS", lambda row: _flaps(row.change), worth=80),
+    Column("LAST", lambda row: _time(row.change.last_ns), worth=40),
+    Column("FIRST", lambda row: _time(row.change.first_ns), WIDE),
+)

@@ -1,6 +1,6 @@
 """The option `--context`: a connection that the `nats` command knows by name.
 
-Belongs here: its completion, and what goes before what: options, a context, the environment. Does not: the files
+Belongs here: what goes before what: options, a context, the environment. Does not: the option (`connection`), the files
 (`phaseline.engine.nats_context`).
 """
 
@@ -8,26 +8,9 @@ from typing import Any
 
 import click
 from click.core import ParameterSource
-from click.shell_completion import CompletionItem
 
 from phaseline.engine import nats_context
 from phaseline.engine.settings import DEFAULT_URL
-
-
-class ContextType(click.ParamType):  # type: ignore[type-arg]  # click 8.1 has no types for its values
-    """The name of a context. A shell offers those that exist."""
-
-    name = "name"
-
-    def shell_complete(
-        self,
-        ctx: click.Context,  # noqa: ARG002  # as click calls it
-        param: click.Parameter,  # noqa: ARG002  # likewise
-        incomplete: str,
-    ) -> list[CompletionItem]:
-        """The names that begin with what was typed."""
-        known = (nats_context.SELECTED, *nats_context.names())
-        return [CompletionItem(name) for name in known if name.startswith(incomplete)]
 
 
 def with_context(chosen: dict[str, Any], defaults: dict[str, Any]) -> dict[str, Any]:

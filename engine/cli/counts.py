@@ -1,6 +1,6 @@
 """The command `counts`: how many resources of Fleet are ready, and which are not.
 
-Belongs here: its options and layout. Does not: counting (`phaseline.engine.client.fleet_counts`).
+Belongs here: its options and layout. Does not: counting (`phaseline.engine.products.fleet.counts`).
 """
 
 from collections.abc import Iterator, Mapping
@@ -13,8 +13,8 @@ from phaseline.engine.cli.as_of import time_of
 from phaseline.engine.cli.help import Page
 from phaseline.engine.cli.output import Output
 from phaseline.engine.cli.styled import Text
-from phaseline.engine.client.fleet_counts import KINDS
 from phaseline.engine.log.when import When
+from phaseline.engine.products.fleet.counts import KINDS
 from phaseline.engine.settings import Settings
 from phaseline.machines.fleet.counts import fraction
 from phaseline.schemas.records import nanoseconds
@@ -80,7 +80,7 @@ def _show(found: Mapping[str, Any], now: int, output: Output) -> None:
     parts = found["per_git_repo"] if "per_git_repo" in found and not several else found["per_cluster"]
     head = Text.assemble(render.text_of(f"{kind} ", "bright_black"), render.text_of(name, "bold"))
     stale = _as_of(found, now)
-    output.lines(Text.assemble(head, f"  {found['state']}{conditions}", "  " if stale else "", stale))
+    output.line(Text.assemble(head, f"  {found['state']}{conditions}", "  " if stale else "", stale))
     pairs = [
         ("  deployments", _line(display["ready_deployments"], found["deployments"])),
         ("  resources", _line(display["ready_resources"], found["resources"])),
@@ -90,7 +90,7 @@ def _show(found: Mapping[str, Any], now: int, output: Output) -> None:
     pairs += [(f"  rollout {name}", render.text_of(text)) for name, text in _rollouts(found.get("rollouts", {}))]
     output.pairs(pairs)
     for line in filter(None, display["message"].split("; ")):
-        output.lines(render.text_of(f"  {line}"))
+        output.line(f"  {line}")
 
 
 def _as_of(found: Mapping[str, Any], now: int) -> Text:

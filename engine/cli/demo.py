@@ -15,6 +15,7 @@ import click
 from phaseline.engine import demo as scenario
 from phaseline.engine.cli import options, render, terminal
 from phaseline.engine.cli.help import Page
+from phaseline.engine.cli.output import Output
 from phaseline.engine.cli.serve import NEEDED, served
 from phaseline.engine.cli.styled import Text
 from phaseline.engine.cli.tree import Forest
@@ -81,12 +82,13 @@ async def _play(speed: float, lang: Language) -> None:
                 return
         await asyncio.sleep(SETTLED)
         roots = sorted({event["subject"].partition("/")[2].partition("/")[0] for event in events})
-        render.show_line(Text())
+        render.show_line("")
         render.show_line(Text("The fleet at the end of the morning", "bold"))
         for root in roots:
             forest = Forest(kinds, await client.tree(root, deleted=True))
             for top in forest.tops:
-                render.show(forest.drawn(top, lang, None))
+                with Output() as output:
+                    output.tree(forest.drawn(top, lang, None))
         if url and sys.stdout.isatty():
             terminal.say(f"The page stays at {url} until Ctrl-C.")
             await system.until(stop, task)

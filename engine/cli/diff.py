@@ -1,6 +1,6 @@
 """The command `diff`: where a Kubernetes object differs from Git, by its last observation.
 
-Belongs here: its options. Does not: reading the observation (`engine.last_observation`), layout
+Belongs here: its options. Does not: reading the observation (`products.gitops.last_observation`), layout
 (`render_assessment`).
 """
 
@@ -44,6 +44,6 @@ def diff(settings: Settings, entity_id: str, *, output: Output) -> int | None:
             ago = render.duration(render.now_ns() - seen.time_ns)
             when = f"  observed {render.local_time(seen.time_ns)}, {ago} ago, by {seen.event[1]}"
             title = Text.assemble(render.text_of(entity_id, "bold"), render.text_of(when, "bright_black"))
-            render_assessment.show(title, found.assessment, found.profile)
+            render_assessment.show(output, title, found.assessment, found.profile)
 
     return terminal.run(work())

@@ -7,15 +7,15 @@ import logging
 
 import click
 
-from phaseline.engine.cli import options, render, terminal
+from phaseline.engine.cli import options, terminal
 from phaseline.engine.cli.help import Page
 from phaseline.engine.cli.output import Output
 from phaseline.engine.cli.styled import Text
 from phaseline.engine.doctor.check_result import CheckResult, Verdict
 from phaseline.engine.doctor.examine import examine
-from phaseline.engine.error_help.exit_codes import Exit
 from phaseline.engine.settings import Settings
 from phaseline.machines.built_in import installed
+from phaseline.schemas.errors import Exit
 
 MARKS: dict[Verdict, tuple[str, str]] = {
     "ok": ("✓", "green"),
@@ -61,8 +61,8 @@ def _show(finding: CheckResult, *, output: Output) -> None:
         output.show(finding.shown())
     else:
         mark, colour = MARKS[finding.verdict]
-        output.lines(Text.assemble(Text(mark, colour), f" {finding.check:<{WIDTH}} ", render.text_of(finding.found)))
+        output.line(Text.assemble(Text(mark, colour), f" {finding.check:<{WIDTH}} ", finding.found))
         if finding.advice:
             style = "bold" if finding.verdict == "problem" else ""
-            output.lines(render.text_of(f"  {'':<{WIDTH}} → {finding.advice}", style))
+            output.line(Text(f"  {'':<{WIDTH}} → {finding.advice}", style))
     output.flush()

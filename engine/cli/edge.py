@@ -5,25 +5,27 @@ Belongs here: their options and layout. Does not: what they do (`phaseline.engin
 
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, Final, NamedTuple
 
 import click
 
 from phaseline.engine.accounts.keys import KeyFolder
 from phaseline.engine.accounts.secret_files import replace_secret
 from phaseline.engine.cli import options, render, terminal
+from phaseline.engine.cli.connection import FILE, connection_option
 from phaseline.engine.cli.help import Page
-from phaseline.engine.cli.layout import Grid
+from phaseline.engine.cli.layout import Column
 from phaseline.engine.cli.output import Output
 from phaseline.engine.cli.render_replay import counted
+from phaseline.engine.cli.styled import Text
 from phaseline.engine.edge import adding, edge_state
 from phaseline.engine.edge.adding import Added, StoreWanted
 from phaseline.engine.edge.edge_names import EdgeNames, tree_subjects
 from phaseline.engine.edge.edge_server import EdgeServer, edge_server, users_at_edge
 from phaseline.engine.edge.edge_state import WAITS, Condition, EdgeState
-from phaseline.engine.error_help.exit_codes import Exit
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.settings import Settings
+from phaseline.schemas.errors import Exit
 from phaseline.schemas.records import timestamp
 
 COLOURS: dict[Condition, str] = {
@@ -143,30 +145,46 @@ def _map(one: EdgeState) -> dict[str, Any]:
 
 def _show(found: list[EdgeState], output: Output) -> None:
     now = render.now_ns()
-    table = Grid.small("edge", "state", "waiting", "last event", "last contact", "store", "trees")
-    for one in found:
-        since = one.state == "away" and one.last_contact is not None
-        state = f"away for {render.duration(now - (one.last_contact or now))}" if since else one.state
-        table.add_row(
-            render.text_of(one.edge, "bold"),
-            render.text_of(state, COLOURS[one.state]),
-            render.text_of("?" if one.waiting is None else f"{one.waiting:,}"),
-            _ago(one.last_event, now),
-            _ago(one.last_contact, now),
-            render.text_of("?" if one.used is None or not one.room else f"{100 * one.used / one.room:.0f} %"),
-            render.text_of(", ".join(one.trees)),
-        )
-    output.table(table)
+    output.table(COLUMNS, (EdgeRow(one, now) for one in found))
     for one in found:
         if one.advice:
-            output.lines(render.text_of(f"{one.edge}: {one.advice}"))
+            output.line(f"{one.edge}: {one.advice}")
         if one.repeats:
-            output.lines(render.text_of(f"{one.edge}: {counted(one.repeats, 'event')} came twice, and counted once"))
+            output.line(f"{one.edge}: {counted(one.repeats, 'event')} came twice, and counted once")
     output.flush()
 
 
-def _ago(moment: int | None, now: int) -> Any:
-    return render.text_of("-" if moment is None else f"{render.duration(now - moment)} ago")
+class EdgeRow(NamedTuple):
+    """An edge in the table. Durations end at `now`, ns."""
+
+    edge: EdgeState
+    now: int
+
+    def ago(self, moment: int | None) -> Text:
+        """How long ago something was."""
+        return Text("-" if moment is None else f"{render.duration(self.now - moment)} ago")
+
+
+def _state(row: EdgeRow) -> Text:
+    edge = row.edge
+    since = edge.state == "away" and edge.last_contact is not None
+    state = f"away for {render.duration(row.now - (edge.last_contact or row.now))}" if since else edge.state
+    return Text(state, COLOURS[edge.state])
+
+
+def _store(edge: EdgeState) -> Text:
+    return Text("?" if edge.used is None or not edge.room else f"{100 * edge.used / edge.room:.0f} %")
+
+
+COLUMNS: Final[tuple[Column[EdgeRow], ...]] = (
+    Column("EDGE", lambda row: Text(row.edge.edge, "bold")),
+    Column("STATE", _state),
+    Column("WAITING", lambda row: Text("?" if row.edge.waiting is None else f"{row.edge.waiting:,}")),
+    Column("LAST EVENT", lambda row: row.ago(row.edge.last_event), worth=60),
+    Column("LAST CONTACT", lambda row: row.ago(row.edge.last_contact), worth=80),
+    Column("STORE", lambda row: _store(row.edge), worth=70),
+    Column("TREES", lambda row: Text(", ".join(row.edge.trees)), worth=50, wraps=True),
+)
 
 
 @edge.command(
@@ -222,8 +240,8 @@ def remove(settings: Settings, *, name: str, yes: bool, output: Output) -> int |
 @click.option("--hub-ca", type=PLACE, metavar="FILE", help="CA certificates for the hub, as the file is called there.")
 @click.option("--hub-cert", type=PLACE, metavar="FILE", help="The edge's certificate, likewise.")
 @click.option("--hub-key", type=PLACE, metavar="FILE", help="The key of that certificate, likewise.")
-@click.option("--output", type=options.FILE, metavar="FILE", help="Write to this file.  [default: stdout]")
-@options.connection_option("prefix")
+@click.option("--output", type=FILE, metavar="FILE", help="Write to this file.  [default: stdout]")
+@connection_option("prefix")
 @options.verbose
 def config(
     *, name: str, hub: str, keys: Path | None, trees: tuple[str, ...], prefix: str, output: Path | None, **rest: Any

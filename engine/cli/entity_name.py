@@ -12,7 +12,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from phaseline.engine.cli import names
-from phaseline.engine.cli.options import Function
+from phaseline.engine.cli.help import Function
 from phaseline.machines.built_in import installed
 from phaseline.machines.compiler.kinds import Kinds
 

@@ -1,7 +1,7 @@
 """Errors on stderr: what is wrong in one line, what to do in the next; and the exit code.
 
-Belongs here: how an error looks. Does not: the errors (`phaseline.engine.errors`), what to do about them
-(`phaseline.engine.error_help.remedies`), their codes (`phaseline.engine.error_help.exit_codes`).
+Belongs here: how an error looks. Does not: the errors, what to do about them, their codes
+(`phaseline.schemas.errors`).
 """
 
 import os
@@ -15,10 +15,7 @@ import click
 from phaseline.engine.cli import contexts
 from phaseline.engine.cli.controls import plain_lines
 from phaseline.engine.cli.terminal import say, styled
-from phaseline.engine.error_help.exit_codes import Exit, code_of
-from phaseline.engine.error_help.remedies import EXAMINED, remedy
-from phaseline.engine.errors import NatsUnreachable, PhaselineError
-from phaseline.schemas.upcasting import NewerRecord
+from phaseline.schemas.errors import Exit, NatsUnreachable, PhaselineError, exit_of
 
 DOCTOR = "`phaseline doctor` looks closer"
 ROOT = Path(__file__).parents[2]
@@ -40,7 +37,7 @@ def guarded(function: Callable[[], int | None], *, verbose: bool) -> int:
         raise
     except Exception as error:  # noqa: BLE001  # a bug is reported like any other error
         say_error(error, verbose=verbose)
-        return code_of(error)
+        return exit_of(error)
     return code
 
 
@@ -48,6 +45,7 @@ def say_error(error: Exception, *, verbose: bool) -> None:
     """Print the error, its causes and what to do: one line each; the traceback only if `verbose`."""
     if verbose:
         print(plain_lines("".join(traceback.format_exception(error))), end="", file=sys.stderr)
+
     message = text_of(error)
     say(message, styled("error: ", "red"))
     for text in _causes(error):
@@ -57,9 +55,7 @@ def say_error(error: Exception, *, verbose: bool) -> None:
     context = contexts.hint(error.url) if isinstance(error, NatsUnreachable) else ""
     for hint in (
         *getattr(error, "__notes__", ()),
-        remedy(error),
-        context,
-        DOCTOR if isinstance(error, EXAMINED) else "",
+        *((error.remedy, context, DOCTOR if error.doctor else "") if isinstance(error, PhaselineError) else ()),
     ):
         if hint:
             say(f"  {hint}")
@@ -67,7 +63,7 @@ def say_error(error: Exception, *, verbose: bool) -> None:
 
 def text_of(error: BaseException) -> str:
     """What is wrong, for people: without names of Python."""
-    if isinstance(error, PhaselineError | NewerRecord):
+    if isinstance(error, PhaselineError):
         return str(error)
     if isinstance(error, OSError) and error.strerror:
         return f"{error.filename}: {error.strerror}" if error.filename else error.strerror

@@ -10,8 +10,8 @@ from typing import NamedTuple
 import click
 
 from phaseline.engine.cli import cells, render
+from phaseline.engine.cli.help import option
 from phaseline.engine.cli.output import Output
-from phaseline.engine.cli.styled import Text
 from phaseline.engine.client import maps
 from phaseline.engine.client.client import Client
 from phaseline.engine.log.when import When
@@ -19,7 +19,7 @@ from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.compiler.labels import Language
 from phaseline.schemas.records import Entity, Transition
 
-follow = click.option("-w", "--watch", "follow", is_flag=True, help="After that, show each change as it happens.")
+follow = option("reading", "-w", "--watch", "follow", is_flag=True, help="After that, show each change as it happens.")
 
 
 class Following(NamedTuple):
@@ -78,6 +78,5 @@ def show_one(cell: str, kinds: Kinds, one: Following, output: Output, language: 
     if output.is_data:
         output.show(cells.named(cell, maps.entity_map(kinds, record, language)), maps.name_of(record.entity))
     else:
-        line = render.line(kinds, one.place, record, output.width)
-        output.line(Text.assemble(Text(cell, "cyan"), line) if cell else line)
+        render.show_record(output, render.RecordRow(kinds, one.place, record, cell=cell))
     output.flush_when_idle()

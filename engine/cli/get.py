@@ -18,14 +18,13 @@ from phaseline.engine.cli.output import Output
 from phaseline.engine.cli.styled import Text
 from phaseline.engine.client import maps
 from phaseline.engine.client.client import Client
-from phaseline.engine.error_help.exit_codes import Exit
-from phaseline.engine.errors import NotFound
 from phaseline.engine.log.when import Moment, When
 from phaseline.engine.unknown_parts import PartsOf
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.compiler.labels import Language, advice_of, facet_named, message_of, schedulable
 from phaseline.machines.docs import wording
 from phaseline.machines.language.table import DELETED, Facet
+from phaseline.schemas.errors import Exit, NotFound
 from phaseline.schemas.records import Entity, FacetState, Transition
 
 

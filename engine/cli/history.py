@@ -4,15 +4,16 @@ Belongs here: its options and layout. Does not: reading the log (`phaseline.engi
 """
 
 from collections import deque
-from collections.abc import AsyncIterator, Collection
+from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from math import inf
+from typing import Final, NamedTuple
 
 import click
 
 from phaseline.engine.cli import cells, entity_name, options, render, similar_ids, terminal
 from phaseline.engine.cli.help import Page
-from phaseline.engine.cli.layout import ALWAYS, Column, Row
+from phaseline.engine.cli.layout import Column
 from phaseline.engine.cli.output import Output
 from phaseline.engine.cli.styled import Text
 from phaseline.engine.cli.watch import show_records
@@ -22,20 +23,7 @@ from phaseline.engine.log.watch import Watch
 from phaseline.engine.settings import Settings
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.compiler.labels import Language
-from phaseline.schemas.records import Transition
-
-COLUMNS = (
-    Column("VERSION", worth=30),
-    Column("TIME", worth=80),
-    Column("FACET", worth=75),
-    Column("FROM", worth=45, may_cut=True, least=20),
-    Column("TO", ALWAYS, may_cut=True, least=24),
-    Column("LABEL", worth=20, may_cut=True),
-    Column("FOR", worth=50),
-    Column("CAUSE", worth=70, may_cut=True),
-    Column("EVENT", worth=10),
-    Column("MESSAGE", worth=65, may_cut=True),
-)
+from phaseline.schemas.records import State, Transition
 
 
 @click.command(
@@ -76,14 +64,12 @@ async def _show(
     view = await client.at()
     entity = await view.get(kind, entity_id)
     stale = (await view.stale_since_ns([entity])).get((kind, entity_id))
-    several = len(entity.names) > 1
-    rows = output.rows(COLUMNS if several else [column for column in COLUMNS if column.title != "FACET"])
+    rows = output.rows(COLUMNS)
     begins: float = inf  # with the clock `event`, the first record need not have the first version
     async for some in lasting(records):
         begins = min(begins, *(one.record.entity.version for one in some))
         for one in some:
-            cells = row(client.kinds, one, language, stale, output.width, rows.hidden)
-            rows.add(cells if several else (*cells[:2], *cells[3:]))
+            rows.add(HistoryRow(client.kinds, one, one.record, language, stale, output.width))
     rows.settle()
     if 1 < begins < inf:
         terminal.say(f"version 1 to {begins - 1} are no longer in the log: an archive has them (--archive DIR)")
@@ -118,25 +104,33 @@ async def lasting(records: Watch[Transition]) -> AsyncIterator[list[Lasting]]:
         yield [*waiting]
 
 
-def row(
-    kinds: Kinds, one: Lasting, language: Language, stale: int | None, width: int | None, hidden: Collection[str]
-) -> Row:
-    """A transition in cells. hidden: titles of columns that nobody sees."""
-    record = one.record
-    kind = record.entity.kind
-    before = Text() if record.before is None else render.state(kinds, kind, record.facet, record.before)
-    return (
-        render.NOTHING if "VERSION" in hidden else Text(str(record.entity.version)),
-        Text(render.time_within(record.time_ns, width)),
-        render.word(record.facet),
-        before,
-        render.state(kinds, kind, record.facet, record.after),
-        render.NOTHING if "LABEL" in hidden else render.label(kinds, kind, record.facet, record.after, language),
-        _how_long(one, stale),
-        render.cause(record),
-        render.NOTHING if "EVENT" in hidden else render.text_of(f"{record.cause.sequence} {record.cause.event}"),
-        render.reason_and_message(record.reason, record.message or _attributes_changed(one.previous, record)),
-    )
+class HistoryRow(NamedTuple):
+    """A transition in the table. stale: since when the entity is stale, ns. width: of the terminal."""
+
+    kinds: Kinds
+    lasting: Lasting
+    record: Transition
+    language: Language
+    stale: int | None
+    width: int | None
+
+    def state(self, found: State | None) -> Text:
+        """A state of the facet."""
+        kind = self.record.entity.kind
+        return render.NOTHING if found is None else render.state(self.kinds, kind, self.record.facet, found)
+
+    @property
+    def label(self) -> Text:
+        """How the new state is called."""
+        record = self.record
+        return render.label(self.kinds, record.entity.kind, record.facet, record.after, self.language)
+
+    @property
+    def message(self) -> Text:
+        """What the event said; else which attributes it changed."""
+        record = self.record
+        said = record.message or _attributes_changed(self.lasting.previous, record)
+        return render.reason_and_message(record.reason, said)
 
 
 def _how_long(one: Lasting, stale: int | None) -> Text:
@@ -146,6 +140,15 @@ def _how_long(one: Lasting, stale: int | None) -> Text:
     now = render.now_ns()
     so_far = render.text_of(f"{render.duration(now - one.record.time_ns)} so far")
     return so_far if stale is None else Text.assemble(so_far, " ", render.as_of(stale, now))
+
+
+def _facet(record: Transition) -> Text:
+    """The facet, if the entity has several."""
+    return render.word(record.facet) if len(record.entity.names) > 1 else render.NOTHING
+
+
+def _event(record: Transition) -> Text:
+    return Text(f"{record.cause.sequence} {record.cause.event}")
 
 
 def _attributes_changed(previous: Transition | None, record: Transition) -> str | None:
@@ -158,3 +161,17 @@ def _attributes_changed(previous: Transition | None, record: Transition) -> str 
         f"{name} {value}" for name, value in after.items() if before.get(name) != value and isinstance(value, plain)
     ]
     return ", ".join(changed) or None
+
+
+COLUMNS: Final[tuple[Column[HistoryRow], ...]] = (
+    Column("VERSION", lambda row: Text(str(row.record.entity.version)), worth=30),
+    Column("TIME", lambda row: Text(render.time_within(row.record.time_ns, row.width)), worth=90),
+    Column("FACET", lambda row: _facet(row.record), worth=85),
+    Column("FROM", lambda row: row.state(row.record.before), worth=45, wraps=True),
+    Column("TO", lambda row: row.state(row.record.after), wraps=True),
+    Column("LABEL", lambda row: row.label, worth=20, wraps=True),
+    Column("FOR", lambda row: _how_long(row.lasting, row.stale), worth=50),
+    Column("CAUSE", lambda row: render.cause(row.record), wraps=True),
+    Column("EVENT", lambda row: _event(row.record), worth=10),
+    Column("MESSAGE", lambda row: row.message, worth=80, wraps=True),
+)

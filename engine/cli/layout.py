@@ -1,221 +1,229 @@
-"""Rows in columns, and branches of a tree, within the width of a terminal. Words and ids are never broken.
+"""Rows in columns, and branches of a tree, within the width of a terminal. Nothing is cut, and no word is broken.
 
 Belongs here: which columns are shown and how wide they are, guides of trees. Does not: what a row holds (each command),
-cutting and wrapping one text (`styled`), printing (`render`).
+breaking one text into lines (`styled`), printing (`output`).
 """
 
 import sys
-from collections.abc import Iterable, Iterator, Sequence
-from itertools import zip_longest
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
+from itertools import chain, zip_longest
+from typing import Generic, NamedTuple, TypeVar
 
 import msgspec
 
-from phaseline.engine.cli.styled import GAP, TableLine, Text, width_of
+from phaseline.engine.cli.styled import GAP, Text
 
+T = TypeVar("T")
 FIRST_ROWS = 500
 """The rows that choose the columns and their widths. They are held back until they are complete; later rows are not."""
 MOST = 90
 """So many of a hundred names fit their column, if the longest ones would take more than half of the width."""
-LEAST = 16
-"""The usual `least` of a column."""
+READABLE = 20
+"""A column whose texts take several lines is at least so wide, or is left out."""
+INDENT = 4
+"""How far what belongs to the line before is indented."""
 GUIDE = "bright_black"
 """The colour of what is no data: guides, names of values."""
-ALWAYS = 100
-"""The worth of a column that is never left out."""
+ALWAYS, WIDE = 100, 0
+"""The worth of a column that is never left out, and of one that only `-o wide` shows."""
 
 
-class Column(NamedTuple):
-    """A column. Of two that do not both fit, the one with the lower worth is left out."""
+class Column(NamedTuple, Generic[T]):
+    """A column: its title, and what a row has in it. One without any text is not shown.
+
+    worth: of columns that do not fit side by side, the one of least worth is left out. wraps: whether a text may take
+    several lines; a name may not.
+    """
 
     title: str
+    cell: Callable[[T], Text]
     worth: int = ALWAYS
-    may_cut: bool = False
-    """Whether its texts may be cut at the end. Names and ids may not."""
-    least: int = LEAST
-    """A column that may be cut keeps so many characters, or is left out."""
-    known: Sequence[int] = ()
-    """The widths of all its texts, where they are known before the rows are."""
-
-
-Row = Sequence[Text]
-
-
-class Grid(msgspec.Struct):
-    """Columns and their rows. `rows` may be an iterator: each line is made when its row is there."""
-
-    columns: Sequence[Column]
-    rows: Iterable[Row] = msgspec.field(default_factory=list)
     wraps: bool = False
-    """Whether texts are wrapped in their columns where others are cut. All rows are read before the first line then."""
-
-    @classmethod
-    def small(cls, *titles: str) -> "Grid":
-        """A table of few rows, which are added one by one. Of columns that do not fit, the last are left out."""
-        return cls([Column(title, ALWAYS - at, may_cut=True) for at, title in enumerate(titles)], wraps=True)
-
-    def add_row(self, *cells: Text) -> None:
-        """Add a row to a table whose rows are a list."""
-        if isinstance(self.rows, list):
-            self.rows.append(cells)
-
-    def lines(self, width: int | None) -> Iterator[Text]:
-        """The titles, then a line for each row, none wider than `width`."""
-        if self.wraps:
-            yield from _wrapped(self.columns, [*self.rows], width)
-            return
-        lines = Lines(self.columns, width)
-        for row in self.rows:
-            yield from lines.add(row)
-        yield from lines.settle()
 
 
-class Lines:
-    """Makes the lines of a table from rows that come one by one."""
+def columns(*titles: str) -> tuple[Column[tuple[str, ...]], ...]:
+    """The columns of rows that are texts already."""
+    return tuple(Column(title.upper(), partial(_cell, at), wraps=True) for at, title in enumerate(titles))
 
-    def __init__(self, columns: Sequence[Column], width: int | None) -> None:
-        """No line is wider than `width`."""
-        self._columns, self._width = columns, sys.maxsize if width is None else width
-        self._shown = [*range(len(columns))]
-        self.hidden: frozenset[str] = frozenset()
-        """The titles of columns that no further line shows: their cells may be empty."""
-        self._held: list[Row] = []
+
+def _cell(at: int, row: tuple[str, ...]) -> Text:
+    return Text(row[at])
+
+
+Paint = Callable[[Text], str]
+
+
+class TableLines(Generic[T]):
+    """Makes the lines of a table from rows that come one by one.
+
+    The first rows choose the columns and their widths. A later row that is wider makes columns wider while there is
+    room. A name that is wider than its column has a line of its own; the rest of the row follows below, in its columns.
+    """
+
+    def __init__(
+        self, columns: Sequence[Column[T]], width: int | None, paint: Paint = Text.__str__, *, wide: bool = False
+    ) -> None:
+        """width: of the terminal. wide: with all columns."""
+        self._columns = [one for one in columns if wide or one.worth > WIDE]
+        self._titles = [Text(one.title, "bold") for one in self._columns]
+        self._width, self._paint = sys.maxsize if width is None else width, paint
+        self._held: list[list[Text]] = []
+        self._least: list[int] = []
         self._widths: list[int] = []
-        """Of the columns that are shown; empty until they are chosen."""
-        self._spare = 0
-        """How much of the width they leave; below 0 if they do not fit."""
-        self._growing: Sequence[int] = ()
-        """Which of them become wider for a wider text: without spare width, those whose texts may not be cut."""
+        """Of the columns, 0 for one that has no text yet; empty until they are chosen."""
+        self._fits = True
 
-    def add(self, row: Row) -> Iterable[Text]:
+    def add(self, row: T) -> Iterable[str]:
         """The lines that are ready: none for the first rows, which choose the widths."""
+        cells = [column.cell(row) for column in self._columns]
         if self._widths:
-            return (self._line(row),)
-        self._held.append(row)
+            return self._lines(cells)
+        self._held.append(cells)
         return self.settle() if len(self._held) == FIRST_ROWS else ()
 
-    def settle(self) -> Iterable[Text]:
+    def settle(self) -> Iterable[str]:
         """Choose the columns and their widths, if that is still to be done: the titles, and the rows so far."""
-        if self._widths:
-            return ()
         held, self._held = self._held, []
-        needed = [
-            max(width_of(column.title), _usual(column, column.known or [row[at].width for row in held], self._width))
-            for at, column in enumerate(self._columns)
+        if self._widths or not held:
+            return ()
+        kept = self._choose(held)
+        rows = ([row[at] for at in kept] for row in held)
+        return [*self._head(), *chain.from_iterable(map(self._lines, rows))]
+
+    def _choose(self, rows: Sequence[Sequence[Text]]) -> list[int]:
+        """Leave out the columns of least worth until the others fit; which ones stay."""
+        cells = [[row[at] for row in rows] for at in range(len(self._columns))]
+        needed = [_usual([cell.width for cell in some], self._width) if any(some) else 0 for some in cells]
+        words = [
+            _usual([cell.longest_word for cell in some], self._width) if column.wraps else 0
+            for column, some in zip(self._columns, cells, strict=True)
         ]
-        fitted = fitting(self._columns, needed, self._width)
-        self._shown = [at for at, room in enumerate(fitted) if room is not None]
-        self.hidden = frozenset(
-            column.title for column, room in zip(self._columns, fitted, strict=True) if room is None
-        )
-        self._set_widths(room for room in fitted if room is not None)
-        titles = [Text(column.title, "bold") for column in self._columns]
-        return [self._line(titles), *map(self._line, held)]
+        least = [self._least_of(at, needed[at], words[at]) for at in range(len(cells))]
+        kept = [*range(len(cells))]
+        while _total([least[at] for at in kept]) > self._width:
+            poorest = min(kept, key=lambda at: (self._columns[at].worth, -at))
+            if self._columns[poorest].worth == ALWAYS:
+                least = self._squeezed(least, words, kept)
+                break
+            kept.remove(poorest)
+        self._columns, self._titles = [self._columns[at] for at in kept], [self._titles[at] for at in kept]
+        self._least = [least[at] for at in kept]
+        self._widths = self._shared(self._least, [max(least[at], needed[at]) for at in kept])
+        self._fits = _total(self._widths) <= self._width
+        return kept
 
-    def _set_widths(self, widths: Iterable[int]) -> None:
-        self._widths = [*widths]
-        self._spare = self._width - _total(self._widths)
-        self._growing = [
-            number for number, at in enumerate(self._shown) if self._spare > 0 or not self._columns[at].may_cut
+    def _least_of(self, at: int, needed: int, words: int) -> int:
+        """The least width of a column, if its texts need so much, and their words; 0 if they need nothing."""
+        room = self._width // 2
+        least = max(READABLE, min(words, room)) if self._columns[at].wraps else room
+        return max(self._title_room(at), min(needed, least)) if needed else 0
+
+    def _title_room(self, at: int) -> int:
+        """The least width that the title of a column needs."""
+        return self._titles[at].longest_word if self._columns[at].wraps else self._titles[at].width
+
+    def _squeezed(self, least: Sequence[int], words: Sequence[int], kept: Sequence[int]) -> list[int]:
+        """Least widths of columns that do not fit. Names give way first: they can have lines of their own."""
+        most = [words[at] if column.wraps else READABLE for at, column in enumerate(self._columns)]
+        found = [
+            min(have, max(one, self._title_room(at))) for at, (have, one) in enumerate(zip(least, most, strict=True))
         ]
+        if _total([found[at] for at in kept]) <= self._width:
+            return found
+        share = self._width // len(kept) - len(GAP)
+        return [min(have, max(share, self._title_room(at))) for at, have in enumerate(found)]
 
-    def _line(self, row: Row) -> Text:
-        """The line of a row."""
-        cells = row if len(self._shown) == len(row) else [row[at] for at in self._shown]
-        for number in self._growing:
-            if cells[number].width > self._widths[number] and not self._grow(number, cells[number].width):
-                return self._alone(cells)
-        line = TableLine(cells=cells, widths=self._widths)
-        return line if self._spare >= 0 else line.clipped(self._width)
+    def _shared(self, least: Sequence[int], needed: Sequence[int]) -> list[int]:
+        """The least widths, and the rest of the width for those that need it: worth first, then narrow ones."""
+        widths, left = [*least], max(0, self._width - _total(least))
+        for at in sorted(range(len(widths)), key=lambda at: (-self._columns[at].worth, needed[at])):
+            more = min(left, needed[at] - least[at])
+            widths[at], left = least[at] + more, left - more
+        return widths
 
-    def _grow(self, number: int, needed: int) -> bool:
-        """Make a column wider, for a name at the cost of texts that may be cut; False if it would cost a column."""
-        columns, widths = [self._columns[at] for at in self._shown], self._widths
-        if columns[number].may_cut:
-            needed = min(needed, widths[number] + max(0, self._spare))
-        fitted = fitting(columns, [*widths[:number], needed, *widths[number + 1 :]], self._width)
-        if None in fitted:
-            return False
-        self._set_widths(room for room in fitted if room is not None)
-        return True
+    def _head(self) -> Iterable[str]:
+        """The line of titles."""
+        shown = zip(self._titles, self._widths, strict=True)
+        return self._wrapped([title if width else Text() for title, width in shown])
 
-    def _alone(self, cells: Row) -> Text:
-        """The line of a row with a name that is too wide for the columns: they are chosen for this row alone."""
-        columns = [self._columns[at] for at in self._shown]
-        needed = [max(room, cell.width) if not column.may_cut else min(room, cell.width)
-                  for column, cell, room in zip(columns, cells, self._widths, strict=True)]  # fmt: skip
-        fitted = fitting(columns, needed, self._width)
-        shown = [(cell, room) for cell, room in zip(cells, fitted, strict=True) if room is not None]
-        return _side_by_side([cell for cell, _ in shown], [room for _, room in shown], self._width)
+    def _lines(self, cells: Sequence[Text]) -> Iterable[str]:
+        """The lines of a row."""
+        if not self._fits:
+            return self._tall(cells)
+        paint, pieces = self._paint, []
+        for cell, width in zip(cells, self._widths, strict=True):
+            if cell.width > width:
+                return self._tall(cells)
+            if width:
+                pieces.append(paint(cell) + " " * (width - cell.width))
+        return (GAP.join(pieces).rstrip(" "),)
+
+    def _tall(self, cells: Sequence[Text]) -> Iterator[str]:
+        """The lines of a row with a text that is wider than its column: it becomes wider, or the text is wrapped."""
+        is_new = any(cell and not width for cell, width in zip(cells, self._widths, strict=True))
+        self._grow(cells)
+        if is_new:
+            yield from self._head()
+        yield from self._wrapped(cells)
+
+    def _wrapped(self, cells: Sequence[Text]) -> Iterator[str]:
+        """The lines of a row, with its texts wrapped in their columns."""
+        pieces = [
+            [*cell.wrapped(width)] if column.wraps else [cell]
+            for column, cell, width in zip(self._columns, cells, self._widths, strict=True)
+        ]
+        for line in zip_longest(*pieces, fillvalue=Text()):
+            yield from self._line(line)
+
+    def _grow(self, cells: Sequence[Text]) -> None:
+        """Make columns wider for a row: for a name at the cost of texts that wrap, else where room is left."""
+        spare = max(0, self._width - _total(self._widths))
+        least, needed = [*self._least], [*self._widths]
+        for at, (column, cell, width) in enumerate(zip(self._columns, cells, self._widths, strict=True)):
+            if cell.width > width:
+                if not width:
+                    least[at] = self._least_of(at, cell.width, cell.longest_word)
+                elif not column.wraps and cell.width <= max(self._width // 2, width + spare):
+                    least[at] = cell.width
+                needed[at] = max(width, least[at], min(cell.width, width + spare if column.wraps else least[at]))
+        if _total(least) <= self._width:
+            self._least, self._widths = least, self._shared(least, needed)
+        else:  # a column that had no text so far is shown all the same
+            self._least = [have or more for have, more in zip(self._least, least, strict=True)]
+            self._widths = [have or more for have, more in zip(self._widths, least, strict=True)]
+        self._fits = _total(self._widths) <= self._width
+
+    def _line(self, cells: Sequence[Text]) -> list[str]:
+        """The line of a row. A text that is too wide for its place ends the line, and the rest is on a further one."""
+        lines, line, end, start = [], "", 0, 0
+        for cell, width in zip(cells, self._widths, strict=True):
+            if cell:
+                at = start if start + cell.width <= self._width else max(0, self._width - cell.width)
+                if line and (at < start or end + len(GAP) > start):
+                    lines.append(line)
+                    line, end = "", 0
+                line += " " * (at - end) + self._paint(cell)
+                end = at + cell.width
+            if width:
+                start += width + len(GAP)
+        return [*lines, line]
 
 
-def _usual(column: Column, widths: Sequence[int], width: int | None) -> int:
-    """The width that a column needs. A few names that are very long do not count: their rows are fitted alone."""
+def _usual(widths: Sequence[int], width: int) -> int:
+    """The width that a column needs. A few names that are very long do not count."""
     widest = max(widths, default=0)
-    if width is None or column.may_cut or widest <= width // 2:
-        return widest
-    return sorted(widths)[len(widths) * MOST // 100]
-
-
-def _side_by_side(cells: Row, widths: Sequence[int], width: int | None) -> Text:
-    """The texts in columns of these widths; the whole is no wider than `width`."""
-    line = TableLine(cells=cells, widths=widths)
-    return line if width is None or _total(widths) <= width else line.clipped(width)
+    return widest if widest <= width // 2 else sorted(widths)[len(widths) * MOST // 100]
 
 
 def _total(widths: Sequence[int]) -> int:
     """The width of columns with the gaps between them."""
-    return sum(widths) + len(GAP) * (len(widths) - 1)
-
-
-def fitting(columns: Sequence[Column], needed: Sequence[int], width: int | None) -> list[int | None]:
-    """How wide each column is, if its texts need so much; None for those that are left out.
-
-    First the columns of least worth are left out, until the others fit with those cut that may be. Then what is left
-    of the width goes to the cut ones, the one of most worth first.
-    """
-    least = [min(need, max(column.least, width_of(column.title))) if column.may_cut else need
-             for column, need in zip(columns, needed, strict=True)]  # fmt: skip
-    by_worth = sorted(range(len(columns)), key=lambda at: (-columns[at].worth, at))
-    return _shared(columns, needed, least, width, by_worth)
-
-
-def _shared(
-    columns: Sequence[Column], needed: Sequence[int], least: Sequence[int], width: int | None, order: Sequence[int]
-) -> list[int | None]:
-    """The widths of the columns. order: which ones get first what they need."""
-    if width is None or _total(needed) <= width:
-        return list(needed)
-    shown = set(range(len(columns)))
-    for at in sorted(shown, key=lambda at: (columns[at].worth, -at)):
-        if _total([least[one] for one in shown]) <= width or columns[at].worth >= ALWAYS:
-            break
-        shown.discard(at)
-    widths = [least[at] if at in shown else None for at in range(len(columns))]
-    left = width - _total([least[at] for at in shown])
-    for at in order:
-        if at in shown and left > 0:
-            more = min(left, needed[at] - least[at])
-            widths[at], left = least[at] + more, left - more
-    return widths
-
-
-def _wrapped(columns: Sequence[Column], rows: Sequence[Row], width: int | None) -> Iterator[Text]:
-    """The lines of a table whose texts are wrapped in their columns. Narrow columns get first what they need."""
-    whole = [[Text(column.title, "bold") for column in columns], *rows]
-    needed = [max([row[at].width for row in whole]) for at in range(len(columns))]
-    least = [max([row[at].longest_word for row in whole]) for at in range(len(columns))]
-    fitted = _shared(columns, needed, least, width, sorted(range(len(columns)), key=lambda at: needed[at]))
-    shown = [(at, room) for at, room in enumerate(fitted) if room is not None]
-    widths = [room for _, room in shown]
-    for row in whole:
-        pieces = ([*row[at].wrapped(room)] for at, room in shown)
-        for line in zip_longest(*pieces, fillvalue=Text()):
-            yield _side_by_side(line, widths, width)
+    shown = [*filter(None, widths)]
+    return sum(shown) + len(GAP) * max(0, len(shown) - 1)
 
 
 class Branch(msgspec.Struct):
-    """A line of a tree, and the branches below it. A tree of branches is printed from an iterator too."""
+    """A line of a tree, and the branches below it."""
 
     text: Text
     below: list["Branch"] = msgspec.field(default_factory=list)
@@ -227,34 +235,25 @@ class Branch(msgspec.Struct):
         return made
 
 
-def drawn(branch: Branch, width: int | None, *, wraps: bool = False) -> Iterator[Text]:
-    """The lines of a tree. Those that do not fit are cut, or wrapped between words."""
+def drawn(branch: Branch, width: int | None) -> Iterator[Text]:
+    """The lines of a tree. Those that do not fit are wrapped between words."""
     waiting = [(branch, "", "")]
     while waiting:
         found, head, tail = waiting.pop()
         under = f"{tail}{'│   ' if found.below else '    '}"
-        for number, line in enumerate(_fitted(found.text, width, len(head), len(under), wraps=wraps)):
+        room = sys.maxsize if width is None else max(1, width - max(len(head), len(under)))
+        for number, line in enumerate(found.text.wrapped(room)):
             yield Text.assemble(Text(under if number else head, GUIDE), line)
         for number, below in reversed([*enumerate(found.below, 1)]):
             is_last = number == len(found.below)
             waiting.append((below, f"{tail}{'└── ' if is_last else '├── '}", f"{tail}{'    ' if is_last else '│   '}"))
 
 
-def _fitted(text: Text, width: int | None, before: int, under: int, *, wraps: bool) -> Iterable[Text]:
-    """The text in lines. before, under: how much stands before its first line, and before the others."""
-    if width is None or before + text.width <= width:
-        return (text,)
-    if not wraps:
-        return (text.cut(width - before),)
-    return text.wrapped(width - max(before, under))
-
-
 def paired(pairs: Iterable[tuple[str, Text]], width: int | None) -> Iterator[Text]:
     """Names and values, one pair a line. Long values are wrapped beside the names, between words."""
-    held = [*pairs]
-    room = max((width_of(name) for name, _ in held), default=0) + len(GAP)
+    held = [(Text(name, GUIDE), value) for name, value in pairs]
+    room = max((name.width for name, _ in held), default=0) + len(GAP)
     for name, value in held:
-        lines = (value,) if width is None else value.wrapped(max(1, width - room))
-        for number, line in enumerate(lines):
-            head = name if not number else ""
-            yield Text.assemble(Text(f"{head}{' ' * (room - width_of(head))}", GUIDE), line)
+        for number, line in enumerate(value.wrapped(sys.maxsize if width is None else max(1, width - room))):
+            head = Text() if number else name
+            yield Text.assemble(head, " " * (room - head.width), line)

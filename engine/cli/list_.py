@@ -3,9 +3,9 @@
 Belongs here: its options and layout. Does not: reading states (`phaseline.engine.log.state_view`).
 """
 
-from collections.abc import AsyncIterator, Collection, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import click
 
@@ -13,20 +13,20 @@ from phaseline.engine.cli import cells, following, names, options, render, selec
 from phaseline.engine.cli.as_of import time_at
 from phaseline.engine.cli.cells import Installations
 from phaseline.engine.cli.help import Page
-from phaseline.engine.cli.layout import ALWAYS, Column, Row
-from phaseline.engine.cli.output import Output, Rows
-from phaseline.engine.cli.styled import Text, width_of
+from phaseline.engine.cli.layout import WIDE, Column
+from phaseline.engine.cli.output import Output
+from phaseline.engine.cli.styled import Text
 from phaseline.engine.client import maps
 from phaseline.engine.client.client import Client
 from phaseline.engine.client.entity_view import EntityView
 from phaseline.engine.client.selection import Selector, by_id, order_of
-from phaseline.engine.error_help.exit_codes import Exit
 from phaseline.engine.log.latest import matches
 from phaseline.engine.log.watch import chosen
 from phaseline.engine.log.when import Moment, When
 from phaseline.engine.unknown_parts import PartsOf, UnknownParts
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.compiler.labels import Language
+from phaseline.schemas.errors import Exit
 from phaseline.schemas.records import Entity, Transition
 
 FIRST, FURTHER = 50, 1_000
@@ -50,7 +50,7 @@ FIRST, FURTHER = 50, 1_000
     ],
 )
 @click.argument("kind", type=names.KIND, required=False)
-@click.option("--tree", type=names.ID, metavar="ID", help="Only this entity and everything below it.")
+@names.tree
 @names.state
 @names.condition
 @selection.selector
@@ -95,8 +95,8 @@ def list_(
             elif installations.cells and sort_by is None:
                 shown.sort(key=lambda one: by_id(one.record))
             now = max(0 if output.is_data else time_at(found.moment, cell) for cell, found in listed.items())
-            page = EntityLines(reading.kinds, output, lang, now, installations.cells)
-            page.print(shown, more=follow)
+            page = EntityLines(reading.kinds, output, lang, now)
+            page.print(shown)
             if not follow:
                 say_how_many(len(shown), output)
                 return reading.end(output)
@@ -168,7 +168,7 @@ class Listing(NamedTuple):
         """Print the entities of one installation, each as soon as it is read."""
         view = await client.at(self.at)
         now, wanted = 0 if output.is_data else time_at(view.moment, ""), self.wanted
-        page, count = EntityLines(view.kinds, output, language, now, ()), 0
+        page, count = EntityLines(view.kinds, output, language, now), 0
         attributes: dict[frozenset[str], Transition] = {}
         found = view.unsorted(
             self.kind, tree=self.tree, state=wanted.state, condition=wanted.condition, deleted=wanted.deleted
@@ -178,7 +178,7 @@ class Listing(NamedTuple):
                 attributes.update((frozenset(one.entity.attributes), one) for one in read)
             records = [one for one in read if wanted.selector.selects(one.entity)]
             stale = await view.stale_since_ns([one.entity for one in records])
-            page.go_on([Shown("", one, stale.get((one.entity.kind, one.entity.id))) for one in records])
+            page.print([Shown("", one, stale.get((one.entity.kind, one.entity.id))) for one in records])
             count += len(records)
         wanted.selector.check(view.kinds, self.kind, attributes.values())
         say_how_many(count, output)
@@ -224,51 +224,29 @@ class Chosen:
 class EntityLines:
     """Prints entities, a line each: first those that are there, then further ones."""
 
-    def __init__(self, kinds: Kinds, output: Output, language: Language, now: int, cells: Collection[str]) -> None:
-        """Durations end at `now`, ns. cells: the names of the cells, if there are several."""
-        self.kinds, self.output, self.language, self.now, self.cells = kinds, output, language, now, cells
-        self._rows: Rows | None = None
-        self._has_stale = False
+    def __init__(self, kinds: Kinds, output: Output, language: Language, now: int) -> None:
+        """Durations end at `now`, ns."""
+        self.kinds, self.output, self.language, self.now = kinds, output, language, now
+        self._rows = output.rows(COLUMNS)
         self._described = render.Described(kinds, language)
 
-    def print(self, found: Sequence[Shown], *, more: bool) -> None:
-        """Print the entities that are there. more: further ones may follow."""
-        if self.output.is_data:
-            for one in found:
-                self._show(one)
-        elif found or more:
-            self._has_stale = any(one.stale is not None for one in found)
-            self._rows = self.output.rows(
-                columns(found, stale=self._has_stale, names=self.cells, wide=self.output.is_wide)
-            )
-            for one in found:
-                self._rows.add(self._row(one, self.now))
-            self._rows.settle()
-        self.output.flush()
-
-    def go_on(self, found: Sequence[Shown]) -> None:
-        """Print further entities as they are read. It is not known yet whether one that follows is stale."""
-        if self.output.is_data:
-            for one in found:
-                self._show(one)
-        elif found:
-            self._has_stale = True
-            if self._rows is None:
-                self._rows = self.output.rows(columns(found, stale=True, wide=self.output.is_wide))
-            for one in found:
-                self._rows.add(self._row(one, self.now))
-            self._rows.settle()
+    def print(self, found: Sequence[Shown]) -> None:
+        """Print the entities that are there."""
+        for one in found:
+            self._add(one, self.now)
+        self._rows.settle()
         self.output.flush()
 
     def add(self, one: Shown) -> None:
-        """Print one more."""
-        if self._rows is None:
+        """Print one more, which changed just now."""
+        self._add(one, render.now_ns())
+        self._rows.settle()
+
+    def _add(self, one: Shown, now: int) -> None:
+        if self.output.is_data:
             self._show(one)
         else:
-            self._rows.add(self._row(one, render.now_ns()))
-
-    def _row(self, one: Shown, now: int) -> Row:
-        return row(self._described, one, now, stale=self._has_stale, wide=self.output.is_wide)
+            self._rows.add(EntityRow.of(self._described, one, now))
 
     def _show(self, one: Shown) -> None:
         entity = one.record.entity
@@ -289,44 +267,40 @@ async def some_at_a_time(found: AsyncIterator[Transition]) -> AsyncIterator[list
         yield held
 
 
-def columns(found: Sequence[Shown], *, stale: bool, names: Collection[str] = (), wide: bool = False) -> list[Column]:
-    """The columns for these entities. stale: with a column for what is stale. names: of the cells, if there are any.
+class EntityRow(NamedTuple):
+    """An entity in the table, with the texts of its states and of their labels. Durations end at `now`, ns."""
 
-    wide: with all columns.
-    """
-    return [
-        *([Column("CELL", known=[*map(width_of, names)])] if names else []),
-        Column("KIND", worth=70),
-        Column("ID", ALWAYS, known=[width_of(one.record.entity.id) for one in found]),
-        Column("STATE", worth=90, may_cut=True, least=24),
-        Column("LABEL", worth=40, may_cut=True),
-        Column("FOR", worth=60),
-        Column("VERSION", worth=20),
-        *([Column("STALE", worth=80)] if stale else []),
-        *([Column("REASON"), Column("MESSAGE"), Column("CAUSE")] if wide else []),
-    ]
+    shown: Shown
+    entity: Entity
+    states: Text
+    labels: Text
+    now: int
 
-
-def row(described: render.Described, one: Shown, now: int, *, stale: bool, wide: bool = False) -> Row:
-    """An entity in cells. stale: with the one for what is stale. wide: with all of them."""
-    record, entity = one.record, one.record.entity
-    states, labels = described[entity.kind, entity.names, tuple([facet.state for facet in entity.facets])]
-    if one.unknown:
-        partly = render.COMMA.join(render.text_of(found.text(), "yellow") for found in one.unknown.values())
-        states = Text.assemble(states, "; ", partly)
-    return (
-        *([render.word(one.cell)] if one.cell else ()),
-        render.word(entity.kind),
-        render.text_of(entity.id),
-        states,
-        labels,
-        render.word(render.duration(now - max([facet.since_ns for facet in entity.facets]))),
-        render.word(str(entity.version)),
-        *([render.as_of(one.stale, now)] if stale else ()),
-        *(_why(record) if wide else ()),
-    )
+    @classmethod
+    def of(cls, described: render.Described, shown: Shown, now: int) -> "EntityRow":
+        """The row of an entity."""
+        entity = shown.record.entity
+        states, labels = described[entity.kind, entity.names, tuple([facet.state for facet in entity.facets])]
+        if shown.unknown:
+            partly = render.COMMA.join(render.text_of(found.text(), "yellow") for found in shown.unknown.values())
+            states = Text.assemble(states, "; ", partly)
+        return cls(shown, entity, states, labels, now)
 
 
-def _why(record: Transition) -> Row:
-    """What the last transition of an entity says, in cells."""
-    return render.text_of(record.reason or ""), render.text_of(record.message or ""), render.cause(record)
+def _since(row: EntityRow) -> Text:
+    return render.word(render.duration(row.now - max([facet.since_ns for facet in row.entity.facets])))
+
+
+COLUMNS: Final[tuple[Column[EntityRow], ...]] = (
+    Column("CELL", lambda row: render.word(row.shown.cell) if row.shown.cell else render.NOTHING),
+    Column("KIND", lambda row: render.word(row.entity.kind), worth=70),
+    Column("ID", lambda row: Text(row.entity.id)),
+    Column("STATE", lambda row: row.states, wraps=True),
+    Column("LABEL", lambda row: row.labels, worth=40, wraps=True),
+    Column("FOR", _since, worth=60),
+    Column("VERSION", lambda row: render.word(str(row.entity.version)), worth=20),
+    Column("STALE", lambda row: render.as_of(row.shown.stale, row.now), worth=80),
+    Column("REASON", lambda row: Text(row.shown.record.reason or ""), WIDE),
+    Column("MESSAGE", lambda row: Text(row.shown.record.message or ""), WIDE),
+    Column("CAUSE", lambda row: render.cause(row.shown.record), WIDE),
+)

@@ -4,16 +4,21 @@ Belongs here: its options, and tables on a terminal: state machines, and the hea
 the tables (`phaseline.machines`), other forms (`machines.docs`).
 """
 
+from typing import Final
+
 import click
 
 from phaseline.engine.cli import broken_kinds, names, options, render
 from phaseline.engine.cli.help import Page
+from phaseline.engine.cli.layout import Column, columns
+from phaseline.engine.cli.output import Output
 from phaseline.engine.cli.styled import Text
-from phaseline.engine.errors import NameUnknown
 from phaseline.machines.built_in import installed
 from phaseline.machines.compiler.kinds import Kind, Kinds
 from phaseline.machines.docs import known_kinds, markdown, mermaid, plain, printing, wording
 from phaseline.machines.kubernetes.health.registry import RULES
+from phaseline.machines.kubernetes.known.statusless import STATUSLESS
+from phaseline.schemas.errors import NameUnknown
 
 COMMAND = "phaseline machines --format markdown"
 
@@ -52,35 +57,39 @@ def machines(kind: str | None, *, form: str, as_json: bool) -> int | None:
     return 0
 
 
+KINDS: Final[tuple[Column[Kind], ...]] = (
+    Column("KIND", lambda kind: Text(kind.name)),
+    Column("ID", lambda kind: Text(wording.id_shape(kind.table.id))),
+    Column("PARENT", lambda kind: Text(kind.parent or ""), worth=60),
+    Column("FACETS", lambda kind: Text(", ".join(kind.names)), worth=50, wraps=True),
+    Column("TRIGGERS", lambda kind: Text(str(len(kind.roles))), worth=20),
+    Column("VERSION", lambda kind: Text(kind.version), worth=40),
+    Column("DESCRIPTION", lambda kind: Text(kind.table.doc), worth=70, wraps=True),
+)
+
+
 def show_tables(kinds: Kinds, kind: str | None) -> None:
     """Print all kinds, one a line; or one kind with all its sections."""
     if kind is not None:
         show_kind(kinds[kind])
         return
-    shown = render.columns("KIND", "ID", "PARENT", "FACETS", "TRIGGERS", "VERSION", "DESCRIPTION")
-    for one in kinds.values():
-        cells = (one.name, wording.id_shape(one.table.id), one.parent or "", ", ".join(one.names),
-                 str(len(one.roles)), one.version, one.table.doc)  # fmt: skip
-        shown.add_row(*map(render.text_of, cells))
-    render.show(shown)
-    render.show_line(render.text_of(f"digest of all tables: {kinds.digest}", "bright_black"))
+    with Output() as output:
+        output.table(KINDS, kinds.values())
+        output.line(Text(f"digest of all tables: {kinds.digest}", "bright_black"))
 
 
 def show_kind(kind: Kind) -> None:
     """Print one kind, section by section."""
-    render.show_line(Text(printing.heading(kind), "bold"))
-    for remark in printing.remarks(kind):
-        render.show_line(Text(remark))
-    for section in printing.sections(kind):
-        title = f"{section.facet}: {section.title}" if section.facet else section.title
-        render.show_line(Text())
-        render.show_line(Text(title, "bold underline"))
-        shown = render.columns(*(column.upper() for column in section.columns))
-        for row in section.rows:
-            shown.add_row(*map(render.text_of, row))
-        render.show(shown)
-        for note in section.notes:
-            render.show_line(Text(note, "italic"))
+    with Output() as output:
+        output.line(Text(printing.heading(kind), "bold"))
+        for remark in printing.remarks(kind):
+            output.line(remark)
+        for section in printing.sections(kind):
+            output.line()
+            output.line(Text(f"{section.facet}: {section.title}" if section.facet else section.title, "bold underline"))
+            output.table(columns(*section.columns), section.rows)
+            for note in section.notes:
+                output.line(Text(note, "italic"))
 
 
 def show_known_kinds(name: str, *, as_json: bool) -> int:
@@ -93,21 +102,22 @@ def show_known_kinds(name: str, *, as_json: bool) -> int:
             if as_json:
                 render.show_json(known_kinds.as_map(section, kind))
                 continue
-            render.show_line(Text(f"{kind.group or 'core'}: {kind.kind}", "bold"))
-            render.show_line(render.text_of(f"{section.family.name}, {section.family.source}", "bright_black"))
-            shown = render.columns(*(column.upper() for column in known_kinds.COLUMNS))
-            for row in kind.rows:
-                shown.add_row(*map(render.text_of, known_kinds.cells(row)))
-            render.show(shown, indent=2)
-            render.show_line(Text())
+            with Output() as output:
+                output.line(Text(f"{kind.group or 'core'}: {kind.kind}", "bold"))
+                output.line(Text(f"{section.family.name}, {section.family.source}", "bright_black"))
+                output.table(columns(*known_kinds.COLUMNS), map(known_kinds.cells, kind.rows), indent=2)
+                output.line()
     return 0
 
 
 def _judged_by(name: str) -> str:
     """What judges the health of a kind without rows."""
     group, _, kind = name.rpartition("/")
-    if ("" if group == "core" else group, kind) in RULES:
+    named = "" if group == "core" else group, kind
+    if named in RULES:
         return "a rule of its own judges it (docs/spec/gitops.md)"
+    if named in STATUSLESS:
+        return "it has no status, and takes no part in health (docs/spec/gitops.md)"
     return "the general rule judges it (docs/known-kinds.md)"
 
 

@@ -13,12 +13,13 @@ import click
 from click.shell_completion import CompletionItem
 
 from phaseline.engine.cli import terminal
-from phaseline.engine.cli.options import CONNECTION, settings_of
+from phaseline.engine.cli.connection import CONNECTION
+from phaseline.engine.cli.help import option
+from phaseline.engine.cli.options import settings_of
 from phaseline.engine.client.client import Client
-from phaseline.engine.errors import PhaselineError
 from phaseline.machines.built_in import installed
 from phaseline.machines.compiler.kinds import Kind, Kinds
-from phaseline.schemas.libraries import NotInstalled
+from phaseline.schemas.errors import NotInstalled, PhaselineError
 
 PATIENCE = 1.5
 """Seconds in which a shell gets the ids that were found. Somebody waits at a prompt."""
@@ -130,11 +131,12 @@ async def _ids(values: Mapping[str, Any], incomplete: str) -> list[CompletionIte
     return found
 
 
-state = click.option(
-    "--state", type=STATE, metavar="STATE",
+state = option(
+    "selection", "--state", type=STATE, metavar="STATE",
     help="Only this state: a phase (Failed), or {Failed,[Balance,*]}, with * for any other condition.",
 )  # fmt: skip
-condition = click.option(
-    "--condition", multiple=True, metavar="CONDITION",
+condition = option(
+    "selection", "--condition", multiple=True, metavar="CONDITION",
     help="Only states with this condition, for example Balance. Repeat it for several that stand together.",
 )  # fmt: skip
+tree = option("selection", "--tree", type=ID, metavar="ID", help="Only this entity and everything below it.")

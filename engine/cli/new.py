@@ -77,7 +77,7 @@ def package(name: str) -> dict[str, str]:
 
 
 def check_name(name: str) -> None:
-    """Raise `BadParameter` unless a new kind can have this name."""
+    """Raise `InvalidInput.bad_parameter` unless a new kind can have this name."""
     if not subjects.check_word(name) or not name.isidentifier():
         better = re.sub(r"\W+", "_", re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).strip()).strip("_").lower()
         is_better = better.isidentifier() and subjects.check_word(better)
@@ -94,7 +94,7 @@ def _bad_name(problem: str) -> click.BadParameter:
 
 
 def check_folder(folder: Path) -> None:
-    """Raise `BadParameter` unless the folder is new or empty."""
+    """Raise `InvalidInput.bad_parameter` unless the folder is new or empty."""
     if folder.is_dir() and any(folder.iterdir()):
         problem = f"the folder {folder} exists and is not empty: remove it, or name another one with --path"
         raise click.BadParameter(problem, param_hint="--path")

@@ -16,7 +16,6 @@ from phaseline.engine.cli import options, publish_many, render, terminal
 from phaseline.engine.cli.help import Page
 from phaseline.engine.cli.output import Output
 from phaseline.engine.client.client import Client
-from phaseline.engine.errors import Unsendable
 from phaseline.engine.observe.manifest_files import read
 from phaseline.engine.observe.observer import Observer
 from phaseline.engine.observe.ownership import APPLICATION, LABEL, Ownership, Tracking
@@ -24,6 +23,7 @@ from phaseline.engine.observe.stream import ObjectChange, live, read_text
 from phaseline.engine.publish import compose
 from phaseline.engine.publish.pipeline import PublishResult
 from phaseline.engine.settings import Settings
+from phaseline.schemas.errors import EventRefused
 from phaseline.schemas.subjects import Subjects
 
 PLACE = click.Path(exists=True, allow_dash=True, path_type=Path)
@@ -179,7 +179,10 @@ def _show(sent: PublishResult, *, output: Output) -> None:
 async def _events(observer: Observer, file: Path, settle: float) -> AsyncIterator[dict[str, Any]]:
     """The events of the objects read; after the first pause, or at the end, also of missing objects."""
     if str(file) != "-":
-        for change in read_text(await asyncio.to_thread(file.read_bytes), str(file)):
+        whole = [*read_text(await asyncio.to_thread(file.read_bytes), str(file))]
+        for change in whole:
+            observer.kinds.note(change.manifest)
+        for change in whole:
             for event in observer.see(change):
                 yield event
     else:
@@ -201,6 +204,8 @@ async def _of_cluster(
         terminal.say(f"watching {', '.join(resource.plural for resource in resources)}; stop with Ctrl-C")
         sorts = {(resource.version.rpartition("/")[0], resource.kind) for resource in resources}
         observer.ownership.complete = APPLICATION in sorts and watched.namespace is None
+        for definition in await discovery.definitions(api, resources):
+            observer.kinds.note(definition)
         observer.by_marks = APPLICATION not in sorts and observer.ownership.application is None
         past = None if client is None else bridge.Past(client.list, partial(cluster.is_gone, api))
         if past is not None:
@@ -224,7 +229,7 @@ async def _within_limit(events: AsyncIterator[dict[str, Any]]) -> AsyncIterator[
     async for event in events:
         try:
             size = len(compose.pack(ANYWHERE, event).body)
-        except Unsendable as error:
+        except EventRefused as error:
             terminal.say(f"left out: {event['subject'][:LONGEST]}: {error.message}")
             continue
         if size > LARGEST:

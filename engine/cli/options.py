@@ -4,93 +4,52 @@ Belongs here: options that several commands have. Does not: what a command does;
 """
 
 import functools
+import os
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from pathlib import Path
-from typing import Any, ParamSpec
+from typing import Any
 
 import click
 from click.shell_completion import CompletionItem
 
-from phaseline.engine.cli import failures, languages, terminal
-from phaseline.engine.cli.contexts import ContextType, with_context
-from phaseline.engine.cli.help import Shared
+from phaseline.engine.cli import connection, failures, terminal
+from phaseline.engine.cli.connection import CONNECTION, flag, variable
+from phaseline.engine.cli.contexts import with_context
+from phaseline.engine.cli.help import Function, option
 from phaseline.engine.cli.output import JSON, MEANINGS, PEOPLE, Output
 from phaseline.engine.embedded.server_key import with_key
-from phaseline.engine.errors import BadSetting, NameUnknown
 from phaseline.engine.log.when import A_MOMENT, NOW, START, Time, parse, seconds_of
-from phaseline.engine.range_errors import NoSuchTime
-from phaseline.engine.settings import DEFAULT_TIMEOUT, Settings, from_options
+from phaseline.engine.settings import Settings, from_options
+from phaseline.machines.language.language_tags import LOCALES, as_tag, is_tag, of_terminal
 from phaseline.schemas import codec, envelope
 from phaseline.schemas.cloudevents import extensions
+from phaseline.schemas.errors import BadSetting, InvalidInput, NameUnknown
 from phaseline.schemas.records import timestamp
 from phaseline.schemas.similar import did_you_mean
 
-P = ParamSpec("P")
 _NANOSECONDS = re.compile(r"\.\d{7}")
 """In a time: a fraction of more than six digits."""
-Function = Callable[..., int | None]
-FILE = click.Path(dir_okay=False, path_type=Path)
-CONNECTION = {
-    #                help                                                                          type    default
-    "nats": ("URL of a NATS server. Separate several servers of a cluster by commas.", str, "nats://127.0.0.1:4222"),
-    "context": ("Context of the nats command that describes the connection; @selected is the selected one.",
-                ContextType(), None),
-    "creds": ("Credentials file, with a user's JWT and key.", FILE, None),
-    "nkey": ("File with a user's nkey seed.", FILE, None),
-    "tls_ca": ("File with the CA certificates to trust. Requires TLS.", FILE, None),
-    "tls_cert": ("File with the client certificate. Needs --tls-key.", FILE, None),
-    "tls_key": ("File with the key of the client certificate.", FILE, None),
-    "message_id_key": ("File with a secret that publishers of the same events share.", FILE, None),
-    "inbox_prefix": ("Subject prefix of replies, for users who may not subscribe to _INBOX.>.", str, "_INBOX"),
-    "api_prefix": ("Subject prefix of the JetStream API, for users in an account that imports it.", str, "$JS.API"),
-    "timeout": ("Seconds to wait for the server.", float, DEFAULT_TIMEOUT),
-    "prefix": ("Prefix of the installation: the first word of its subjects.", str, "pl"),
-}  # fmt: skip
-
-
-def flag(name: str) -> str:
-    """The option of that name: `tls_ca` -> `--tls-ca`."""
-    return f"--{name.replace('_', '-')}"
-
-
-def variable(name: str) -> str:
-    """The environment variable of that option: `tls_ca` -> `PHASELINE_TLS_CA`."""
-    return f"PHASELINE_{name.upper()}"
-
-
-def connection_option(name: str) -> Callable[[Function], Function]:
-    """One option of the connection, which can be set in the environment too."""
-    help_, type_, default = CONNECTION[name]
-    return click.option(
-        flag(name), name, cls=Shared, type=type_, default=default, envvar=variable(name), help=help_, show_envvar=True,
-        show_default=True,
-    )  # fmt: skip
 
 
 def verbose(function: Function) -> Function:
     """Add `-v`, and print errors in one line each. For commands without a connection."""
-    add = click.option(
-        "-v", "--verbose", cls=Shared, is_flag=True, envvar="PHASELINE_VERBOSE", show_envvar=True,
-        help="Log more, and show the tracebacks of errors.",
-    )  # fmt: skip
+    return connection.verbose(_guarded(function))
 
+
+def connected_plainly(function: Function) -> Function:
+    """Add all options of the connection, as they are, and those of `verbose`."""
+    return connection.options(_guarded(function))
+
+
+def _guarded(function: Function) -> Function:
     @functools.wraps(function)
     def call(*, verbose: bool, **values: Any) -> None:
         terminal.log_to_stderr(verbose=verbose)
         code = failures.guarded(lambda: function(**values), verbose=verbose)
         click.get_current_context().exit(code)
 
-    return add(call)
-
-
-def connection(function: Function) -> Function:
-    """Add all options of the connection, as they are, and those of `verbose`."""
-    wrapped = verbose(function)
-    for name in reversed(CONNECTION):
-        wrapped = connection_option(name)(wrapped)
-    return wrapped
+    return call
 
 
 def connected(function: Function) -> Function:
@@ -104,7 +63,7 @@ def connected(function: Function) -> Function:
         broken_kinds.warn()
         return function(settings=settings, **values)
 
-    return connection(call)
+    return connected_plainly(call)
 
 
 def settings_of(values: dict[str, Any]) -> Settings:
@@ -160,8 +119,8 @@ def output(
 ) -> Callable[[Function], Function]:
     """Add `-o` with these forms beside the one for people, and `--json`; `function` gets an `Output` by that name."""
     meanings = ", ".join(f"{form}: {MEANINGS[form]}" for form in forms)
-    choice = click.option(*flags, "form", type=FormType(forms), help=f"The form of the output. {meanings}.")
-    json_ = click.option("--json", "as_json", is_flag=True, help="The same as -o json.")
+    choice = option("output", *flags, "form", type=FormType(forms), help=f"The form of the output. {meanings}.")
+    json_ = option("output", "--json", "as_json", is_flag=True, help="The same as -o json.")
 
     def decorate(function: Function) -> Function:
         @functools.wraps(function)
@@ -176,19 +135,46 @@ def output(
     return decorate
 
 
-include_deleted = click.option("--all", "deleted", is_flag=True, help="Include deleted entities.")
-language = languages.option
+include_deleted = option("selection", "--all", "deleted", is_flag=True, help="Include deleted entities.")
 
 
-clock = click.option(
-    "--clock", type=click.Choice(["server", "event"]), default="server", show_default=True,
+class LanguageType(click.ParamType):  # type: ignore[type-arg]  # click 8.1 has no types for its values
+    """A language, by its tag."""
+
+    name = "tag"
+
+    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """Check the tag. That of a locale is taken too, such as `pt_BR.UTF-8`."""
+        tag = as_tag(value)
+        if not is_tag(tag):
+            self.fail(f"{value!r} is no language: write a tag such as en, zh or pt-BR", param, ctx)
+        return tag
+
+    def shell_complete(self, _ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+        """The languages of the labels of the installed kinds."""
+        from phaseline.machines.built_in import installed  # noqa: PLC0415  # slow, and needed for completion only
+        from phaseline.machines.compiler.labels import languages  # noqa: PLC0415  # as above
+
+        return [CompletionItem(tag) for tag in languages(installed().values()) if tag.startswith(incomplete)]
+
+
+language = option(
+    "reading", "--lang", type=LanguageType(), default=lambda: of_terminal(os.environ), envvar="PHASELINE_LANG",
+    show_default=f"that of {', '.join(LOCALES)}",
+    help="Language of the labels, such as zh or pt-BR. A label that has none in it is shown in English.",
+)  # fmt: skip
+
+
+clock = option(
+    "reading", "--clock", type=click.Choice(["server", "event"]), default="server", show_default=True,
     help="Order and measure by the time when the server stored the event, or by the one that its publisher gave.",
 )  # fmt: skip
 
 
 def at(function: Function) -> Function:
     """Add `--at`; `function` gets the moment as `at`, None for the latest states."""
-    add = click.option(
+    add = option(
+        "reading",
         "--at",
         type=WhenType(),
         metavar="MOMENT",
@@ -202,20 +188,31 @@ def at(function: Function) -> Function:
     return add(call)
 
 
-archive = click.option(
-    "--archive", envvar=variable("archive"), show_envvar=True, metavar="DIR",
-    help="Folder or URL of an archive: what `phaseline archive` took out of the log is read too.",
-)  # fmt: skip
+READING: dict[str, dict[str, Any]] = {
+    "archive": {
+        "metavar": "DIR",
+        "help": "Folder or URL of an archive: what `phaseline archive` took out of the log is read too.",
+    },
+}
+"""The options of all commands that read the log: by the name of the setting."""
+
+
+def of_readers(function: Function) -> Function:
+    """Add the options of all commands that read the log, as they are."""
+    for name, details in reversed(READING.items()):
+        function = option("reading", flag(name), name, envvar=variable(name), **details)(function)
+    return function
 
 
 def archived(function: Function) -> Function:
-    """Add `--archive`; `function` gets it in its settings. Put it below `connected`."""
+    """Add `of_readers`; `function` gets them in its settings. Put it below `connected`."""
 
     @functools.wraps(function)
-    def call(*, settings: Settings, archive: str | None, **values: Any) -> int | None:
-        return function(settings=replace(settings, archive=archive), **values)
+    def call(*, settings: Settings, **values: Any) -> int | None:
+        read = {name: values.pop(name) for name in READING}
+        return function(settings=replace(settings, **read), **values)
 
-    return archive(call)
+    return of_readers(call)
 
 
 class JsonObject(click.ParamType):  # type: ignore[type-arg]  # click 8.1 has no types for its values
@@ -327,7 +324,7 @@ class WhenType(click.ParamType):  # type: ignore[type-arg]  # as above
             moment = parse(value)
         except NameUnknown as error:
             self.fail(f"{value!r} is none of: {error.known}", param, ctx)
-        except NoSuchTime as error:
+        except InvalidInput as error:
             self.fail(str(error), param, ctx)
         if isinstance(moment, Time) and moment.width == 1 and _NANOSECONDS.search(value):
             return timestamp(moment.ns)

@@ -1,24 +1,25 @@
-"""Where a reading command prints, and in which form: for people, or as JSON, YAML or names for programs.
+"""Where a command prints, and in which form: for people, or as JSON, YAML or names for programs.
 
 Belongs here: the forms of `-o`. Does not: what is in a JSON object (`client.maps`), how a table is laid out (`layout`).
 """
 
 import asyncio
 from collections.abc import Iterable, Sequence
-from typing import Any, Final, Self
+from typing import Any, Final, Generic, Self, TypeVar
 
 from phaseline.engine.cli import layout, screen
 from phaseline.engine.cli.controls import plain, plain_json, plain_yaml
-from phaseline.engine.cli.layout import Branch, Column, Grid, Row
+from phaseline.engine.cli.layout import INDENT, Branch, Column, TableLines
 from phaseline.engine.cli.screen import Screen
-from phaseline.engine.cli.styled import Text
+from phaseline.engine.cli.styled import GAP, Text
 from phaseline.schemas import codec
 
+T = TypeVar("T")
 PEOPLE, WIDE, JSON, YAML, NAME = "table", "wide", "json", "yaml", "name"
 MEANINGS: Final = {
     JSON: "one JSON object per line",
     YAML: "one YAML document per object",
-    WIDE: "all columns, nothing cut",
+    WIDE: "all columns, a row on one line",
     NAME: "kind/id only",
 }
 """What each form of `-o` prints."""
@@ -45,11 +46,6 @@ class Output:
         return self.form in (JSON, YAML, NAME)
 
     @property
-    def is_wide(self) -> bool:
-        """Whether all columns are printed, and nothing is cut."""
-        return self.form == WIDE
-
-    @property
     def width(self) -> int | None:
         """The most characters in a line; None for any number."""
         return None if self.form == WIDE else self._screen.width
@@ -62,29 +58,33 @@ class Output:
         line = plain_json(codec.encode_json(value).decode())
         self._screen.write(f"---\n{plain_yaml(codec.encode_yaml(value), line)}" if self.form == YAML else line)
 
-    def line(self, text: Text) -> None:
-        """Print a line. What does not fit is cut at the end, between words."""
-        width = self.width
-        self._screen.line(text if width is None else text.clipped(width))
-
-    def lines(self, text: Text) -> None:
+    def line(self, text: Text | str = "") -> None:
         """Print a text, on several lines if it does not fit on one."""
-        width = self.width
-        for line in (text,) if width is None else text.wrapped(width, indent=4):
+        text, width = text if isinstance(text, Text) else Text(text), self.width
+        for line in (text,) if width is None else text.wrapped(width, indent=INDENT):
             self._screen.line(line)
 
-    def table(self, table: Grid) -> None:
+    def record(self, columns: Iterable[Column[T]], row: T) -> None:
+        """Print a row of a log: its cells one after the other, without titles."""
+        self.line(Text(GAP).join(filter(None, [column.cell(row) for column in columns])))
+
+    def table(self, columns: Sequence[Column[T]], rows: Iterable[T], indent: int = 0) -> None:
         """Print a table, each line as soon as its row is there."""
-        for line in table.lines(self.width):
-            self._screen.line(line)
+        printed = self.rows(columns, indent)
+        for row in rows:
+            printed.add(row)
+        printed.settle()
 
-    def rows(self, columns: Sequence[Column]) -> "Rows":
+    def rows(self, columns: Sequence[Column[T]], indent: int = 0) -> "Rows[T]":
         """A table whose rows come one by one."""
-        return Rows(layout.Lines(columns, self.width), self._screen)
+        width = None if self.width is None else max(1, self.width - indent)
+        return Rows(
+            TableLines(columns, width, self._screen.painted, wide=self.form == WIDE), self._screen, " " * indent
+        )
 
-    def tree(self, branch: Branch, *, wraps: bool = False) -> None:
-        """Print a tree. Lines that do not fit are cut, or wrapped."""
-        for line in layout.drawn(branch, self.width, wraps=wraps):
+    def tree(self, branch: Branch) -> None:
+        """Print a tree."""
+        for line in layout.drawn(branch, self.width):
             self._screen.line(line)
 
     def pairs(self, pairs: Iterable[tuple[str, Text]]) -> None:
@@ -114,24 +114,19 @@ class Output:
                 waiting.cancel()
 
 
-class Rows:
+class Rows(Generic[T]):
     """Prints the rows of a table one by one."""
 
-    def __init__(self, lines: layout.Lines, screen: Screen) -> None:
+    def __init__(self, table: TableLines[T], screen: Screen, indent: str = "") -> None:
         """Print on this screen."""
-        self._lines, self._screen = lines, screen
+        self._table, self._screen, self._indent = table, screen, indent
 
-    @property
-    def hidden(self) -> frozenset[str]:
-        """The titles of columns that no further row shows: their cells may be empty."""
-        return self._lines.hidden
-
-    def add(self, row: Row) -> None:
+    def add(self, row: T) -> None:
         """Print a row; the first ones are held back, because they choose the widths."""
-        for line in self._lines.add(row):
-            self._screen.line(line)
+        for line in self._table.add(row):
+            self._screen.write(f"{self._indent}{line}")
 
     def settle(self) -> None:
         """Print the rows that are held back. Call it after the last row, or before a wait."""
-        for line in self._lines.settle():
-            self._screen.line(line)
+        for line in self._table.settle():
+            self._screen.write(f"{self._indent}{line}")

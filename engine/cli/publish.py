@@ -15,12 +15,12 @@ from phaseline.engine.cli.help import Page
 from phaseline.engine.cli.output import Output
 from phaseline.engine.client import maps
 from phaseline.engine.client.client import WAIT, Client
-from phaseline.engine.error_help.exit_codes import Exit
 from phaseline.engine.publish import compose
 from phaseline.engine.publish.outcomes import Outcome
 from phaseline.engine.publish.pipeline import WINDOW
 from phaseline.engine.settings import Settings
 from phaseline.machines.compiler.kinds import Kinds
+from phaseline.schemas.errors import Exit
 
 WAIT_OPTION = "--wait"
 DETAILS = ("source", "event_id", "sequence", "time", "extensions")
@@ -142,7 +142,7 @@ def show_outcome(kinds: Kinds, outcome: Outcome, *, waited: bool, output: Output
         duplicate = ", a duplicate: it was stored before" if receipt.duplicate else ""
         render.show_line(render.text_of(f"event {receipt.sequence}{duplicate}"))
         for logged in outcome.records:
-            render.show_line(render.line(kinds, logged.sequence, logged.record))
+            render.show_record(output, render.RecordRow(kinds, logged.sequence, logged.record))
         if waited and not outcome.records:
             render.show_line(render.text_of("no effect: already in that state, or a duplicate event"))
     return Exit.NO if outcome.effect == "rejection" else 0

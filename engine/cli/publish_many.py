@@ -13,19 +13,19 @@ from typing import Any
 from phaseline.engine.cli import render, terminal
 from phaseline.engine.cli.output import Output
 from phaseline.engine.client.client import Client
-from phaseline.engine.errors import BadEventFile, EventRefused, PhaselineError
 from phaseline.engine.publish import compose, event_file
 from phaseline.engine.publish.event_file import FileEvent
 from phaseline.engine.publish.pipeline import PublishResult
 from phaseline.engine.settings import Settings
 from phaseline.machines.compiler.kinds import Kinds
+from phaseline.schemas.errors import EventRefused, InvalidInput, PhaselineError
 from phaseline.schemas.subjects import Subjects
 
 Show = Callable[[PublishResult], None]
 
 
 async def publish_file(settings: Settings, file: Path, window: int, *, force: bool, output: Output) -> int:
-    """Publish the events of a file; raises `BadEventFile` with the line, for a regular file before any is sent."""
+    """Publish the events of a file; raises `InvalidInput` with the line, for a regular file before any is sent."""
     async with Client.open(settings) as client:
         name = "standard input" if str(file) == "-" else str(file)
         checker = EventChecker(name, Subjects(settings.prefix), None if force else client.kinds)
@@ -62,12 +62,12 @@ class EventChecker:
         self.name, self.subjects, self.kinds = name, subjects, kinds
 
     def check(self, found: FileEvent) -> dict[str, Any]:
-        """The event, if it can be sent; raises `BadEventFile` with its place in the file."""
+        """The event, if it can be sent; raises `InvalidInput.bad_event_file` with its place in the file."""
         try:
             compose.pack(self.subjects, found.body, self.kinds)
         except EventRefused as error:
             problem = f"{error.reason}: {error.message}"
-            raise BadEventFile(name=self.name, place=found.location, problem=problem) from None
+            raise InvalidInput.bad_event_file(name=self.name, place=found.location, problem=problem) from None
         return found.body
 
     async def live(self, file: Path) -> AsyncIterator[dict[str, Any]]:
@@ -81,7 +81,7 @@ def _opened(file: Path) -> Any:
     try:
         return file.open("rb", buffering=0)
     except OSError as error:
-        raise BadEventFile(name=file, place="beginning", problem=error.strerror or str(error)) from error
+        raise InvalidInput.bad_event_file(name=file, place="beginning", problem=error.strerror or str(error)) from error
 
 
 def summary(sent: PublishResult) -> str:

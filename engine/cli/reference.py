@@ -13,8 +13,9 @@ from typing import Any
 import click
 
 from phaseline.engine.cli import cli
-from phaseline.engine.cli.help import Page, Shared
-from phaseline.engine.error_help.exit_codes import MEANINGS
+from phaseline.engine.cli.help import GROUPS, Page, Shared, of_group
+from phaseline.engine.cli.options import FormType
+from phaseline.schemas.errors import Exit
 
 COMMAND = "python -m phaseline.engine.cli.reference"
 PAGE = Path("docs/cli.md")
@@ -35,12 +36,13 @@ def page() -> str:
         *_contents(),
         "## Exit codes",
         "",
-        *_table(("code", "meaning"), ((str(int(code)), means) for code, means in MEANINGS.items())),
-        "## The connection",
+        *_table(("code", "meaning"), ((str(int(code)), code.meaning) for code in Exit)),
+        "## Groups of options",
         "",
-        "Every command that connects to NATS has these options. Each can be set in the environment too.",
+        "Options that several commands share stand here once. Each command names those that it has.",
+        "`phaseline help GROUP` prints a group.",
         "",
-        *_table(("option", "variable", "meaning"), _shared(contexts)),
+        *_groups(top),
     ]
     for context in contexts:
         lines += _section(context)
@@ -60,9 +62,10 @@ def _section(context: click.Context, depth: int = 2) -> list[str]:
     command = context.command
     usage = " ".join([context.command_path, *command.collect_usage_pieces(context)])
     lines = [f"{'#' * depth} {context.command_path}", "", *_paragraphs(command), "```text", usage, "```", ""]
-    rows = [_row(context, option) for option in command.params if isinstance(option, click.Option)]
-    lines += _table(("option", "meaning"), [row for row, option in zip(rows, _options(command), strict=True)
-                                             if not isinstance(option, Shared)])  # fmt: skip
+    own = [option for option in command.params if isinstance(option, click.Option) and not isinstance(option, Shared)]
+    lines += _table(("option", "meaning"), [_row(context, option) for option in own])
+    if groups := command.groups(context) if isinstance(command, Page) else {}:
+        lines += [f"Options of groups: {'; '.join(_named(*group) for group in groups.items())}.", ""]
     lines += _examples(command)
     if isinstance(command, click.Group):
         for name in command.list_commands(context):
@@ -72,24 +75,40 @@ def _section(context: click.Context, depth: int = 2) -> list[str]:
     return lines
 
 
-def _options(command: click.Command) -> list[click.Option]:
-    return [option for option in command.params if isinstance(option, click.Option)]
+def _groups(top: click.Context) -> Iterator[str]:
+    """The groups of options, each with its options."""
+    for name, group in GROUPS.items():
+        found = of_group(name, cli, top)
+        yield f"### Options: {name}"
+        yield ""
+        yield group.says
+        yield ""
+        rows = [(*_row(below, option, with_variable=False), f"`{option.envvar}`" if option.envvar else "")
+                for option, below in found]  # fmt: skip
+        has_variables = any(variable for *_, variable in rows)
+        titles = ("option", "meaning", "variable") if has_variables else ("option", "meaning")
+        yield from _table(titles, [row if has_variables else row[:2] for row in rows])
 
 
-def _row(context: click.Context, option: click.Option) -> tuple[str, str]:
-    record = option.get_help_record(context) or ("", "")
-    return f"`{record[0]}`", record[1].replace("  [", " [")
+def _named(name: str, options: Sequence[Shared]) -> str:
+    """The options of a group that a command has: all of a group that all have alike, others by name."""
+    link = f"[{name}](#options-{name})"
+    if GROUPS[name].brief and len(options) > 2:
+        return link
+    return f"{link} {', '.join(f'`{_brief(option)}`' for option in options)}"
 
 
-def _shared(contexts: Sequence[click.Context]) -> list[tuple[str, str, str]]:
-    context = max(contexts, key=lambda context: sum(isinstance(p, Shared) for p in context.command.params))
-    rows = []
-    for option in context.command.params:
-        if isinstance(option, Shared):
-            default = f" [default: {option.default}]" if option.show_default and option.default is not None else ""
-            usage = (option.get_help_record(context) or ("", ""))[0]
-            rows.append((f"`{usage}`", f"`{option.envvar}`", f"{option.help}{default}"))
-    return rows
+def _brief(option: Shared) -> str:
+    """`--at`; with its forms, where commands have different ones."""
+    return f"-o {'|'.join(option.type.forms)}" if isinstance(option.type, FormType) else option.opts[-1]
+
+
+def _row(context: click.Context, option: click.Option, *, with_variable: bool = True) -> tuple[str, str]:
+    shown = option.show_envvar
+    option.show_envvar = shown and with_variable
+    usage, meaning = option.get_help_record(context) or ("", "")
+    option.show_envvar = shown
+    return f"`{usage}`", meaning.replace("  [", " [")
 
 
 def _paragraphs(command: click.Command) -> Iterator[str]:

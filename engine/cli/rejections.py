@@ -5,14 +5,13 @@ is not to be sent again (`phaseline.engine.publish.retries`).
 """
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import click
 
 from phaseline.engine.cli import archived_before, cells, names, options, publish, render, selection, terminal
-from phaseline.engine.cli.controls import plain
 from phaseline.engine.cli.help import Page
-from phaseline.engine.cli.layout import Column, Grid
+from phaseline.engine.cli.layout import Column
 from phaseline.engine.cli.output import Output
 from phaseline.engine.cli.styled import Text
 from phaseline.engine.cli.watch import show_records
@@ -20,34 +19,42 @@ from phaseline.engine.client import maps
 from phaseline.engine.client.client import WAIT, Client
 from phaseline.engine.client.rejection_counts import RejectionCount
 from phaseline.engine.client.selection import by_field
-from phaseline.engine.error_help.exit_codes import Exit
-from phaseline.engine.errors import NotRejected
 from phaseline.engine.log.log_records import Logged
 from phaseline.engine.log.when import A_MOMENT, When
 from phaseline.engine.publish.outcomes import Outcome
 from phaseline.engine.settings import Settings
+from phaseline.schemas.errors import Exit, NotFound
 from phaseline.schemas.records import MAX_PAYLOAD, Rejection
 
 if TYPE_CHECKING:
     from phaseline.engine.publish.retries import Retry
 
-SUMMARY = (
-    Column("NUMBER"),
-    Column("REASON", worth=95),
-    Column("KIND", worth=90),
-    Column("SOURCE", worth=70),
-    Column("LAST", worth=60),
-    Column("PLACE", worth=80),
-    Column("EXAMPLE", worth=50, may_cut=True),
+SUMMARY: Final[tuple[Column[RejectionCount], ...]] = (
+    Column("NUMBER", lambda one: Text(f"{one.count:,}")),
+    Column("REASON", lambda one: Text(one.reason)),
+    Column("KIND", lambda one: Text(one.kind), worth=90),
+    Column("SOURCE", lambda one: Text(one.source), worth=70),
+    Column("LAST", lambda one: Text(render.local_time(one.last.time_ns)), worth=60),
+    Column("PLACE", lambda one: Text(str(one.place)), worth=80),
+    Column("EXAMPLE", lambda one: Text(f"{one.last.trigger} {one.last.id}: {one.last.message}"), worth=75, wraps=True),
 )
 
-RETRIED = (
-    Column("PLACE"),
-    Column("KIND", worth=90),
-    Column("ID", worth=95),
-    Column("TRIGGER", worth=85),
-    Column("EVENT", worth=70),
-    Column("ANSWER", worth=99, may_cut=True),
+
+class RetryRow(NamedTuple):
+    """A rejection, and what is done with its event."""
+
+    place: int
+    rejection: Rejection
+    answer: str
+
+
+RETRIED: Final[tuple[Column[RetryRow], ...]] = (
+    Column("PLACE", lambda row: Text(str(row.place))),
+    Column("KIND", lambda row: Text(row.rejection.kind), worth=90),
+    Column("ID", lambda row: Text(row.rejection.id)),
+    Column("TRIGGER", lambda row: Text(row.rejection.trigger), worth=85),
+    Column("EVENT", lambda row: Text(str(row.rejection.cause.sequence)), worth=70),
+    Column("ANSWER", lambda row: Text(row.answer), wraps=True),
 )
 
 FIELDS: dict[str, Callable[[RejectionCount], Any]] = {
@@ -94,7 +101,7 @@ def rejections() -> None:
 @click.option(
     "--reason", metavar="REASON", help="Only this reason: illegal, guard, undecodable, invalid, unknown_kind, ..."
 )
-@click.option("--tree", type=names.ID, metavar="ID", help="Only this entity and everything below it.")
+@names.tree
 @click.option("--from", "start", type=options.WhenType(), default="start", show_default=True,
               help=f"Where to begin: start, {A_MOMENT}.")  # fmt: skip
 @click.option("--follow", is_flag=True, help="Wait for more, and show them as they happen.")
@@ -145,21 +152,8 @@ def show_summary(found: Sequence[RejectionCount], output: Output) -> None:
         for one in found:
             output.show(maps.count_map(one), f"{one.last.kind}/{one.last.id}")
         return
-    if found:
-        rows = []
-        for one in found:
-            cells = (
-                f"{one.count:,}",
-                one.reason,
-                one.kind,
-                one.source,
-                render.local_time(one.last.time_ns),
-                str(one.place),
-            )
-            example = f"{one.last.trigger} {one.last.id}: {one.last.message}"
-            rows.append([*map(render.text_of, (*cells, example))])
-        output.table(Grid(SUMMARY, rows))
-        output.flush()
+    output.table(SUMMARY, found)
+    output.flush()
     total = sum(one.count for one in found)
     terminal.say(f"{total:,} rejection{'' if total == 1 else 's'}" if found else "no rejections")
 
@@ -192,9 +186,9 @@ def show(settings: Settings, place: int, *, output: Output) -> int | None:
 
 
 def rejection_in(logged: Logged) -> Rejection:
-    """The rejection; raises `NotRejected`."""
+    """The rejection; raises `NotFound.not_rejected`."""
     if not isinstance(logged.record, Rejection):
-        raise NotRejected(place=logged.sequence, actual="a transition")
+        raise NotFound.not_rejected(place=logged.sequence, actual="a transition")
     return logged.record
 
 
@@ -213,7 +207,7 @@ def described(place: int, record: Rejection) -> list[tuple[str, Text]]:
         "legal triggers": ", ".join(record.legal),
         "event": f"{record.cause.sequence}, {record.cause.event} of {record.cause.source}",
     }
-    return [(plain(name), render.text_of(value)) for name, value in rows.items() if value]
+    return [(name, render.text_of(value)) for name, value in rows.items() if value]
 
 
 def show_body(body: bytes, *, whole: bool) -> None:
@@ -252,7 +246,7 @@ def resend(settings: Settings, place: int, *, wait: float | None, output: Output
 @rejections.command(cls=Page)
 @click.argument("kind", type=names.KIND, required=False)
 @click.option("--reason", metavar="REASON", required=True, help="Those with this reason, such as fault.")
-@click.option("--tree", type=names.ID, metavar="ID", help="Only this entity and everything below it.")
+@names.tree
 @click.option("--from", "start", type=options.WhenType(), default="start", show_default=True,
               help=f"Where to begin: start, {A_MOMENT}.")  # fmt: skip
 @click.option("--dry-run", is_flag=True, help="Show what would be sent, and send nothing.")
@@ -295,8 +289,7 @@ async def send_again(client: Client, asked: "Sequence[Retry]", output: Output, *
                 "event": record.cause.sequence, "sent": event, "hindrance": one.hindrance,
             })  # fmt: skip
             continue
-        cells_ = (str(one.place), record.kind, record.id, record.trigger, str(record.cause.sequence), said)
-        rows.add([*map(render.text_of, cells_)])
+        rows.add(RetryRow(one.place, record, said))
     if not output.is_data:
         rows.settle()
         output.flush()

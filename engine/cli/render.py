@@ -1,7 +1,7 @@
 """How states, times and records look on stdout.
 
-Belongs here: texts and colours that several commands share, and printing them. Does not: the layout of one command,
-fitting lines into a terminal (`layout`, `styled`), formats for programs (`output`).
+Belongs here: texts and colours that several commands share. Does not: the columns of one command, fitting lines into a
+terminal (`layout`, `styled`), printing and formats for programs (`output`).
 """
 
 import json
@@ -9,12 +9,11 @@ import time
 from collections.abc import Iterable
 from datetime import UTC, datetime
 from functools import lru_cache
-from typing import Any
+from typing import Any, Final, NamedTuple
 
-from phaseline.engine.cli import layout, screen
-from phaseline.engine.cli.controls import plain, plain_json
-from phaseline.engine.cli.layout import Branch, Grid
-from phaseline.engine.cli.styled import GAP, Text
+from phaseline.engine.cli.layout import Column
+from phaseline.engine.cli.output import JSON, Output
+from phaseline.engine.cli.styled import Text
 from phaseline.engine.client.maps import NOTHING_UNKNOWN
 from phaseline.engine.explain.causes import is_of_snapshot
 from phaseline.engine.unknown_parts import PartsOf, UnknownParts
@@ -32,47 +31,21 @@ NARROW = 100
 """In a narrower terminal a line about a record has a shorter time."""
 
 
-def show(part: Grid | Branch, *, indent: int = 0) -> None:
-    """Print a table or a tree on stdout: no line wider than the terminal, words whole."""
-    out = screen.standard()
-    width = None if out.width is None else max(1, out.width - indent)
-    lines = part.lines(width) if isinstance(part, Grid) else layout.drawn(part, width, wraps=True)
-    for line in lines:
-        out.line(Text.assemble(" " * indent, line) if indent else line)
-    out.flush()
-
-
-def show_line(line: Text) -> None:
+def show_line(line: Text | str) -> None:
     """Print a text on stdout, on several lines if the terminal is narrow, and flush it."""
-    out = screen.standard()
-    for one in (line,) if out.width is None else line.wrapped(out.width, indent=4):
-        out.line(one)
-    out.flush()
-
-
-def show_pairs(pairs: Iterable[tuple[str, Text]]) -> None:
-    """Print names and values, one pair a line; a long value takes several lines."""
-    out = screen.standard()
-    for line in layout.paired(pairs, out.width):
+    with Output() as out:
         out.line(line)
-    out.flush()
-
-
-def columns(*titles: str) -> Grid:
-    """A table for few rows, without borders."""
-    return Grid.small(*titles)
 
 
 def show_json(value: Any) -> None:
     """Print one line of JSON and flush it; bytes become base64, and characters that steer a terminal are escaped."""
-    out = screen.standard()
-    out.write(plain_json(codec.encode_json(value).decode()))
-    out.flush()
+    with Output(JSON) as out:
+        out.show(value)
 
 
 def text_of(value: object, style: str = "") -> Text:
-    """A value as text, without characters that steer a terminal."""
-    return Text(plain(value if value.__class__ is str else str(value)), style)
+    """A value as text."""
+    return Text(value if isinstance(value, str) else str(value), style)
 
 
 @lru_cache(maxsize=4096)
@@ -214,7 +187,7 @@ def duration(ns: int) -> str:
 
 def as_of(stale: int | None, now: int) -> Text:
     """`~ as of 12 m 3 s ago`, for states that may have changed since `stale` (ns); empty for None."""
-    return Text() if stale is None else text_of(f"~ as of {duration(now - stale)} ago", "yellow")
+    return NOTHING if stale is None else text_of(f"~ as of {duration(now - stale)} ago", "yellow")
 
 
 def now_ns() -> int:
@@ -250,19 +223,54 @@ def reason_and_message(reason: str | None, message: str | None) -> Text:
     return text_of(": ".join(part for part in (reason, message) if part), "italic")
 
 
-def line(kinds: Kinds, place: int, record: Transition | Rejection, width: int | None = None) -> Text:
-    """A record in a line: its place in the log, its time, what happened and why. In a narrow one the time is short."""
-    place_and_time = Text(f"{place:>7}  {time_within(record.time_ns, width)}  ", "bright_black")
+class RecordRow(NamedTuple):
+    """A record of the log, and where it is shown. cell: empty where there is one installation."""
+
+    kinds: Kinds
+    place: int
+    record: Transition | Rejection
+    width: int | None = None
+    cell: str = ""
+
+
+def _entity_of(row: RecordRow) -> Text:
+    record = row.record
     if isinstance(record, Rejection):
-        of, rejected = f"{record.kind} {record.id}", f"{record.trigger} rejected, {record.reason}: "
-        return Text.assemble(place_and_time, text_of(of, "bold"), GAP, word(rejected, "red"), text_of(record.message))
+        return text_of(f"{record.kind} {record.id}", "bold")
     entity = record.entity
     facet = f" {record.facet}" if len(entity.names) > 1 and len([*facets_of(entity)]) > 1 else ""
-    name, message = f"{entity.kind} {entity.id}{facet}", reason_and_message(record.reason, record.message)
-    return Text.assemble(
-        place_and_time, text_of(name, "bold"), GAP, change(kinds, record), GAP, cause(record),
-        ": " if message else "", message,
-    )  # fmt: skip
+    return text_of(f"{entity.kind} {entity.id}{facet}", "bold")
+
+
+def _change_of(row: RecordRow) -> Text:
+    record = row.record
+    if isinstance(record, Rejection):
+        return Text.assemble(word(f"{record.trigger} rejected, {record.reason}: ", "red"), record.message)
+    return change(row.kinds, record)
+
+
+def _cause_of(row: RecordRow) -> Text:
+    record = row.record
+    if isinstance(record, Rejection):
+        return NOTHING
+    message = reason_and_message(record.reason, record.message)
+    return Text.assemble(cause(record), ": ", message) if message else cause(record)
+
+
+RECORD: Final[tuple[Column[RecordRow], ...]] = (
+    Column("CELL", lambda row: word(row.cell, "cyan")),
+    Column("PLACE", lambda row: Text(f"{row.place:>7}", "bright_black")),
+    Column("TIME", lambda row: Text(time_within(row.record.time_ns, row.width), "bright_black")),
+    Column("ENTITY", _entity_of),
+    Column("CHANGE", _change_of),
+    Column("CAUSE", _cause_of),
+)
+"""What `phaseline watch` shows of a record, one after the other. In a narrow terminal the time is short."""
+
+
+def show_record(output: Output, row: RecordRow) -> None:
+    """Print a record of the log."""
+    output.record(RECORD, row._replace(width=output.width))
 
 
 def change(kinds: Kinds, record: Transition) -> Text:

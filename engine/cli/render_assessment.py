@@ -5,9 +5,11 @@ Belongs here: lines, tables and maps. Does not: assessing (`machines.kubernetes`
 
 import json
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Final, NamedTuple
 
 from phaseline.engine.cli import render
+from phaseline.engine.cli.layout import INDENT, Column
+from phaseline.engine.cli.output import Output
 from phaseline.engine.cli.styled import Text
 from phaseline.machines.kubernetes.assess import NOT_COMPARED, OUT_OF_SYNC, SYNCED, Assessment
 from phaseline.machines.kubernetes.diff.differences import NONE, Difference
@@ -18,6 +20,7 @@ from phaseline.machines.kubernetes.rollup import Rollup, cause_text, unknown_tex
 
 COLOURS = {"Healthy": "green", "Progressing": "yellow", "Paused": "magenta", SYNCED: "green", OUT_OF_SYNC: "red"}
 NOTHING_ASSESSED, NOTHING_COMPARED = "nothing was assessed", "nothing was compared"
+NOTHING_TO_ASSESS = "no kind of these has a status"
 WIDEST = 60
 """The largest number of characters that are shown of a value."""
 
@@ -62,29 +65,27 @@ def _difference(one: Difference) -> dict[str, Any]:
     return {"path": one.pointer, **{name: value for name, value in sides.items() if value is not NONE}}
 
 
-def show(title: Text, assessment: Assessment, profile: Profile) -> None:
+def show(output: Output, title: Text, assessment: Assessment, profile: Profile) -> None:
     """Print one assessment under its title."""
-    render.show_line(title)
-    render.show_pairs(_lines(assessment, profile))
-    for name, table in _tables(assessment):
-        render.show_line(Text(f"  {name}", "bright_black"))
-        render.show(table, indent=4)
+    output.line(title)
+    output.pairs(_lines(assessment, profile))
+    for name, rows in _tables(assessment):
+        output.line(Text(f"  {name}", "bright_black"))
+        output.table(DIFFERENCES, rows, indent=INDENT)
 
 
-def show_whole(title: Text, whole: Rollup, profile: Profile) -> None:
+def show_whole(output: Output, title: Text, whole: Rollup, profile: Profile) -> None:
     """Print the roll-up of several assessments, with the causes."""
-    render.show_line(title)
-    render.show_pairs([
-        ("  health", _whole_health(whole, profile)),
-        ("  sync", _whole_sync(whole)),
-    ])  # fmt: skip
+    output.line(title)
+    output.pairs([("  health", _whole_health(whole, profile)), ("  sync", _whole_sync(whole))])
 
 
 def _whole_health(whole: Rollup, profile: Profile) -> Text:
     """`Healthy, 3 of 11 not assessed`, or `not assessed: nothing is known of the health of 2 resources`."""
     if whole.health == NOT_ASSESSED:
-        return render.text_of(f"not assessed: {NOTHING_ASSESSED}", "yellow")
-    unknown = unknown_text(whole.not_assessed, whole.resources, "not assessed")
+        why = NOTHING_ASSESSED if whole.not_assessed or not whole.no_health else NOTHING_TO_ASSESS
+        return render.text_of(f"not assessed: {why}", "yellow")
+    unknown = unknown_text(whole.not_assessed, whole.resources - whole.no_health, "not assessed")
     return _state(whole.health, profile.called(whole.health), cause_text(whole.unwell), unknown)
 
 
@@ -98,7 +99,9 @@ def _whole_sync(whole: Rollup) -> Text:
 
 def _lines(assessment: Assessment, profile: Profile) -> Iterator[tuple[str, Text]]:
     health = assessment.health
-    if health is None or not health.is_assessed:
+    if health is not None and not health.takes_part:
+        yield "  health", render.text_of(f"none: {health.message}", "bright_black")
+    elif health is None or not health.is_assessed:
         why = "it takes no part in health" if health is None else health.message
         yield "  health", render.text_of(f"not assessed: {why}", "bright_black")
     else:
@@ -122,22 +125,30 @@ def _state(status: str | None, called: str | None, why: str, unknown: str = "") 
     )
 
 
-def _tables(assessment: Assessment) -> Iterator[tuple[str, Any]]:
+class DifferenceRow(NamedTuple):
+    """A difference in the table. by: what ignores it, if something does."""
+
+    found: Difference
+    by: IgnoreEffect | None = None
+
+
+DIFFERENCES: Final[tuple[Column[DifferenceRow], ...]] = (
+    Column("PATH", lambda row: Text(row.found.pointer or "/")),
+    Column("GIT", lambda row: _value(row.found.wanted), wraps=True),
+    Column("CLUSTER", lambda row: _value(row.found.found), wraps=True),
+    Column("IGNORED BY", lambda row: Text(f"{row.by.how} {row.by.word}" if row.by else ""), wraps=True),
+)
+
+
+def _tables(assessment: Assessment) -> Iterator[tuple[str, list[DifferenceRow]]]:
     if assessment.differences:
-        table = render.columns("PATH", "GIT", "CLUSTER")
-        for one in assessment.differences:
-            table.add_row(render.text_of(one.pointer or "/"), _value(one.wanted), _value(one.found))
-        yield "differences", table
+        yield "differences", [DifferenceRow(one) for one in assessment.differences]
     if assessment.hidden:
-        table = render.columns("PATH", "GIT", "CLUSTER", "IGNORED BY")
-        for hidden in assessment.hidden:
-            one, by = hidden.difference, f"{hidden.by.how} {hidden.by.word}"
-            table.add_row(render.text_of(one.pointer), _value(one.wanted), _value(one.found), render.text_of(by))
-        yield "ignored differences", table
+        yield "ignored differences", [DifferenceRow(one.difference, one.by) for one in assessment.hidden]
 
 
 def _value(found: Any) -> Text:
     if found is NONE:
         return Text("absent", "bright_black")
     text = json.dumps(found, ensure_ascii=False, default=str)
-    return render.text_of(text if len(text) <= WIDEST else f"{text[: WIDEST - 1]}…")
+    return Text(text if len(text) <= WIDEST else f"{text[: WIDEST - 1]}…")

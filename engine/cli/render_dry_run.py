@@ -6,18 +6,19 @@ Belongs here: its layout. Does not: the option (`publish`), the dry run (`phasel
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Final, NamedTuple
 
 from phaseline.engine.cli import render, terminal
 from phaseline.engine.cli.controls import plain
+from phaseline.engine.cli.layout import Column
 from phaseline.engine.cli.output import Output
 from phaseline.engine.cli.styled import Text
 from phaseline.engine.client.client import Client
-from phaseline.engine.error_help.exit_codes import Exit
 from phaseline.engine.replay.dry_run_result import DryRun
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.schemas import codec
-from phaseline.schemas.records import Entity, Rejection, Transition, facets_of
+from phaseline.schemas.errors import Exit
+from phaseline.schemas.records import Entity, Rejection, State, Transition, facets_of
 
 SHOWN = 20
 """The largest number of transitions that are shown one by one. The others are counted."""
@@ -122,18 +123,29 @@ def show_transitions(kinds: Kinds, found: Sequence[Transition]) -> None:
         render.show_line(
             render.text_of(f"  ... and {len(found) - SHOWN:,} more (--json shows all). All transitions by state:")
         )
-        render.show(counted(kinds, found))
+        counts = Counter((record.entity.kind, record.facet, record.after) for record in found)
+        with Output() as output:
+            output.table(COUNTS, (CountRow(kinds, *key, count) for key, count in counts.items()), indent=2)
 
 
-def counted(kinds: Kinds, found: Sequence[Transition]) -> Any:
-    """The number of transitions of each kind into each state, in the order of the records."""
-    counts = Counter((record.entity.kind, record.facet, record.after) for record in found)
-    table = render.columns("  KIND", "STATE", "TRANSITIONS")
-    for (kind, facet, after), count in counts.items():
-        several = kind in kinds and kinds[kind].is_named(facet)
-        table.add_row(
-            render.text_of(f"  {kind} {facet}" if several else f"  {kind}"),
-            render.state(kinds, kind, facet, after),
-            render.text_of(f"{count:,}"),
-        )
-    return table
+class CountRow(NamedTuple):
+    """The number of transitions of a kind into a state."""
+
+    kinds: Kinds
+    kind: str
+    facet: str
+    after: State
+    transitions: int
+
+
+def _kind(row: CountRow) -> Text:
+    several = row.kind in row.kinds and row.kinds[row.kind].is_named(row.facet)
+    return Text(f"{row.kind} {row.facet}" if several else row.kind)
+
+
+COUNTS: Final[tuple[Column[CountRow], ...]] = (
+    Column("KIND", _kind),
+    Column("STATE", lambda row: render.state(row.kinds, row.kind, row.facet, row.after), wraps=True),
+    Column("TRANSITIONS", lambda row: Text(f"{row.transitions:,}")),
+)
+"""In the order of the records."""

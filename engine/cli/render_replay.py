@@ -4,18 +4,19 @@ Belongs here: tables, lines and JSON of audits, what-ifs and rebuilt states. Doe
 (`phaseline.engine.replay`).
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
-from typing import Any
+from typing import Any, Final, NamedTuple
 
 import msgspec
 
 from phaseline.engine.cli import render, terminal
+from phaseline.engine.cli.layout import Column
 from phaseline.engine.cli.output import Output
 from phaseline.engine.cli.styled import Text
 from phaseline.engine.client import maps
 from phaseline.engine.log.foreign import Foreign
-from phaseline.engine.replay.audit import AuditReport
+from phaseline.engine.replay.audit import AuditReport, Divergence
 from phaseline.engine.replay.recorded_log import Rebuilt
 from phaseline.engine.replay.whatif import FinalDifference, Occurrences, RejectionSort, TransitionSort, WhatIfReport
 from phaseline.machines.compiler.kinds import Kinds
@@ -74,14 +75,8 @@ def show_audit(report: AuditReport, *, output: Output) -> None:
             }
         )  # fmt: skip
         return
-    if differences:
-        table = render.columns("KIND", "ID", "EVENT", "REPLAY", "LOG")
-        for found in differences:
-            table.add_row(
-                render.text_of(found.kind), render.text_of(found.id), render.text_of(found.sequence),
-                render.text_of(found.expected or "nothing"), render.text_of(found.found or "nothing"),
-            )  # fmt: skip
-        render.show(table)
+    output.table(DIVERGENCES, differences)
+    output.flush()
     show_start(report.begins, report.undecided)
     if report.by_others:
         made = (counted(count, f"record of {one}", f"records of {one}") for one, count in sorted(report.older.items()))
@@ -105,7 +100,17 @@ def show_audit(report: AuditReport, *, output: Output) -> None:
     differing = "1 entity differs" if len(differences) == 1 else f"{len(differences):,} entities differ"
     equal = "the log equals the replay" if report.holds else "the log or STATE is incomplete"
     result = differing if differences else equal
-    render.show_line(render.text_of(f"{sums}: {result}", "green" if report.holds else "red"))
+    output.line(Text(f"{sums}: {result}", "green" if report.holds else "red"))
+    output.flush()
+
+
+DIVERGENCES: Final[tuple[Column[Divergence], ...]] = (
+    Column("KIND", lambda one: Text(one.kind), worth=60),
+    Column("ID", lambda one: Text(one.id)),
+    Column("EVENT", lambda one: Text(str(one.sequence))),
+    Column("REPLAY", lambda one: Text(one.expected or "nothing"), wraps=True),
+    Column("LOG", lambda one: Text(one.found or "nothing"), wraps=True),
+)
 
 
 def _loss_map(loss: Loss) -> dict[str, Any]:
@@ -120,17 +125,21 @@ def show_difference(found: WhatIfReport, kinds: Kinds, *, output: Output) -> Non
         output.show(_difference_map(found))
         return
     if found.gained or found.lost:
-        render.show(_moves(found, kinds))
-        render.show_line(Text())
+        output.table(MOVES, _moves(found, kinds))
+        output.line()
     if found.rejections_gained or found.rejections_lost:
-        render.show(_refusals(found))
-        render.show_line(Text())
+        output.table(REFUSALS, _refusals(found))
+        output.line()
     if found.final:
-        render.show(_ends(found, kinds))
-        render.show_line(Text())
+        output.table(ENDS, (EndRow(kinds, one) for one in found.final[:SHOWN]))
+        if len(found.final) > SHOWN:
+            output.line(f"... and {len(found.final) - SHOWN:,} more; --json shows all")
+        output.line()
+    output.flush()
     show_start(found.begins, found.undecided)
     sums = f"{counted(found.events, 'event')}, {counted(found.entities, 'entity', 'entities')}"
-    render.show_line(render.text_of(f"{sums}: {_sum(found)}", "green" if found.none else "yellow"))
+    output.line(Text(f"{sums}: {_sum(found)}", "green" if found.none else "yellow"))
+    output.flush()
 
 
 def _sum(found: WhatIfReport) -> str:
@@ -150,64 +159,90 @@ def _total(sorts: Mapping[Any, Occurrences]) -> int:
     return sum(seen.count for seen in sorts.values())
 
 
-def _moves(found: WhatIfReport, kinds: Kinds) -> Any:
-    table = render.columns("TRANSITIONS", "COUNT", "KIND", "FROM", "TO", "TRIGGER", "EVENTS")
-    for change, colour, sorts in (("gained", "green", found.gained), ("lost", "red", found.lost)):
+class MoveRow(NamedTuple):
+    """Transitions of one sort that are gained or lost."""
+
+    kinds: Kinds
+    change: str
+    move: TransitionSort
+    seen: Occurrences
+
+    def state(self, found: State | None) -> Text:
+        """A state of their facet."""
+        return Text("new") if found is None else render.state(self.kinds, self.move.kind, self.move.facet, found)
+
+
+def _moves(found: WhatIfReport, kinds: Kinds) -> Iterator[MoveRow]:
+    for change, sorts in (("gained", found.gained), ("lost", found.lost)):
         for move, seen in sorted(sorts.items(), key=lambda pair: -pair[1].count):
-            kind = kinds.get(move.kind)
-            facet = f" {move.facet}" if kind is not None and kind.is_named(move.facet) else ""
-            before = (
-                render.text_of("new")
-                if move.before is None
-                else render.state(kinds, move.kind, move.facet, move.before)
-            )
-            table.add_row(
-                render.text_of(change, colour),
-                render.text_of(f"{seen.count:,}"),
-                render.text_of(f"{move.kind}{facet}"),
-                before,
-                render.state(kinds, move.kind, move.facet, move.after),
-                render.text_of(move.trigger),
-                _events(seen),
-            )
-    return table
+            yield MoveRow(kinds, change, move, seen)
 
 
-def _refusals(found: WhatIfReport) -> Any:
-    table = render.columns("REJECTIONS", "COUNT", "KIND", "TRIGGER", "REASON", "EVENTS")
-    for change, colour, sorts in (("gained", "red", found.rejections_gained), ("lost", "green", found.rejections_lost)):
-        for refusal, seen in sorted(sorts.items(), key=lambda pair: -pair[1].count):
-            table.add_row(
-                render.text_of(change, colour), render.text_of(f"{seen.count:,}"), render.text_of(refusal.kind),
-                render.text_of(refusal.trigger), render.text_of(refusal.reason), _events(seen),
-            )  # fmt: skip
-    return table
+def _kind(row: MoveRow) -> Text:
+    kind = row.kinds.get(row.move.kind)
+    facet = f" {row.move.facet}" if kind is not None and kind.is_named(row.move.facet) else ""
+    return Text(f"{row.move.kind}{facet}")
 
 
 def _events(seen: Occurrences) -> Text:
     numbers = ", ".join(map(str, seen.events))
-    return render.text_of(f"{numbers}, ..." if seen.count > len(seen.events) else numbers, "bright_black")
+    return Text(f"{numbers}, ..." if seen.count > len(seen.events) else numbers, "bright_black")
 
 
-def _ends(found: WhatIfReport, kinds: Kinds) -> Any:
-    table = render.columns("KIND", "ID", "ENDED", "WOULD END")
-    for one in found.final[:SHOWN]:
-        table.add_row(
-            render.text_of(one.kind),
-            render.text_of(one.id),
-            _states(kinds, one, one.was),
-            _states(kinds, one, one.would),
-        )
-    if len(found.final) > SHOWN:
-        more = render.text_of(f"{len(found.final) - SHOWN:,} more; --json shows all")
-        table.add_row(Text("..."), more, Text(), Text())
-    return table
+MOVES: Final[tuple[Column[MoveRow], ...]] = (
+    Column("TRANSITIONS", lambda row: Text(row.change, "green" if row.change == "gained" else "red")),
+    Column("COUNT", lambda row: Text(f"{row.seen.count:,}")),
+    Column("KIND", _kind),
+    Column("FROM", lambda row: row.state(row.move.before), wraps=True),
+    Column("TO", lambda row: row.state(row.move.after), wraps=True),
+    Column("TRIGGER", lambda row: Text(row.move.trigger), worth=70),
+    Column("EVENTS", lambda row: _events(row.seen), worth=50, wraps=True),
+)
 
 
-def _states(kinds: Kinds, one: FinalDifference, states: Mapping[str, State] | None) -> Text:
-    if states is None:
-        return render.text_of("unknown", "bright_black")
-    return render.named_states(kinds, one.kind, states.items())
+class RefusalRow(NamedTuple):
+    """Rejections of one sort that are gained or lost."""
+
+    change: str
+    refusal: RejectionSort
+    seen: Occurrences
+
+
+def _refusals(found: WhatIfReport) -> Iterator[RefusalRow]:
+    for change, sorts in (("gained", found.rejections_gained), ("lost", found.rejections_lost)):
+        for refusal, seen in sorted(sorts.items(), key=lambda pair: -pair[1].count):
+            yield RefusalRow(change, refusal, seen)
+
+
+REFUSALS: Final[tuple[Column[RefusalRow], ...]] = (
+    Column("REJECTIONS", lambda row: Text(row.change, "red" if row.change == "gained" else "green")),
+    Column("COUNT", lambda row: Text(f"{row.seen.count:,}")),
+    Column("KIND", lambda row: Text(row.refusal.kind)),
+    Column("TRIGGER", lambda row: Text(row.refusal.trigger)),
+    Column("REASON", lambda row: Text(row.refusal.reason)),
+    Column("EVENTS", lambda row: _events(row.seen), worth=50, wraps=True),
+)
+
+
+class EndRow(NamedTuple):
+    """An entity that would end in another state."""
+
+    kinds: Kinds
+    found: FinalDifference
+
+    def states(self, states: Mapping[str, State] | None) -> Text:
+        """Its states."""
+        if states is None:
+            return Text("unknown", "bright_black")
+        return render.named_states(self.kinds, self.found.kind, states.items())
+
+
+ENDS: Final[tuple[Column[EndRow], ...]] = (
+    Column("KIND", lambda row: Text(row.found.kind), worth=60),
+    Column("ID", lambda row: Text(row.found.id)),
+    Column("ENDED", lambda row: row.states(row.found.was), wraps=True),
+    Column("WOULD END", lambda row: row.states(row.found.would), wraps=True),
+)
 
 
 def _difference_map(found: WhatIfReport) -> dict[str, Any]:
@@ -247,15 +282,27 @@ def show_states(found: Rebuilt, kinds: Kinds, begins: int, *, output: Output) ->
         for entity in found.listed:
             output.show(maps.entity_map(kinds, entity))
         return
-    if found.counts:
-        table = render.columns("KIND", "FACET", "STATE", "COUNT")
-        for (kind, name, state), count in sorted(
-            found.counts.items(), key=lambda one: (*one[0][:2], -one[1], str(one[0][2]))
-        ):
-            shown = render.state(kinds, kind, name, state)
-            table.add_row(render.text_of(kind), render.text_of(name), shown, render.text_of(f"{count:,}"))
-        render.show(table)
+    counts = sorted(found.counts.items(), key=lambda one: (*one[0][:2], -one[1], str(one[0][2])))
+    output.table(STATES, (StateRow(kinds, *key, count) for key, count in counts))
+    output.flush()
     show_start(begins, found.undecided)
-    render.show_line(
-        render.text_of(f"{counted(found.events, 'event')}, {counted(found.entities, 'entity', 'entities')}")
-    )
+    output.line(f"{counted(found.events, 'event')}, {counted(found.entities, 'entity', 'entities')}")
+    output.flush()
+
+
+class StateRow(NamedTuple):
+    """How many entities of a kind are in a state."""
+
+    kinds: Kinds
+    kind: str
+    facet: str
+    state: State
+    entities: int
+
+
+STATES: Final[tuple[Column[StateRow], ...]] = (
+    Column("KIND", lambda row: Text(row.kind)),
+    Column("FACET", lambda row: Text(row.facet)),
+    Column("STATE", lambda row: render.state(row.kinds, row.kind, row.facet, row.state), wraps=True),
+    Column("COUNT", lambda row: Text(f"{row.entities:,}")),
+)

@@ -10,18 +10,18 @@ from pathlib import Path
 import click
 
 from phaseline.engine.cli import log_source, options, render_replay, side_by_side, terminal
+from phaseline.engine.cli.connection import FILE
 from phaseline.engine.cli.help import Page
 from phaseline.engine.cli.log_source import Part, Source
 from phaseline.engine.cli.output import Output
 from phaseline.engine.cli.replay_task import Found, Show, Task
-from phaseline.engine.error_help.exit_codes import Exit
-from phaseline.engine.errors import NoRecords
 from phaseline.engine.replay.audit import AuditReport
 from phaseline.engine.replay.file_log import FileLog
 from phaseline.engine.replay.load_tables import INSTALLED
 from phaseline.engine.replay.whatif import WhatIfReport
 from phaseline.engine.settings import Settings
 from phaseline.machines.compiler.kinds import Kinds
+from phaseline.schemas.errors import BadLogFile, Exit
 
 
 @click.command(
@@ -42,7 +42,7 @@ from phaseline.machines.compiler.kinds import Kinds
 )  # fmt: skip
 @click.option("--fail-on-difference", "fail", is_flag=True, help="With --with: exit with 1 if anything would differ.")
 @click.option(
-    "--file", type=options.FILE, metavar="FILE", help="Read a log that `phaseline export` wrote, instead of a server."
+    "--file", type=FILE, metavar="FILE", help="Read a log that `phaseline export` wrote, instead of a server."
 )
 @log_source.max_unpacked
 @click.option(
@@ -107,7 +107,7 @@ async def _found(task: Task, kinds: Kinds, jobs: int | None) -> tuple[Found, int
     async with (replace(task, partitions=range(0)) if several else task).opened(kinds) as source:
         if task.audits and not source.has_records:
             name = source.file.path if isinstance(source, FileLog) else "it"
-            raise NoRecords(name=name, problem="it cannot be audited")
+            raise BadLogFile.no_records(name=name, problem="it cannot be audited")
         count = side_by_side.processes(jobs, task, source)
         with log_source.progress_bar("replaying") as bar:
             shown = bar.add_task("", total=log_source.total(source))

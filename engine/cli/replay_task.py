@@ -13,7 +13,6 @@ from typing import Any, NamedTuple
 from phaseline.engine.archive.archived_log import ArchivedLog
 from phaseline.engine.cli import log_source
 from phaseline.engine.cli.log_source import Part, Source
-from phaseline.engine.errors import BadLogFile
 from phaseline.engine.replay.audit import Audit, AuditReport, compare_states
 from phaseline.engine.replay.load_tables import load_kinds
 from phaseline.engine.replay.recorded_log import Processors, Rebuilt, rebuild, rebuilt
@@ -22,6 +21,7 @@ from phaseline.engine.replay.whatif import WhatIf, WhatIfReport
 from phaseline.engine.settings import Settings
 from phaseline.machines.built_in import installed
 from phaseline.machines.compiler.kinds import Kinds
+from phaseline.schemas.errors import BadLogFile
 
 Show = Callable[[int], None]
 Outcome = Rebuilt | AuditReport | WhatIfReport

@@ -6,7 +6,7 @@ stderr (`terminal`).
 
 import os
 import sys
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import TextIO
 
 from phaseline.engine.cli.styled import Text
@@ -25,7 +25,9 @@ class Screen:
         self._file, self._held = file, list[str]()
         self._width: int | None = None
         self.is_terminal = file.isatty()
-        self._codes = _Codes(file) if self.is_terminal or os.environ.get("FORCE_COLOR") else None
+        codes = _Codes(file) if self.is_terminal or os.environ.get("FORCE_COLOR") else None
+        self.painted = partial(Text.painted, codes=codes)
+        """The text with escape codes."""
 
     @property
     def width(self) -> int | None:
@@ -44,18 +46,9 @@ class Screen:
         except OSError:
             return USUAL
 
-    def painted(self, text: Text) -> str:
-        """The text with escape codes, without blanks at its end."""
-        if self._codes is None:
-            return text.plain.rstrip()
-        painted = text.painted(self._codes)
-        if painted.endswith(self._codes.blanks):
-            return text[: len(text.plain.rstrip())].painted(self._codes)
-        return painted
-
     def line(self, text: Text) -> None:
         """Print a line, together with others that follow soon."""
-        self.write(self.painted(text))
+        self.write(self.painted(text).rstrip(" "))
 
     def write(self, line: str) -> None:
         """As `line`, for a line that has its escape codes."""
@@ -73,21 +66,19 @@ class Screen:
 
 
 class _Codes(dict[str, tuple[str, str]]):
-    """By style, the escape codes before and after a text. blanks: how a text ends that ends in a blank."""
+    """By style, the escape codes before and after a text."""
 
     def __init__(self, file: TextIO) -> None:
         from rich.console import Console  # noqa: PLC0415  # without colours it is not needed
 
         super().__init__({"": ("", "")})
         self._console = Console(file=file)
-        self.blanks: tuple[str, ...] = (" ",)
 
     def __missing__(self, style: str) -> tuple[str, str]:
         with self._console.capture() as captured:
             self._console.print("\0", style=style, end="", highlight=False, soft_wrap=True)
         before, found, after = captured.get().partition("\0")
         self[style] = before, after = (before, after) if found else ("", "")
-        self.blanks = tuple({*self.blanks, f" {after}"})
         return before, after
 
 

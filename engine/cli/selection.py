@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from phaseline.engine.cli.options import Function
+from phaseline.engine.cli.help import Function, option
 from phaseline.engine.client.selection import EVERYTHING, FIELDS, Selector
 
 UNSORTED = "none"
@@ -30,8 +30,8 @@ class SelectorType(click.ParamType):  # type: ignore[type-arg]  # click 8.1 has 
             self.fail(str(error), param, ctx)
 
 
-selector = click.option(
-    "-l", "--selector", type=SelectorType(), default=EVERYTHING, metavar="SELECTOR",
+selector = option(
+    "selection", "-l", "--selector", type=SelectorType(), default=EVERYTHING, metavar="SELECTOR",
     help="Only entities with such attributes or labels, as kubectl selects: a=b, a!=b, 'a in (x,y)', a, !a.",
 )  # fmt: skip
 sort_by = click.option(

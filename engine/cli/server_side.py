@@ -7,12 +7,12 @@ Belongs here: reading live objects, dry-run applies. Does not: the comparison of
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from phaseline.engine.errors import ClusterUnusable
 from phaseline.engine.observe import discovery
 from phaseline.engine.observe.discovery import Resource
 from phaseline.engine.observe.kubernetes_api import UNAVAILABLE, exchange
 from phaseline.machines.kubernetes.masking import is_secret
 from phaseline.machines.kubernetes.pairs import key_of
+from phaseline.schemas.errors import SetupError
 
 Manifest = Mapping[str, Any]
 OK, NOT_FOUND = 200, 404
@@ -31,7 +31,7 @@ class ServerAnswer(NamedTuple):
 
 
 async def ask(api: Any, desired: Sequence[Manifest], namespace: str, manager: str) -> list[ServerAnswer]:
-    """An answer for each object. Nothing is changed. Raises `ClusterUnusable` if the server cannot be reached.
+    """An answer for each object. Nothing is changed. Raises `SetupError` if the server cannot be reached.
 
     namespace: that of objects that name none. manager: the field manager in whose name is asked.
     """
@@ -40,7 +40,7 @@ async def ask(api: Any, desired: Sequence[Manifest], namespace: str, manager: st
         return [await _answer(api, one, namespace, manager, known) for one in desired]
     except UNAVAILABLE as error:
         problem = f"its API server does not answer: {str(error) or type(error).__name__}"
-        raise ClusterUnusable(problem=problem) from error
+        raise SetupError.cluster_unusable(problem=problem) from error
 
 
 async def _answer(
@@ -70,7 +70,7 @@ async def _resource(api: Any, version: str, kind: str) -> Resource | str:
     """The resource of a kind, or why there is none."""
     try:
         return await discovery.resource_of(api, version, kind) or f"the cluster has no {kind} in {version}"
-    except ClusterUnusable:
+    except SetupError:
         return f"the cluster has no {version}"
 
 

@@ -22,8 +22,8 @@ from phaseline.engine.cli.replay_task import Found, Show, Task
 from phaseline.engine.embedded.server import end_with_parent
 from phaseline.engine.embedded.supervisor import how_it_ended
 from phaseline.engine.replay.log_writer import STANDARD
-from phaseline.engine.setup_errors import ReplayProcessEnded
 from phaseline.engine.worker.collecting import collecting_rarely
+from phaseline.schemas.errors import SetupError
 
 EACH = 100_000
 """Events that are worth a process of their own: they take longer than its start."""
@@ -52,7 +52,7 @@ async def fold(task: Task, source: Source, count: int, show: Show, *, verbose: b
     """What `count` processes found, in the order of their partitions; None if one of them met an error.
 
     The caller then does all of the work alone, and meets the error of the first event that has one. Raises
-    `ReplayProcessEnded` if a process was ended by something else.
+    `SetupError.replay_process_ended` if a process was ended by something else.
     """
     part = Part(None, source.span.first, source.span.last)  # of times in it, the events have been found already
     running = [
@@ -79,7 +79,7 @@ async def _share(task: Task, show: Show, *, verbose: bool) -> Found | None:
     try:
         return await _talk(process, (task, verbose), show)
     except (asyncio.IncompleteReadError, ConnectionError) as error:
-        raise ReplayProcessEnded(how=how_it_ended(await process.wait())) from error
+        raise SetupError.replay_process_ended(how=how_it_ended(await process.wait())) from error
     finally:
         if process.returncode is None:
             process.kill()

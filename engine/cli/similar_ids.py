@@ -10,14 +10,7 @@ from contextlib import asynccontextmanager, suppress
 
 from phaseline.engine.cli import names
 from phaseline.engine.client.client import Client
-from phaseline.engine.errors import (
-    EntityNotYetKnown,
-    EntityUnknown,
-    PhaselineError,
-    TreeNotYetKnown,
-    TreeUnknown,
-    WrongIdLength,
-)
+from phaseline.schemas.errors import EntityUnknown, InvalidInput, PhaselineError, TreeUnknown
 from phaseline.schemas.similar import did_you_mean
 
 PATIENCE = 1.0
@@ -30,22 +23,24 @@ MOST = 5_000
 
 @asynccontextmanager
 async def suggested(client: Client) -> AsyncIterator[None]:
-    """A block whose error about an unknown id gets a note: the id that was probably meant, if one is similar."""
+    """A block whose error about an unknown id gets a note: the id that was probably meant, if one is similar.
+
+    If the entity is known at another moment, the id is right.
+    """
     try:
         yield
-    except (EntityNotYetKnown, TreeNotYetKnown):  # the id is right, the moment is not
-        raise
-    except WrongIdLength as error:
-        await _note_ending(client, error, error.kind, error.id)
+    except InvalidInput as error:
+        if InvalidInput.wrong_id_length.made(error):
+            await _note_ending(client, error, error.details["kind"], error.details["id"])
         raise
     except EntityUnknown as error:
-        if await _note_kind(client, error, error.id):
+        if EntityUnknown.entity_not_yet_known.made(error) or await _note_kind(client, error, error.id):
             raise
         kinds = [kind for kind in error.kind.split(" or ") if kind in client.kinds]
         await _note(client, error, kinds, error.id)
         raise
     except TreeUnknown as error:
-        if await _note_kind(client, error, error.root):
+        if TreeUnknown.tree_not_yet_known.made(error) or await _note_kind(client, error, error.root):
             raise
         parts = error.root.count("/") + 1
         await _note(client, error, [kind.name for kind in client.kinds.values() if kind.arity == parts], error.root)

@@ -1,6 +1,6 @@
 """The command `status`: the status of what EMCO deployed.
 
-Belongs here: its options and layout. Does not: the answer (`phaseline.engine.emco_status`).
+Belongs here: its options and layout. Does not: the answer (`phaseline.engine.products.emco`).
 """
 
 from collections.abc import Iterator, Mapping
@@ -10,14 +10,14 @@ import click
 
 from phaseline.engine.cli import entity_name, options, render, terminal, undecided
 from phaseline.engine.cli.as_of import time_of
-from phaseline.engine.cli.help import Page
+from phaseline.engine.cli.help import Function, Page
 from phaseline.engine.cli.layout import Branch
 from phaseline.engine.cli.output import Output
 from phaseline.engine.cli.styled import Text
 from phaseline.engine.client.entity_view import EntityView
-from phaseline.engine.emco_status.query import LISTS, OUTPUTS, SHAPES, STATUSES, TYPES
-from phaseline.engine.emco_status.select import AppCluster, StatusItem, StatusSelection
 from phaseline.engine.log.when import Moment, When
+from phaseline.engine.products.emco.query import LISTS, OUTPUTS, SHAPES, STATUSES, TYPES
+from phaseline.engine.products.emco.select import AppCluster, StatusItem, StatusSelection
 from phaseline.engine.settings import Settings
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.compiler.labels import facet_named
@@ -25,7 +25,7 @@ from phaseline.machines.docs import wording
 from phaseline.schemas.records import Entity, State, state
 
 
-def filters(function: options.Function) -> options.Function:
+def filters(function: Function) -> Function:
     """Add the parameters of the query as options."""
     for option in reversed(
         (
@@ -103,9 +103,9 @@ def status(settings: Settings, entity_id: str, *, at: When | None, form: Output,
             known = {} if query["output"] in ("summary", "all") else await _known(view, entity_id, query)
             drawing = StatusTree(client.kinds, found, query, time_of(view), known)
             for line in drawing.head():
-                form.lines(line)
+                form.line(line)
             for branch in drawing.apps():
-                form.tree(branch, wraps=True)
+                form.tree(branch)
 
     return terminal.run(work())
 

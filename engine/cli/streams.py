@@ -5,27 +5,28 @@ Belongs here: its options, its tables, its progress. Does not: the comparison an
 """
 
 from collections.abc import Sequence
+from typing import Final
 
 import click
 
-from phaseline.engine.cli import options, render, rights, terminal
+from phaseline.engine.cli import options, terminal
 from phaseline.engine.cli.help import Page
-from phaseline.engine.cli.layout import Grid
+from phaseline.engine.cli.layout import Column
 from phaseline.engine.cli.output import Output
 from phaseline.engine.cli.render_replay import counted
 from phaseline.engine.cli.styled import Text
 from phaseline.engine.cli.worker import of_streams
-from phaseline.engine.error_help.exit_codes import Exit
 from phaseline.engine.jetstream.stream_settings.change import Copying, change, check
+from phaseline.engine.jetstream.stream_settings.differences import StreamDifference
 from phaseline.engine.jetstream.stream_settings.fill import Fill, size
 from phaseline.engine.jetstream.stream_settings.report import StreamReport
-from phaseline.engine.jetstream.stream_settings.stream_errors import EventsNeeded
 from phaseline.engine.jetstream.streams import Layout, inspect, reports
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.log.archived.expiring import Expiring, expiring
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.settings import Settings
 from phaseline.machines.built_in import installed
+from phaseline.schemas.errors import Exit, NoResponders, NotPermitted, SetupError
 
 
 @click.command(
@@ -59,8 +60,13 @@ def streams(settings: Settings, *, applies: bool, drop_events: bool, output: Out
     async def work() -> int:
         async with Wire.open(settings, name="phaseline-streams") as wire:
             layout = await inspect(wire, settings)
-            with rights.of_operators(wire):
+            try:
                 found = await reports(wire, settings, layout, installed().copies.values())
+            except NoResponders as error:
+                if wire.has_consumers:
+                    raise
+                # the account of readers imports a part of the API only, so nobody answers
+                raise NotPermitted(subject=error.subject, violation="", who_may="; the role operator may") from error
             differing = [one for one in found if one.differences]
             _show(found, output)
             for name in sorted({*layout.streams} - {one.stream for one in found}):
@@ -79,13 +85,15 @@ def streams(settings: Settings, *, applies: bool, drop_events: bool, output: Out
     return terminal.run(work())
 
 
-async def _needed(wire: Wire, layout: Layout, differing: Sequence[StreamReport]) -> EventsNeeded | None:
+async def _needed(wire: Wire, layout: Layout, differing: Sequence[StreamReport]) -> SetupError | None:
     """What is against a change of the age of EVENTS; None if nothing is."""
     for one in (one for report in differing for one in report.differences):
         if one.stream == layout.events and one.key == "max_age" and one.value:
             found = await expiring(Installation(wire, layout, installed()), one.value)
             if found.are_needed:
-                return EventsNeeded(stream=one.stream, age=one.wanted, events=_kept(found), way_out=_way_out(found))
+                return SetupError.events_needed(
+                    stream=one.stream, age=one.wanted, events=_kept(found), way_out=_way_out(found)
+                )
     return None
 
 
@@ -110,22 +118,15 @@ def _show(found: Sequence[StreamReport], output: Output) -> None:
         for report in found:
             output.show(report.shown())
     else:
-        output.table(_streams(found))
+        output.table(STREAMS, found)
         if any(report.differences for report in found):
-            output.line(Text(""))
-            output.table(_differences(found))
+            output.line()
+            output.table(DIFFERENCES, (one for report in found for one in report.differences))
     output.flush()
 
 
-def _streams(found: Sequence[StreamReport]) -> Grid:
-    grid = Grid.small("stream", "messages", "holds", "limit", "full", "replicas")
-    for one in found:
-        late = f", late: {', '.join(one.late)}" if one.late else ""
-        grid.add_row(
-            Text(one.stream), Text(f"{one.messages:,}"), Text(size(one.fill.bytes)),
-            Text(size(one.fill.limit) if one.fill.limit else "-"), _full(one.fill), Text(f"{one.replicas}{late}"),
-        )  # fmt: skip
-    return grid
+def _replicas(one: StreamReport) -> Text:
+    return Text(f"{one.replicas}, late: {', '.join(one.late)}" if one.late else f"{one.replicas}")
 
 
 def _full(fill: Fill) -> Text:
@@ -133,18 +134,30 @@ def _full(fill: Fill) -> Text:
     return Text(f"{fill.percent} %", style) if fill.limit else Text("-")
 
 
-def _differences(found: Sequence[StreamReport]) -> Grid:
-    grid = Grid.small("stream", "setting", "found", "wanted", "what happens")
-    for report in found:
-        for one in report.differences:
-            happens = Text(one.effect) if one.can_change else Text(f"cannot change: {one.way_out}", "bold red")
-            grid.add_row(
-                Text(one.stream), Text(one.setting), render.text_of(one.found), render.text_of(one.wanted), happens
-            )
-    return grid
+STREAMS: Final[tuple[Column[StreamReport], ...]] = (
+    Column("STREAM", lambda one: Text(one.stream)),
+    Column("MESSAGES", lambda one: Text(f"{one.messages:,}"), worth=60),
+    Column("HOLDS", lambda one: Text(size(one.fill.bytes)), worth=70),
+    Column("LIMIT", lambda one: Text(size(one.fill.limit) if one.fill.limit else "-"), worth=50),
+    Column("FULL", lambda one: _full(one.fill)),
+    Column("REPLICAS", _replicas, wraps=True),
+)
 
 
-def _end(found: Sequence[StreamReport], differing: Sequence[StreamReport], needed: EventsNeeded | None) -> int:
+def _happens(one: StreamDifference) -> Text:
+    return Text(one.effect) if one.can_change else Text(f"cannot change: {one.way_out}", "bold red")
+
+
+DIFFERENCES: Final[tuple[Column[StreamDifference], ...]] = (
+    Column("STREAM", lambda one: Text(one.stream)),
+    Column("SETTING", lambda one: Text(one.setting)),
+    Column("FOUND", lambda one: Text(str(one.found)), wraps=True),
+    Column("WANTED", lambda one: Text(str(one.wanted)), wraps=True),
+    Column("WHAT HAPPENS", _happens, wraps=True),
+)
+
+
+def _end(found: Sequence[StreamReport], differing: Sequence[StreamReport], needed: SetupError | None) -> int:
     """Say what the tables mean; the exit code."""
     for report in found:
         if report.fill.is_almost_full:

@@ -4,21 +4,24 @@ Belongs here: its options, its tables, its exit code. Does not: the report (`own
 themselves (`machines`), other decisions on recorded events (`replay`).
 """
 
+from typing import Final, NamedTuple
+
 import click
 
-from phaseline.engine.cli import log_source, options, render, terminal
+from phaseline.engine.cli import log_source, options, terminal
 from phaseline.engine.cli.help import Page
-from phaseline.engine.cli.layout import Grid
+from phaseline.engine.cli.layout import Column
 from phaseline.engine.cli.output import Output
 from phaseline.engine.cli.styled import Text
-from phaseline.engine.error_help.exit_codes import Exit
 from phaseline.engine.jetstream.streams import inspect
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.log.installation import Installation
-from phaseline.engine.ownership.tables_change.tables_report import TablesReport, tables_report
+from phaseline.engine.ownership.tables_change.tables_report import KindChange, TablesReport, tables_report
 from phaseline.engine.replay.load_tables import INSTALLED, load_kinds
 from phaseline.engine.settings import Settings
 from phaseline.machines.built_in import installed
+from phaseline.schemas.errors import Exit
+from phaseline.schemas.records import State
 
 
 @click.command(
@@ -61,37 +64,46 @@ def _show(report: TablesReport, output: Output) -> None:
         output.flush()
         return
     if report.kinds:
-        output.table(_kinds(report))
-        output.line(Text(""))
+        output.table(KINDS, report.kinds)
+        output.line()
     if report.lots:
-        output.table(_states(report))
-        output.line(Text(""))
-    output.line(render.text_of(_sum(report)))
+        output.table(LOTS, (LotRow(count, *lot) for lot, count in report.lots.most_common()))
+        output.line()
+    output.line(_sum(report))
     output.flush()
     for remedy in report.remedies:
         terminal.say(remedy)
 
 
-def _kinds(report: TablesReport) -> Grid:
-    grid = Grid.small("kind", "decides by", "here")
-    for one in report.kinds:
-        grid.add_row(render.text_of(one.kind), Text(", ".join(one.before) or "-"), Text(one.after or "-"))
-    return grid
+KINDS: Final[tuple[Column[KindChange], ...]] = (
+    Column("KIND", lambda one: Text(one.kind)),
+    Column("DECIDES BY", lambda one: Text(", ".join(one.before) or "-"), wraps=True),
+    Column("HERE", lambda one: Text(one.after or "-")),
+)
 
 
-def _states(report: TablesReport) -> Grid:
-    grid = Grid.small("entities", "kind", "facet", "from", "to")
-    for lot, count in report.lots.most_common():
-        to = (
-            Text("stranded", "bold red")
-            if lot.fate == "stranded"
-            else render.text_of(str(lot.to or "as its views say"))
-        )
-        grid.add_row(
-            Text(f"{count:,}"), render.text_of(lot.kind), render.text_of(lot.facet or "-"),
-            render.text_of(str(lot.state)), to,
-        )  # fmt: skip
-    return grid
+class LotRow(NamedTuple):
+    """Entities with the same fate, and their number."""
+
+    entities: int
+    kind: str
+    facet: str
+    state: State
+    to: State | None
+    fate: str
+
+
+def _to(row: LotRow) -> Text:
+    return Text("stranded", "bold red") if row.fate == "stranded" else Text(str(row.to or "as its views say"))
+
+
+LOTS: Final[tuple[Column[LotRow], ...]] = (
+    Column("ENTITIES", lambda row: Text(f"{row.entities:,}")),
+    Column("KIND", lambda row: Text(row.kind)),
+    Column("FACET", lambda row: Text(row.facet or "-"), worth=50),
+    Column("FROM", lambda row: Text(str(row.state)), wraps=True),
+    Column("TO", _to, wraps=True),
+)
 
 
 def _sum(report: TablesReport) -> str:

@@ -9,16 +9,14 @@ from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import click
-
-from phaseline.engine.cli.options import Function
-from phaseline.engine.errors import BadSetting
+from phaseline.engine.cli.help import Function, option
 from phaseline.engine.settings import Settings
 from phaseline.engine.telemetry.listening import METRICS_LISTEN, METRICS_PORT, address_of
 from phaseline.engine.worker.system import Watch
 from phaseline.engine.worker.worker import Worker
 from phaseline.machines.built_in import installed
 from phaseline.schemas import libraries
+from phaseline.schemas.errors import BadSetting
 
 if TYPE_CHECKING:
     from phaseline.engine.telemetry.exposing import Exposing
@@ -82,17 +80,17 @@ def options(function: Function) -> Function:
     def call(metrics: str | None, metrics_entities: str | None, *, traces: bool, **values: Any) -> int | None:
         return function(telemetry=Telemetry(metrics, metrics_entities, traces), **values)
 
-    at = click.option(
-        "--metrics", is_flag=False, flag_value=METRICS_LISTEN, metavar="[HOST:PORT]",
-        envvar="PHASELINE_METRICS", show_envvar=True,
+    at = option(
+        "telemetry", "--metrics", is_flag=False, flag_value=METRICS_LISTEN, metavar="[HOST:PORT]",
+        envvar="PHASELINE_METRICS",
         help=f"Serve /metrics for Prometheus, /livez and /readyz. HOST:PORT: {METRICS_LISTEN} if left out.",
     )  # fmt: skip
-    entities = click.option(
-        "--metrics-entities", metavar="KIND", envvar="PHASELINE_METRICS_ENTITIES", show_envvar=True,
+    entities = option(
+        "telemetry", "--metrics-entities", metavar="KIND", envvar="PHASELINE_METRICS_ENTITIES",
         help="Give each entity of this kind a metric of its own, at most 1,000.",
     )  # fmt: skip
-    traces = click.option(
-        "--traces", is_flag=True, envvar="PHASELINE_TRACES", show_envvar=True,
+    traces = option(
+        "telemetry", "--traces", is_flag=True, envvar="PHASELINE_TRACES",
         help="Make spans of commits with OpenTelemetry, whose SDK you bring.",
     )  # fmt: skip
     return at(entities(traces(call)))

@@ -6,18 +6,17 @@ Belongs here: its options, and lanes in a terminal. Does not: making lanes (`pha
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from itertools import groupby
+from typing import Final, NamedTuple
 
 import click
 
 from phaseline.engine.cli import cells, entity_name, options, render, similar_ids, terminal
-from phaseline.engine.cli.controls import plain
 from phaseline.engine.cli.help import Page
-from phaseline.engine.cli.layout import Column, Grid, Row
+from phaseline.engine.cli.layout import Column
 from phaseline.engine.cli.output import Output
-from phaseline.engine.cli.styled import Text, width_of
+from phaseline.engine.cli.styled import Text
 from phaseline.engine.client import maps
 from phaseline.engine.client.client import Client
-from phaseline.engine.errors import EntityUnknown
 from phaseline.engine.log import latest
 from phaseline.engine.log.event_order import SERVER, Clock
 from phaseline.engine.log.timeline import HOUR, Interval, Lane, Timeline, ticks
@@ -25,6 +24,7 @@ from phaseline.engine.log.when import A_MOMENT, When
 from phaseline.engine.settings import Settings
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.compiler.labels import Language, facet_named
+from phaseline.schemas.errors import EntityUnknown
 from phaseline.schemas.records import SECOND, Entity
 
 GLYPHS = {"red": "█", "yellow": "▒", "magenta": "▓", "green": "━", "bright_black": "·"}
@@ -107,12 +107,12 @@ def entities_of(lanes: Sequence[Lane]) -> list[Entity]:
 def show(kinds: Kinds, found: Timeline, output: Output, stale: Mapping[tuple[str, str], int]) -> None:
     """Print lanes, an axis and a legend; and each interval if there is one lane only."""
     lanes, width = found.lanes, output.width or USUAL
-    labels = [f"{'  ' * lane.depth}{plain(label(lane))}" for lane in lanes]
-    room = min(max(map(width_of, labels)), max(1, width - SHORTEST - 2))
+    labels = [Text(f"{'  ' * lane.depth}{label(lane)}") for lane in lanes]
+    room = min(max(name.width for name in labels), max(1, width - SHORTEST - 2))
     margin, span = " " * (room + 2), max(1, width - room - 2)
     output.line(Text.assemble(margin, axis(found.start_ns, found.end_ns, span)))
     for lane, name in zip(lanes, labels, strict=True):
-        title = Text(name).clipped(room)
+        title = name.clipped(room)
         since = stale.get((lane.kind, lane.id))
         drawn = bar(kinds, lane, found.start_ns, found.end_ns, span, since)
         output.line(Text.assemble(title, " " * (room + 2 - title.width), drawn))
@@ -122,7 +122,7 @@ def show(kinds: Kinds, found: Timeline, output: Output, stale: Mapping[tuple[str
         output.line(Text.assemble(margin, line))
     if len(lanes) == 1:
         output.line(Text())
-        output.table(intervals(kinds, lanes[0]))
+        output.table(INTERVALS, (IntervalRow(kinds, lanes[0], one) for one in lanes[0].intervals))
 
 
 def label(lane: Lane) -> str:
@@ -177,22 +177,23 @@ def bar(kinds: Kinds, lane: Lane, start: int, end: int, width: int, stale: int |
     return Text.of(pieces)
 
 
-def intervals(kinds: Kinds, lane: Lane) -> Grid:
-    """The intervals in rows: when, in which state, for how long, by which cause."""
-    columns = [
-        Column("FROM", worth=80),
-        Column("STATE", may_cut=True),
-        Column("FOR", worth=60),
-        Column("CAUSE", worth=70, may_cut=True),
-    ]
-    return Grid(columns, [_interval(kinds, lane, one) for one in lane.intervals])
+class IntervalRow(NamedTuple):
+    """A time in one state, in the table."""
+
+    kinds: Kinds
+    lane: Lane
+    interval: Interval
 
 
-def _interval(kinds: Kinds, lane: Lane, one: Interval) -> Row:
-    state = render.state(kinds, lane.kind, lane.facet, one.state)
-    return (
-        render.text_of(render.local_time(one.start_ns)),
-        Text.assemble(state, render.text_of(" (a view)", "bright_black") if one.viewed else ""),
-        render.text_of(render.duration(one.end_ns - one.start_ns)),
-        render.cause(one.record),
-    )
+def _state(row: IntervalRow) -> Text:
+    state = render.state(row.kinds, row.lane.kind, row.lane.facet, row.interval.state)
+    return Text.assemble(state, Text(" (a view)", "bright_black")) if row.interval.viewed else state
+
+
+INTERVALS: Final[tuple[Column[IntervalRow], ...]] = (
+    Column("FROM", lambda row: Text(render.local_time(row.interval.start_ns)), worth=80),
+    Column("STATE", _state, wraps=True),
+    Column("FOR", lambda row: Text(render.duration(row.interval.end_ns - row.interval.start_ns)), worth=60),
+    Column("CAUSE", lambda row: render.cause(row.interval.record), wraps=True),
+)
+"""When, in which state, for how long, by which cause."""

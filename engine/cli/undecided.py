@@ -11,10 +11,10 @@ from contextlib import asynccontextmanager
 from phaseline.engine.cli import similar_ids, terminal
 from phaseline.engine.cli.failures import DOCTOR
 from phaseline.engine.client.client import Client
-from phaseline.engine.errors import NotDecidedYet, NotFound, PhaselineError
 from phaseline.engine.log.when import When
 from phaseline.engine.publish.backlog import Backlog, backlog
 from phaseline.engine.settings import Settings
+from phaseline.schemas.errors import NoAnswer, NotFound, PhaselineError
 
 START = "start one with `phaseline worker`, or a whole system with `phaseline up`"
 PATIENCE = 2.0
@@ -25,7 +25,7 @@ PATIENCE = 2.0
 async def reading(settings: Settings, about: str | None, at: When | None) -> AsyncIterator[Client]:
     """A client for a read of the latest states, or of those at a moment. At the end says what is not decided yet.
 
-    about: the id in whose tree the read is; None for all trees. Raises `NotDecidedYet` instead of `NotFound` where
+    about: the id in whose tree the read is; None for all trees. Raises `NoAnswer` instead of `NotFound` where
     events are waiting that may create what was not found.
     """
     async with Client.open(settings) as client, similar_ids.suggested(client), beside({"": client}, about, at):
@@ -48,7 +48,7 @@ async def beside(clients: Mapping[str, Client], about: str | None, at: When | No
             tell(found, name)
             waiting += found.events
         if waiting:
-            raise NotDecidedYet(missing=str(error).partition(": ")[0], events=waiting) from None
+            raise NoAnswer.not_decided_yet(missing=str(error).partition(": ")[0], events=waiting) from None
         raise
     except BaseException:
         for task in asking.values():

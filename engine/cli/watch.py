@@ -9,12 +9,12 @@ from typing import Any
 
 import click
 
-from phaseline.engine.cells.cells_watch import CellRecord
+from phaseline.engine.cells.one_cell import CellRecord
 from phaseline.engine.cli import cells, names, options, render, selection, terminal
 from phaseline.engine.cli.cells import Installations
 from phaseline.engine.cli.help import Page
 from phaseline.engine.cli.output import NAME, Output
-from phaseline.engine.cli.styled import Text, width_of
+from phaseline.engine.cli.styled import width_of
 from phaseline.engine.client import maps
 from phaseline.engine.client.selection import EVERYTHING, Selector
 from phaseline.engine.log.when import A_MOMENT, When
@@ -39,7 +39,7 @@ from phaseline.schemas.records import Rejection
 @names.condition
 @selection.selector
 @click.option("--facet", metavar="FACET", help="Only this facet, for kinds with several.")
-@click.option("--tree", type=names.ID, metavar="ID", help="Only this entity and everything below it.")
+@names.tree
 @click.option("--from", "start", type=cells.StartType(), default="now", show_default=True,
               help=f"Where to begin: start, now, {A_MOMENT}.")  # fmt: skip
 @click.option("--rejections", is_flag=True, help="Include rejections.")
@@ -89,8 +89,7 @@ async def show_records(
                 if output.is_data:
                     show_record(kinds, one, output, language)
                 else:
-                    line = render.line(kinds, one.place, record, output.width)
-                    output.line(Text.assemble(Text(f"{one.cell:<{room}}", "cyan"), line) if room else line)
+                    render.show_record(output, render.RecordRow(kinds, one.place, record, cell=f"{one.cell:<{room}}"))
                 shown += 1
                 if shown == limit:
                     return shown

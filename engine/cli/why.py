@@ -54,6 +54,6 @@ def why(
                 output.show({**as_map(explanation), **shown(stale)})
             else:
                 tree = ExplanationTree(client.kinds, time_of(view), stale, lang)
-                output.tree(tree.whole(explanation), wraps=True)
+                output.tree(tree.whole(explanation))
 
     return terminal.run(work())

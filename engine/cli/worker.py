@@ -10,10 +10,10 @@ from typing import Any
 import click
 
 from phaseline.engine.cli import options, terminal
-from phaseline.engine.cli.help import Page
+from phaseline.engine.cli.connection import flag, variable
+from phaseline.engine.cli.help import Function, Page, option
 from phaseline.engine.cli.telemetry import Telemetry
 from phaseline.engine.cli.telemetry import options as telemetry_options
-from phaseline.engine.errors import BadSetting
 from phaseline.engine.settings import (
     DEFAULT_LEASE,
     DEFAULT_PARTITIONS,
@@ -25,6 +25,7 @@ from phaseline.engine.settings import (
 )
 from phaseline.engine.worker import system
 from phaseline.machines.built_in import installed
+from phaseline.schemas.errors import BadSetting
 
 AS_IT_IS = "  [default: as it is; new streams: {}]"
 STREAMS: dict[str, dict[str, Any]] = {
@@ -101,30 +102,30 @@ OPTIONS: dict[str, dict[str, Any]] = {
 }  # fmt: skip
 
 
-def installation(function: options.Function) -> options.Function:
+def installation(function: Function) -> Function:
     """Add the options of an installation; `function` gets them in `settings`."""
     return _added(function, OPTIONS)
 
 
-def of_streams(function: options.Function) -> options.Function:
+def of_streams(function: Function) -> Function:
     """Add the options of streams; `function` gets them in `settings`."""
     return _added(function, STREAMS)
 
 
-def _added(function: options.Function, added: dict[str, dict[str, Any]]) -> options.Function:
+def _added(function: Function, added: dict[str, dict[str, Any]]) -> Function:
     @functools.wraps(function)
     def call(settings: Settings, **values: Any) -> int | None:
         try:
             wanted = replace(settings, **{name: values.pop(name) for name in added})
         except BadSetting as error:
-            raise click.BadParameter(error.problem, param_hint=options.flag(error.name)) from error
+            raise click.BadParameter(error.problem, param_hint=flag(error.name)) from error
         return function(settings=wanted, **values)
 
-    wrapped: options.Function = call
+    wrapped: Function = call
     for name, details in reversed(added.items()):
         shown = "default" in details
-        add = click.option(options.flag(name), name, **details, envvar=options.variable(name), show_envvar=True,
-                           show_default=shown)  # fmt: skip
+        group = "streams" if name in STREAMS else "workers"
+        add = option(group, flag(name), name, **details, envvar=variable(name), show_default=shown)
         wrapped = add(wrapped)
     return wrapped
 

@@ -1,17 +1,16 @@
 """The Python client: everything that a publisher or a reader does, over one connection.
 
 Belongs here: one method for each task. Does not: connecting (`connecting`), the work behind a method (`entity_view`,
-`ranges`, `products`, `engine.publish`, `engine.log`, `engine.explain`, `engine.replay`).
+`ranges`, `product_views`, `engine.publish`, `engine.log`, `engine.explain`, `engine.replay`).
 """
 
 from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from datetime import datetime
-from typing import Any, Literal, Self, Unpack, overload
+from typing import TYPE_CHECKING, Any, Literal, Self, Unpack, overload
 
-from phaseline.engine.client import ranges
+from phaseline.engine.client import product_views, ranges
 from phaseline.engine.client.entity_view import EntityView
-from phaseline.engine.client.products import Emco, Fleet, Gitops
 from phaseline.engine.client.rejection_counts import RejectionCount, RejectionCounts
 from phaseline.engine.client.session import Session
 from phaseline.engine.explain.model import Explanation
@@ -34,6 +33,11 @@ from phaseline.machines.language.product import BrokenKind
 from phaseline.schemas.envelope import Event
 from phaseline.schemas.records import Entity, Rejection, Transition
 
+if TYPE_CHECKING:
+    from phaseline.engine.products.emco.views import Emco
+    from phaseline.engine.products.fleet.views import Fleet
+    from phaseline.engine.products.gitops.views import Gitops
+
 WAIT = 10.0
 """Seconds to wait for the outcome of an event."""
 
@@ -42,7 +46,7 @@ class Client:
     """One connection to one installation. Ids are written `c1/pool-a/n7`.
 
     Errors: all are in `phaseline.errors`. Methods raise `NameUnknown` for a kind, a state or a moment that does not
-    exist, `InvalidId` for an id that no entity can have, `NoAnswer` (as `NatsUnreachable`) where the server does not
+    exist, `InvalidInput` for an id that no entity can have, `NoAnswer` (as `NatsUnreachable`) where the server does not
     answer, `NotProvisioned` and `NotPermitted`. Each method names what it raises beside these.
 
     Answers and iterators: `await` gives an answer that is read whole; several results come as a list (`tree`,
@@ -52,7 +56,7 @@ class Client:
     "03:12", "2026-03-02T08:00Z", "start", "now"), or a `Moment`, and is resolved once per call. `client.at("15m")`
     gives a view of the entities at that moment; `view.moment` is what all its reads show.
 
-    Reads of one product are in `emco`, `fleet` and `gitops`.
+    Reads of one product are in `emco`, `fleet` and `gitops`, and in the names that installed packages add.
     """
 
     def __init__(self, session: Session) -> None:
@@ -93,20 +97,19 @@ class Client:
         """The source of events for which the publisher gives no other."""
         return self._session.source
 
-    @property
-    def emco(self) -> Emco:
-        """EMCO's status query."""
-        return Emco(self._session)
+    if TYPE_CHECKING:  # of each product a name, which is looked up when it is asked for
+        emco: Emco
+        fleet: Fleet
+        gitops: Gitops
+    else:
 
-    @property
-    def fleet(self) -> Fleet:
-        """Fleet's counts."""
-        return Fleet(self._session)
+        def __getattr__(self, name: str) -> Any:
+            """The reads of a product."""
+            return product_views.of_client(self, name)
 
-    @property
-    def gitops(self) -> Gitops:
-        """Differences between Kubernetes objects and Git."""
-        return Gitops(self._session)
+    def __dir__(self) -> Iterable[str]:
+        """The names of methods, and of the reads of products."""
+        return [*super().__dir__(), *product_views.names(self.kinds)]
 
     # Publishing
 
@@ -139,7 +142,7 @@ class Client:
     async def outcome(self, receipt: Receipt, *, timeout: float = WAIT) -> Outcome:
         """The outcome of an event that was stored before. timeout: the seconds to wait for it.
 
-        Raises `Undecided`, and `EventGone` if the event is no longer stored.
+        Raises `Undecided`, and `NotFound.event_gone` if the event is no longer stored.
         """
         return await outcomes.of_receipt(await self._session.installation(), receipt, timeout)
 
@@ -196,7 +199,7 @@ class Client:
     async def resend(self, sequence: int) -> Receipt:
         """Store again the event whose rejection is at the place `sequence` of the log, once the reason for it is gone.
 
-        Raises `RecordNotFound`, `NotRejected`, `EventGone`, and what `publish` raises.
+        Raises `NotFound.record_not_found`, `NotFound.not_rejected`, `NotFound.event_gone`, and what `publish` raises.
         """
         installation = await self._session.installation()
         return await single.resend(installation, sequence, self._session.settings.request_timeout)
@@ -207,7 +210,7 @@ class Client:
     ) -> DryRun:  # fmt: skip
         """What one event would do to its tree now: its records, its rejection, or nothing. Nothing is sent.
 
-        progress: called with the number of states read so far. Raises `KindMissing`, `Unsendable`.
+        progress: called with the number of states read so far. Raises `SetupError`, `EventRefused`.
         """
         from phaseline.engine.replay.dry_run import dry_run  # noqa: PLC0415  # it decides; other reads need no core
 
@@ -218,7 +221,7 @@ class Client:
     async def ask(self, kind: str, entity_id: str, data: Mapping[str, Any] | None = None) -> dict[str, Any]:
         """What the service of a product says about an entity (docs/own-kinds.md, Services).
 
-        Raises `EntityUnknown`, `InvalidId`; `BadStatusQuery` if the service does not take `data`; `NoAnswer` if no
+        Raises `EntityUnknown`, `InvalidInput`; `InvalidInput` if the service does not take `data`; `NoAnswer` if no
         worker answers such questions; `ServiceRefused`.
         """
         from phaseline.engine.log.questions import ask  # noqa: PLC0415  # few ask
@@ -294,7 +297,7 @@ class Client:
     async def kind_of(self, entity_id: str, kind: str | None = None, *, at: When | None = None) -> str:
         """The kind of the only entity with that id, or `kind` if it exists.
 
-        Raises `EntityUnknown`, `AmbiguousId`, `InvalidId`.
+        Raises `EntityUnknown`, `AmbiguousId`, `InvalidInput.invalid_id`.
         """
         return await (await self.at(at)).kind_of(entity_id, kind)
 
@@ -324,7 +327,7 @@ class Client:
 
         state: a phase, or `{Failed,[Balance,*]}`. condition: one that stands then, or several that stand together.
         tree: this id and those below it. start: a place or a time, included; after a `Moment`, so that a watch
-        continues a view without a gap. follow: go on after the last record that is there. Raises `NoState`.
+        continues a view without a gap. follow: go on after the last record that is there. Raises `InvalidInput`.
         """
         choice = chosen(self.kinds, kind, state, condition)
         wanted = RecordFilter(
@@ -362,7 +365,7 @@ class Client:
         return found.sorted()
 
     async def record(self, sequence: int) -> Logged:
-        """The record at the place `sequence` of the log; raises `RecordNotFound`."""
+        """The record at the place `sequence` of the log; raises `NotFound.record_not_found`."""
         return await log_records.record_at(await self._session.installation(), sequence)
 
     async def event(self, sequence: int) -> bytes | None:
@@ -379,8 +382,8 @@ class Client:
         """The states of an entity and of those below it from `start` to `end`, a lane for each facet.
 
         start: None for the first state. end: None for now. depth: how many levels below; None for all. clock: `event`
-        for the publishers' times; without `end` it ends with the last of them. Raises `TreeUnknown`, `BadDepth`,
-        `StartAfterEnd`, `WrongClock`.
+        for the publishers' times; without `end` it ends with the last of them. Raises `TreeUnknown`, `InvalidInput`,
+        `InvalidInput.start_after_end`, `InvalidInput.wrong_clock`.
         """
         return await ranges.timeline_between(self._session, entity_id, kind, start, end, depth, clock)
 
@@ -389,6 +392,6 @@ class Client:
     ) -> Sequence[Change]:
         """How entities differ between `start` and `end` (None: now), and how they changed; ids in natural order.
 
-        tree: this id and those below it. Raises `StartAfterEnd`.
+        tree: this id and those below it. Raises `InvalidInput.start_after_end`.
         """
         return await ranges.changes_between(self._session, kind, tree, start, end)

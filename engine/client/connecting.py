@@ -51,7 +51,7 @@ def connect(
     url: one server or several of one cluster. source: where the client's events come from. kinds: the tables to check
     against; by default those installed here. context: the name of a context of the `nats` command that describes the
     connection, or `@selected`; what else is given goes before it. Raises `BadSetting`, `NatsUnreachable`,
-    `UserRefused`, `TlsFailed`.
+    `SetupError.user_refused`, `SetupError.tls_failed`.
     """
     given: dict[str, Any] = {"nats": url, **settings}
     if context is not None:

@@ -1,16 +1,16 @@
 """The entities at one moment: the view that `client.at` gives.
 
 Belongs here: one method for each read that is about one moment. Does not: the reads themselves (`engine.log`,
-`engine.explain`), ranges of time and records to come (`client`), reads of one product (`products`).
+`engine.explain`), ranges of time and records to come (`client`), reads of one product
+(`product_views`).
 """
 
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from datetime import datetime
-from typing import Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from phaseline.engine import staleness, unknown_parts
-from phaseline.engine.client.products import EmcoView, FleetView
-from phaseline.engine.explain import fetch
+from phaseline.engine.client import product_views
 from phaseline.engine.explain.model import Explanation
 from phaseline.engine.log import latest, resolve_kind
 from phaseline.engine.log.latest import Latest
@@ -20,6 +20,10 @@ from phaseline.engine.log.when import Moment
 from phaseline.engine.unknown_parts import PartsOf
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.schemas.records import Entity, Transition, utc
+
+if TYPE_CHECKING:
+    from phaseline.engine.products.emco.views import EmcoView
+    from phaseline.engine.products.fleet.views import FleetView
 
 M_co = TypeVar("M_co", bound=Moment | None, covariant=True)
 
@@ -44,15 +48,18 @@ class EntityView(Generic[M_co]):
         """The tables of the kinds."""
         return self._states.installation.kinds
 
-    @property
-    def emco(self) -> EmcoView:
-        """Reads about EMCO."""
-        return EmcoView(self._states)
+    if TYPE_CHECKING:  # of each product a name, which is looked up when it is asked for
+        emco: EmcoView
+        fleet: FleetView
+    else:
 
-    @property
-    def fleet(self) -> FleetView:
-        """Reads about Fleet."""
-        return FleetView(self._states)
+        def __getattr__(self, name: str) -> Any:
+            """The reads of a product."""
+            return product_views.of_view(self, name)
+
+    def __dir__(self) -> Iterable[str]:
+        """The names of methods, and of the reads of products."""
+        return [*super().__dir__(), *product_views.names(self.kinds, of_moments=True)]
 
     async def get(self, kind: str, entity_id: str) -> Entity:
         """One entity; raises `EntityUnknown`."""
@@ -70,7 +77,7 @@ class EntityView(Generic[M_co]):
         """The entities that fit, ids in natural order.
 
         tree: this id and those below it. state: a phase, or `{Failed,[Balance,*]}`. condition: one that stands, or
-        several that stand together. deleted: deleted ones too. Raises `NoState`, `NameUnknown`.
+        several that stand together. deleted: deleted ones too. Raises `InvalidInput.no_state`, `NameUnknown`.
         """
         for record in await self.last_of(kind, tree=tree, state=state, condition=condition, deleted=deleted):
             yield record.entity
@@ -144,11 +151,18 @@ class EntityView(Generic[M_co]):
     async def kind_of(self, entity_id: str, kind: str | None = None) -> str:
         """The kind of the only entity with that id, or `kind` if it exists.
 
-        Raises `EntityUnknown`, `AmbiguousId`, `InvalidId`.
+        Raises `EntityUnknown`, `AmbiguousId`, `InvalidInput.invalid_id`.
         """
         return await resolve_kind.find(self._states, entity_id, kind)
 
     async def why(self, kind: str, entity_id: str) -> Explanation:
         """Why an entity is in its state: back to the events from outside. Raises `EntityUnknown`."""
         latest.check_name(self.kinds, kind, entity_id)
+        from phaseline.engine.explain import fetch  # noqa: PLC0415  # few ask why
+
         return await fetch.explain(self._states, kind, entity_id)
+
+
+def states_of(view: EntityView[Any]) -> StateView:
+    """The states that a view reads, for the reads of products."""
+    return view._states  # noqa: SLF001  # users of a view need none of its parts

@@ -7,7 +7,6 @@ Belongs here: resolving both ends, reading the records between them. Does not: m
 from collections.abc import AsyncIterator
 
 from phaseline.engine.client.session import Session
-from phaseline.engine.errors import TreeUnknown
 from phaseline.engine.log import as_of, latest, log_records
 from phaseline.engine.log.as_of import AsOf
 from phaseline.engine.log.changes import Change, Changes
@@ -16,7 +15,7 @@ from phaseline.engine.log.log_records import Logged
 from phaseline.engine.log.timeline import Timeline, timeline
 from phaseline.engine.log.watch import RecordFilter
 from phaseline.engine.log.when import NOW, START, Moment, When, check_order
-from phaseline.engine.range_errors import BadDepth
+from phaseline.schemas.errors import InvalidInput, TreeUnknown
 from phaseline.schemas.records import Transition
 
 
@@ -24,9 +23,9 @@ async def timeline_between(
     session: Session, entity_id: str, kind: str | None, start: When | None, end: When | None, depth: int | None,
     clock: Clock,
 ) -> Timeline:  # fmt: skip
-    """The states of an entity and of those below it; raises `TreeUnknown`, `BadDepth`, `StartAfterEnd`."""
+    """The states of an entity and of those below it; raises `TreeUnknown`, `InvalidInput`."""
     if depth is not None and depth < 0:
-        raise BadDepth(depth=depth)
+        raise InvalidInput.bad_depth(depth=depth)
     RecordFilter(kind=kind, below=entity_id).check(session.kinds)
     installation = await session.installation()
     if clock == "event":
@@ -45,7 +44,7 @@ async def timeline_between(
 async def changes_between(
     session: Session, kind: str | None, tree: str | None, start: When, end: When | None
 ) -> list[Change]:
-    """How entities differ between two moments, and what happened in between; raises `StartAfterEnd`."""
+    """How entities differ between two moments, and what happened in between; raises `InvalidInput.start_after_end`."""
     RecordFilter(kind=kind, below=tree).check(session.kinds)
     after, up_to = await _range(session, start, end)
     found = Changes()

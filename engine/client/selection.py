@@ -9,10 +9,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Literal, NamedTuple, Protocol, TypeVar
 
 from phaseline.engine.client import maps
-from phaseline.engine.errors import NameUnknown
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.compiler.labels import Language
 from phaseline.machines.docs import wording
+from phaseline.schemas.errors import NameUnknown
 from phaseline.schemas.records import Transition
 from phaseline.schemas.subjects import natural
 

@@ -9,7 +9,6 @@ from typing import Any, Self
 import msgspec
 from msgspec.structs import replace
 
-from phaseline.engine.errors import NotPermitted, WrongClock
 from phaseline.engine.jetstream.stream_reader import StreamReader
 from phaseline.engine.jetstream.streams import Layout, inspect, layout_of
 from phaseline.engine.jetstream.wire import Wire
@@ -26,6 +25,7 @@ from phaseline.engine.publish.compose import default_source
 from phaseline.engine.settings import Settings
 from phaseline.machines.built_in import PRODUCTS, installed
 from phaseline.machines.compiler.kinds import Kinds
+from phaseline.schemas.errors import InvalidInput, NotPermitted
 from phaseline.schemas.subjects import Subjects
 
 
@@ -93,7 +93,7 @@ class Session(msgspec.Struct):
         """A watch of these records, closed at the latest with the client."""
         wanted.check(self.kinds)
         if clock == "event" and follow:
-            raise WrongClock(problem="what is still to come has no place yet")
+            raise InvalidInput.wrong_clock(problem="what is still to come has no place yet")
         made = EventWatch if clock == "event" else Watch
         watch: Watch[Any] = made(self._reader, wanted, start, follow=follow)
         self.watches = [*(other for other in self.watches if not other.over), watch]

@@ -22,7 +22,7 @@ from phaseline.engine.core.timers import Schedule
 from phaseline.engine.core.transitions import Decision
 from phaseline.engine.core.tree import Tree, evolve
 from phaseline.schemas import codec, wire_codec
-from phaseline.schemas.libraries import NotInstalled
+from phaseline.schemas.errors import NotInstalled
 from phaseline.schemas.records import Record, Rejection, Transition
 from phaseline.schemas.subjects import Subjects
 from phaseline.schemas.templates.transition import shared_writer
@@ -316,8 +316,8 @@ class Processor:
 
     def _body(self, record: Record, index: int, records: int, *, as_json: bool) -> bytes:
         """The body of a record, which is number `index` of the `records` of its event. as_json: if JSON holds it."""
-        if not as_json and isinstance(record, Transition):
-            return self._transitions.body(record, index, records)
+        if isinstance(record, Transition):
+            return self._transitions.body(record, index, records, as_json=as_json)
         tables = self.tree.kinds.versions.get(_kind_of(record), "")
         return wire_codec.write(record, index, records, self.installation, tables, as_json=as_json)
 

@@ -5,11 +5,11 @@ Belongs here: holding state, `evolve` and `restore`. Does not: deciding anything
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from phaseline.engine.errors import KindMissing
 from phaseline.machines.compiler.kinds import Kind, Kinds
 from phaseline.machines.language.contact import SILENCE_AFTER
 from phaseline.machines.language.scripts import ScriptRunner
 from phaseline.machines.language.table import ABSENT
+from phaseline.schemas.errors import SetupError
 from phaseline.schemas.records import Entity, EntityAfter, Record, Rejection
 from phaseline.schemas.subjects import ancestor_id, id_above, ids_above
 from phaseline.schemas.templates.reading import read_entities
@@ -171,7 +171,7 @@ def evolve(tree: Tree, record: Record) -> None:
 def restore(tree: Tree, body: bytes) -> int:
     """Apply one record, in the bytes of the log, to the tree; returns the position of its event.
 
-    Raises `KindMissing` if the tree has no such kind.
+    Raises `SetupError.kind_missing` if the tree has no such kind.
     """
     return take_all_in(tree, read_entities([body]))
 
@@ -185,6 +185,6 @@ def take_all_in(tree: Tree, found: Sequence[EntityAfter]) -> int:
     """As `take_in` for several records, in their order; returns the highest position, 0 if there is none."""
     entities = [one.entity for one in found if one.entity is not None]
     if missing := {entity.kind for entity in entities}.difference(tree.kinds):
-        raise KindMissing(kind=min(missing), known=", ".join(tree.kinds))
+        raise SetupError.kind_missing(kind=min(missing), known=", ".join(tree.kinds))
     tree.put_all(entities)
     return max([one.sequence for one in found], default=0)

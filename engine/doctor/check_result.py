@@ -5,9 +5,7 @@ Belongs here: `CheckResult`. Does not: the checks (`server_checks`, `installatio
 
 from typing import Literal, NamedTuple
 
-from phaseline.engine.error_help.exit_codes import code_of
-from phaseline.engine.error_help.remedies import remedy
-from phaseline.engine.errors import PhaselineError
+from phaseline.schemas.errors import PhaselineError
 
 Verdict = Literal["ok", "warning", "problem", "unknown"]
 
@@ -47,8 +45,8 @@ def problem(check: str, found: str, advice: str) -> CheckResult:
 
 
 def failed(check: str, error: PhaselineError, advice: str = "") -> CheckResult:
-    """A check that ended in an error. advice: by default what the error's class has."""
-    return CheckResult(check, "problem", str(error), advice or remedy(error), code_of(error))
+    """A check that ended in an error. advice: by default what the error has."""
+    return CheckResult(check, "problem", str(error), advice or error.remedy, error.exit_code)
 
 
 def unknown(check: str, found: str) -> CheckResult:

@@ -6,9 +6,9 @@ Belongs here: which states of an edge are well, and which need somebody. Does no
 from phaseline.engine.doctor.check_result import CheckResult, ok, problem, unknown, warning
 from phaseline.engine.edge import adding, edge_state
 from phaseline.engine.edge.edge_state import WAITS, EdgeState
-from phaseline.engine.errors import EdgeAccountMissing, NoAnswer, NotPermitted
 from phaseline.engine.jetstream.streams import Layout
 from phaseline.engine.jetstream.wire import Wire
+from phaseline.schemas.errors import NoAnswer, NotPermitted, SetupError
 
 
 async def edges(wire: Wire, layout: Layout) -> list[CheckResult]:
@@ -20,7 +20,9 @@ async def edges(wire: Wire, layout: Layout) -> list[CheckResult]:
         return []
     try:
         found = await edge_state.edges(wire, wire.settings)
-    except (NotPermitted, EdgeAccountMissing):
+    except SetupError as error:
+        if not (isinstance(error, NotPermitted) or SetupError.edge_account_missing.made(error)):
+            raise
         return [unknown("edges", "this user may not ask how they are")]
     well = [one for one in found if one.state == "connected"]
     waiting = sum(one.waiting or 0 for one in well)

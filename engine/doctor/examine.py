@@ -7,23 +7,27 @@ from collections.abc import AsyncIterator
 
 from phaseline.engine.doctor import edge_checks, installation_checks, server_checks
 from phaseline.engine.doctor.check_result import CheckResult, failed, ok
-from phaseline.engine.errors import (
-    NatsUnreachable,
-    NoAnswer,
-    NotPermitted,
-    NotProvisioned,
-    PartitionsDiffer,
-    PartitionsMoved,
-    PhaselineError,
-    PrefixTaken,
-    ServerTooOld,
-)
 from phaseline.engine.jetstream.streams import inspect, layout_of
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.ownership import divided
 from phaseline.engine.settings import Settings
 from phaseline.machines.compiler.kinds import Kinds
+from phaseline.schemas.errors import (
+    NatsUnreachable,
+    NoAnswer,
+    NotPermitted,
+    NotProvisioned,
+    PhaselineError,
+    SetupError,
+)
+
+ADVICE = {
+    NotProvisioned.code: "start a worker, or check --prefix",
+    SetupError.prefix_taken.code: "check --prefix",
+    SetupError.partitions_differ.code: "check --prefix",
+}
+"""What to do if the installation is not as it was asked for."""
 
 
 async def examine(settings: Settings, kinds: Kinds) -> AsyncIterator[CheckResult]:
@@ -56,27 +60,23 @@ async def _connected(wire: Wire, settings: Settings, kinds: Kinds) -> AsyncItera
         return
     try:
         layout = await inspect(wire, settings)
-    except NotProvisioned as error:
-        yield failed("installation", error, "start a worker, or check --prefix")
-        return
-    except ServerTooOld:  # said above
-        return
-    except (PrefixTaken, PartitionsDiffer) as error:
-        yield failed("installation", error, "check --prefix")
-        return
     except NotPermitted as error:
         if settings.partitions is None:
             yield failed("installation", error)
             return
         layout = layout_of(settings, settings.partitions)
+    except SetupError as error:
+        if not SetupError.server_too_old.made(error):  # said above
+            yield failed("installation", error, ADVICE.get(error.code, ""))
+        return
     installation = Installation(wire, layout, kinds)
     try:
         await divided.check(installation)
-    except PartitionsMoved as error:
-        yield failed("installation", error)
-        return
     except NotPermitted:  # workers say it
         pass
+    except SetupError as error:
+        yield failed("installation", error)
+        return
     yield await server_checks.clock(wire, layout.log)
     for finding in await installation_checks.streams(wire, layout, kinds):
         yield finding

@@ -7,7 +7,6 @@ from typing import Any
 
 from phaseline.engine.doctor.check_result import CheckResult, ok, problem, unknown, warning
 from phaseline.engine.doctor.server_checks import age
-from phaseline.engine.errors import NoResponders, NotPermitted, RequestTimedOut
 from phaseline.engine.jetstream.direct_get import gather
 from phaseline.engine.jetstream.stream_settings.fill import size
 from phaseline.engine.jetstream.stream_settings.report import StreamReport, report_on
@@ -18,6 +17,7 @@ from phaseline.engine.log.installation import Installation
 from phaseline.engine.publish.backlog import first_waiting
 from phaseline.engine.publish.living_workers import living
 from phaseline.machines.compiler.kinds import Kinds
+from phaseline.schemas.errors import NoResponders, NotPermitted, RequestTimedOut
 
 WAITING = 5.0
 """Seconds that an event may wait for its decision before that is a problem."""

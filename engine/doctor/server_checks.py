@@ -11,18 +11,17 @@ from typing import Any
 
 from phaseline.engine.doctor.check_result import CheckResult, failed, ok, problem, unknown, warning
 from phaseline.engine.embedded.server_key import NAME as KEY
-from phaseline.engine.errors import (
+from phaseline.engine.jetstream.stream_settings.fill import size
+from phaseline.engine.jetstream.streams import MINIMUM_SERVER
+from phaseline.engine.jetstream.wire import Wire
+from phaseline.schemas.errors import (
     ApiFailed,
-    InboxRefused,
     NoJetStream,
     NoResponders,
     NotPermitted,
     RequestTimedOut,
-    ServerTooOld,
+    SetupError,
 )
-from phaseline.engine.jetstream.stream_settings.fill import size
-from phaseline.engine.jetstream.streams import MINIMUM_SERVER
-from phaseline.engine.jetstream.wire import Wire
 from phaseline.schemas.records import SECOND, nanoseconds
 
 USER_INFO = "$SYS.REQ.USER.INFO"
@@ -38,7 +37,7 @@ def version(wire: Wire) -> CheckResult:
     """Whether the server is new enough for workers."""
     try:
         wire.require(*MINIMUM_SERVER)
-    except ServerTooOld as error:
+    except SetupError as error:
         return failed("version", error)
     return ok("version", f"NATS {wire.version}")
 
@@ -47,9 +46,9 @@ async def user(wire: Wire) -> CheckResult:
     """Which user and account this connection has."""
     try:
         reply = json.loads((await wire.request(USER_INFO)).data)["data"]
-    except InboxRefused as error:
-        return failed("user", error)
-    except (NotPermitted, RequestTimedOut, NoResponders, ValueError, KeyError):
+    except (NotPermitted, RequestTimedOut, NoResponders, ValueError, KeyError) as error:
+        if isinstance(error, NotPermitted) and NotPermitted.inbox_refused.made(error):
+            return failed("user", error)
         return ok("user", "its name is not known: it may not ask the server for it")
     name = reply.get("user") or "no name: the server lets everybody in"
     return ok("user", f"{name}, account {reply.get('account', '?')}{_limits(reply.get('permissions') or {})}")

@@ -12,13 +12,12 @@ from typing import Any, NamedTuple
 from phaseline.engine.edge import edge_streams, event_sources, uplink
 from phaseline.engine.edge.edge_names import TO_EVENTS, TO_HUB, EdgeNames, edge_of, tree_subjects, trees_of
 from phaseline.engine.edge.uplink import Uplink
-from phaseline.engine.errors import ApiFailed, InletHoldsEvents, NameUnknown, NoAnswer
 from phaseline.engine.jetstream.direct_get import NO_MESSAGE, origin
 from phaseline.engine.jetstream.stream_settings.report import STREAM_NOT_FOUND
 from phaseline.engine.jetstream.streams import Layout, inspect
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.settings import DEFAULT_WINDOW, Settings
-from phaseline.engine.setup_errors import NoEdges
+from phaseline.schemas.errors import ApiFailed, NameUnknown, NoAnswer, SetupError
 
 CONSUMER_NOT_FOUND = 10014
 NOT_FOUND = (STREAM_NOT_FOUND, CONSUMER_NOT_FOUND, NO_MESSAGE)
@@ -49,7 +48,7 @@ class Added(NamedTuple):
 async def add(wire: Wire, settings: Settings, name: str, wanted: StoreWanted) -> Added:
     """Add the edge, or make what it lacks. Waits for the edge for as long as for a request.
 
-    Raises `BadSetting`, `NotProvisioned`, `EdgeAccountMissing`, and what `Wire` raises.
+    Raises `BadSetting`, `NotProvisioned`, `SetupError.edge_account_missing`, and what `Wire` raises.
     """
     layout, names = await inspect(wire, settings), EdgeNames(settings.prefix, name)
     way = await uplink.find(wire, names)
@@ -80,7 +79,7 @@ async def _inlet(way: Uplink, events: dict[str, Any]) -> list[str]:
     if found is None:
         await way.at_hub(f"STREAM.CREATE.{name}", wanted)
         return [f"stream {name}"]
-    changed = {"num_replicas": "replicas", "retention": "retention"}
+    changed = {"num_replicas": "replicas", "retention": "retention", "duplicate_window": "dedupe window"}
     differs = [key for key in changed if found[key] != wanted[key]]
     if differs:
         await way.at_hub(f"STREAM.UPDATE.{name}", {**found, **{key: wanted[key] for key in differs}})
@@ -146,11 +145,16 @@ async def _connect(way: Uplink, store: _Store, taken: int) -> list[str]:
     config = (await way.at_hub(f"STREAM.INFO.{way.names.inlet}"))["config"]
     wanted = edge_streams.store_source(way.names)
     is_there = event_sources.has([wanted], config.get("sources"))
-    if is_there and store.renewed:
+    is_older = store.last < taken and not store.renewed
+    if is_older:  # its next number is one that the hub has had
+        await way.at_edge(f"STREAM.PURGE.{way.names.store}", {"seq": taken + 1})
+        store.changed.append(f"numbers of {way.names.store} at the edge, from {taken + 1}")
+    is_other = store.renewed or is_older
+    if is_there and is_other:
         await way.at_hub(subject, {**config, "sources": []})
     if not is_there and 0 < taken <= store.last:
         await way.at_edge(f"STREAM.PURGE.{way.names.store}", {"seq": taken + 1})
-    if not is_there or store.renewed:
+    if not is_there or is_other:
         await way.at_hub(subject, {**config, "sources": [wanted]})
         return [f"source of {way.names.inlet}"]
     return []
@@ -159,12 +163,12 @@ async def _connect(way: Uplink, store: _Store, taken: int) -> list[str]:
 async def remove(wire: Wire, settings: Settings, name: str) -> list[str]:
     """Take the edge out of the installation: its source and its inlet. Its store stays where it is.
 
-    Returns what was removed. Raises `NameUnknown`, `NoEdges`, and `InletHoldsEvents` if EVENTS does not take what the
+    Returns what was removed. Raises `NameUnknown`, `SetupError` if EVENTS does not take what the
     inlet has.
     """
     layout, names = await inspect(wire, settings), EdgeNames(settings.prefix, name)
     if name not in (known := await added(wire, layout)):
-        raise NameUnknown.among("edge", name, known) if known else NoEdges(edge=name)
+        raise NameUnknown.among("edge", name, known) if known else SetupError.no_edges(edge=name)
     way = await uplink.find(wire, names)
     inlet = await _config(way.at_hub, f"STREAM.INFO.{names.inlet}")
     note = None
@@ -186,7 +190,7 @@ async def _drained(way: Uplink, timeout: float) -> None:
     limit = time.monotonic() + timeout
     while count := await _not_taken(way):
         if time.monotonic() > limit:
-            raise InletHoldsEvents(stream=way.names.inlet, count=count)
+            raise SetupError.inlet_holds_events(stream=way.names.inlet, count=count)
         await asyncio.sleep(PAUSE)
 
 

@@ -6,8 +6,8 @@ Belongs here: these names, and what may name an edge. Does not: how the streams 
 from dataclasses import dataclass
 
 from phaseline.engine.accounts.users import EDGE_NAME, EDGE_PROBLEM
-from phaseline.engine.errors import BadSetting
 from phaseline.schemas import subjects
+from phaseline.schemas.errors import BadSetting
 
 TO_HUB, TO_EVENTS = "hub", "events"
 """The consumer of the store, by which the hub takes its events, and the one of the inlet, for EVENTS."""

@@ -20,6 +20,12 @@ A hub that starts asks its edges for events after 0.1 s. Who is not connected by
 """
 PING = "5s"
 """How often it asks the hub for a sign of life. After two questions without an answer it connects anew."""
+SYNC = "always"
+"""When the store is written to the disk: before an event is acknowledged.
+
+A store that loses its last events in a power cut gives their numbers to the next ones, and the hub takes these for the
+events that it has had.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +67,7 @@ def edge_server(server: EdgeServer, plan: AccountPlan, public: Callable[[str], s
         f"server_name: {names.domain}",
         f"listen: {quoted(server.listen)}",
         f"ping_interval: {PING}",
-        f"jetstream {{ domain: {names.domain}, store_dir: {quoted(server.data)}{limit} }}",
+        f"jetstream {{ domain: {names.domain}, store_dir: {quoted(server.data)}{limit}, sync_interval: {SYNC} }}",
         "leafnodes {",
         f"  reconnect: {RECONNECT}",
         "  remotes: [",

@@ -13,12 +13,12 @@ from phaseline.engine.edge.adding import CONSUMER_NOT_FOUND, NOT_FOUND
 from phaseline.engine.edge.edge_names import TO_EVENTS, TO_HUB, EdgeNames, trees_of
 from phaseline.engine.edge.edge_streams import INLET_BYTES, RETENTION
 from phaseline.engine.edge.uplink import Uplink
-from phaseline.engine.errors import ApiFailed, EdgeAccountMissing, EdgeAnswerUnreadable, NoAnswer
 from phaseline.engine.jetstream.streams import Layout, inspect
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.log import checkpoint
 from phaseline.engine.log.checkpoint import EdgeOrigin
 from phaseline.engine.settings import Settings
+from phaseline.schemas.errors import ApiFailed, NoAnswer, SetupError
 from phaseline.schemas.records import nanoseconds
 from phaseline.schemas.subjects import Subjects
 
@@ -36,6 +36,10 @@ NOT_KEPT = (
     "{prefix}.edge.*.api.STREAM.PURGE.*, as `phaseline accounts` prints it"
 )
 FORMER = "an earlier version has made its inlet, so a crash of the hub may double its last events"
+CUT_BACK = (
+    "its store is an older one: its last event has the number {last}, and the hub has had {taken}, so the next ones "
+    "look like events that it has: stop the agents there, and {again}"
+)
 EMPTY_TIME = "0001-01-01T00:00:00Z"
 
 
@@ -120,7 +124,9 @@ async def _edge(wire: Wire, names: EdgeNames, source: dict[str, Any]) -> EdgeSta
         way = await uplink.find(wire, names)
         inlet = await way.at_hub(f"STREAM.INFO.{names.inlet}")
         reading = await way.at_hub(f"CONSUMER.INFO.{names.inlet}.{TO_EVENTS}")
-    except EdgeAccountMissing as error:
+    except SetupError as error:
+        if not SetupError.edge_account_missing.made(error):
+            raise
         return EdgeState(names.name, (), "incomplete", str(error))
     except ApiFailed as error:
         if error.err_code not in NOT_FOUND:
@@ -153,8 +159,8 @@ async def _asked(way: Uplink, known: EdgeState, hub: _Hub, again: str) -> EdgeSt
         with way.understood():
             state, config = store["state"], store["config"]
             held, used, room = int(state["messages"]), int(state["bytes"]), int(config["max_bytes"])
-            waiting = min(held, max(0, int(state["last_seq"]) - hub.taken)) + hub.behind
-            share = used / room if room > 0 else 0.0
+            last, share = int(state["last_seq"]), used / room if room > 0 else 0.0
+            waiting = min(held, max(0, last - hub.taken)) + hub.behind
     except NoAnswer:
         return known._replace(advice="look at its server and its uplink; it keeps its events meanwhile")
     except ApiFailed as error:
@@ -164,9 +170,13 @@ async def _asked(way: Uplink, known: EdgeState, hub: _Hub, again: str) -> EdgeSt
         lost = f"its server has no {what}, so agents there cannot publish; what the hub had not taken is gone: {again}"
         never = f"its server has no store yet: {again}"
         return known._replace(state="store lost", advice=lost if hub.taken else never, last_contact=time.time_ns())
-    except EdgeAnswerUnreadable as error:
+    except SetupError as error:
+        if not SetupError.edge_answer_unreadable.made(error):
+            raise
         return known._replace(state="failing", advice=f"what its server answers is no answer: {error}")
     known = known._replace(waiting=waiting, used=used, room=room, last_contact=time.time_ns())
+    if last < hub.taken:
+        return known._replace(state="store lost", advice=CUT_BACK.format(last=last, taken=hub.taken, again=again))
     if share >= FULL:
         more = f"`phaseline edge add {names.name} --max-bytes BYTES` gives it more room"
         return known._replace(state="full", advice=f"its store refuses events; {more}")

@@ -56,6 +56,7 @@ def inlet(names: EdgeNames, events: dict[str, Any]) -> dict[str, Any]:
         "retention": RETENTION,
         "discard": "new",
         "max_bytes": INLET_BYTES,
+        "duplicate_window": SECOND // 10,  # the least: the store has told repeats apart, and EVENTS does
         "storage": events["storage"],
         "num_replicas": events["num_replicas"],
         "allow_direct": True,

@@ -14,9 +14,9 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from typing import Any
 
-from phaseline.engine.errors import ApiFailed, NoAnswer, StreamsDiffer
 from phaseline.engine.jetstream.streams import Layout
 from phaseline.engine.jetstream.wire import Wire
+from phaseline.schemas.errors import ApiFailed, NoAnswer, SetupError
 from phaseline.schemas.records import SECOND
 
 LOCK = "phaseline-edges"
@@ -54,7 +54,7 @@ async def take_in(
             await wire.api(f"STREAM.UPDATE.{layout.events}", {**config, "sources": wanted, "metadata": metadata})
             changed = True
     problem = "other programs change its sources again and again"
-    raise StreamsDiffer(stream=layout.events, difference=problem, way_out="try again once they have ended")
+    raise SetupError.streams_differ(stream=layout.events, difference=problem, way_out="try again once they have ended")
 
 
 def has(wanted: list[dict[str, Any]], found: list[dict[str, Any]] | None) -> bool:
@@ -78,7 +78,7 @@ async def _locked(wire: Wire, stream: str) -> AsyncIterator[None]:
         first = first or await _holder(wire, stream)
         if waited > PATIENCE:
             problem = f"its consumer {LOCK} stays, with which another program adds or removes an edge"
-            raise StreamsDiffer(stream=stream, difference=problem, way_out="try again once that has ended")
+            raise SetupError.streams_differ(stream=stream, difference=problem, way_out="try again once that has ended")
         if waited > DEAD and await _holder(wire, stream) == first:
             await _delete(wire, stream)
         await asyncio.sleep(PAUSE)

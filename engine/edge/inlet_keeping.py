@@ -7,16 +7,21 @@ edge keeps what follows: nothing is lost.
 """
 
 import asyncio
+import base64
 import time
+from collections import Counter
 from collections.abc import Callable
+from contextlib import suppress
 
 from phaseline.engine import logs
 from phaseline.engine.edge import adding, edge_streams, uplink
+from phaseline.engine.edge.arrivals import Arrivals
 from phaseline.engine.edge.edge_names import TO_EVENTS, EdgeNames
 from phaseline.engine.edge.uplink import Uplink
-from phaseline.engine.errors import PhaselineError
+from phaseline.engine.jetstream.frames import read_headers
 from phaseline.engine.jetstream.streams import Layout
 from phaseline.engine.jetstream.wire import Wire
+from phaseline.schemas.errors import PhaselineError
 
 LOOK = 2.0
 """Seconds between two looks."""
@@ -29,9 +34,10 @@ log = logs.get_logger(__name__)
 class InletKeeper:
     """The looks of one worker at all inlets. is_due: whether it is this worker that looks."""
 
-    def __init__(self, wire: Wire, layout: Layout, is_due: Callable[[], bool]) -> None:
-        """Nothing is known yet."""
+    def __init__(self, wire: Wire, layout: Layout, is_due: Callable[[], bool], dropped: Counter[str]) -> None:
+        """Nothing is known yet. dropped: counts by edge the events that EVENTS took and did not store."""
         self._wire, self._layout, self._is_due = wire, layout, is_due
+        self._arrivals, self._dropped = Arrivals(layout), dropped
         self._kept: dict[str, int] = {}
         """By edge, the last message of its inlet that EVENTS had at the last look."""
         self._say_again: dict[str, float] = {}
@@ -53,7 +59,7 @@ class InletKeeper:
             place = int(source.get("seq", 0))
             if not place or self._kept.get(name) != place:
                 try:
-                    is_small = await keep(await uplink.find(self._wire, EdgeNames(self._layout.prefix, name)))
+                    is_small = await self._keep(await uplink.find(self._wire, EdgeNames(self._layout.prefix, name)))
                 except PhaselineError as error:
                     self._say(name, error)
                 else:
@@ -65,18 +71,32 @@ class InletKeeper:
             self._say_again[name] = now + SAY_AGAIN
             log.warning("inlet_not_kept", edge=name, error=str(error))
 
+    async def _keep(self, way: Uplink) -> bool:
+        """Remove from an inlet what EVENTS has, but for the last message. Returns whether that is all it held."""
+        name = way.names.inlet
+        inlet = await way.at_hub(f"STREAM.INFO.{name}")
+        if inlet["config"]["retention"] != edge_streams.RETENTION:
+            return True  # an earlier version has made it, and it keeps nothing
+        first, last = int(inlet["state"]["first_seq"]), int(inlet["state"]["last_seq"])
+        # Asked after the stream: what waits then includes all that was in the stream before.
+        consumer = await way.at_hub(f"CONSUMER.INFO.{name}.{TO_EVENTS}")
+        waits = int(consumer["num_pending"]) + int(consumer["num_ack_pending"])
+        taken = int(consumer["ack_floor"]["stream_seq"]) if waits else last
+        if missing := await self._arrivals.missing(way, inlet, consumer, taken):
+            await self._say_dropped(way, missing)
+        if taken > max(first, 1):  # for the sequence 1 the server would purge everything
+            await way.at_hub(f"STREAM.PURGE.{name}", {"seq": taken})
+        return not waits
 
-async def keep(way: Uplink) -> bool:
-    """Remove from an inlet what EVENTS has, but for the last message. Returns whether that is all it held."""
-    name = way.names.inlet
-    inlet = await way.at_hub(f"STREAM.INFO.{name}")
-    if inlet["config"]["retention"] != edge_streams.RETENTION:
-        return True  # an earlier version has made it, and it keeps nothing
-    first, last = int(inlet["state"]["first_seq"]), int(inlet["state"]["last_seq"])
-    # Asked after the stream: what waits then includes all that was in the stream before.
-    consumer = await way.at_hub(f"CONSUMER.INFO.{name}.{TO_EVENTS}")
-    waits = int(consumer["num_pending"]) + int(consumer["num_ack_pending"])
-    taken = int(consumer["ack_floor"]["stream_seq"]) if waits else last
-    if taken > max(first, 1):  # for the sequence 1 the server would purge everything
-        await way.at_hub(f"STREAM.PURGE.{name}", {"seq": taken})
-    return not waits
+    async def _say_dropped(self, way: Uplink, missing: list[int]) -> None:
+        """Say which events EVENTS has dropped, as long as the inlet has them."""
+        edge, subject, message_id = way.names.name, "", ""
+        self._dropped[edge] += len(missing)
+        with suppress(PhaselineError):  # the accounts may be those of an earlier version
+            found = (await way.at_hub(f"STREAM.MSG.GET.{way.names.inlet}", {"seq": missing[0]}))["message"]
+            subject = found["subject"]
+            message_id = read_headers(base64.b64decode(found.get("hdrs", ""))).get("Nats-Msg-Id", "")
+        log.warning(
+            "edge_events_dropped", edge=edge, count=len(missing), first=missing[0], last=missing[-1], subject=subject,
+            message_id=message_id,
+        )  # fmt: skip

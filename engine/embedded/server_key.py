@@ -17,8 +17,8 @@ from urllib.parse import urlsplit
 import msgspec
 
 from phaseline.engine.accounts.secret_files import write_new
-from phaseline.engine.errors import KeyUnreadable
 from phaseline.engine.settings import Settings
+from phaseline.schemas.errors import SetupError
 
 NAME = "phaseline"
 """The name of the key in the data directory. Its file holds an nkey seed, as other NATS clients read it."""
@@ -35,7 +35,7 @@ class ServerKey(msgspec.Struct, frozen=True):
 
 
 def prepare(data: Path) -> ServerKey:
-    """Close a data directory to other users, and return its key, made at the first start. Raises `KeyUnreadable`."""
+    """Close a data directory to other users, and return its key, made at the first start. Raises `SetupError`."""
     data = data.resolve()
     remedy = "choose another directory, or let every user of the machine connect with --open"
     _check_owner(data, remedy)
@@ -76,7 +76,7 @@ def withdraw(port: int, key: ServerKey) -> None:
 
 
 def with_key(settings: Settings) -> Settings:
-    """The settings with the key of our own server, if they lead to it without credentials. Raises `KeyUnreadable`."""
+    """The settings with the key of our own server, if they lead to it without credentials. Raises `SetupError`."""
     port = _port_of(settings)
     if port is None:
         return settings
@@ -111,12 +111,12 @@ def _announcement(port: int) -> Path:
     return Path(home) / "phaseline" / "servers" / f"{port}.json"
 
 
-def _unsafe(path: Path, problem: str, remedy: str) -> KeyUnreadable:
-    return KeyUnreadable(path=path, cause=f"it {problem}; {remedy}")
+def _unsafe(path: Path, problem: str, remedy: str) -> SetupError:
+    return SetupError.key_unreadable(path=path, cause=f"it {problem}; {remedy}")
 
 
 def _check_private(path: Path) -> None:
-    """Raise `KeyUnreadable` if others can read or replace a file, or have done so."""
+    """Raise `SetupError.key_unreadable` if others can read or replace a file, or have done so."""
     _check_owner(path, "remove it, and start `phaseline up` again")
     mode = path.lstat().st_mode
     if stat.S_ISLNK(mode):

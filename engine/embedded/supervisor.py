@@ -13,7 +13,7 @@ from pathlib import Path
 
 from phaseline.engine import logs
 from phaseline.engine.embedded.server import EmbeddedServer
-from phaseline.engine.errors import PhaselineError, ServerGone
+from phaseline.schemas.errors import PhaselineError, SetupError
 
 LOOK = 0.2
 """Seconds between two looks at the server."""
@@ -92,7 +92,7 @@ class Supervisor:
         """What the server logged when it could no longer store anything; empty if it can."""
 
     async def run(self) -> None:
-        """Watch for ever; raises `ServerGone` if the server does not stay alive."""
+        """Watch for ever; raises `SetupError.server_gone` if the server does not stay alive."""
         while True:
             await asyncio.sleep(LOOK)
             status = self._server.exit_status
@@ -129,7 +129,7 @@ class Supervisor:
         self._deaths.add()
         how, deaths = how_it_ended(status), self._deaths.count
         if deaths > DEATHS:
-            raise ServerGone(times=deaths, seconds=PERIOD, how=how, cause=self._server.last_words())
+            raise SetupError.server_gone(times=deaths, seconds=PERIOD, how=how, cause=self._server.last_words())
         log.error("server_died", how=how, deaths=deaths, seconds=self._deaths.pause)
         await asyncio.sleep(self._deaths.pause)
         await self._start_again()

@@ -10,7 +10,6 @@ from typing import NamedTuple
 from msgspec import structs
 
 from phaseline.engine.core.tree import Tree
-from phaseline.engine.errors import EntityUnknown
 from phaseline.engine.explain.explainer import explain_entity
 from phaseline.engine.explain.model import Explanation, FacetExplanation
 from phaseline.engine.log.as_of import AsOf
@@ -18,6 +17,7 @@ from phaseline.engine.log.state_view import StateView
 from phaseline.engine.log.when import NOW
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.language.scripts import ScriptRunner
+from phaseline.schemas.errors import EntityUnknown
 from phaseline.schemas.records import Entity, Transition
 from phaseline.schemas.subjects import ancestor_id
 

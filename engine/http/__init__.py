@@ -2,7 +2,7 @@
 
 | module or package | holds |
 |---|---|
-| `routes` | the table of all requests |
+| `routes`, `all_routes` | the table of our own requests; those of products beside them |
 | `parameters` | what a request may say |
 | `call` | a request with what answers need |
 | `app` | from a request to its answer |

@@ -20,22 +20,15 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from phaseline.engine import logs
-from phaseline.engine.errors import PhaselineError
 from phaseline.engine.http import openapi, parameters, problems
 from phaseline.engine.http.access import trees
 from phaseline.engine.http.access.access import Access
+from phaseline.engine.http.all_routes import all_routes
 from phaseline.engine.http.call import CallOf, HttpAnswer, Served
-from phaseline.engine.http.routes import PAGE, ROUTES, Route
+from phaseline.engine.http.routes import PAGE, Route, pattern
 from phaseline.engine.log.when import NOW, Moment
-from phaseline.engine.request_errors import (
-    BadParameter,
-    BodyCut,
-    MethodNotAllowed,
-    NoToken,
-    PathUnknown,
-    TooManyEvents,
-)
 from phaseline.schemas import codec
+from phaseline.schemas.errors import InvalidInput, NotFound, PhaselineError
 from phaseline.schemas.records import timestamp
 from phaseline.schemas.similar import did_you_mean
 
@@ -44,7 +37,6 @@ COMPRESSED, IN_THREAD = 1_000, 100_000
 LEVEL = 4
 FOR_EVER = "max-age=31536000, immutable"
 REVALIDATED = "no-cache"
-_PART = re.compile(r"\{(\w+)\}")
 
 log = logs.get_logger(__name__)
 
@@ -54,41 +46,37 @@ class Router:
 
     def __init__(self, routes: Iterable[Route]) -> None:
         """The first route that fits counts."""
-        self._routes = [(re.compile(_pattern(route.path)), route) for route in routes]
+        self._routes = [(re.compile(pattern(route.path)), route) for route in routes]
         self._paths = list(dict.fromkeys(route.path for _, route in self._routes))
 
     def find(self, method: str, path: str) -> tuple[Route, dict[str, str]]:
-        """The route and the parameters in its path; raises `PathUnknown`, `MethodNotAllowed`."""
+        """The route and the parameters in its path; raises `NotFound`, `InvalidInput`."""
         method = "GET" if method == "HEAD" else method
         matching = [(route, found) for pattern, route in self._routes if (found := pattern.fullmatch(path))]
         if not matching:
-            raise PathUnknown(path=path[:128], meant=did_you_mean(path, self._paths))
+            raise NotFound.path_unknown(path=path[:128], meant=did_you_mean(path, self._paths))
         for route, found in matching:
             if route.method == method:
                 return route, found.groupdict()
         allowed = ", ".join(dict.fromkeys(route.method for route, _ in matching))
-        raise MethodNotAllowed(path=matching[0][0].path, method=method[:16], allowed=allowed)
-
-
-def _pattern(path: str) -> str:
-    """The regular expression of a path. The last parameter takes slashes too."""
-    head, last, tail = path.rpartition("{")
-    head = _PART.sub(r"(?P<\1>[^/]+)", head)
-    return head + _PART.sub(r"(?P<\1>.+)", last + tail) if last else path
+        raise InvalidInput.method_not_allowed(path=matching[0][0].path, method=method[:16], allowed=allowed)
 
 
 class HttpApp:
     """The application that uvicorn runs."""
 
-    def __init__(self, service: Served, access: Access | None = None, routes: Iterable[Route] = ROUTES) -> None:
-        """HttpAnswer from this service. access: who is let in; by default everybody who reaches the server."""
-        routes = tuple(routes)
+    def __init__(self, service: Served, access: Access | None = None, routes: Iterable[Route] = ()) -> None:
+        """Answer from this service. access: who is let in; by default everybody who reaches the server.
+
+        routes: by default all of our own and those of products. Raises `SetupError.kinds_broken` if these do not fit.
+        """
+        routes = tuple(routes) or all_routes(service.kinds.products)
         self._service, self._access, self._router = service, access or Access(), Router(routes)
         self._version = zlib.crc32(service.kinds.digest.encode())
         service.description = codec.encode_json(openapi.document(routes))
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """HttpAnswer one request."""
+        """Answer one request."""
         if scope["type"] != "http":
             return
         request, began = Request(scope, receive), time.monotonic()
@@ -109,7 +97,7 @@ class HttpApp:
         except PhaselineError as error:
             return _problem(request, error)
         except ClientDisconnect:
-            return _problem(request, BodyCut())
+            return _problem(request, InvalidInput.body_cut())
         except Exception as error:
             log.exception("request_failed", path=request.scope["path"], error=repr(error))
             return _problem(request, error)
@@ -122,7 +110,7 @@ class HttpApp:
         query = [] if route.answer == PAGE else _query(request.scope["query_string"])
         caller = await self._access.admit(request, route.needs(query))
         names = [one.name for one in route.parameters]
-        given = trees.narrow(caller, route.name, route.role, names, query, in_path)
+        given = trees.narrow(caller, route.name, route.role, names, query, in_path, across=route.is_across)
         values = parameters.read(route.parameters, given, in_path)
         call = CallOf(self._service, request, values, caller, tuple(sorted(given)), self._access.budgets)
         known = request.headers.get("if-none-match", "")
@@ -179,17 +167,17 @@ def _decoded(raw: bytes, what: str) -> str:
     try:
         return unquote_to_bytes(raw.partition(b"?")[0]).decode()
     except UnicodeDecodeError:
-        raise BadParameter(name=what, problem="is not UTF-8, percent-encoded") from None
+        raise InvalidInput.bad_parameter(name=what, problem="is not UTF-8, percent-encoded") from None
 
 
 def _query(raw: bytes) -> list[tuple[str, str]]:
-    """The names and values of a query; raises `BadParameter`."""
+    """The names and values of a query; raises `InvalidInput.bad_parameter`."""
     try:
         return parse_qsl(raw.decode("ascii"), keep_blank_values=True, errors="strict", max_num_fields=100)
     except UnicodeDecodeError:
-        raise BadParameter(name="the query", problem="is not UTF-8, percent-encoded") from None
+        raise InvalidInput.bad_parameter(name="the query", problem="is not UTF-8, percent-encoded") from None
     except ValueError as error:
-        raise BadParameter(name="the query", problem=str(error)) from None
+        raise InvalidInput.bad_parameter(name="the query", problem=str(error)) from None
 
 
 def _problem(request: Request, error: Exception) -> Response:
@@ -197,10 +185,10 @@ def _problem(request: Request, error: Exception) -> Response:
     headers = {"Cache-Control": "no-store"}
     if body["status"] in (503, 504):
         headers["Retry-After"] = problems.RETRY_AFTER
-    if isinstance(error, TooManyEvents):
-        headers["Retry-After"] = str(math.ceil(error.seconds))
-    if isinstance(error, MethodNotAllowed):
-        headers["Allow"] = error.allowed
-    if isinstance(error, NoToken):
+    if InvalidInput.too_many_events.made(error):
+        headers["Retry-After"] = str(math.ceil(body["seconds"]))
+    if body["status"] == 405:
+        headers["Allow"] = body["allowed"]
+    if body["status"] == 401:
         headers["WWW-Authenticate"] = "Bearer"
     return Response(codec.encode_json(body), body["status"], headers, problems.MEDIA_TYPE)

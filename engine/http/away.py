@@ -9,9 +9,16 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
 from phaseline.engine import logs
-from phaseline.engine.errors import ApiFailed, NatsUnreachable, NoAnswer, NoResponders, NoRoom, PhaselineError
 from phaseline.engine.jetstream.api_reply import can_pass
 from phaseline.engine.jetstream.wire import Wire
+from phaseline.schemas.errors import (
+    ApiFailed,
+    NatsUnreachable,
+    NoAnswer,
+    NoResponders,
+    NoRoom,
+    PhaselineError,
+)
 
 PATIENCE = 5.0
 """Seconds without NATS after which whoever waits for it gets an answer."""

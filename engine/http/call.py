@@ -53,7 +53,7 @@ class CallOf(Generic[S]):
     budgets: Budgets
 
     def charge(self, events: int = 1) -> None:
-        """Take events from the budget of the caller, or of the address that sends; raises `TooManyEvents`."""
+        """Take events from the budget of the caller, or of the address that sends; raises `InvalidInput`."""
         self.budgets.take(self.sender, events)
 
     @property

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from starlette.types import ASGIApp
 
+from phaseline.engine.http.access.access import PROBES
 from phaseline.engine.http.clients import Clients
 
 if TYPE_CHECKING:
@@ -25,6 +26,11 @@ UNWANTED = 16 << 20
 """Bytes of a body above which the connection ends: the answer, that it is too large, was sent long before."""
 TAKEN, SLICE = 4 << 10, 256
 """Bytes that are read from a socket at once, and that are parsed at once: no more than a dozen requests."""
+TURN = 8 << 10
+"""Bytes that are read, of all connections, before each of them gets only a slice until the loop turns.
+
+A thousand bytes can take half a millisecond to parse, and a probe waits for all that are ready.
+"""
 PIECE = 16 << 10
 """Bytes of an answer that are handed to a socket at once."""
 UNREAD, TARDY = 32 << 20, 1.0
@@ -32,7 +38,13 @@ UNREAD, TARDY = 32 << 20, 1.0
 BODIES = 8 << 20
 """Bytes of bodies whose requests are not answered; beyond that, some of those that still come give way."""
 EXTRA, GIVING_WAY, GRACE = 16, 16, 0.5
-"""Connections beyond the room, for probes; how many give way at once when the room is full, and after how long."""
+"""Connections beyond the room, for requests that are whole, and as many again for probes; how many connections give way
+at once when the room is full, and after how long."""
+READING = (b"GET ", b"HEAD ")
+PROBING = tuple(b"%s%s" % (method, path.encode()) for method in READING for path in PROBES)
+"""The beginnings of requests that have no body, and of those of probes."""
+OFTEN = 0.02
+"""Seconds between two looks at all connections for those that may give way."""
 LOOKS = 15
 """How often a request beyond the room looks whether a connection gives way, until each that waits may."""
 
@@ -121,14 +133,27 @@ class Guard:
         self.app, self.clients, self.turns = app, clients, Turns()
         self.taken = memoryview(bytearray(TAKEN))
         """Where every connection reads to; its bytes are copied at once."""
+        self._left = TURN
         self.unread = 0
         """Bytes of answers that are being sent."""
         self.bodies = 0
         """Bytes of bodies that are held."""
+        self._looks_again = 0.0
         self._hoping = 0
         """Requests beyond the room that wait for another connection to give way."""
         self._open: set[GuardedConnection] = set()
         self._peers: Counter[str] = Counter()
+
+    def place(self) -> memoryview:
+        """Where the next bytes of a connection go: the more have been read in this turn of the loop, the fewer."""
+        if self._left == TURN:
+            asyncio.get_running_loop().call_soon(self._turn)
+        size = TAKEN if self._left > 0 else SLICE
+        self._left -= size
+        return self.taken[:size]
+
+    def _turn(self) -> None:
+        self._left = TURN
 
     def admit(self, one: "GuardedConnection") -> None:
         """A connection that begins. If there is no room, it may ask for probes only."""
@@ -144,17 +169,24 @@ class Guard:
             self._peers -= Counter((one.peer,))
             self.clients.connections = len(self._open)
 
+    @property
+    def has_place(self) -> bool:
+        """Whether those that are open are within the room."""
+        return len(self._open) <= self.clients.room
+
     def has_room(self, opening: int) -> bool:
-        """Whether one more can be accepted. Makes room. opening: connections that are accepted, and not here yet."""
+        """Whether one more can be accepted. opening: connections that are accepted, and not here yet."""
+        return len(self._open) + opening < self.clients.room
+
+    def lets_in(self, opening: int, seen: bytes) -> bool:
+        """Whether one more, whose head is whole, can be accepted: within the room, or beyond it. May make room.
+
+        Whoever sends a body may have sent a part of it only, so there is no place beyond the room for that.
+        """
         missing = len(self._open) + opening - self.clients.room + 1
-        if missing <= 0:
-            return True
-        missing -= self.give_way()
-        if missing <= 0:
-            return True
-        # Who has asked nothing yet gives way soon, unless it asks: that is worth waiting for.
-        are_new = opening and len(self._open) < self.clients.room
-        return missing <= EXTRA and not are_new and not any(one.is_new for one in self._open)
+        if seen.startswith(PROBING):
+            return missing <= 2 * EXTRA
+        return missing <= (EXTRA if seen.startswith(READING) else 0) or missing <= self.give_way()
 
     def give_way(self) -> int:
         """End some connections that wait for their clients: those of the peers that have most, the oldest first.
@@ -163,6 +195,9 @@ class Guard:
         those that send or take something, only one at a time.
         """
         now = time.monotonic()
+        if now < self._looks_again:  # a look costs the more the more connections there are
+            return 0
+        self._looks_again = now + OFTEN
         for rank, number, grace in ((0, GIVING_WAY, GRACE), (1, GIVING_WAY, GRACE), (2, 1, TARDY)):
             waiting = [one for one in self._open if one.phase().rank == rank]
             found = [one for one in waiting if now - one.since >= grace]
@@ -173,24 +208,26 @@ class Guard:
                 return len(gone)
         return 0
 
-    async def make_room(self) -> bool:
-        """End another connection for a request beyond the room, as soon as one may give way; whether one did.
+    async def make_room(self, *, is_whole: bool) -> bool:
+        """Wait until a request beyond the room has a place; whether it has.
 
-        Few requests wait for that at once, because probes need the other places.
+        One that is whole ends another connection for it, as soon as one may give way. One whose body still comes does
+        not, and waits less. Few requests wait at once, because others need the places beyond the room.
         """
-        if self._hoping >= EXTRA // 2:
-            return False
+        looks, most = (LOOKS, EXTRA // 2) if is_whole else (LOOKS // 3, EXTRA // 4)
+        if self._hoping >= most:
+            return self.has_place
         self._hoping += 1
         try:
-            for _ in range(LOOKS):
-                if self.give_way():
+            for _ in range(looks):
+                if self.has_place or (is_whole and self.give_way()):
                     return True
-                if all(one.phase().rank is None for one in self._open):
+                if is_whole and all(one.phase().rank is None for one in self._open):
                     return False
                 await asyncio.sleep((GRACE + TARDY) / LOOKS)
         finally:
             self._hoping -= 1
-        return False
+        return self.has_place
 
     def relieve_handles(self) -> None:
         """No handle is left for a connection: end some that wait."""
@@ -227,3 +264,8 @@ class Guard:
         for one in sorted(coming, key=lambda one: (-by_peer[one.peer], one.since)):
             if self.bodies > BODIES:
                 one.end(BODIES_LARGE)
+
+
+def network(host: str) -> str:
+    """Whose connection it is: the address; of IPv6 the network, of which anybody has all addresses."""
+    return ":".join(host.split(":")[:4]) if ":" in host else host

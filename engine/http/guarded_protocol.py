@@ -82,11 +82,6 @@ class GuardedConnection(HttpToolsProtocol, asyncio.BufferedProtocol):
         return phase
 
     @property
-    def is_new(self) -> bool:
-        """Whether no request has come yet."""
-        return self.cycle is None and not self.is_extra
-
-    @property
     def _is_busy(self) -> bool:
         """Whether the answer to a request is not complete."""
         return bool(self.pipeline) or (self.cycle is not None and not self.cycle.response_complete)
@@ -98,7 +93,7 @@ class GuardedConnection(HttpToolsProtocol, asyncio.BufferedProtocol):
         super().connection_made(transport)
         self.flow = _Flow(transport)
         transport.set_write_buffer_limits(limits.PIECE)
-        self.peer = _network(self.client)
+        self.peer = limits.network(self.client[0] if self.client else "")
         self.since = time.monotonic()
         self.guard.admit(self)
 
@@ -111,7 +106,7 @@ class GuardedConnection(HttpToolsProtocol, asyncio.BufferedProtocol):
 
     def get_buffer(self, sizehint: int) -> memoryview:  # noqa: ARG002  # asyncio's signature
         """Where the next bytes go."""
-        return self.guard.taken
+        return self.guard.place()
 
     def buffer_updated(self, nbytes: int) -> None:
         """Bytes have come."""
@@ -137,12 +132,13 @@ class GuardedConnection(HttpToolsProtocol, asyncio.BufferedProtocol):
 
     def _parse(self) -> None:
         data, self._held = self._held, b""
-        at = 0
+        at = self._blank(data)
         while at < len(data) and not self._is_over and (self._in_body or not self._is_busy):
             ends = -1 if self._in_body else data.find(HEAD_ENDS, at, at + limits.SLICE)
             size = limits.SLICE if ends < 0 else ends + len(HEAD_ENDS) - at
             self._feed(data[at : at + size])
             at += size
+            at += self._blank(data[at:])
         self._held = b"" if self._is_over else data[at:]
         held, self.flow.holds = self.flow.holds, bool(self._held)
         if self.flow.holds:
@@ -150,6 +146,15 @@ class GuardedConnection(HttpToolsProtocol, asyncio.BufferedProtocol):
         elif held:
             self.flow.resume_reading()
         self.note()
+
+    def _blank(self, data: bytes) -> int:
+        """How many bytes of empty lines stand before the next request. The parser would skip them, four at a time."""
+        if self._in_head or self._in_body or data[:1] not in (b"\r", b"\n"):
+            return 0
+        blank = len(data) - len(data.lstrip(b"\r\n"))
+        self._framing += blank
+        self._check()
+        return blank
 
     @property
     def _is_over(self) -> bool:
@@ -225,15 +230,16 @@ class GuardedConnection(HttpToolsProtocol, asyncio.BufferedProtocol):
 
     async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request, in pieces that the client takes one after the other."""
+        self.is_extra = self.is_extra and not self.guard.has_place  # others may have gone since it came
         if self.is_extra:
             self.cycle.keep_alive = False
-        # A request that is not whole would take the place of one that is.
-        if self.is_extra and scope["path"] not in PROBES and (self._in_body or not await self.guard.make_room()):
+        is_probe = scope["path"] in PROBES
+        if self.is_extra and not is_probe and not await self.guard.make_room(is_whole=not self._in_body):
             self.guard.clients.refuse(limits.FULL.reason, self.peer)
             await send({"type": "http.response.start", "status": limits.FULL.status, "headers": _headers(limits.FULL)})
             await send({"type": "http.response.body", "body": _body(limits.FULL)})
             return
-        if scope["path"] not in PROBES and not await self.guard.turns.take(self):
+        if not is_probe and not await self.guard.turns.take(self):
             return
         await self.guard.app(scope, receive, functools.partial(self._in_pieces, send))
 
@@ -266,9 +272,7 @@ class GuardedConnection(HttpToolsProtocol, asyncio.BufferedProtocol):
         if why is not None:
             self.guard.clients.refuse(why.reason, self.peer)
             if why.status and self._is_asking:
-                head = f"HTTP/1.1 {why.status} {HTTPStatus(why.status).phrase}\r\n".encode()
-                lines = b"".join(b"%s: %s\r\n" % pair for pair in _headers(why))
-                self.transport.write(b"%s%s\r\n%s" % (head, lines, _body(why)))
+                self.transport.write(refusal(why))
         if self.cycle is not None and not self.cycle.response_complete:
             self.cycle.disconnected = True
             self.cycle.message_event.set()
@@ -291,6 +295,14 @@ class GuardedConnection(HttpToolsProtocol, asyncio.BufferedProtocol):
         return not self._is_busy and bool(self._in_head or self._framing)
 
 
+@functools.cache
+def refusal(why: Ending) -> bytes:
+    """The answer to a request that is not heard to its end."""
+    head = f"HTTP/1.1 {why.status} {HTTPStatus(why.status).phrase}\r\n".encode()
+    lines = b"".join(b"%s: %s\r\n" % pair for pair in _headers(why))
+    return b"%s%s\r\n%s" % (head, lines, _body(why))
+
+
 def _headers(why: Ending) -> Iterable[tuple[bytes, bytes]]:
     return (
         (b"content-type", problems.MEDIA_TYPE.encode()),
@@ -303,9 +315,3 @@ def _headers(why: Ending) -> Iterable[tuple[bytes, bytes]]:
 def _body(why: Ending) -> bytes:
     title = HTTPStatus(why.status).phrase.lower()
     return codec.encode_json({"type": "about:blank", "title": title, "status": why.status, "detail": why.detail})
-
-
-def _network(client: tuple[str, int] | None) -> str:
-    """Whose connection it is: the address; of IPv6 the network, of which anybody has all addresses."""
-    host = "" if client is None else client[0]
-    return ":".join(host.split(":")[:4]) if ":" in host else host

@@ -19,7 +19,7 @@ PROBLEM = {
     "type": "object",
     "required": ["type", "title", "status", "detail", "instance"],
     "properties": {
-        "type": {"type": "string", "description": f"`{problems.TYPE}` and the name of the error"},
+        "type": {"type": "string", "description": f"`{problems.TYPE}` and the code of the error"},
         "title": {"type": "string"},
         "status": {"type": "integer"},
         "detail": {"type": "string", "description": "what is wrong, the value found, and what to do"},

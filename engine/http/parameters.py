@@ -7,10 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from phaseline.engine.errors import NameUnknown
 from phaseline.engine.log.when import KNOWN, parse
-from phaseline.engine.range_errors import NoSuchTime
-from phaseline.engine.request_errors import BadParameter
+from phaseline.schemas.errors import InvalidInput, NameUnknown
 from phaseline.schemas.similar import did_you_mean
 
 Type = Literal["text", "integer", "flag", "moment"]
@@ -35,48 +33,54 @@ class Parameter:
     example: Any = None
 
     def read(self, text: str) -> Any:
-        """The value of a text; raises `BadParameter`."""
+        """The value of a text; raises `InvalidInput.bad_parameter`."""
         if len(text) > LONGEST:
-            raise BadParameter(name=self.name, problem=f"has {len(text)} characters, at most {LONGEST} are taken")
+            raise InvalidInput.bad_parameter(
+                name=self.name, problem=f"has {len(text)} characters, at most {LONGEST} are taken"
+            )
         if self.type == "integer":
             return self._integer(text)
         if self.type == "flag":
             if text.lower() not in (*TRUE, *FALSE):
-                raise BadParameter(name=self.name, problem=f"must be 1 or 0, found {text[:64]!r}")
+                raise InvalidInput.bad_parameter(name=self.name, problem=f"must be 1 or 0, found {text[:64]!r}")
             return text.lower() in TRUE
         if self.type == "moment":
             return self._moment(text)
         if self.options and text not in self.options:
             meant = did_you_mean(text, self.options)
             known = ", ".join(self.options)
-            raise BadParameter(name=self.name, problem=f"must be one of {known}, found {text[:64]!r}{meant}")
+            raise InvalidInput.bad_parameter(
+                name=self.name, problem=f"must be one of {known}, found {text[:64]!r}{meant}"
+            )
         return text
 
     def _integer(self, text: str) -> int:
         if not (text.isascii() and text.removeprefix("-").isdigit() and len(text) <= 19):
-            raise BadParameter(name=self.name, problem=f"must be a whole number, found {text[:64]!r}")
+            raise InvalidInput.bad_parameter(name=self.name, problem=f"must be a whole number, found {text[:64]!r}")
         value = int(text)
         if (self.least is not None and value < self.least) or (self.most is not None and value > self.most):
             bounds = f"at least {self.least}" if self.most is None else f"{self.least} to {self.most}"
-            raise BadParameter(name=self.name, problem=f"must be {bounds}, found {value}")
+            raise InvalidInput.bad_parameter(name=self.name, problem=f"must be {bounds}, found {value}")
         return value
 
     def _moment(self, text: str) -> str:
         """The text itself, once it is known to name a moment. In a query, a `+` that is not encoded is a blank."""
         text = text.replace(" ", "+")
         if text.isdecimal() and len(text) > 18:
-            raise BadParameter(name=self.name, problem=f"must be a place below 10^18, found {text[:64]!r}")
+            raise InvalidInput.bad_parameter(
+                name=self.name, problem=f"must be a place below 10^18, found {text[:64]!r}"
+            )
         try:
             parse(text)
         except NameUnknown:
-            raise BadParameter(name=self.name, problem=f"{text[:64]!r} is none of: {KNOWN}") from None
-        except NoSuchTime as error:
-            raise BadParameter(name=self.name, problem=str(error)) from None
+            raise InvalidInput.bad_parameter(name=self.name, problem=f"{text[:64]!r} is none of: {KNOWN}") from None
+        except InvalidInput as error:
+            raise InvalidInput.bad_parameter(name=self.name, problem=str(error)) from None
         return text
 
 
 def read(parameters: Sequence[Parameter], given: Sequence[tuple[str, str]], path: Mapping[str, str]) -> dict[str, Any]:
-    """The values of all parameters, defaults included; raises `BadParameter` for what is unknown, wrong or twice."""
+    """The values of all parameters, defaults included; raises `InvalidInput` for what is unknown, wrong or twice."""
     known = {one.name: one for one in parameters if not one.is_path}
     values: dict[str, Any] = {one.name: () if one.many else one.default for one in known.values()}
     seen = set[str]()
@@ -84,12 +88,14 @@ def read(parameters: Sequence[Parameter], given: Sequence[tuple[str, str]], path
         if name not in known:
             meant = did_you_mean(name, known)
             takes = f"it takes {', '.join(known)}" if known else "it takes none"
-            raise BadParameter(name=name[:64], problem=f"this request has no such parameter{meant}; {takes}")
+            raise InvalidInput.bad_parameter(
+                name=name[:64], problem=f"this request has no such parameter{meant}; {takes}"
+            )
         one = known[name]
         if one.many:
             values[name] = (*values[name], one.read(text))
         elif name in seen:
-            raise BadParameter(name=name, problem="is given twice")
+            raise InvalidInput.bad_parameter(name=name, problem="is given twice")
         else:
             seen.add(name)
             values[name] = one.read(text)

@@ -1,12 +1,11 @@
-"""The reference of all requests in docs/http.md, made from the table of routes.
+"""The reference of all requests in docs/http.md, made from the tables of routes.
 
 Belongs here: that part of the page. Does not: the rest of the page, which people write.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
-from phaseline.engine.http import problems
 from phaseline.engine.http.cells.cells_routes import CELL_ROUTES, SHARED
 from phaseline.engine.http.parameters import Parameter
 from phaseline.engine.http.routes import PAGE as HTML
@@ -15,25 +14,29 @@ from phaseline.machines.docs.written_part import keep
 
 PAGE = Path("docs/http.md")
 COMMAND = "python3 dev.py generate"
-BEGIN = f"<!-- Written by `{COMMAND}` from engine/http/routes.py, up to the end of the page. -->"
+BEGIN = f"<!-- Written by `{COMMAND}` from the tables of routes, up to the end of the page. -->"
 
 
+PRODUCTS = """EMCO and Fleet add these. An installed package may [add its own](own-kinds.md#requests-by-http)."""
 CELLS = """A server of [several cells](#several-cells) has these, and those above about the server and its tables.
 `/v1/cells/NAME/...` is `/v1/...` of one cell."""
+ERRORS = "[errors.md](errors.md) lists all errors with their statuses."
 
 
-def reference() -> str:
-    """The routes with their parameters, then the statuses of errors."""
+def reference(routes: Iterable[Route]) -> str:
+    """The routes with their parameters, then the statuses of errors. routes: ours and those of products."""
     lines = [BEGIN, "", "## All requests", ""]
     for route in ROUTES:
         lines += _route(route)
+    lines += ["## Requests of products", "", PRODUCTS, ""]
+    for route in routes:
+        if route not in ROUTES:
+            lines += _route(route)
     lines += ["## Requests about several cells", "", CELLS, ""]
     for route in CELL_ROUTES:
         if route.name not in SHARED and route.answer != HTML:
             lines += _route(route)
-    lines += ["## Statuses of errors", "", "| error | status |", "|---|---|"]
-    lines += [f"| `{problems.type_of(error)}` | {status} |" for error, status in problems.STATUSES.items()]
-    return "\n".join(lines) + "\n"
+    return "\n".join([*lines, "## Statuses of errors", "", ERRORS, ""])
 
 
 def _route(route: Route) -> Iterator[str]:
@@ -56,11 +59,11 @@ def _parameter(one: Parameter) -> str:
     return f"| `{one.name}` | {doc}{bounds}{options}{many} | {default} |"
 
 
-def wanted(page: str) -> str:
+def wanted(page: str, routes: Iterable[Route]) -> str:
     """The page with the present reference."""
-    return page.partition(BEGIN)[0] + reference()
+    return page.partition(BEGIN)[0] + reference(routes)
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
+def main(routes: Iterable[Route], arguments: Sequence[str] | None = None) -> int:
     """Write or check the reference; 1 if `--check` finds it stale."""
-    return keep(arguments, COMMAND, PAGE, wanted)
+    return keep(arguments, COMMAND, PAGE, lambda page: wanted(page, routes))

@@ -1,13 +1,13 @@
-"""The table of all requests. The router, the description (`openapi`) and docs/http.md are made from it.
+"""The table of our own requests. The router, the description (`openapi`) and docs/http.md are made from it.
 
 Belongs here: method and path, parameters, what is answered, the role that a request needs, its handler. Does not: the
 handlers (`reading`, `intake`, `access.session`), how a request is read (`app`).
 """
 
+import re
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from phaseline.engine.emco_status.query import LISTS, OUTPUTS, SHAPES, STATUSES, TYPES
 from phaseline.engine.http.access import session
 from phaseline.engine.http.access.caller import TRY, Role
 from phaseline.engine.http.call import Handler
@@ -19,6 +19,7 @@ from phaseline.engine.http.reading import about, entities, installation, metrics
 from phaseline.schemas.cloudevents.content_types import JSON_EVENT, MSGPACK_EVENT
 
 JSON, PAGE = "application/json", "text/html"
+_PART = re.compile(r"\{(\w+)\}")
 
 
 class Route(NamedTuple):
@@ -43,6 +44,8 @@ class Route(NamedTuple):
     """The role that a dry run needs, where there is one."""
     reads_past: bool = False
     """Whether it reads records of the past; with `at`, all requests do."""
+    is_across: bool = False
+    """Whether its answer takes in other trees than that of its `id`, so that readers of some trees may not ask."""
 
     def needs(self, query: Iterable[tuple[str, str]]) -> Role:
         """The role that a request with this query needs."""
@@ -82,17 +85,6 @@ DEPTH = Parameter("depth", "how many levels below; without it, all", "integer", 
 REASON = Parameter("reason", "only with this reason", example="illegal")
 SOURCE = Parameter("source", "only of this source", example="/agent/c1")
 PLACE = Parameter("place", "the place of the rejection in the log", "integer", is_path=True, least=1, example=1)
-STATUS = (
-    Parameter("shape", "EMCO's design notes (`source`), or later EMCO", default="source", options=SHAPES),
-    Parameter("output", "how much of it", default="all", options=OUTPUTS),
-    Parameter("type", "what rsync has, what the cluster has; both without it", many=True, options=TYPES),
-    Parameter("status", "only for the shape `emco`: this status", options=STATUSES),
-    Parameter("app", "only these apps", many=True),
-    Parameter("cluster", "only these clusters", many=True),
-    Parameter("resource", "only these resources", many=True),
-    Parameter("instance", "the app context, in place of the present one"),
-    *(Parameter(name, f"only for the shape `emco`: the names of the {name}", "flag", default=False) for name in LISTS),
-)
 DRY_RUN = Parameter("dry-run", "store nothing: say what the event would do now", "flag", default=False)
 FORCE = Parameter("force", "store an event even if it would be rejected", "flag", default=False)
 SEQUENCE = Parameter("sequence", "the number of the event", "integer", is_path=True, least=1, example=1)
@@ -146,9 +138,6 @@ ROUTES: tuple[Route, ...] = (
           "Whether a sender of webhooks may send here.", role=""),
     Route("GET", "/v1/events/{sequence}", "getEvent", events.event,
           "A stored event, and its outcome if it is decided.", (SEQUENCE,), problems=READ),
-    Route("GET", "/v1/status/{kind}/{id}", "getStatus", installation.status,
-          "The status of an EMCO resource, in both shapes; of a repository, a bundle or a deployment its counts.",
-          (Parameter("kind", "the kind", is_path=True, example="emco_resource"), OF_ID, AT, *STATUS), problems=READ),
     Route("GET", "/v1/summary", "getSummary", installation.summary,
           "Counts, silent places, tables; without `tree` also workers, partitions with owners and backlogs, streams.",
           (TREE,), problems=(400, 503)),
@@ -176,4 +165,11 @@ ROUTES: tuple[Route, ...] = (
     Route("GET", "/page/{file}", "getPageFile", about.page,
           "A file of the page.", (FILE,), answer="*/*", role="", problems=(404,)),
 )  # fmt: skip
-"""All requests, in the order of the documentation."""
+"""Our own requests, in the order of the documentation. Products add theirs (`all_routes`)."""
+
+
+def pattern(path: str) -> str:
+    """The regular expression of a path. The last parameter takes slashes too."""
+    head, last, tail = path.rpartition("{")
+    head = _PART.sub(r"(?P<\1>[^/]+)", head)
+    return head + _PART.sub(r"(?P<\1>.+)", last + tail) if last else path

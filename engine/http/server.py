@@ -1,19 +1,20 @@
 """Listening for requests: uvicorn within our event loop.
 
-Belongs here: starting and stopping, accepting connections. Does not: sockets (`telemetry.listening`), the limits of
-connections (`guard`), requests (`app`), the fleet (`service`).
+Belongs here: starting and stopping. Does not: sockets (`telemetry.listening`), accepting connections (`accepting`),
+their limits (`guard`), requests (`app`), the fleet (`service`).
 """
 
 import asyncio
 import resource
 import socket
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
 from functools import partial
 from typing import Any, NamedTuple
 
 import uvicorn
 
+from phaseline.engine.http.accepting import Accepting
 from phaseline.engine.http.access.access import Access, AccessSettings
 from phaseline.engine.http.app import HttpApp
 from phaseline.engine.http.cells.cells_app import CellsApp
@@ -28,12 +29,8 @@ from phaseline.machines.compiler.kinds import Kinds
 
 STOP = 2
 """Seconds that requests may take to end when the server stops."""
-OWN, LEAST = 96, 8
-"""Handles of the process that are kept for itself and for probes; connections that there is room for in any case."""
-ACCEPTED = 16
-"""Connections that are accepted before those that are open get their turn."""
-LATER = 0.05
-"""Seconds until it is tried again to accept connections, if there was no room."""
+OWN, LEAST = 128, 8
+"""Handles kept for the process, for probes and for the lobby; connections that there is room for in any case."""
 
 
 class Serving(NamedTuple):
@@ -48,61 +45,6 @@ class ServingCells(NamedTuple):
 
     url: str
     service: CellsService
-
-
-class _Accepting:
-    """Accepts connections as long as there is room for them. asyncio would accept until no handle is left."""
-
-    def __init__(self, listening: socket.socket, guard: Guard, protocol: Callable[[], GuardedConnection]) -> None:
-        """Begin. protocol: makes one for each connection."""
-        self._listening, self._guard, self._protocol = listening, guard, protocol
-        self._loop = asyncio.get_running_loop()
-        self._opening = set[asyncio.Task[None]]()
-        self._later: asyncio.TimerHandle | None = None
-        listening.setblocking(False)
-        self._begin()
-
-    def _begin(self) -> None:
-        self._later = None
-        self._loop.add_reader(self._listening.fileno(), self._accept)
-
-    def _wait(self) -> None:
-        self._loop.remove_reader(self._listening.fileno())
-        self._later = self._loop.call_later(LATER, self._begin)
-
-    def _accept(self) -> None:
-        for _ in range(ACCEPTED):
-            if not self._guard.has_room(len(self._opening)):
-                if not self._opening:  # else it is seen at once what becomes of these
-                    self._wait()
-                return
-            try:
-                connection, _ = self._listening.accept()
-            except (BlockingIOError, InterruptedError, ConnectionAbortedError):
-                return
-            except OSError:  # no handle is left, or no memory
-                self._guard.relieve_handles()
-                self._wait()
-                return
-            task = self._loop.create_task(self._open(connection))
-            self._opening.add(task)
-            task.add_done_callback(self._opening.discard)
-
-    async def _open(self, connection: socket.socket) -> None:
-        connection.setblocking(False)
-        try:
-            await self._loop.connect_accepted_socket(self._protocol, connection)
-        except OSError:  # the client has gone
-            connection.close()
-
-    def close(self) -> None:
-        """Accept no more."""
-        self._loop.remove_reader(self._listening.fileno())
-        if self._later is not None:
-            self._later.cancel()
-
-    async def wait_closed(self) -> None:
-        """Return at once."""
 
 
 class _Server(uvicorn.Server):
@@ -120,7 +62,7 @@ class _Server(uvicorn.Server):
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Accept connections."""
         protocol = partial(GuardedConnection, self._guard, self.config, self.server_state, {})
-        self.servers: Any = [_Accepting(one, self._guard, protocol) for one in sockets or ()]
+        self.servers: Any = [Accepting(one, self._guard, protocol) for one in sockets or ()]
         self.started = True
 
     async def on_tick(self, counter: int) -> bool:

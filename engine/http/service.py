@@ -15,7 +15,6 @@ from phaseline.engine import logs
 from phaseline.engine.client.client import Client
 from phaseline.engine.client.entity_view import EntityView
 from phaseline.engine.client.session import Session
-from phaseline.engine.errors import NoAnswer, NotProvisioned, PhaselineError
 from phaseline.engine.http.away import Pulse, unless_away
 from phaseline.engine.http.fleet.columns import Shape
 from phaseline.engine.http.fleet.fleet import LiveFleet
@@ -35,11 +34,11 @@ from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.log_records import direct, message_in
 from phaseline.engine.log.when import NOW, START, Moment, Time, check_order, parse
 from phaseline.engine.publish.compose import default_source
-from phaseline.engine.request_errors import PlaceAhead, PlaceTrimmed, StillLoading
 from phaseline.engine.settings import DEFAULT_HISTORY, Settings
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.docs import plain
 from phaseline.schemas import codec
+from phaseline.schemas.errors import NoAnswer, NotFound, NotProvisioned, PhaselineError
 from phaseline.schemas.records import Transition
 
 READY = 2.0
@@ -120,7 +119,7 @@ class Service:
 
     @property
     def follower(self) -> Follower:
-        """What keeps the fleet up to date; raises `StillLoading` before there is a connection."""
+        """What keeps the fleet up to date; raises `NoAnswer.still_loading` before there is a connection."""
         return self._connected().follower
 
     @property
@@ -166,7 +165,7 @@ class Service:
         if self._failure is not None:
             raise self._failure
         if self._parts is None:
-            raise StillLoading(entities=0, place=0)
+            raise NoAnswer.still_loading(entities=0, place=0)
         return self._parts
 
     @property
@@ -174,31 +173,29 @@ class Service:
         """Why there are no states to answer from; None if there are. They stay while NATS is away."""
         try:
             follower = self.follower
-        except StillLoading:
-            return self._waits_for
         except PhaselineError as error:
-            return str(error)
+            return self._waits_for if NoAnswer.still_loading.made(error) else str(error)
         if follower.failure is not None:
             return str(follower.failure)
         if follower.is_exact.is_set():
             return None
-        return str(StillLoading(entities=len(follower.fleet), place=follower.fleet.place))
+        return str(NoAnswer.still_loading(entities=len(follower.fleet), place=follower.fleet.place))
 
     async def present(self) -> int | None:
-        """The place of the fleet; raises `StillLoading`."""
+        """The place of the fleet; raises `NoAnswer.still_loading`."""
         return (await self.fleet()).place
 
     async def reaching(self) -> Follower:
-        """What keeps the fleet up to date, once the fleet is exact; raises `StillLoading`."""
+        """What keeps the fleet up to date, once the fleet is exact; raises `NoAnswer.still_loading`."""
         await self.follower.ready(READY)
         return self.follower
 
     async def fleet(self) -> LiveFleet:
-        """The fleet, exact at its place; raises `StillLoading`."""
+        """The fleet, exact at its place; raises `NoAnswer.still_loading`."""
         return await self.follower.ready(READY)
 
     async def moment(self, when: str) -> Moment:
-        """The moment that a parameter names; raises `PlaceAhead`, `NameUnknown`."""
+        """The moment that a parameter names; raises `NotFound.place_ahead`, `NameUnknown`."""
         fleet = await self.fleet()
         if when == NOW:
             return Moment(fleet.place, fleet.time_ns)
@@ -208,11 +205,11 @@ class Service:
         if isinstance(named, int) and named > fleet.place:
             info = await self.installation.wire.api(f"STREAM.INFO.{self.installation.layout.log}")
             if named > (last := int(info["state"]["last_seq"])):
-                raise PlaceAhead(place=named, last=last)
+                raise NotFound.place_ahead(place=named, last=last)
         return await as_of.resolve(self.installation, when)
 
     async def beginning(self, start: str | None, end: str | None, up_to: Moment) -> Moment:
-        """The moment at which a range up to another starts; raises `StartAfterEnd` and what `moment` raises."""
+        """The moment at which a range up to another starts; raises `InvalidInput` and what `moment` raises."""
         if start in (None, START):
             return Moment(0, 0)
         after = await self.moment(start)
@@ -220,7 +217,7 @@ class Service:
         return min(after, up_to, key=lambda one: one.place)  # the log may be ahead of the fleet
 
     async def view(self, at: str | None = None, least: int | None = None) -> ViewAt:
-        """The entities at a moment; raises `PlaceAhead`, `NameUnknown`.
+        """The entities at a moment; raises `NotFound.place_ahead`, `NameUnknown`.
 
         at: None for the present. least: a place that the view must have reached.
         """
@@ -255,16 +252,16 @@ class Service:
             self._views = OrderedDict((place, one) for place, one in self._views.items() if one.kept <= CHANGED)
 
     async def check_kept(self, place: int) -> None:
-        """Raise `PlaceTrimmed` if neither the log nor its archive holds what was at this place."""
+        """Raise `NotFound.place_trimmed` if neither the log nor its archive holds what was at this place."""
         installation = self.installation
         if (archive := installation.archive) is not None:
             if await archive.follow() and place <= archive.begins:
-                raise PlaceTrimmed(place=place, first=archive.begins + 1)
+                raise NotFound.place_trimmed(place=place, first=archive.begins + 1)
             if place <= archive.place:
                 return
         archived = await note.last(installation)
         if archived is not None and place <= archived.place:
-            raise PlaceTrimmed(place=place, first=archived.place + 1)
+            raise NotFound.place_trimmed(place=place, first=archived.place + 1)
         first = int((await installation.wire.api(f"STREAM.INFO.{installation.layout.log}"))["state"]["first_seq"])
         if place >= first:
             return
@@ -272,7 +269,7 @@ class Service:
         subject = "" if reply is None else message_in(reply).subject
         # A log begins with checkpoints and notes of tables; of the checkpoints, only the last one stays.
         if not subject.startswith((f"{installation.prefix}.tables.", f"{installation.prefix}.mark.")):
-            raise PlaceTrimmed(place=place, first=first)
+            raise NotFound.place_trimmed(place=place, first=first)
 
     def close(self) -> None:
         """Let all streams end."""

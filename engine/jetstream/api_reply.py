@@ -6,7 +6,7 @@ Belongs here: reading the JSON of JetStream's replies, and which refusals pass. 
 import json
 from typing import Any, Literal, NamedTuple
 
-from phaseline.engine.errors import ApiFailed, Fenced, JetStreamOff, NoAnswer, NoRoom, PhaselineError
+from phaseline.schemas.errors import ApiFailed, Fenced, NoAnswer, NoRoom, PhaselineError
 
 EXPECTED = "Nats-Expected-Last-Subject-Sequence"
 """The header with the sequence that the last message of the subject must have."""
@@ -68,7 +68,7 @@ def verdict(code: int, err_code: int) -> Verdict:
 def can_pass(error: PhaselineError) -> bool:
     """Whether the same request can succeed later: there was no answer, or a refusal that can pass."""
     if isinstance(error, ApiFailed):
-        return verdict(error.code, error.err_code) != "permanent"
+        return verdict(error.nats_code, error.err_code) != "permanent"
     return isinstance(error, NoAnswer)
 
 
@@ -104,5 +104,5 @@ def read_reply(subject: str, data: bytes) -> dict[str, Any]:
         raise Fenced(subject=subject)
     code, number, description = error.get("code", 0), error.get("err_code", 0), error.get("description", "")
     full = verdict(code, number) == "full"
-    failed = NoRoom if full else JetStreamOff if number in NOT_ENABLED else ApiFailed
-    raise failed(subject=subject, code=code, err_code=number, description=description)
+    failed = NoRoom if full else ApiFailed.jet_stream_off if number in NOT_ENABLED else ApiFailed
+    raise failed(subject=subject, nats_code=code, err_code=number, description=description)

@@ -10,9 +10,9 @@ import ssl
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
-from phaseline.engine.errors import BadSetting, NatsUnreachable, PhaselineError, TlsFailed, UserRefused
 from phaseline.engine.jetstream.nats_library import errors as nats_errors
 from phaseline.engine.settings import Settings
+from phaseline.schemas.errors import BadSetting, NatsUnreachable, PhaselineError, SetupError
 
 NO_TLS = "TLS was asked for and this server does not offer it: refusing to talk in clear"
 TLS = (
@@ -77,10 +77,10 @@ def first_failure(settings: Settings, error: Exception) -> PhaselineError:
     if is_refusal(lowered):
         return _refusal(settings, lowered)
     if _is_tls(error, lowered):
-        return TlsFailed(url=settings.shown, problem=_tls_problem(error, lowered))
+        return SetupError.tls_failed(url=settings.shown, problem=_tls_problem(error, lowered))
     if isinstance(error, HUNG_UP) and settings.wants_tls:
         problem = NO_CERTIFICATE if settings.tls_cert is None else OTHER_CERTIFICATE
-        return TlsFailed(url=settings.shown, problem=problem)
+        return SetupError.tls_failed(url=settings.shown, problem=problem)
     return NatsUnreachable(url=settings.shown, cause=text_of(error))
 
 
@@ -99,10 +99,10 @@ def _tls_problem(error: Exception, lowered: str) -> str:
     return found or f"{reason}: do both sides use TLS?"
 
 
-def _refusal(settings: Settings, lowered: str) -> UserRefused:
+def _refusal(settings: Settings, lowered: str) -> SetupError:
     who, why = _user_of(settings)
     why = next((text for words, text in EXPIRED if words in lowered), why)
-    return UserRefused(url=settings.shown, who=who, problem=why)
+    return SetupError.user_refused(url=settings.shown, who=who, problem=why)
 
 
 def _user_of(settings: Settings) -> tuple[str, str]:

@@ -16,7 +16,6 @@ from functools import partial
 from typing import Any
 
 from phaseline.engine import logs
-from phaseline.engine.errors import NatsUnreachable, PhaselineError
 from phaseline.engine.jetstream import frames, nats_library
 from phaseline.engine.jetstream.connect_failures import (
     HUNG_UP,
@@ -31,6 +30,7 @@ from phaseline.engine.jetstream.nats_library import Client
 from phaseline.engine.jetstream.nats_library import errors as nats_errors
 from phaseline.engine.settings import Settings
 from phaseline.schemas import libraries
+from phaseline.schemas.errors import NatsUnreachable, PhaselineError
 
 PENDING_LIMIT = 64 << 20
 """Bytes that may wait to be sent."""
@@ -71,7 +71,7 @@ class Connection(Client):
     # ---- connecting and closing
 
     async def open(self, name: str, *, patient: bool) -> None:
-        """Connect; raises `UserRefused`, `TlsFailed`; unless `patient` also `NatsUnreachable`, if nothing answers."""
+        """Connect; raises `SetupError`; unless `patient` also `NatsUnreachable`, if nothing answers."""
         check_user_files(self._settings)
         self._patient = patient
         connecting = asyncio.ensure_future(self.connect(**self._options(name)))

@@ -9,10 +9,10 @@ import json
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from phaseline.engine.errors import ApiFailed, ConnectionLost, NoResponders, RequestTimedOut
 from phaseline.engine.jetstream import frames
 from phaseline.engine.jetstream.api_reply import Reply
 from phaseline.engine.jetstream.wire import Wire
+from phaseline.schemas.errors import ApiFailed, NoAnswer, NoResponders, RequestTimedOut
 from phaseline.schemas.records import nanoseconds
 
 PENDING = "Nats-Num-Pending"
@@ -92,7 +92,7 @@ async def gather(wire: Wire, subject: str, body: dict[str, Any], timeout: float 
         forget()
         await wire.unsubscribe(sid)
     if lost.is_set():
-        raise ConnectionLost(subject=subject)
+        raise NoAnswer.connection_lost(subject=subject)
     if replies[-1].headers.get(frames.STATUS) == "503":
         raise NoResponders(subject=subject)
     return [reply for reply in replies if reply.headers.get(frames.STATUS) != END_OF_BATCH]

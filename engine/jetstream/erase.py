@@ -9,11 +9,11 @@ servers' replication logs hold a message until the servers compact them.
 import base64
 from typing import NamedTuple
 
-from phaseline.engine.errors import ApiFailed
 from phaseline.engine.jetstream import frames
 from phaseline.engine.jetstream.direct_get import NO_MESSAGE
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.schemas.cloudevents import binary_mode
+from phaseline.schemas.errors import ApiFailed
 
 GONE = (NO_MESSAGE, 10057, 10043)
 """The error codes where the message does not exist."""

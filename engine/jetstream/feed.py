@@ -7,9 +7,9 @@ that was removed (`worker.former_feed`).
 from typing import Any, Literal, cast
 
 from phaseline.engine import logs
-from phaseline.engine.errors import FeedUnknown
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.settings import FEEDS, Feed
+from phaseline.schemas.errors import SetupError
 
 KEY = "phaseline.feed"
 BOTH: Literal["both"] = "both"
@@ -22,10 +22,10 @@ log = logs.get_logger(__name__)
 
 
 def kept(config: dict[str, Any]) -> KeptFeed:
-    """The feed that the configuration of EVENTS says; raises `FeedUnknown`."""
+    """The feed that the configuration of EVENTS says; raises `SetupError.feed_unknown`."""
     found = config.get("metadata", {}).get(KEY, "msgpack")
     if found not in (*FEEDS, BOTH):
-        raise FeedUnknown(found=found, do="update it")
+        raise SetupError.feed_unknown(found=found, do="update it")
     return cast("KeptFeed", found)
 
 

@@ -10,11 +10,11 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
 from phaseline.engine import logs
-from phaseline.engine.errors import NatsUnreachable
 from phaseline.engine.jetstream import frames
 from phaseline.engine.jetstream.nats_library import Msg, sparing
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.schemas.cloudevents import content_types
+from phaseline.schemas.errors import NatsUnreachable
 
 with sparing():
     from nats.micro.service import Service, ServiceConfig

@@ -13,9 +13,9 @@ from typing import Self
 import msgspec
 
 from phaseline.engine import logs
-from phaseline.engine.errors import ApiFailed, NatsUnreachable, NoAnswer, NotPermitted, PhaselineError
 from phaseline.engine.jetstream import consumer, frames
 from phaseline.engine.jetstream.wire import Wire
+from phaseline.schemas.errors import ApiFailed, NatsUnreachable, NoAnswer, NotPermitted, PhaselineError
 
 BUFFER = 3_000
 """Messages that are buffered or requested, at most."""

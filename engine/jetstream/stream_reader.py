@@ -15,12 +15,12 @@ from typing import Any, Protocol, Self
 import msgspec
 
 from phaseline.engine import logs
-from phaseline.engine.errors import ApiFailed, NoAnswer
 from phaseline.engine.jetstream import frames
 from phaseline.engine.jetstream.api_reply import Reply
 from phaseline.engine.jetstream.direct_get import PENDING, gather, message_from_leader
 from phaseline.engine.jetstream.reader import BUFFER, RETRY, Reader, Stored
 from phaseline.engine.jetstream.wire import Wire
+from phaseline.schemas.errors import ApiFailed, NoAnswer
 from phaseline.schemas.records import nanoseconds
 
 BATCH = 1_000
@@ -171,7 +171,7 @@ class DirectReader:
                 break
             if status is not None:
                 description = reply.headers.get(frames.DESCRIPTION, "")
-                raise ApiFailed(subject=subject, code=int(status), err_code=0, description=description)
+                raise ApiFailed(subject=subject, nats_code=int(status), err_code=0, description=description)
             stored = _stored(reply)
             if found and stored.pending != found[-1].pending - 1:
                 log.info("reader_gap", stream=self._stream, expected=found[-1].pending - 1, found=stored.pending)

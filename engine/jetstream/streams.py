@@ -11,19 +11,6 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
-from phaseline.engine.errors import (
-    ApiFailed,
-    EdgeStoreMissing,
-    JetStreamOff,
-    NoAnswer,
-    NoJetStream,
-    NoSuchStream,
-    NotPermitted,
-    NotProvisioned,
-    PartitionsDiffer,
-    PhaselineError,
-    PrefixTaken,
-)
 from phaseline.engine.jetstream import feed
 from phaseline.engine.jetstream.direct_get import last_message_from_leader, origin
 from phaseline.engine.jetstream.feed import KeptFeed
@@ -33,6 +20,16 @@ from phaseline.engine.jetstream.stream_settings.report import StreamReport
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.settings import DEFAULT_PARTITIONS, DEFAULT_WINDOW, Settings
 from phaseline.machines.language.product import CopiedEvent
+from phaseline.schemas.errors import (
+    ApiFailed,
+    NoAnswer,
+    NoJetStream,
+    NoSuchStream,
+    NotPermitted,
+    NotProvisioned,
+    PhaselineError,
+    SetupError,
+)
 from phaseline.schemas.records import SECOND
 
 MINIMUM_SERVER = (2, 15)
@@ -78,8 +75,8 @@ async def provision(wire: Wire, settings: Settings, copies: Collection[CopiedEve
     copies: the events that LIVE copies. Without any, LIVE is left to others.
 
     If the settings want another feed than the installation has, it has that one from now on, unless the former one was
-    removed (`worker.former_feed`). Raises `PartitionsDiffer` if it has another number of partitions than the settings
-    want, and `StreamsDiffer` if a worker cannot work with it.
+    removed (`worker.former_feed`). Raises `SetupError` if it has another number of partitions than the settings
+    want, and `SetupError.streams_differ` if a worker cannot work with it.
     """
     layout = layout_of(settings, settings.partitions or DEFAULT_PARTITIONS, settings.feed or "json")
     if await _config(wire, layout.log) is None:
@@ -130,7 +127,7 @@ async def _first_place(wire: Wire, layout: Layout) -> dict[str, int]:
 
 
 async def inspect(wire: Wire, settings: Settings) -> Layout:
-    """The layout of an existing installation; raises `NotProvisioned` if there is none, and `ServerTooOld`."""
+    """The layout of an existing installation; raises `NotProvisioned` if there is none, and `SetupError`."""
     wire.require(*MINIMUM_SERVER)
     layout = layout_of(settings, 1)
     found = await _config(wire, layout.events)
@@ -147,9 +144,11 @@ async def why_unstored(wire: Wire, error: NoSuchStream) -> PhaselineError:
     try:
         async with asyncio.timeout(LOOK):
             await wire.api(f"STREAM.INFO.{wire.settings.stream('EVENTS')}")
-    except (NoJetStream, JetStreamOff) as found:
+    except NoJetStream as found:
         return found
     except ApiFailed as found:
+        if ApiFailed.jet_stream_off.made(found):
+            return found
         return await _missing(wire) if found.err_code == report.STREAM_NOT_FOUND else error
     except (NoAnswer, NotPermitted, TimeoutError):
         return error
@@ -164,19 +163,19 @@ async def _missing(wire: Wire) -> PhaselineError:
     except PhaselineError:
         domain = ""
     if domain.startswith(domains):
-        return EdgeStoreMissing(edge=domain.removeprefix(domains))
+        return SetupError.edge_store_missing(edge=domain.removeprefix(domains))
     return NotProvisioned(prefix=wire.settings.prefix)
 
 
 def _partitions(config: dict[str, Any], settings: Settings) -> int:
-    """The number of partitions, from the configuration of EVENTS; raises `PrefixTaken`, `PartitionsDiffer`."""
+    """The number of partitions, from the configuration of EVENTS; raises `SetupError`."""
     subject = f"{settings.prefix}.events.*.>"
     if config.get("subjects") != [subject]:
         owner = str(config.get("subjects", ["?"])[0]).partition(".events.")[0]
-        raise PrefixTaken(stream=settings.stream("EVENTS"), owner=owner, prefix=settings.prefix)
+        raise SetupError.prefix_taken(stream=settings.stream("EVENTS"), owner=owner, prefix=settings.prefix)
     found = int(config.get("metadata", {}).get(PARTITIONS, 0))
     if settings.partitions not in (None, found):
-        raise PartitionsDiffer(prefix=settings.prefix, existing=found, wanted=settings.partitions)
+        raise SetupError.partitions_differ(prefix=settings.prefix, existing=found, wanted=settings.partitions)
     return found
 
 

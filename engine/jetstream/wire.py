@@ -15,23 +15,22 @@ from typing import Any, Self
 
 from phaseline.engine import logs
 from phaseline.engine.accounts import roles
-from phaseline.engine.errors import (
-    ConnectionLost,
-    InboxRefused,
-    NoJetStream,
-    NoResponders,
-    NoSuchStream,
-    NotPermitted,
-    PayloadTooLarge,
-    RequestTimedOut,
-    ServerTooOld,
-)
 from phaseline.engine.jetstream import frames
 from phaseline.engine.jetstream.api_reply import Ack, Reply, read_ack, read_reply
 from phaseline.engine.jetstream.connection import Callback, Connection
 from phaseline.engine.jetstream.frames import Headers
 from phaseline.engine.jetstream.reply_subjects import ReplySubjects
 from phaseline.engine.settings import Settings
+from phaseline.schemas.errors import (
+    NoAnswer,
+    NoJetStream,
+    NoResponders,
+    NoSuchStream,
+    NotPermitted,
+    RequestTimedOut,
+    ServerRefused,
+    SetupError,
+)
 
 WHOLE_API = re.compile(r"\$JS(\.[^.]+)?\.API")
 """The prefix of the whole API: of this server, or of a JetStream domain."""
@@ -135,9 +134,9 @@ class Wire:
         return self._connection.version
 
     def require(self, major: int, minor: int) -> None:
-        """Raise `ServerTooOld` unless the server has at least that version."""
+        """Raise `SetupError.server_too_old` unless the server has at least that version."""
         if tuple(int(number) for number in re.findall(r"\d+", self.version)[:2]) < (major, minor):
-            raise ServerTooOld(version=self.version or "unknown", needed=f"{major}.{minor}")
+            raise SetupError.server_too_old(version=self.version or "unknown", needed=f"{major}.{minor}")
 
     async def until_connected(self, timeout: float | None = None) -> None:
         """Wait for the connection; raises `NatsUnreachable` after `timeout` seconds, `RuntimeError` after `close`."""
@@ -199,18 +198,18 @@ class Wire:
     def _refusal(self, subject: str) -> NotPermitted:
         """The error for a request to `subject` that the server does not permit, or whose answer cannot arrive."""
         if self._inbox_refused:
-            return InboxRefused(subject=f"{self._inbox}.*", violation=self._violation[1], who_may="")
+            return NotPermitted.inbox_refused(subject=f"{self._inbox}.*", violation=self._violation[1], who_may="")
         who_may = roles.who_may(subject, self.settings.prefix)
         return NotPermitted(subject=subject, violation=self._violation[1], who_may=who_may)
 
     # ---- sending
 
     def frame(self, subject: str, data: bytes, headers: Headers | None = None, reply: str = "") -> bytes:
-        """One frame for `send`; several can be joined. Raises `PayloadTooLarge`, or `frames.BadFrame`."""
+        """One frame for `send`; several can be joined. Raises `ServerRefused`, or `frames.BadFrame`."""
         buffer = frames.frame(subject, data, headers, reply)
         limit = self._connection.max_payload
         if len(buffer) > limit and (size := len(buffer) - buffer.index(b"\n") - 3) > limit:
-            raise PayloadTooLarge(subject=subject, size=size, limit=limit)
+            raise ServerRefused.payload_too_large(subject=subject, size=size, limit=limit)
         return buffer
 
     def send(self, buffer: bytes) -> None:
@@ -242,7 +241,7 @@ class Wire:
     ) -> Reply:
         """Send a request and wait for one reply. `ahead`: frames that are sent in the same buffer, before the request.
 
-        Raises a subclass of `NoAnswer` if the outcome is unknown, `NotPermitted`, `PayloadTooLarge`.
+        Raises a subclass of `NoAnswer` if the outcome is unknown, `NotPermitted`, `ServerRefused.payload_too_large`.
         """
         seconds = self.settings.request_timeout if timeout is None else timeout
         started = time.monotonic()
@@ -308,7 +307,7 @@ class Wire:
     def _fail_waiting(self) -> None:
         for subject, future in self._waiting.values():
             if not future.done():
-                future.set_exception(ConnectionLost(subject=subject))
+                future.set_exception(NoAnswer.connection_lost(subject=subject))
 
     def _hint(self, since: float) -> str:
         """The permission violation that the server reported since then, if any, as the end of an error message."""

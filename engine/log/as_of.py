@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from typing import Self
 
 from phaseline.engine.core.message import BATCH_LIMIT
-from phaseline.engine.errors import ApiFailed, EntityNotYetKnown, EntityUnknown, TreeNotYetKnown
 from phaseline.engine.jetstream import frames
 from phaseline.engine.jetstream.api_reply import Reply
 from phaseline.engine.jetstream.direct_get import LastMessage, gather
@@ -33,6 +32,7 @@ from phaseline.engine.log.log_records import (
 from phaseline.engine.log.state_view import Pattern, StateView
 from phaseline.engine.log.when import END, Moment, Time, When, parse
 from phaseline.schemas import wire_codec
+from phaseline.schemas.errors import ApiFailed, EntityUnknown, TreeUnknown
 from phaseline.schemas.records import Transition, nanoseconds, timestamp
 from phaseline.schemas.subjects import quoted_id
 
@@ -140,10 +140,10 @@ class AsOf(StateView):
         return cls(installation, await resolve(installation, when))
 
     async def last(self, kind: str, entity_id: str) -> Transition:
-        """The last transition of an entity; raises `EntityNotYetKnown`."""
+        """The last transition of an entity; raises `EntityUnknown.entity_not_yet_known`."""
         found = await self.matching([self._pattern(kind, entity_id)])
         if not found:
-            raise EntityNotYetKnown(kind=kind, id=entity_id, place=self.moment.place)
+            raise EntityUnknown.entity_not_yet_known(kind=kind, id=entity_id, place=self.moment.place)
         return found[0]
 
     async def exists(self, kind: str, entity_id: str) -> bool:
@@ -166,10 +166,10 @@ class AsOf(StateView):
         return in_order(await self.matching(patterns(self.installation, kind, below)), state, deleted=deleted)
 
     async def tree(self, root: str, *, deleted: bool = False) -> list[Transition]:
-        """`root` and all entities under it; raises `TreeNotYetKnown`."""
+        """`root` and all entities under it; raises `TreeUnknown.tree_not_yet_known`."""
         found = await self.states(below=root, deleted=True)
         if not found:
-            raise TreeNotYetKnown(root=root, place=self.moment.place)
+            raise TreeUnknown.tree_not_yet_known(root=root, place=self.moment.place)
         return in_order(found, None, deleted=deleted)
 
     async def matching(self, patterns: Sequence[Pattern]) -> list[Transition]:
@@ -220,7 +220,7 @@ class AsOf(StateView):
 
     def unknown(self, kinds: Sequence[str], entity_id: str) -> EntityUnknown:
         """The error for an id that names no entity of these kinds."""
-        return EntityNotYetKnown(id=entity_id, kind=" or ".join(kinds), place=self.moment.place)
+        return EntityUnknown.entity_not_yet_known(id=entity_id, kind=" or ".join(kinds), place=self.moment.place)
 
     def _pattern(self, kind: str, entity_id: str) -> Pattern:
         return Pattern(self.installation.partition_of(entity_id), kind, quoted_id(entity_id))
@@ -238,7 +238,7 @@ def _message_in(log: str, reply: Reply) -> LastMessage | None:
         return message_in(reply)
     if status not in (NOT_FOUND, TOO_MANY_SUBJECTS):
         description = reply.headers.get(frames.DESCRIPTION, "")
-        raise ApiFailed(subject=log, code=int(status), err_code=0, description=description)
+        raise ApiFailed(subject=log, nats_code=int(status), err_code=0, description=description)
     return None
 
 

@@ -11,7 +11,6 @@ from typing import Literal, NamedTuple
 
 from msgspec.structs import replace
 
-from phaseline.engine.errors import TreeUnknown, WrongClock
 from phaseline.engine.log import latest, log_records
 from phaseline.engine.log.as_of import resolve, transition_filter
 from phaseline.engine.log.installation import Installation
@@ -19,7 +18,7 @@ from phaseline.engine.log.log_records import Logged
 from phaseline.engine.log.timeline import Timeline, timeline
 from phaseline.engine.log.watch import Watch
 from phaseline.engine.log.when import NOW, START, Moment, Time, When, parse
-from phaseline.engine.range_errors import StartAfterEnd
+from phaseline.schemas.errors import InvalidInput, TreeUnknown
 from phaseline.schemas.records import SECOND, FacetState, Rejection, State, Transition, nanoseconds, timestamp
 
 Clock = Literal["server", "event"]
@@ -112,13 +111,13 @@ async def timeline_by_event(
     installation: Installation, kind: str | None, entity_id: str, start: When | None, end: When | None,
     depth: int | None,
 ) -> Timeline:  # fmt: skip
-    """The states of an entity and of those below it; raises `TreeUnknown`, `StartAfterEnd`, `WrongClock`.
+    """The states of an entity and of those below it; raises `TreeUnknown`, `InvalidInput`.
 
     Without `end` it ends with the last time.
     """
     first, last = _time_named(start), _time_named(end)
     if first is not None and last is not None and first > last:
-        raise StartAfterEnd(start=timestamp(first), end=timestamp(last))
+        raise InvalidInput.start_after_end(start=timestamp(first), end=timestamp(last))
     ordered = await _read_in_order(installation, kind, entity_id)
     until = [record for record in ordered.records if last is None or record.time_ns <= last]
     if not until:
@@ -131,14 +130,16 @@ async def timeline_by_event(
 
 
 def _time_named(when: When | None) -> int | None:
-    """The time in ns that `when` names; None for the start or the end. Raises `NameUnknown`, `WrongClock`."""
+    """The time in ns that `when` names; None for the start or the end. Raises `NameUnknown`, `InvalidInput`."""
     if isinstance(when, Moment):
         return when.time_ns
     if when is None or (isinstance(when, str) and when in (START, NOW)):
         return None
     found = parse(when)
     if not isinstance(found, Time):
-        raise WrongClock(problem=f"{when!r} is a place in the log, and a place has no time by the publishers' clock")
+        raise InvalidInput.wrong_clock(
+            problem=f"{when!r} is a place in the log, and a place has no time by the publishers' clock"
+        )
     return found.ns + max(0, found.width - 1)
 
 

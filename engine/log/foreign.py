@@ -15,12 +15,12 @@ from typing import NamedTuple
 
 from phaseline.engine import logs
 from phaseline.engine.core.message import COPY
-from phaseline.engine.errors import RequestTimedOut
 from phaseline.engine.jetstream.api_reply import Reply
 from phaseline.engine.jetstream.direct_get import LastMessage, last_message_from_leader
 from phaseline.engine.jetstream.reader import BUFFER, Stored
 from phaseline.engine.jetstream.stream_reader import reader_of
 from phaseline.engine.jetstream.wire import Wire
+from phaseline.schemas.errors import RequestTimedOut
 
 BATCH = b"\r\nNats-Batch-Id:"
 FENCED = b"\r\nNats-Expected-Last-Subject-Sequence:"

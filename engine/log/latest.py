@@ -10,7 +10,6 @@ import json
 from collections.abc import AsyncIterator, Sequence
 
 from phaseline.engine.core.intake import check_arity
-from phaseline.engine.errors import EntityUnknown, InvalidId, NameUnknown, TreeUnknown, WrongIdLength
 from phaseline.engine.jetstream.direct_get import origin
 from phaseline.engine.jetstream.stream_reader import read_all
 from phaseline.engine.log.installation import Installation
@@ -20,6 +19,7 @@ from phaseline.engine.log.when import END
 from phaseline.machines.compiler.kinds import Kind, Kinds
 from phaseline.machines.language.table import DELETED
 from phaseline.schemas.envelope import Invalid
+from phaseline.schemas.errors import EntityUnknown, InvalidInput, NameUnknown, TreeUnknown
 from phaseline.schemas.records import Entity, Record, Transition, own_facets
 from phaseline.schemas.subjects import BadSubject, check_id, natural, quoted_id
 
@@ -126,7 +126,7 @@ def matches(entity: Entity, state: str | None, *, deleted: bool) -> bool:
 
 
 def patterns(installation: Installation, kind: str | None, below: str | None) -> list[Pattern]:
-    """The patterns of a kind's entities, below an id; None means all. Raises `InvalidId` if none can exist."""
+    """The patterns of a kind's entities, below an id; None means all. Raises `InvalidInput` if none can exist."""
     if below is None:
         return [Pattern("*", kind or "*", ">")]
     partition, tokens = installation.partition_of(below), quoted_id(below)
@@ -143,12 +143,12 @@ def _state_filter(installation: Installation, pattern: Pattern) -> str:
 
 
 def ends(kinds: Kinds, kind: str | None, below: str) -> list[str]:
-    """The endings with which `below` selects itself and all below it; raises `InvalidId` if none can exist."""
+    """The endings with which `below` selects itself and all below it; raises `InvalidInput` if none can exist."""
     parts = below.count("/") + 1
     arities = {one.arity for one in kinds.values() if kind in (None, one.name)}
     endings = [*([""] if parts in arities else []), *([".>"] if any(arity > parts for arity in arities) else [])]
     if not endings:
-        raise InvalidId(problem=f"no {kind or 'kind'} can be under {below!r}: its ids are shorter")
+        raise InvalidInput.invalid_id(problem=f"no {kind or 'kind'} can be under {below!r}: its ids are shorter")
     return endings
 
 
@@ -160,19 +160,19 @@ def check_kind(kinds: Kinds, kind: str) -> Kind:
 
 
 def check_name(kinds: Kinds, kind: str, entity_id: str) -> None:
-    """Raise `NameUnknown` or `InvalidId` unless an entity of `kind` can have this id."""
+    """Raise `NameUnknown` or `InvalidInput.invalid_id` unless an entity of `kind` can have this id."""
     try:
         check_arity(check_kind(kinds, kind), entity_id)
         check_id(entity_id)
     except Invalid as error:
-        raise WrongIdLength(problem=str(error), kind=kind, id=entity_id) from None
+        raise InvalidInput.wrong_id_length(problem=str(error), kind=kind, id=entity_id) from None
     except BadSubject as error:
-        raise InvalidId(problem=str(error)) from None
+        raise InvalidInput.invalid_id(problem=str(error)) from None
 
 
 def check_tree(below: str) -> None:
-    """Raise `InvalidId` unless `below` can be an id."""
+    """Raise `InvalidInput.invalid_id` unless `below` can be an id."""
     try:
         check_id(below)
     except BadSubject as error:
-        raise InvalidId(problem=f"{below!r} can be no id: {error}") from None
+        raise InvalidInput.invalid_id(problem=f"{below!r} can be no id: {error}") from None

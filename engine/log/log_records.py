@@ -12,7 +12,6 @@ from typing import Any, NamedTuple
 
 from phaseline.engine.core.message import COPY, Headers
 from phaseline.engine.core.tables_change import change
-from phaseline.engine.errors import ApiFailed, RecordNotFound
 from phaseline.engine.jetstream import frames
 from phaseline.engine.jetstream.api_reply import Reply
 from phaseline.engine.jetstream.direct_get import LastMessage
@@ -25,9 +24,9 @@ from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.when import END
 from phaseline.schemas import codec, losses, wire_codec
 from phaseline.schemas.cloudevents import binary_mode
+from phaseline.schemas.errors import ApiFailed, NewerRecord, NotFound
 from phaseline.schemas.records import EntityAfter, Mark, Record, Rejection, Transition, nanoseconds, timestamp
 from phaseline.schemas.templates import reading
-from phaseline.schemas.upcasting import NewerRecord
 
 NOT_FOUND = "404"
 NO_RECORD = (ValueError, KeyError, TypeError, AttributeError)
@@ -62,7 +61,7 @@ class FetchedEvent(NamedTuple):
 
 
 async def record_at(installation: Installation, sequence: int) -> Logged:
-    """The record at the place `sequence`, in the log or in its archive; raises `RecordNotFound` if there is none."""
+    """The record at the place `sequence`, in the log or in its archive; raises `NotFound` if there is none."""
     log = installation.layout.log
     asked = json.dumps({"seq": sequence}).encode()
     reply = await direct(installation.wire, log, asked) if 0 < sequence < END else None
@@ -74,7 +73,7 @@ async def record_at(installation: Installation, sequence: int) -> Logged:
         found = None if kept is None else logged(log, kept)
     if found is None:
         state = (await installation.wire.api(f"STREAM.INFO.{log}"))["state"]
-        raise RecordNotFound(place=sequence, first=state["first_seq"], last=state["last_seq"])
+        raise NotFound.record_not_found(place=sequence, first=state["first_seq"], last=state["last_seq"])
     return found
 
 
@@ -327,5 +326,5 @@ async def direct(wire: Wire, where: str, payload: bytes = b"") -> Reply | None:
         return None
     if status is not None:
         description = reply.headers.get(frames.DESCRIPTION, "")
-        raise ApiFailed(subject=subject, code=int(status), err_code=0, description=description)
+        raise ApiFailed(subject=subject, nats_code=int(status), err_code=0, description=description)
     return reply

@@ -12,7 +12,6 @@ from dataclasses import dataclass, field
 
 import msgspec
 
-from phaseline.engine.errors import Undecided
 from phaseline.engine.jetstream.erase import Copy, copy_on, erase
 from phaseline.engine.jetstream.reader import Stored
 from phaseline.engine.jetstream.stream_reader import read_all
@@ -23,6 +22,7 @@ from phaseline.engine.log.latest import check_name
 from phaseline.engine.log.log_records import record_in
 from phaseline.schemas import codec
 from phaseline.schemas.cloudevents import content_types
+from phaseline.schemas.errors import Undecided
 from phaseline.schemas.records import Rejection
 from phaseline.schemas.subjects import json_copy
 
@@ -90,7 +90,7 @@ def _read(message: Stored) -> PurgeNote | None:
 
 
 async def find(installation: Installation, kind: str, entity_id: str, timeout: float = 5.0) -> Purge:
-    """What a purge of the entity would erase. Raises `NameUnknown`, `InvalidId`.
+    """What a purge of the entity would erase. Raises `NameUnknown`, `InvalidInput.invalid_id`.
 
     Waits until its events are decided, because an undecided event must not get lost; raises `Undecided`.
     """

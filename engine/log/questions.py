@@ -6,18 +6,18 @@ Belongs here: asking, and the meaning of an error reply. Does not: questions of 
 from collections.abc import Mapping
 from typing import Any
 
-from phaseline.engine.errors import BadStatusQuery, EntityUnknown, ServiceRefused
 from phaseline.engine.jetstream.frames import CODE, ERROR
 from phaseline.engine.log.installation import Installation
 from phaseline.schemas import codec
 from phaseline.schemas.cloudevents import content_types
+from phaseline.schemas.errors import EntityUnknown, InvalidInput, ServiceRefused
 from phaseline.schemas.subjects import quoted_id
 
 
 async def ask(installation: Installation, kind: str, entity_id: str, data: Mapping[str, Any]) -> dict[str, Any]:
     """The answer of the worker that owns the tree of an entity.
 
-    Raises `EntityUnknown`, `BadStatusQuery`, `ServiceRefused`; `NoResponders` if no worker answers such questions.
+    Raises `EntityUnknown`, `InvalidInput`, `ServiceRefused`; `NoResponders` if no worker answers such questions.
     """
     subject = installation.subjects.status(kind, quoted_id(entity_id))
     reply = await installation.wire.request(subject, codec.encode_json(dict(data)), content_types.AS_JSON)
@@ -29,5 +29,5 @@ async def ask(installation: Installation, kind: str, entity_id: str, data: Mappi
     if code == "404":
         raise EntityUnknown(kind=kind, id=entity_id)
     if code == "400":
-        raise BadStatusQuery(problem=problem)
-    raise ServiceRefused(subject=subject, problem=problem, code=code)
+        raise InvalidInput.bad_status_query(problem=problem)
+    raise ServiceRefused(subject=subject, problem=problem, service_code=code)

@@ -6,9 +6,9 @@ Belongs here: `StateView`. Does not: its two implementations (`latest`, `as_of`)
 from collections.abc import Sequence
 from typing import NamedTuple, Protocol
 
-from phaseline.engine.errors import EntityUnknown
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.when import Moment
+from phaseline.schemas.errors import EntityUnknown
 from phaseline.schemas.records import Transition
 
 

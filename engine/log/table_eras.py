@@ -13,7 +13,6 @@ from collections.abc import Sequence
 import msgspec
 
 from phaseline.engine.core.tables_change.change import TablesChange
-from phaseline.engine.errors import BadSetting, TablesDiffer
 from phaseline.engine.jetstream.direct_get import LastMessage
 from phaseline.engine.jetstream.reader import Stored
 from phaseline.engine.jetstream.stream_reader import read_all
@@ -22,6 +21,7 @@ from phaseline.engine.log.installation import Installation
 from phaseline.engine.settings import Settings
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.schemas import codec
+from phaseline.schemas.errors import BadSetting, SetupError
 
 
 class Era(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -94,9 +94,9 @@ def check_accepted(settings: Settings, kinds: Kinds) -> None:
 
 
 def check(kinds: Kinds, era: Era | None, partition: int, accepted: str) -> None:
-    """Raise `TablesDiffer` if other tables decided the partition, unless `accepted` is the digest of ours."""
+    """Raise `SetupError` if other tables decided the partition, unless `accepted` is the digest of ours."""
     if era is not None and era.digest not in (kinds.digest, "") and accepted != kinds.digest:
-        raise TablesDiffer(partition=partition, digest=kinds.digest, how=how(kinds, era))
+        raise SetupError.tables_differ(partition=partition, digest=kinds.digest, how=how(kinds, era))
 
 
 def changed(kinds: Kinds, era: Era | None) -> dict[str, str]:

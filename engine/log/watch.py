@@ -9,7 +9,6 @@ from typing import Any, Generic, Self, TypeVar, cast, get_args
 
 import msgspec
 
-from phaseline.engine.errors import EntityUnknown, NameUnknown, NoState
 from phaseline.engine.jetstream.reader import Stored
 from phaseline.engine.jetstream.stream_reader import StreamReader
 from phaseline.engine.log import latest
@@ -19,6 +18,7 @@ from phaseline.engine.log.when import NOW, START, Moment, Time, When, parse
 from phaseline.machines.compiler.kinds import Kind, Kinds
 from phaseline.machines.compiler.labels import phase_meant
 from phaseline.schemas import codec
+from phaseline.schemas.errors import EntityUnknown, InvalidInput, NameUnknown
 from phaseline.schemas.records import Reason, Rejection, Transition, timestamp
 from phaseline.schemas.state_choice import StateChoice
 from phaseline.schemas.subjects import SHORTENED, quote, quoted_id
@@ -44,7 +44,7 @@ class RecordFilter(msgspec.Struct, frozen=True):
     """Selects transitions further, by the conditions after them."""
 
     def check(self, kinds: Kinds) -> None:
-        """Raise `NameUnknown` or `InvalidId` if no record can ever match."""
+        """Raise `NameUnknown` or `InvalidInput.invalid_id` if no record can ever match."""
         among = [latest.check_kind(kinds, self.kind)] if self.kind else list(kinds.values())
         # Each list is made only if it is needed: a kind that nobody asks for need not be compiled.
         _check("facet", self.facet, (name for kind in among for name in kind.names))
@@ -115,14 +115,14 @@ class RecordFilter(msgspec.Struct, frozen=True):
 def chosen(
     kinds: Mapping[str, Kind], kind: str | None, state: str | None, conditions: str | Sequence[str]
 ) -> StateChoice:
-    """The states of a kind, or of all, that a text and conditions select; raises `NoState`.
+    """The states of a kind, or of all, that a text and conditions select; raises `InvalidInput.no_state`.
 
     A phase may be named by an alias, such as Suspended for Paused.
     """
     try:
         found = StateChoice.read(state, (conditions,) if isinstance(conditions, str) else conditions)
     except ValueError as error:
-        raise NoState(problem=str(error)) from None
+        raise InvalidInput.no_state(problem=str(error)) from None
     return found._replace(phase=phase_meant(kinds, kind, found.phase))
 
 

@@ -8,8 +8,7 @@ from datetime import UTC, datetime, time, timedelta
 from time import time_ns
 from typing import NamedTuple
 
-from phaseline.engine.errors import NameUnknown
-from phaseline.engine.range_errors import NoSuchTime, StartAfterEnd
+from phaseline.schemas.errors import InvalidInput, NameUnknown
 from phaseline.schemas.records import nanoseconds, timestamp, utc
 
 START, NOW = "start", "now"
@@ -70,15 +69,15 @@ def seconds_of(text: str) -> float | None:
 
 
 def parse(when: When) -> int | Time:
-    """The place or the time that `when` names; raises `NameUnknown`, `NoSuchTime`. A place is at most `END`."""
+    """The place or the time that `when` names; raises `NameUnknown`, `InvalidInput`. A place is at most `END`."""
     try:
         found = _named(when)
     except (OverflowError, ValueError):
-        raise NoSuchTime(when=str(when)[:64]) from None
+        raise InvalidInput.no_such_time(when=str(when)[:64]) from None
     if isinstance(found, int):
         return min(found, END)
     if not -LARGEST <= found.ns < LARGEST:
-        raise NoSuchTime(when=str(when)[:64])
+        raise InvalidInput.no_such_time(when=str(when)[:64])
     return found
 
 
@@ -97,7 +96,7 @@ def _named(when: When) -> int | Time:
 
 
 def check_order(start: When | None, end: When | None, after: Moment, up_to: Moment) -> None:
-    """Raise `StartAfterEnd` if a range ends before it starts. after, up_to: the moments that `start` and `end` name.
+    """Raise `InvalidInput` if a range ends before it starts. after, up_to: the moments that `start` and `end` name.
 
     Two times are compared themselves, since there may be no record between them. Now is never before the last record.
     """
@@ -107,9 +106,9 @@ def check_order(start: When | None, end: When | None, after: Moment, up_to: Mome
         last = Time(max(up_to.time_ns, time_ns()))
     if isinstance(first, Time) and isinstance(last, Time):
         if first.ns >= last.ns + last.width:
-            raise StartAfterEnd(start=timestamp(first.ns), end=timestamp(last.ns))
+            raise InvalidInput.start_after_end(start=timestamp(first.ns), end=timestamp(last.ns))
     elif last != END and after.place > up_to.place:
-        raise StartAfterEnd(start=f"place {after.place}", end=f"place {up_to.place}")
+        raise InvalidInput.start_after_end(start=f"place {after.place}", end=f"place {up_to.place}")
 
 
 def _time(text: str) -> int | Time:

@@ -48,7 +48,7 @@ Found = ObjectChange | Listed
 async def follow(
     api: Any, resource: Resource, namespace: str | None, away: set[str] | None = None
 ) -> AsyncIterator[Found]:
-    """Every existing object of a resource and every change from then on. Ends only with `ClusterUnusable`.
+    """Every existing object of a resource and every change from then on. Ends only with `SetupError.cluster_unusable`.
 
     Yields a `Listed` after the objects of a list. away: holds the resource's name while the server does not answer.
     """

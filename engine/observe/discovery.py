@@ -1,16 +1,18 @@
 """Finds the resources of a Kubernetes API server by their names (needs the extra `kubernetes`).
 
-Belongs here: the names and paths of resources, what identifies the cluster. Does not: their objects (`cluster`).
+Belongs here: the names and paths of resources, what identifies the cluster, what defines its kinds. Does
+not: their objects (`cluster`).
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from phaseline.engine import logs
-from phaseline.engine.errors import ClusterUnusable
 from phaseline.engine.observe.events import mapping, maps, text
 from phaseline.engine.observe.kubernetes_api import OK, UNAVAILABLE, exchange, get
+from phaseline.schemas.errors import SetupError
 
+DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 log = logs.get_logger(__name__)
 
 
@@ -29,7 +31,7 @@ NamedResource = tuple[Resource, frozenset[str]]
 
 
 async def discover(api: Any, names: Sequence[str]) -> list[Resource]:
-    """The resources of names like `deploy`, `Deployment` or `deployments.apps`. Raises `ClusterUnusable`."""
+    """The resources of names like `deploy`, `Deployment` or `deployments.apps`. Raises `SetupError`."""
     try:
         core, offered = await _resources(api, "/api/v1"), await get(api, "/apis")
     except UNAVAILABLE as error:
@@ -38,10 +40,25 @@ async def discover(api: Any, names: Sequence[str]) -> list[Resource]:
     return [await _resource(api, name, core, groups) for name in names]
 
 
+async def definitions(api: Any, resources: Sequence[Resource]) -> list[Mapping[str, Any]]:
+    """The CustomResourceDefinitions of resources, as far as there are any and they may be read."""
+    found = []
+    for one in resources:
+        group, slash, _ = one.version.partition("/")
+        if slash and "." in group:
+            try:
+                status, answer = await exchange(api, "GET", f"{DEFINITIONS}/{one.plural}.{group}")
+            except UNAVAILABLE as error:
+                log.warning("definition_not_read", resource=one.plural, error=str(error) or type(error).__name__)
+                continue
+            found += [answer] if status == OK else []
+    return found
+
+
 async def cluster_of(api: Any, namespace: str | None) -> str:
     """What tells this cluster from others: the uid of the namespace kube-system, else of the one that is observed.
 
-    Empty if neither may be read. Raises `ClusterUnusable`.
+    Empty if neither may be read. Raises `SetupError.cluster_unusable`.
     """
     for name in ("kube-system", *([] if namespace is None else [namespace])):
         try:
@@ -53,8 +70,8 @@ async def cluster_of(api: Any, namespace: str | None) -> str:
     return ""
 
 
-def _silent(error: BaseException) -> ClusterUnusable:
-    return ClusterUnusable(problem=f"its API server does not answer: {str(error) or type(error).__name__}")
+def _silent(error: BaseException) -> SetupError:
+    return SetupError.cluster_unusable(problem=f"its API server does not answer: {str(error) or type(error).__name__}")
 
 
 async def resource_of(api: Any, version: str, kind: str) -> Resource | None:
@@ -71,7 +88,7 @@ async def _resource(api: Any, name: str, core: Sequence[NamedResource], groups: 
         if found is None and group in {"", version.partition("/")[0]}:
             found = _by_name(await _of_group(api, version), plural)
     if found is None:
-        raise ClusterUnusable(problem=f"the cluster has no resource {name!r}: see `kubectl api-resources`")
+        raise SetupError.cluster_unusable(problem=f"the cluster has no resource {name!r}: see `kubectl api-resources`")
     return found
 
 

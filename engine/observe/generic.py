@@ -15,6 +15,7 @@ from copy import deepcopy
 from typing import Any
 
 from phaseline.engine.observe.events import Manifest, ObservedEvent, id_suffix, mapping, maps
+from phaseline.machines.kubernetes.kind_facts import FIELD, UNTOLD, KindFacts
 from phaseline.machines.kubernetes.manifest_id import group_kind
 from phaseline.machines.kubernetes.pairs import ObjectKey, is_owned, key_of
 from phaseline.machines.kubernetes.secret_values import COPIES, FIELDS, MASK
@@ -59,8 +60,10 @@ class DesiredObjects:
         return missing
 
 
-def observed(manifest: Manifest, application: str, wanted: DesiredObjects, *, gone: bool) -> ObservedEvent | None:
-    """The event of a live object; None for the kinds in `SKIPPED`."""
+def observed(
+    manifest: Manifest, application: str, wanted: DesiredObjects, facts: KindFacts = UNTOLD, *, gone: bool
+) -> ObservedEvent | None:
+    """The event of a live object, with what is known of its kind; None for the kinds in `SKIPPED`."""
     if group_kind(manifest) in SKIPPED:
         return None
     key, desired = wanted.match(manifest)
@@ -69,12 +72,14 @@ def observed(manifest: Manifest, application: str, wanted: DesiredObjects, *, go
     data: dict[str, Any] = {"live": None if gone else _without_secrets(manifest)}
     if wanted.known and not (desired is None and is_owned(manifest)):
         data["desired"] = None if desired is None else _without_secrets(desired)
+    if facts != UNTOLD and not gone:
+        data[FIELD] = {"status": facts.status}
     return ObservedEvent(
         "resource",
         "observed",
         f"{application}/{id_suffix(key)}",
         data,
-        [_steady(data["live"]), data.get("desired", "?")],
+        [_steady(data["live"]), data.get("desired", "?"), data.get(FIELD)],
     )
 
 

@@ -9,8 +9,8 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
-from phaseline.engine.errors import ClusterUnusable
 from phaseline.schemas import bounds, codec, libraries
+from phaseline.schemas.errors import SetupError
 
 with libraries.needed("kubernetes_asyncio", "observe --cluster"):
     from kubernetes_asyncio import client, config
@@ -38,7 +38,7 @@ async def connected(kubeconfig: Path | None, context: str | None) -> AsyncIterat
             await config.load_kube_config(config_file=file, context=context, client_configuration=settings)
     # An empty or malformed file makes the loader raise any of these.
     except (config.ConfigException, TypeError, AttributeError, KeyError, OSError, ValueError) as error:
-        raise ClusterUnusable(problem=f"the kubeconfig cannot be used: {error}") from error
+        raise SetupError.cluster_unusable(problem=f"the kubeconfig cannot be used: {error}") from error
     async with client.ApiClient(settings) as api:
         yield api
 
@@ -74,7 +74,7 @@ async def exchange(
 async def request(api: Any, path: str, query: Sequence[tuple[str, str]], seconds: float) -> AsyncIterator[Any]:
     """A successful response, whose body is still to be read.
 
-    seconds: the longest silence of the server. Raises `UNAVAILABLE`, `VersionExpired`, `ClusterUnusable`.
+    seconds: the longest silence of the server. Raises `UNAVAILABLE`, `VersionExpired`, `SetupError.cluster_unusable`.
     """
     response = await api.call_api(
         path, "GET", query_params=list(query), header_params={"Accept": "application/json"},
@@ -87,11 +87,11 @@ async def request(api: Any, path: str, query: Sequence[tuple[str, str]], seconds
 
 
 async def _checked(response: Any, path: str) -> None:
-    """Raise for an error response: `VersionExpired`, `ClusterUnusable`, or `ValueError` if it is temporary."""
+    """Raise for an error response: `VersionExpired`, `SetupError`, or `ValueError` if it is temporary."""
     if response.status == GONE:
         raise VersionExpired
     if response.status >= 500 or response.status == TOO_MANY:  # the server's own trouble
         raise ValueError(f"{path}: {response.status} {response.reason}")
     if response.status != OK:
         text = (await response.text())[:400]
-        raise ClusterUnusable(problem=f"{path}: {response.status} {response.reason}: {text}")
+        raise SetupError.cluster_unusable(problem=f"{path}: {response.status} {response.reason}: {text}")

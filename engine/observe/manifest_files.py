@@ -10,8 +10,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from phaseline.engine.errors import BadManifest
 from phaseline.machines import yaml_text
+from phaseline.schemas.errors import InvalidInput
 
 Manifest = Mapping[str, Any]
 ENDINGS = (".yaml", ".yml", ".json")
@@ -28,7 +28,7 @@ TEMPLATE = b"{{"
 
 
 def read(path: Path, tell: Tell = lambda _: None) -> Iterator[Manifest]:
-    """Every object of a file, a directory of YAML and JSON files, or standard input (`-`). Raises `BadManifest`.
+    """Every object of a file, a directory of YAML and JSON files, or standard input (`-`). Raises `InvalidInput`.
 
     In a directory, files that are no manifests (kustomization.yaml, values of Helm, templates) are left out and told.
     """
@@ -44,10 +44,10 @@ def read(path: Path, tell: Tell = lambda _: None) -> Iterator[Manifest]:
                     tell(f"{where} is left out: {why}")
                 else:
                     yield from objects(found, where)
-        except BadManifest as error:
+        except InvalidInput as error:
             if file.suffix == ".json" or TEMPLATE not in file.read_bytes():
                 raise
-            tell(f"{file} is left out: it is a template, which must be rendered first ({error.problem})")
+            tell(f"{file} is left out: it is a template, which must be rendered first ({error.details['problem']})")
 
 
 def _no_manifest(found: Any) -> str:
@@ -63,11 +63,11 @@ def _no_manifest(found: Any) -> str:
 
 
 def documents(path: Path, tell: Tell = lambda _: None) -> Iterator[tuple[str, Manifest]]:
-    """Every document of a file, with its location for errors. Raises `BadManifest` for one that is not a map."""
+    """Every document of a file, with its location for errors. Raises `InvalidInput` for one that is not a map."""
     for number, found in enumerate(_documents(path, tell), 1):
         where = f"{path}, document {number}"
         if not isinstance(found, Mapping):
-            raise BadManifest(where=where, problem=f"it must be a map, found {type(found).__name__}")
+            raise InvalidInput.bad_manifest(where=where, problem=f"it must be a map, found {type(found).__name__}")
         yield where, found
 
 
@@ -80,9 +80,9 @@ def _documents(file: Path, tell: Tell) -> Iterator[Any]:
         else:
             yield from _either(text, told)
     except OSError as error:
-        raise BadManifest(where=file, problem=error.strerror or str(error)) from error
+        raise InvalidInput.bad_manifest(where=file, problem=error.strerror or str(error)) from error
     except yaml_text.NotYaml as error:
-        raise BadManifest(where=file, problem=str(error)) from error
+        raise InvalidInput.bad_manifest(where=file, problem=str(error)) from error
     finally:
         for one in told:
             tell(f"{file}: {one}")
@@ -101,11 +101,11 @@ def _either(text: bytes, told: list[str]) -> Iterator[Any]:
 
 
 def objects(found: Any, where: str) -> Iterator[Manifest]:
-    """The object itself, or the items of a list of objects. Raises `BadManifest`."""
+    """The object itself, or the items of a list of objects. Raises `InvalidInput.bad_manifest`."""
     if not isinstance(found, Mapping):
-        raise BadManifest(where=where, problem=f"it must be an object, found {type(found).__name__}")
+        raise InvalidInput.bad_manifest(where=where, problem=f"it must be an object, found {type(found).__name__}")
     if not isinstance(found.get("kind"), str) or not isinstance(found.get("apiVersion"), str):
-        raise BadManifest(where=where, problem="it must have apiVersion and kind, each a string")
+        raise InvalidInput.bad_manifest(where=where, problem="it must have apiVersion and kind, each a string")
     # Some programs write null for an empty list. The name of a custom kind may end in List without it being a list.
     items = found.get("items", False)
     if found["kind"].endswith("List") and (items is None or isinstance(items, list)):

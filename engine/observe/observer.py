@@ -22,6 +22,7 @@ from phaseline.engine.observe.ownership import APPLICATION, APPLICATION_SET, PRO
 from phaseline.engine.observe.roots import IsGone, Known, Roots
 from phaseline.engine.observe.snapshots import Presence
 from phaseline.engine.observe.stream import ObjectChange
+from phaseline.machines.kubernetes.kind_facts import KindsTold
 from phaseline.machines.kubernetes.manifest_id import group_kind
 from phaseline.machines.kubernetes.pairs import ObjectKey, key_of
 from phaseline.schemas import bounds
@@ -60,7 +61,9 @@ class Observer:
         """
         self.source = source
         self.ownership = whose or Ownership(application=application)
+        desired = None if desired is None else [*desired]
         self.desired = DesiredObjects(None if desired is None else {key_of(one): one for one in desired})
+        self.kinds = KindsTold(desired or ())
         self.unowned: dict[str, str] = {}
         self.presence, self.roots, self._projects = Presence(), Roots(), Projects()
         self._fleet = fleet.FleetObjects().adapters()
@@ -82,6 +85,7 @@ class Observer:
         except bounds.Unbounded as error:
             log.warning("object_left_out", object=str(key_of(manifest)), error=str(error))
             return
+        self.kinds.note(manifest)
         moved = self.ownership.note(manifest, gone=change.gone)
         if moved is not None:
             yield from self._left(moved)
@@ -158,7 +162,7 @@ class Observer:
             self.unowned[str(key)] = whose.why
             return
         self.unowned.pop(str(key), None)
-        seen = generic.observed(manifest, whose.id, self.desired, gone=gone)
+        seen = generic.observed(manifest, whose.id, self.desired, self.kinds.of(manifest), gone=gone)
         if seen is not None:
             if self.by_marks and (announced := self.roots.announced(whose.id)) is not None:
                 yield announced

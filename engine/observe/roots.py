@@ -14,7 +14,7 @@ from phaseline.engine import logs
 from phaseline.engine.observe.events import Manifest, ObservedEvent, mapping, text
 from phaseline.engine.observe.fleet import objects as fleet
 from phaseline.engine.observe.ownership import APPLICATION, APPLICATION_SET
-from phaseline.schemas.base_error import PhaselineError
+from phaseline.schemas.errors import PhaselineError
 from phaseline.schemas.records import Entity
 
 log = logs.get_logger(__name__)

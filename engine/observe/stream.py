@@ -7,11 +7,11 @@ import json
 from collections.abc import AsyncIterator, Iterator, Mapping
 from typing import Any, NamedTuple
 
-from phaseline.engine.errors import BadManifest
 from phaseline.engine.observe.manifest_files import objects
 from phaseline.engine.publish.event_file import pieces
 from phaseline.machines import yaml_text
 from phaseline.schemas import bounds
+from phaseline.schemas.errors import InvalidInput
 
 MAX_LENGTH = 64 << 20
 """The most characters of one object."""
@@ -35,7 +35,7 @@ class Objects:
         self._decoder = json.JSONDecoder()
 
     def take(self, text: str) -> Iterator[ObjectChange]:
-        """The changes that are complete with this text. Raises `BadManifest` for a value that is no object."""
+        """The changes that are complete with this text. Raises `InvalidInput` for a value that is no object."""
         self._held += text
         # A long object comes in many pieces. It is parsed again only when its length has doubled, or a brace closes.
         if len(self._held) < 2 * self._tried and not text.rstrip().endswith("}"):
@@ -48,25 +48,25 @@ class Objects:
                     bounds.check_depth(value, bounds.FOREIGN)
             except (RecursionError, bounds.Unbounded) as error:
                 where, problem = f"{self.name}, object {self._count + 1}", bounds.too_deep(bounds.FOREIGN)
-                raise BadManifest(where=where, problem=problem) from error
+                raise InvalidInput.bad_manifest(where=where, problem=problem) from error
             except ValueError as error:
                 self._tried = len(held)
                 where = f"{self.name}, object {self._count + 1}"
                 if held[0] != "{":
-                    raise BadManifest(
+                    raise InvalidInput.bad_manifest(
                         where=where, problem="it must be JSON, as printed by kubectl get -o json"
                     ) from None
                 if len(held) > MAX_LENGTH:
-                    raise BadManifest(where=where, problem=str(error)) from None
+                    raise InvalidInput.bad_manifest(where=where, problem=str(error)) from None
                 return
             self._held, self._tried = held[end:], 0
             self._count += 1
             yield from changes(value, f"{self.name}, object {self._count}")
 
     def end(self) -> None:
-        """Raise `BadManifest` if the last object is cut off."""
+        """Raise `InvalidInput.bad_manifest` if the last object is cut off."""
         if self._held.strip():
-            raise BadManifest(where=f"{self.name}, object {self._count + 1}", problem="it is cut off")
+            raise InvalidInput.bad_manifest(where=f"{self.name}, object {self._count + 1}", problem="it is cut off")
 
 
 def changes(value: Any, where: str) -> Iterator[ObjectChange]:
@@ -75,7 +75,7 @@ def changes(value: Any, where: str) -> Iterator[ObjectChange]:
     if isinstance(manifest, Mapping) and "kind" not in value:
         if kind == "ERROR":
             problem = f"the API server reports an error: {manifest.get('message') or dict(manifest)}"
-            raise BadManifest(where=where, problem=problem)
+            raise InvalidInput.bad_manifest(where=where, problem=problem)
         if kind in TYPES:
             yield ObjectChange(manifest, gone=kind == "DELETED")
     else:
@@ -93,7 +93,7 @@ def read_text(text: bytes, name: str) -> Iterator[ObjectChange]:
         for number, value in enumerate(yaml_text.documents(text), 1):
             yield from changes(value, f"{name}, document {number}")
     except yaml_text.NotYaml as error:
-        raise BadManifest(where=name, problem=str(error)) from error
+        raise InvalidInput.bad_manifest(where=name, problem=str(error)) from error
 
 
 async def live(descriptor: int, name: str) -> AsyncIterator[ObjectChange]:

@@ -13,11 +13,11 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from phaseline.engine.core.message import BATCH_LIMIT, Headers, Message
-from phaseline.engine.errors import ApiFailed, Fenced, PayloadTooLarge
 from phaseline.engine.jetstream.api_reply import EXPECTED, read_ack
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.schemas import codec
 from phaseline.schemas.cloudevents import content_types
+from phaseline.schemas.errors import ServerRefused
 
 JSON_LINE, MSGPACK_LINE = (
     f"{content_types.HEADER}: {type_}\r\n" for type_ in (content_types.JSON_EVENT, content_types.MSGPACK_EVENT)
@@ -68,7 +68,7 @@ class AtomicBatches:
     async def store(self, commit: Commit) -> int:
         """Store a commit in a batch of its own; the place of its checkpoint.
 
-        Raises `Fenced` if the checkpoint was moved, `PayloadTooLarge` before anything is sent, or as `Wire.request`.
+        Raises `Fenced` if the checkpoint was moved, `ServerRefused` before anything is sent, or as `Wire.request`.
         """
         return (await self._send([commit]))[0]
 
@@ -111,7 +111,7 @@ class AtomicBatches:
         try:
             places = await self._send([one.commit for one in together])
         except Exception as error:  # noqa: BLE001  # the callers of `share` raise it
-            if len(together) > 1 and isinstance(error, Fenced | ApiFailed | PayloadTooLarge):
+            if len(together) > 1 and isinstance(error, ServerRefused):
                 for one in together:
                     await self._send_together([one])
                 return
@@ -151,7 +151,7 @@ def batch_frames(batch: str, messages: Sequence[Message], limit: int) -> bytes:
     """All frames of an atomic batch except the last one, as one buffer.
 
     Each body is an event or a record, unless the headers of its message say another type.
-    Raises `PayloadTooLarge` above `limit`: on such a payload the server closes the connection, which all partitions of
+    Raises `ServerRefused` above `limit`: on such a payload the server closes the connection, which all partitions of
     this process share.
     """
     parts: list[bytes] = []
@@ -163,7 +163,7 @@ def batch_frames(batch: str, messages: Sequence[Message], limit: int) -> bytes:
         block = f"NATS/1.0\r\nNats-Batch-Id: {batch}\r\nNats-Batch-Sequence: {number}\r\n{lines}\r\n"
         size = len(block) + len(body)
         if size > limit:
-            raise PayloadTooLarge(subject=subject, size=size, limit=limit)
+            raise ServerRefused.payload_too_large(subject=subject, size=size, limit=limit)
         parts += (f"HPUB {subject} {len(block)} {size}\r\n{block}".encode(), body, b"\r\n")
     return b"".join(parts)
 

@@ -1,28 +1,28 @@
 """An installation whose number of partitions an earlier version has changed: it is recognised, and refused.
 
-Belongs here: the traces of such a change. Does not: what to do about it (`PartitionsMoved`).
+Belongs here: the traces of such a change. Does not: what to do about it (`SetupError.partitions_moved`).
 Partitions of such an installation were closed for good, and others decide their trees, by numbers that no filter of
 this version selects. A note in the log says so, and so does the last checkpoint of each closed partition.
 """
 
-from phaseline.engine.errors import PartitionsMoved
 from phaseline.engine.jetstream.direct_get import LastMessage
 from phaseline.engine.jetstream.reader import Stored
 from phaseline.engine.jetstream.stream_reader import read_all
 from phaseline.engine.log import checkpoint, foreign
 from phaseline.engine.log.installation import Installation
 from phaseline.schemas import codec
+from phaseline.schemas.errors import SetupError
 
 NOTE = "tables.divisions"
 """The subject of the note, behind the prefix."""
 
 
 async def check(installation: Installation) -> None:
-    """Raise `PartitionsMoved` if the number of partitions was changed. Raises as `Wire.api` does."""
+    """Raise `SetupError.partitions_moved` if the number of partitions was changed. Raises as `Wire.api` does."""
     wire, log, prefix = installation.wire, installation.layout.log, installation.prefix
     noted = (await foreign.standing(wire, log, f"{prefix}.{NOTE}", _is_note)).ours is not None
     if noted or await _is_any_closed(installation):
-        raise PartitionsMoved(prefix=prefix)
+        raise SetupError.partitions_moved(prefix=prefix)
 
 
 def _is_note(message: LastMessage | Stored) -> bool:

@@ -12,13 +12,13 @@ from collections.abc import Awaitable, Callable, Collection, Sequence
 
 from phaseline.engine import logs
 from phaseline.engine.core.message import Message
-from phaseline.engine.errors import ApiFailed, Fenced, NatsUnreachable, NoAnswer, NoRoom, PhaselineError
 from phaseline.engine.jetstream.api_reply import EXPECTED, can_pass
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.log import checkpoint, foreign
 from phaseline.engine.log.foreign import Standing
 from phaseline.engine.ownership.atomic_batches import FULL, REFUSED, UNANSWERED, AtomicBatches, Commit
 from phaseline.schemas.cloudevents import content_types
+from phaseline.schemas.errors import ApiFailed, Fenced, NatsUnreachable, NoAnswer, NoRoom, PhaselineError
 
 TIME_LIMIT = 30.0
 """Seconds after which a commit with an unknown outcome fails."""
@@ -35,7 +35,7 @@ WriteCheckpoint = Callable[[str], bytes]
 class Fence:
     """The checkpoint of one partition, as its owner knows it. It lets only the owner commit.
 
-    Every method raises `Fenced` once another worker moved the checkpoint, and `PayloadTooLarge` before it sends
+    Every method raises `Fenced` once another worker moved the checkpoint, and `ServerRefused` before it sends
     anything. It tries again after errors that can pass, and raises the last one after `TIME_LIMIT` seconds. Where the
     server has no room it waits as long as that takes: nobody else could commit either.
     The server refuses a moved fence with error 10071, for which `read_ack` raises `Fenced`. `_moved_by_us` then reads

@@ -7,7 +7,6 @@ Does not: the other steps of a take-over (`takeover`).
 from typing import NamedTuple
 
 from phaseline.engine import logs
-from phaseline.engine.errors import LogEmptied
 from phaseline.engine.jetstream.direct_get import LastMessage, last_message_from_leader, origin
 from phaseline.engine.jetstream.reader import BUFFER, Reader
 from phaseline.engine.log import checkpoint, foreign
@@ -15,6 +14,7 @@ from phaseline.engine.log.checkpoint import Checkpoint
 from phaseline.engine.log.foreign import Standing
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.log_records import cause_of
+from phaseline.schemas.errors import LogDamaged
 
 log = logs.get_logger(__name__)
 
@@ -32,7 +32,7 @@ class Former(NamedTuple):
 
 
 async def read(installation: Installation, partition: int, *, accept_loss: bool) -> Former:
-    """Where the partition was left; raises `LogEmptied` if the log has lost it, unless `accept_loss`."""
+    """Where the partition was left; raises `LogDamaged.log_emptied` if the log has lost it, unless `accept_loss`."""
     wire, layout, subjects = installation.wire, installation.layout, installation.subjects
     # The copy is read first: whatever STATE has copied by then, LOG had stored before.
     copy = await last_message_from_leader(wire, layout.state, subjects.state_checkpoint(partition))
@@ -45,7 +45,7 @@ async def read(installation: Installation, partition: int, *, accept_loss: bool)
         if position or not place:
             return _rebuilt(partition, copy, found, position)
     if not accept_loss:
-        raise LogEmptied(subject=subjects.checkpoint(partition), partition=partition, place=place)
+        raise LogDamaged.log_emptied(subject=subjects.checkpoint(partition), partition=partition, place=place)
     return Former(_copied(copy), found.sequence, found.end, lost=True)
 
 

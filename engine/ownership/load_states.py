@@ -12,12 +12,12 @@ from typing import NamedTuple
 
 from phaseline.engine import logs
 from phaseline.engine.core.tree import Tree, take_all_in
-from phaseline.engine.errors import PhaselineError
 from phaseline.engine.jetstream.direct_get import last_message_from_leader, origin
 from phaseline.engine.jetstream.reader import Reader, Stored
 from phaseline.engine.jetstream.stream_reader import read_all
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.log_records import entities_in_state, last_records, record_in_log
+from phaseline.schemas.errors import PhaselineError
 from phaseline.schemas.records import Record, Rejection, entity_after
 
 LOAD = 250

@@ -9,7 +9,6 @@ from collections.abc import Iterator, Sequence
 
 from phaseline.engine.core.message import NO_EVENT, Headers, Message
 from phaseline.engine.core.tree import restore
-from phaseline.engine.errors import PlanLost
 from phaseline.engine.jetstream.direct_get import LastMessage
 from phaseline.engine.jetstream.reader import Stored
 from phaseline.engine.log import foreign
@@ -17,6 +16,7 @@ from phaseline.engine.log.checkpoint import Plan
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.ownership.claim import Claim
 from phaseline.schemas import codec
+from phaseline.schemas.errors import LogDamaged
 
 CHUNK = 256 * 1024
 """Bytes of records that one plan message holds, about."""
@@ -52,7 +52,7 @@ async def finish(installation: Installation, claim: Claim, messages: list[Messag
 async def resume(installation: Installation, claim: Claim) -> None:
     """Finish the plan that a former owner left, if any, and restore its records into the tree.
 
-    Raises `PlanLost`, or `Fenced` if another worker owns the partition.
+    Raises `LogDamaged.plan_lost`, or `Fenced` if another worker owns the partition.
     """
     plan = claim.checkpoint.plan
     if plan is None:
@@ -63,7 +63,7 @@ async def resume(installation: Installation, claim: Claim) -> None:
         found = await foreign.standing(installation.wire, installation.layout.log, subject, _is_piece)
         if found.ours is None:
             await claim.fence.move(claim.checkpoint.encode_as)  # it may be gone because the next owner has finished it
-            raise PlanLost(subject=subject)
+            raise LogDamaged.plan_lost(subject=subject)
         messages += [_message(*piece) for piece in codec.decode_own(found.ours.data)["messages"]]
     await finish(installation, claim, messages)
     for message in messages:

@@ -9,7 +9,6 @@ import time
 from msgspec.structs import replace
 
 from phaseline.engine import logs
-from phaseline.engine.errors import PartitionsMoved
 from phaseline.engine.log import table_eras
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.table_eras import Era
@@ -20,6 +19,7 @@ from phaseline.engine.ownership.fenced_commit import Fence
 from phaseline.engine.ownership.former_owner import Former
 from phaseline.engine.ownership.load_states import Holding, PartitionStates
 from phaseline.engine.ownership.tables_change.carry_out import change_tables
+from phaseline.schemas.errors import SetupError
 from phaseline.schemas.records import Loss
 
 log = logs.get_logger(__name__)
@@ -30,13 +30,13 @@ async def take_over(
     *, accept_stranded: str = "", accept_loss: bool = False, silence_after: float = 0.0,
     batches: AtomicBatches | None = None, states: PartitionStates | None = None,
 ) -> Claim:  # fmt: skip
-    """Own `partition` from here on; raises `Fenced` if another worker was faster, `KindMissing`, or as `Wire` does.
+    """Own `partition` from here on; raises `Fenced` if another worker was faster, `SetupError`, or as `Wire` does.
 
-    Raises `PartitionsMoved` if an earlier version closed it for good.
+    Raises `SetupError.partitions_moved` if an earlier version closed it for good.
 
-    Where other tables decided before: raises `TablesDiffer`, unless `accepted` is the digest of the tables at hand. If
+    Where other tables decided before: raises `SetupError`, unless `accepted` is the digest of the tables at hand. If
     they lack states that entities are in: as `change_tables`; accept_stranded is its `accepted`.
-    Where the log was emptied: raises `LogEmptied`, unless `accept_loss`. silence_after: as in the settings.
+    Where the log was emptied: raises `LogDamaged.log_emptied`, unless `accept_loss`. silence_after: as in the settings.
     batches: as for `Fence`. states: what was read before, by a worker that prepared to own the partition, or owned it.
     If nobody has committed since, it goes on without reading anything.
     """
@@ -46,7 +46,7 @@ async def take_over(
     former = await former_owner.read(installation, partition, accept_loss=accept_loss)
     last = former.checkpoint
     if last.closed:
-        raise PartitionsMoved(prefix=installation.prefix)
+        raise SetupError.partitions_moved(prefix=installation.prefix)
     # The era is read after the checkpoint. A worker that notes other tables later moves the checkpoint, so that our
     # fence fails.
     era = await table_eras.latest(installation, partition)

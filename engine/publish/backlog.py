@@ -10,21 +10,20 @@ from typing import Annotated, Any, NamedTuple
 
 import msgspec
 
-from phaseline.engine.errors import (
-    ApiFailed,
-    NoAnswer,
-    NoResponders,
-    NotOwned,
-    NotPermitted,
-    RequestTimedOut,
-    SetupError,
-)
 from phaseline.engine.jetstream.direct_get import NO_MESSAGE
 from phaseline.engine.log import checkpoint
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.log_records import last_cause
 from phaseline.engine.publish.living_workers import living
 from phaseline.schemas import codec
+from phaseline.schemas.errors import (
+    ApiFailed,
+    NoAnswer,
+    NoResponders,
+    NotPermitted,
+    RequestTimedOut,
+    SetupError,
+)
 from phaseline.schemas.records import nanoseconds
 
 PATIENCE = 5.0
@@ -108,11 +107,11 @@ async def owner_of(installation: Installation, partition: int) -> Owned:
 async def _ask(installation: Installation, partition: int) -> int:
     """How many events the owner of a partition has not decided yet.
 
-    Raises what `owner_of` raises; `NotOwned` if the owner is loading the states.
+    Raises what `owner_of` raises; `NoAnswer.not_owned` if the owner is loading the states.
     """
     waiting = (await owner_of(installation, partition)).waiting
     if waiting is None:
-        raise NotOwned(partition=partition)
+        raise NoAnswer.not_owned(partition=partition)
     return waiting
 
 

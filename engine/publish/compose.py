@@ -13,12 +13,12 @@ import msgspec
 
 from phaseline.engine.core import intake
 from phaseline.engine.core.message import Headers
-from phaseline.engine.errors import EventRefused, Unsendable
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.schemas import bounds, codec, envelope
 from phaseline.schemas.cloudevents import extensions
 from phaseline.schemas.cloudevents.extensions import Extension
 from phaseline.schemas.envelope import Event, ExtendedEvent, Invalid
+from phaseline.schemas.errors import EventRefused
 from phaseline.schemas.records import Reason
 from phaseline.schemas.similar import did_you_mean
 from phaseline.schemas.subjects import Address, BadSubject, Subjects, check_id, quote
@@ -84,10 +84,10 @@ def compose(kind: str, trigger: str, entity_id: str, data: Mapping[str, Any] | N
 
 
 def _extensions(given: Mapping[str, Extension]) -> dict[str, Extension]:
-    """The extension attributes; raises `Unsendable` for one that records would not keep."""
+    """The extension attributes; raises `EventRefused.unsendable` for one that records would not keep."""
     found = extensions.kept(given, envelope.KNOWN)
     for name in given.keys() - found.keys():
-        raise Unsendable(
+        raise EventRefused.unsendable(
             reason="invalid",
             message=f"the extension attribute {name!r} cannot be kept: names are of a-z and 0-9, and none of the"
             f" envelope's own; values are text, whole numbers or booleans; there are at most {extensions.MOST}, of"
@@ -102,7 +102,7 @@ def _text_of(when: datetime) -> str:
 
 
 def pack(subjects: Subjects, event: Event | Mapping[str, Any], kinds: Kinds | None = None) -> EventMessage:
-    """The message of an event or of a CloudEvents map. Raises `Unsendable` if the event cannot be a message.
+    """The message of an event or of a CloudEvents map. Raises `EventRefused` if the event cannot be a message.
 
     With `kinds`, raises `EventRefused` if a worker would reject the event whatever the state of its entity.
     """
@@ -117,11 +117,11 @@ def pack(subjects: Subjects, event: Event | Mapping[str, Any], kinds: Kinds | No
         name = envelope.message_id(subject, read.source, read.id)
         message = EventMessage(subject, codec.encode(body), name, read.id, read.source)
     except (Invalid, BadSubject) as error:
-        raise Unsendable(reason="invalid", message=str(error)) from None
+        raise EventRefused.unsendable(reason="invalid", message=str(error)) from None
     except codec.Undecodable as error:
-        raise Unsendable(reason="undecodable", message=str(error)) from None
+        raise EventRefused.unsendable(reason="undecodable", message=str(error)) from None
     except (TypeError, ValueError, OverflowError, RecursionError) as error:
-        raise Unsendable(reason="undecodable", message=f"msgpack cannot hold it: {error}") from None
+        raise EventRefused.unsendable(reason="undecodable", message=f"msgpack cannot hold it: {error}") from None
     if kinds is not None:
         _check(kinds, read, address)
         _check_bounds(message.body, body)

@@ -12,8 +12,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from phaseline.engine.errors import BadEventFile
 from phaseline.schemas import bounds, codec
+from phaseline.schemas.errors import InvalidInput
 
 PIECE = 256 * 1024
 BOM = b"\xef\xbb\xbf"
@@ -30,7 +30,7 @@ class FileEvent(NamedTuple):
 
 
 class EventFile:
-    """Parses the bytes of a file into events. Raises `BadEventFile` with the location of the error."""
+    """Parses the bytes of a file into events. Raises `InvalidInput.bad_event_file` with the location of the error."""
 
     def __init__(self, name: str) -> None:
         """name: the name of the file in errors."""
@@ -97,24 +97,24 @@ class EventFile:
         except codec.Undecodable as error:
             raise self._broken(f"event {self._count + 1}", str(error)) from error
 
-    def _broken(self, location: str, problem: object) -> BadEventFile:
-        return BadEventFile(name=self.name, place=location, problem=str(problem))
+    def _broken(self, location: str, problem: object) -> InvalidInput:
+        return InvalidInput.bad_event_file(name=self.name, place=location, problem=str(problem))
 
 
 def read(path: Path) -> Iterator[FileEvent]:
-    """The events of a file. Raises `BadEventFile`, also if the file cannot be read."""
+    """The events of a file. Raises `InvalidInput.bad_event_file`, also if the file cannot be read."""
     events = EventFile(str(path))
     try:
         with path.open("rb") as file:
             while piece := file.read(PIECE):
                 yield from events.feed(piece)
     except OSError as error:
-        raise BadEventFile(name=path, place="beginning", problem=error.strerror or str(error)) from error
+        raise InvalidInput.bad_event_file(name=path, place="beginning", problem=error.strerror or str(error)) from error
     yield from events.end()
 
 
 async def read_live(descriptor: int, name: str) -> AsyncIterator[FileEvent]:
-    """The events of a pipe or terminal, as they arrive. Raises `BadEventFile`."""
+    """The events of a pipe or terminal, as they arrive. Raises `InvalidInput.bad_event_file`."""
     events = EventFile(name)
     async for piece in pieces(descriptor, name):
         for event in events.feed(piece):
@@ -146,6 +146,8 @@ async def pieces(descriptor: int, name: str) -> AsyncIterator[bytes]:
     threading.Thread(target=pump, daemon=True, name="events").start()
     while piece := await queue.get():
         if isinstance(piece, OSError):
-            raise BadEventFile(name=name, place="reading", problem=piece.strerror or str(piece)) from piece
+            raise InvalidInput.bad_event_file(
+                name=name, place="reading", problem=piece.strerror or str(piece)
+            ) from piece
         room.release()
         yield piece

@@ -4,12 +4,12 @@ Belongs here: reading the leases of workers, and leaving out what no worker wrot
 (`worker.lease`), asking workers (`backlog`).
 """
 
-from phaseline.engine.errors import ApiFailed
 from phaseline.engine.jetstream import frames
 from phaseline.engine.jetstream.direct_get import LastMessage, gather
 from phaseline.engine.jetstream.streams import Layout
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.log import foreign
+from phaseline.schemas.errors import ApiFailed
 
 NO_LEASES = "404"
 """The status of the answer where no worker is alive."""
@@ -28,7 +28,7 @@ async def living(wire: Wire, layout: Layout, timeout: float = 10.0) -> frozenset
             break
         if refused is not None:
             description = reply.headers.get(frames.DESCRIPTION, "")
-            raise ApiFailed(subject=layout.lease, code=int(refused), err_code=0, description=description)
+            raise ApiFailed(subject=layout.lease, nats_code=int(refused), err_code=0, description=description)
         name = reply.headers["Nats-Subject"].removeprefix(keys)
         if "Nats-TTL" in reply.headers and reply.data == name.encode() and not foreign.holds_copy(reply):
             alive.add(name)

@@ -14,13 +14,13 @@ from hashlib import blake2b, scrypt
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from phaseline.engine.errors import ApiFailed, BadSetting, NoAnswer, NotPermitted
 from phaseline.engine.jetstream.api_reply import Ack
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.log.log_records import direct_event
 from phaseline.engine.publish.compose import EventMessage
 from phaseline.engine.settings import Settings
 from phaseline.schemas.cloudevents import content_types
+from phaseline.schemas.errors import ApiFailed, BadSetting, NoAnswer, NotPermitted
 from phaseline.schemas.subjects import is_stored_as
 
 MESSAGE_ID = "Nats-Msg-Id"

@@ -7,7 +7,6 @@ import asyncio
 from datetime import datetime, timedelta
 from typing import Literal, NamedTuple
 
-from phaseline.engine.errors import EventGone, Undecided
 from phaseline.engine.jetstream.stream_reader import StreamReader, reader_of
 from phaseline.engine.log import checkpoint
 from phaseline.engine.log.installation import Installation
@@ -16,6 +15,7 @@ from phaseline.engine.log.when import NOW
 from phaseline.engine.publish.compose import EventMessage
 from phaseline.engine.publish.single import Receipt, publish
 from phaseline.schemas import codec
+from phaseline.schemas.errors import NotFound, Undecided
 from phaseline.schemas.records import Mark, Rejection, Transition
 from phaseline.schemas.subjects import Subjects, quote, unquote
 
@@ -62,10 +62,10 @@ def follow(installation: Installation, root: str, start: int | str = NOW) -> Str
 
 
 async def whereabouts(installation: Installation, sequence: int) -> tuple[str, str]:
-    """The root of a stored event, and the time from which to `follow` it. Raises `EventGone`."""
+    """The root of a stored event, and the time from which to `follow` it. Raises `NotFound.event_gone`."""
     event = await event_at(installation, sequence)
     if event is None:
-        raise EventGone(sequence=sequence, stream=installation.layout.events)
+        raise NotFound.event_gone(sequence=sequence, stream=installation.layout.events)
     root = event.subject.removeprefix(f"{installation.prefix}.inbox.").split(".")[1]
     return unquote(root), (datetime.fromisoformat(event.time) - SKEW).isoformat()
 
@@ -85,7 +85,7 @@ async def of_message(
 
 
 async def of_receipt(installation: Installation, receipt: Receipt, timeout: float) -> Outcome:
-    """Wait for the outcome of an event that is stored. Raises `EventGone`, `Undecided`."""
+    """Wait for the outcome of an event that is stored. Raises `NotFound.event_gone`, `Undecided`."""
     root, start = await whereabouts(installation, receipt.sequence)
     async with follow(installation, root, start) as reader:
         return await outcome(reader, installation.prefix, receipt, timeout)

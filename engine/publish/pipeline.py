@@ -18,7 +18,13 @@ from typing import NamedTuple, Self
 import msgspec
 
 from phaseline.engine import logs
-from phaseline.engine.errors import (
+from phaseline.engine.jetstream import frames
+from phaseline.engine.jetstream.api_reply import Ack, can_pass, read_ack
+from phaseline.engine.jetstream.streams import why_unstored
+from phaseline.engine.jetstream.wire import Wire
+from phaseline.engine.publish.compose import EventMessage
+from phaseline.engine.publish.message_id import headers_of, key_of, renamed
+from phaseline.schemas.errors import (
     ApiFailed,
     NatsUnreachable,
     NoAnswer,
@@ -29,12 +35,6 @@ from phaseline.engine.errors import (
     PhaselineError,
     Unconfirmed,
 )
-from phaseline.engine.jetstream import frames
-from phaseline.engine.jetstream.api_reply import Ack, can_pass, read_ack
-from phaseline.engine.jetstream.streams import why_unstored
-from phaseline.engine.jetstream.wire import Wire
-from phaseline.engine.publish.compose import EventMessage
-from phaseline.engine.publish.message_id import headers_of, key_of, renamed
 from phaseline.schemas.subjects import is_stored_as
 
 WINDOW = 4096
@@ -127,7 +127,7 @@ class Pipeline:
         return PublishResult(self._stored, self._duplicates)
 
     async def add(self, message: EventMessage) -> None:
-        """Send the next event. Raises `Unconfirmed`, `ApiFailed`, `NotPermitted`, `PayloadTooLarge`."""
+        """Send the next event. Raises `Unconfirmed`, `ApiFailed`, `NotPermitted`, `ServerRefused.payload_too_large`."""
         self._number += 1
         frame = self._frame(message, self._number)
         now = self._loop.time()

@@ -8,19 +8,6 @@ import asyncio
 import time
 from typing import NamedTuple
 
-from phaseline.engine.errors import (
-    ApiFailed,
-    ConnectionLost,
-    EventGone,
-    NatsUnreachable,
-    NoAnswer,
-    NoJetStream,
-    NoRoom,
-    NoSuchStream,
-    NotRejected,
-    RequestTimedOut,
-    Unconfirmed,
-)
 from phaseline.engine.jetstream.api_reply import can_pass
 from phaseline.engine.jetstream.streams import why_unstored
 from phaseline.engine.jetstream.wire import Wire
@@ -29,6 +16,17 @@ from phaseline.engine.log.log_records import event_at, record_at
 from phaseline.engine.publish.compose import EventMessage
 from phaseline.engine.publish.message_id import headers_of, is_repeat, key_of, renamed
 from phaseline.schemas import envelope
+from phaseline.schemas.errors import (
+    ApiFailed,
+    NatsUnreachable,
+    NoAnswer,
+    NoJetStream,
+    NoRoom,
+    NoSuchStream,
+    NotFound,
+    RequestTimedOut,
+    Unconfirmed,
+)
 from phaseline.schemas.records import Rejection
 
 FINAL = (NatsUnreachable, NoRoom, NoJetStream)
@@ -62,7 +60,7 @@ async def publish(wire: Wire, message: EventMessage, timeout: float) -> Receipt:
         try:
             ack = await wire.publish_acked(message.subject, message.body, headers_of(message, key))
         except (NoAnswer, ApiFailed) as error:
-            again = again or isinstance(error, ConnectionLost | RequestTimedOut)
+            again = again or isinstance(error, RequestTimedOut) or NoAnswer.connection_lost.made(error)
             why = await why_unstored(wire, error) if isinstance(error, NoSuchStream) else error
             over = time.monotonic() > deadline or not can_pass(why)
             if not again and (over or isinstance(why, FINAL)):
@@ -80,15 +78,15 @@ async def publish(wire: Wire, message: EventMessage, timeout: float) -> Receipt:
 async def resend(installation: Installation, sequence: int, timeout: float) -> Receipt:
     """Store the rejected event again, byte for byte. `sequence`: the place of its rejection in the log.
 
-    Within its deduplication window the server drops a second attempt for the same rejection. Raises `RecordNotFound`,
-    `NotRejected`, `EventGone`, and what `publish` raises.
+    Within its deduplication window the server drops a second attempt for the same rejection. Raises `NotFound`,
+    `NotFound.not_rejected`, `NotFound.event_gone`, and what `publish` raises.
     """
     prefix, record = installation.prefix, (await record_at(installation, sequence)).record
     if not isinstance(record, Rejection):
-        raise NotRejected(place=sequence, actual="a transition")
+        raise NotFound.not_rejected(place=sequence, actual="a transition")
     event = await event_at(installation, record.cause.sequence)
     if event is None:
-        raise EventGone(sequence=record.cause.sequence, stream=installation.layout.events)
+        raise NotFound.event_gone(sequence=record.cause.sequence, stream=installation.layout.events)
     rest = event.subject.removeprefix(f"{prefix}.inbox.").partition(".")[2]
     subject, cause = f"{prefix}.events.{rest}", record.cause
     name = envelope.message_id(subject, "phaseline-resend", str(sequence))

@@ -9,10 +9,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from phaseline.engine.errors import BadEventFile, EventRefused
 from phaseline.engine.publish.compose import EventDetails
 from phaseline.engine.publish.event_file import BOM, EventFile
 from phaseline.schemas import codec
+from phaseline.schemas.errors import EventRefused, InvalidInput
 
 Item = Mapping[str, Any]
 PART = 700_000
@@ -79,13 +79,13 @@ def details_of(details: EventDetails, index: int, count: int) -> EventDetails:
 def read_items(text: bytes, name: str) -> Sequence[Item]:
     """The items in a text: a list in JSON or YAML, a map with `items`, JSON lines, or a msgpack stream.
 
-    Raises `BadEventFile`. A text that holds nothing is refused: an empty list says that everything is gone.
+    Raises `InvalidInput`. A text that holds nothing is refused: an empty list says that everything is gone.
     """
     text = text.removeprefix(BOM)
     start = text.lstrip()[:1]
     if not start:
         problem = "it is empty: write [] to say that nothing is there"
-        raise BadEventFile(name=name, place="beginning", problem=problem)
+        raise InvalidInput.bad_event_file(name=name, place="beginning", problem=problem)
     found = list(_values(text, start, name))
     if len(found) == 1 and isinstance(found[0], Mapping) and isinstance(found[0].get("items"), list):
         return list(found[0]["items"])
@@ -116,7 +116,7 @@ def _json(text: bytes, name: str) -> dict[str, Any]:
     try:
         return codec.decode(text)
     except codec.Undecodable as error:
-        raise BadEventFile(name=name, place="beginning", problem=str(error)) from error
+        raise InvalidInput.bad_event_file(name=name, place="beginning", problem=str(error)) from error
 
 
 def _yaml(text: bytes, name: str) -> Iterator[Any]:
@@ -126,12 +126,12 @@ def _yaml(text: bytes, name: str) -> Iterator[Any]:
         for found in yaml_text.documents(text):
             yield from found if isinstance(found, list) else [found]
     except yaml_text.NotYaml as error:
-        raise BadEventFile(name=name, place="beginning", problem=str(error)) from error
+        raise InvalidInput.bad_event_file(name=name, place="beginning", problem=str(error)) from error
 
 
 def read_file(file: Path, text: bytes | None = None) -> Sequence[Item]:
-    """The items in a file, or in the `text` that stands for it. Raises `BadEventFile`."""
+    """The items in a file, or in the `text` that stands for it. Raises `InvalidInput.bad_event_file`."""
     try:
         return read_items(file.read_bytes() if text is None else text, str(file))
     except OSError as error:
-        raise BadEventFile(name=file, place="beginning", problem=error.strerror or str(error)) from error
+        raise InvalidInput.bad_event_file(name=file, place="beginning", problem=error.strerror or str(error)) from error

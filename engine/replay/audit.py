@@ -18,7 +18,6 @@ from phaseline.engine.core.message import Message
 from phaseline.engine.core.process import Processor
 from phaseline.engine.core.transitions import BECAUSE
 from phaseline.engine.core.tree import evolve
-from phaseline.engine.errors import RecordUnreadable
 from phaseline.engine.jetstream.stream_reader import read_all
 from phaseline.engine.log import foreign
 from phaseline.engine.log.foreign import Foreign
@@ -34,6 +33,7 @@ from phaseline.engine.replay.recorded_log import (
     read,
 )
 from phaseline.machines.compiler.kinds import Kinds
+from phaseline.schemas.errors import LogDamaged
 from phaseline.schemas.records import Loss, Mark, Record, Rejection, Transition
 from phaseline.schemas.subjects import quote
 
@@ -140,7 +140,7 @@ class AuditReport:
         """The record in a message. If the message holds none, adds a divergence and returns None."""
         try:
             return read(message)
-        except RecordUnreadable as error:
+        except LogDamaged as error:
             divergence = Divergence("-", message.subject, sequence, None, str(error))
             self.divergences.setdefault(("-", message.subject), divergence)
             return None

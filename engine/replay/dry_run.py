@@ -12,7 +12,6 @@ from collections.abc import Callable
 
 from phaseline.engine.core.process import Processor
 from phaseline.engine.core.tree import Tree, take_in
-from phaseline.engine.errors import NotPermitted
 from phaseline.engine.faults import log_fault
 from phaseline.engine.jetstream import frames
 from phaseline.engine.jetstream.api_reply import Reply
@@ -27,6 +26,7 @@ from phaseline.engine.publish.compose import EventMessage
 from phaseline.engine.replay.dry_run_result import DryRun
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.schemas import codec
+from phaseline.schemas.errors import NotPermitted
 from phaseline.schemas.records import entity_after
 from phaseline.schemas.subjects import partition_of, unquote
 
@@ -36,7 +36,7 @@ async def dry_run(
 ) -> DryRun:
     """Decide `message` as a worker would if it came next. Sends nothing.
 
-    progress: called now and then with the number of states read so far. Raises `KindMissing` if the tree holds a kind
+    progress: called now and then with the number of states read so far. Raises `SetupError` if the tree holds a kind
     that is not installed here, and what `Wire` raises.
     """
     subjects = installation.subjects

@@ -8,7 +8,6 @@ from itertools import chain, groupby
 from pathlib import Path
 
 from phaseline.engine.core.message import COPY, Message
-from phaseline.engine.errors import BadLogFile, LogFileDamaged, NoRecords
 from phaseline.engine.log.log_records import cause_of, change_of
 from phaseline.engine.log.table_eras import Era, in_force
 from phaseline.engine.replay.log_file import LogFile
@@ -24,6 +23,7 @@ from phaseline.engine.replay.recorded_log import (
     part_erased,
     read,
 )
+from phaseline.schemas.errors import BadLogFile, LogFileDamaged
 from phaseline.schemas.records import Record
 from phaseline.schemas.subjects import partition_of, partition_of_id, quote
 
@@ -62,7 +62,7 @@ class _Place:
 class FileLog:
     """A `RecordedLog` from a file. Raises what `LogFile` raises.
 
-    Raises `NoRecords` if `span` begins later than a file without records: the states at that point are not known.
+    Raises `BadLogFile` if `span` begins later than a file without records: the states at that point are not known.
     """
 
     undecided = 0
@@ -97,7 +97,7 @@ class FileLog:
         self._root = "" if self.span.root is None else f"{quote(self.span.root)}."
         self._places = [_Place(self.prefix, one) if self.span.has(one) else None for one in range(self.partitions)]
         if self.begins > header.first and not self.has_records:
-            raise NoRecords(name=path, problem=f"a replay cannot begin at event {self.begins}")
+            raise BadLogFile.no_records(name=path, problem=f"a replay cannot begin at event {self.begins}")
 
     async def initial(self) -> AsyncIterator[Record]:
         """See `RecordedLog.initial`."""

@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 from phaseline.engine.core.message import Message
-from phaseline.engine.errors import EventRefused, LogFileDamaged, RecordUnreadable
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.publish import compose
 from phaseline.engine.publish.compose import EventMessage
@@ -28,6 +27,7 @@ from phaseline.machines.language.table import DELETED, FROM_DATA
 from phaseline.schemas import codec, envelope
 from phaseline.schemas.cloudevents import binary_mode
 from phaseline.schemas.envelope import Invalid
+from phaseline.schemas.errors import EventRefused, LogDamaged, LogFileDamaged
 from phaseline.schemas.records import Entity, Rejection, own_facets, timestamp
 from phaseline.schemas.subjects import Subjects
 
@@ -206,5 +206,5 @@ class Player:
 def _entity(body: bytes) -> Entity:
     record = read_record(Message("state", body))
     if isinstance(record, Rejection):
-        raise RecordUnreadable(subject="state", problem="it is a rejection")
+        raise LogDamaged.record_unreadable(subject="state", problem="it is a rejection")
     return record.entity

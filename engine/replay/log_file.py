@@ -16,17 +16,17 @@ from typing import Any, cast
 
 import msgspec
 
-from phaseline.engine.errors import BadLogFile, LogFileDamaged, NoLogFile
 from phaseline.engine.replay import log_format
 from phaseline.engine.replay.log_bytes import LogBytes, lines
 from phaseline.engine.replay.log_format import ITEM_NAMES, End, EventItem, Header, Item, Malformed, Part
 from phaseline.schemas import codec
+from phaseline.schemas.errors import BadLogFile, LogFileDamaged
 
 
 class LogFile:
     """A log file to read: `header` is there at once, `items()` gives the rest.
 
-    Raises `NoLogFile` if the file is no log. A damaged file raises `LogFileDamaged` at the end of `items`, after all
+    Raises `BadLogFile` if the file is no log. A damaged file raises `LogFileDamaged` at the end of `items`, after all
     items that could be read.
     """
 
@@ -43,9 +43,9 @@ class LogFile:
         except OSError as error:
             raise BadLogFile(name=path, problem=error.strerror or str(error)) from None
         except _broken(EOFError) as error:
-            raise NoLogFile(name=path, problem=str(error)) from None
+            raise BadLogFile.no_log_file(name=path, problem=str(error)) from None
         if not isinstance(header, Header):
-            raise NoLogFile(name=path, problem="it does not begin with a header")
+            raise BadLogFile.no_log_file(name=path, problem="it does not begin with a header")
         self.header = header
 
     def items(self) -> Iterator[Item]:

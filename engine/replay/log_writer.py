@@ -16,10 +16,10 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO, Self, cast
 
-from phaseline.engine.errors import BadLogFile
 from phaseline.engine.replay import log_format
 from phaseline.engine.replay.log_format import ITEM_NAMES, End, Header, Item, Part
 from phaseline.schemas import libraries
+from phaseline.schemas.errors import BadLogFile
 
 LEVEL = 3
 STANDARD = Path("-")

@@ -4,17 +4,13 @@ Belongs here: telling this of an event, by the notes of the log or by the record
 makes of them (`audit`), the notes (`log.table_eras`).
 """
 
-from collections.abc import Mapping
-
 from phaseline.engine.log.table_eras import Era
 from phaseline.engine.replay.recorded_log import RecordedStep
 from phaseline.machines.compiler.kinds import Kinds
-from phaseline.schemas import codec
+from phaseline.schemas import wire_codec
 
 KIND = 4
 """The token of an event's subject that names its kind: `<prefix>.inbox.<partition>.<root>.<kind>.<trigger>`."""
-UNNOTED = ""
-"""The version in a record of a release that noted none."""
 
 
 class OlderRules:
@@ -43,7 +39,7 @@ class OlderRules:
 
     def kinds_of(self, step: RecordedStep) -> list[str]:
         """The kinds of the records of a step whose rules have changed since, a kind for each record."""
-        found = (_kind_and_version(message.body) for message in step.messages)
+        found = (wire_codec.made_by(message.body) for message in step.messages)
         return [kind for kind, version in found if kind and version != self._versions.get(kind)]
 
     def _changed(self, era: Era) -> frozenset[str]:
@@ -66,17 +62,3 @@ def _top(kinds: Kinds, name: str) -> str:
     while parent is not None and parent in kinds:
         name, parent = parent, kinds[parent].parent
     return name
-
-
-def _kind_and_version(body: bytes) -> tuple[str, str]:
-    """The kind that a record is about, and the version of the table that made it; empty if it says neither."""
-    try:
-        found = codec.decode(body)
-    except codec.Undecodable:
-        return "", ""
-    if not isinstance(found, Mapping):
-        return "", ""
-    version, subject = found.get("tableversion"), found.get("subject")
-    if not isinstance(version, str) or not isinstance(subject, str) or version == UNNOTED:
-        return "", ""
-    return subject.partition("/")[0], version

@@ -16,7 +16,6 @@ from phaseline.engine.core.process import InboxEvent, Processor
 from phaseline.engine.core.tables_change import moving
 from phaseline.engine.core.tables_change.change import TablesChange
 from phaseline.engine.core.tree import Tree, evolve
-from phaseline.engine.errors import RecordUnreadable
 from phaseline.engine.faults import log_fault
 from phaseline.engine.log.foreign import Foreign
 from phaseline.engine.log.log_records import cause_of, change_of
@@ -24,6 +23,7 @@ from phaseline.engine.log.table_eras import Era
 from phaseline.engine.scripts.runner import shared_runner
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.schemas import codec
+from phaseline.schemas.errors import LogDamaged
 from phaseline.schemas.records import Entity, Loss, Mark, Record, Rejection, State, Transition, facets_of
 from phaseline.schemas.subjects import Subjects, partition_of_id
 from phaseline.schemas.templates import reading
@@ -264,11 +264,13 @@ async def rebuild(
 
 
 def read(message: Message) -> Record:
-    """The record in a message of the log; raises `RecordUnreadable`."""
+    """The record in a message of the log; raises `LogDamaged.record_unreadable`."""
     try:
         return reading.read(message.body)
     except (codec.Undecodable, KeyError, TypeError, ValueError, AttributeError) as error:
-        raise RecordUnreadable(subject=message.subject, problem=f"{type(error).__name__}: {error}") from error
+        raise LogDamaged.record_unreadable(
+            subject=message.subject, problem=f"{type(error).__name__}: {error}"
+        ) from error
 
 
 def part_erased(messages: list[Message], purged: Container[int]) -> tuple[list[Message], list[Message]]:
@@ -299,7 +301,7 @@ def is_of_secret(message: Message) -> bool:
         return False
     try:
         record = read(message)
-    except RecordUnreadable:
+    except LogDamaged:
         return False
     return isinstance(record, Rejection) and record.reason == "secret"
 

@@ -12,7 +12,6 @@ from datetime import datetime
 from typing import Self
 
 from phaseline.engine.core.message import Message
-from phaseline.engine.errors import LogEmptied
 from phaseline.engine.jetstream.reader import BUFFER, Stored
 from phaseline.engine.jetstream.stream_reader import StreamReader, reader_of
 from phaseline.engine.log import foreign, purge, table_eras
@@ -25,6 +24,7 @@ from phaseline.engine.log.table_eras import Era, in_force
 from phaseline.engine.ownership import divided, former_owner
 from phaseline.engine.replay.recorded_log import RecordedStep, Span, is_of_secret, part_erased, part_moved, read
 from phaseline.schemas import losses, wire_codec
+from phaseline.schemas.errors import LogDamaged
 from phaseline.schemas.records import Loss, Record, Rejection, nanoseconds
 from phaseline.schemas.subjects import SHORTENED, quote
 
@@ -123,7 +123,7 @@ class ServerLog:
 
     @classmethod
     async def measured(cls, installation: Installation, span: Span, *, records: bool = True) -> Self:
-        """Only find out which events exist, and up to where they are decided. Raises `PartitionsMoved`."""
+        """Only find out which events exist, and up to where they are decided. Raises `SetupError.partitions_moved`."""
         await divided.check(installation)
         log = cls(installation, span, records=records)
         await log._measure()
@@ -191,7 +191,7 @@ class ServerLog:
     async def _last_checkpoint(self, partition: int) -> Checkpoint:
         try:
             return (await former_owner.read(self.installation, partition, accept_loss=False)).checkpoint
-        except LogEmptied:
+        except LogDamaged:
             self.emptied.append(partition)
             return Checkpoint()
 

@@ -14,9 +14,9 @@ from typing import NamedTuple, TypeVar
 
 from phaseline.engine.core.tables_change.stranded import lots_of
 from phaseline.engine.core.tree import evolve
-from phaseline.engine.errors import StateUnknown
 from phaseline.engine.replay.recorded_log import Processors, RecordedLog, RecordedStep, erased, read
 from phaseline.machines.compiler.kinds import Kinds
+from phaseline.schemas.errors import InvalidInput
 from phaseline.schemas.records import Entity, Record, Rejection, State, Transition, facets_of
 
 Sort = TypeVar("Sort", bound="TransitionSort | RejectionSort")
@@ -158,7 +158,7 @@ class WhatIf:
         return [self.would] if self.did is None else [self.would, self.did]
 
     async def run(self) -> WhatIfReport:
-        """Decide all events again. Raises `StateUnknown` if the other tables lack a state that the log begins in."""
+        """Decide all events again. Raises `InvalidInput` if the other tables lack a state that the log begins in."""
         async for record in self.source.initial():
             if not isinstance(record, Rejection):
                 self._restore(record.entity)
@@ -182,7 +182,7 @@ class WhatIf:
             machines = self.would.kinds[entity.kind].machines if entity.kind in self.would.kinds else ()
             known = any(lot.state.phase in one.phases for one in machines if one.facet.name == lot.facet)
             if lot.fate == "stranded" and not known:
-                raise StateUnknown(
+                raise InvalidInput.state_unknown(
                     kind=entity.kind, id=entity.id, facet=lot.facet or entity.names[0], state=str(lot.state),
                     begins=self.source.begins,
                 )  # fmt: skip

@@ -16,7 +16,7 @@ from phaseline.machines.language.table import MAX_TEXT
 from phaseline.schemas import libraries
 
 PAUSE = 60.0
-"""Seconds in which a script that had to be stopped is not run again: its answer stays what it was."""
+"""Seconds in which a script that had to be stopped is not run again: each event that needs it is a fault meanwhile."""
 REMEMBERED = 1_000
 
 
@@ -31,24 +31,24 @@ class SandboxRunner:
         """Scripts that had to be stopped: until when they are not run again, and why."""
 
     def lua(self, script: str, live: Mapping[str, Any], now: int) -> tuple[str, str]:
-        """Run a health script. A failure leads to Unknown with the reason, no answer to an empty status."""
+        """Run a health script. A failure leads to Unknown with the reason, no answer to an empty status.
+
+        Raises `Stopped` if it had to be stopped: on another machine it may end, and nothing must be decided by that.
+        """
         self._check()
-        try:
-            answer = self._ask(script, {"run": "lua", "script": script, "object": live, "now": now})
-        except Stopped as error:
-            return UNKNOWN, f"health script: {error}"
+        answer = self._ask(script, {"run": "lua", "script": script, "object": live, "now": now})
         if "error" in answer:
             return UNKNOWN, f"health script: {answer['error']}"[:MAX_TEXT]
         return answer.get("status") or "", (answer.get("message") or "")[:MAX_TEXT]
 
     def jq(self, programs: Sequence[str], values: Sequence[Any]) -> list[list[JqResult]]:
-        """Delete the paths that jq programs select from `values`. A failure returns the value with the problem."""
+        """Delete the paths that jq programs select from `values`. A failure returns the value with the problem.
+
+        Raises `Stopped` as `lua` does.
+        """
         self._check()
-        try:
-            request = {"run": "jq", "programs": list(programs), "objects": list(values)}
-            answers = self._ask(tuple(programs), request)["answers"]
-        except Stopped as error:
-            return [[JqResult(value, str(error)) for value in values] for _ in programs]
+        request = {"run": "jq", "programs": list(programs), "objects": list(values)}
+        answers = self._ask(tuple(programs), request)["answers"]
         found, results = list(values), []
         for answer in answers:
             results.append([_jq_result(one, value) for one, value in zip(answer, found, strict=True)])
@@ -59,13 +59,13 @@ class SandboxRunner:
         """Run a script; raises `Stopped` if it has to be stopped, or had to be within the last `PAUSE` seconds."""
         until, why = self._stopped.get(key, (0.0, ""))
         if time.monotonic() < until:
-            raise Stopped(why)
+            raise Stopped(problem=why)
         try:
             return self.sandbox.ask(request)
         except Stopped as error:
             if len(self._stopped) >= REMEMBERED:
                 self._stopped.clear()
-            self._stopped[key] = time.monotonic() + PAUSE, str(error)
+            self._stopped[key] = time.monotonic() + PAUSE, error.problem
             raise
 
     def _check(self) -> None:

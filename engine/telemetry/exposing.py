@@ -13,7 +13,6 @@ from typing import Any, TypeVar
 from urllib.parse import parse_qs
 
 from phaseline.engine import logs
-from phaseline.engine.errors import NameUnknown
 from phaseline.engine.telemetry import checks, endpoint, listening
 from phaseline.engine.telemetry.checks import Check
 from phaseline.engine.telemetry.endpoint import TEXT, ProbeAnswer, ProbeRequest
@@ -23,6 +22,7 @@ from phaseline.engine.telemetry.stream_readings import StreamReadings
 from phaseline.engine.worker.worker import Worker
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.schemas import libraries
+from phaseline.schemas.errors import NameUnknown
 
 T = TypeVar("T")
 BEAT = 1.0
@@ -120,7 +120,7 @@ def _answer(name: str, found: list[Check], request: ProbeRequest) -> ProbeAnswer
 
 @asynccontextmanager
 async def exposing(listen: str, kinds: Kinds, entities_of: str = "") -> AsyncIterator[Exposing]:
-    """Answer at `HOST:PORT` while the block runs. Raises `BadSetting`, `PortTaken`, `NameUnknown`, `NotInstalled`."""
+    """Answer at `HOST:PORT` while the block runs. Raises `BadSetting`, `SetupError`, `NameUnknown`, `NotInstalled`."""
     libraries.require("prometheus_client", "metrics")
     own = Exposing(kinds, entities_of)
     host, port = listening.address_of(listen, "metrics", listening.METRICS_PORT)

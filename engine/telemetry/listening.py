@@ -7,7 +7,7 @@ Belongs here: what `phaseline serve` and metrics share, and the ports of both. D
 import errno
 import socket
 
-from phaseline.engine.errors import BadSetting, PortTaken
+from phaseline.schemas.errors import BadSetting, SetupError
 
 LOOPBACK = "127.0.0.1"
 HTTP_PORT = 8223
@@ -32,13 +32,13 @@ def address_of(listen: str, name: str, port: int) -> tuple[str, int]:
 
 
 def bound(host: str, port: int, name: str) -> socket.socket:
-    """A socket that listens; raises `PortTaken`, `BadSetting`. name: of the setting."""
+    """A socket that listens; raises `SetupError.port_taken`, `BadSetting`. name: of the setting."""
     try:
         family = socket.AF_INET6 if ":" in host else socket.AF_INET
         listening = socket.create_server((host, port), family=family, backlog=512)
     except OSError as error:
         if error.errno == errno.EADDRINUSE:
-            raise PortTaken(port=port) from None
+            raise SetupError.port_taken(port=port) from None
         raise BadSetting(name=name, problem=f"cannot listen on {host}:{port}: {error.strerror or error}") from None
     # Connections inherit it. Without it, the body of an answer waits for the acknowledgement of its head: 40 ms.
     listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)

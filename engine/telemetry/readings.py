@@ -106,6 +106,7 @@ def _of_measures(worker: Worker) -> Iterator[Reading]:
     yield "phaseline_takeovers_total", {(former,): measures.takeovers[former] for former in FORMER}
     yield "phaseline_takeover_seconds", {(): measures.takeover_seconds}
     yield "phaseline_partition_losses_total", {(reason,): measures.losses[reason] for reason in LOSSES}
+    yield "phaseline_edge_events_dropped_total", {(edge,): count for edge, count in measures.dropped.items()}
     yield "phaseline_lease_renewal_seconds", {(): measures.renewals}
 
 

@@ -9,10 +9,10 @@ from collections.abc import Iterator
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from phaseline.engine.errors import ApiFailed, NoAnswer, NotPermitted
 from phaseline.engine.jetstream.stream_settings.fill import Fill
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.telemetry.readings import Reading
+from phaseline.schemas.errors import ApiFailed, NoAnswer, NotPermitted
 
 if TYPE_CHECKING:
     from phaseline.engine.telemetry.metric_table import Value

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 from transitions import EventData, State
 from transitions.extensions.diagrams import GraphMachine, TransitionGraphSupport
 
-from phaseline.engine.errors import NameUnknown
 from phaseline.engine.testing.histories import kinds_of
 from phaseline.machines.compiler.kinds import Kind
 from phaseline.machines.compiler.labels import label_of
@@ -19,6 +18,7 @@ from phaseline.machines.compiler.machine import FacetMachine, Step
 from phaseline.machines.language.predicates import Predicate
 from phaseline.machines.language.scripts import NoScripts, ScriptRunner
 from phaseline.machines.language.table import ABSENT, DELETED, Table
+from phaseline.schemas.errors import NameUnknown
 from phaseline.schemas.records import FacetState, state
 
 if TYPE_CHECKING:

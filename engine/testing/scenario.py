@@ -115,7 +115,7 @@ class Given:
     ) -> "Given":
         """An event that happened before. The arguments are those of `when`.
 
-        Raises `AssertionError` if the event is rejected, and `Unsendable` if a client could not publish it.
+        Raises `AssertionError` if the event is rejected, and `EventRefused` if a client could not publish it.
         """
         after = self.when(kind, trigger, entity_id, data, **details)
         if after.rejection is not None:
@@ -160,7 +160,7 @@ class Given:
 
         data: the fields of the event. details: `source` (default "/test"), `event_id`, `sequence`, and `time` (the
         publisher's clock; the scenario's if left out). A rejected event is no error here: see `Then.rejection`. Raises
-        `Unsendable` if a client could not publish the event.
+        `EventRefused.unsendable` if a client could not publish the event.
         """
         tree = placement.copy_of(self.tree)
         fired = timers.fire_due(tree, self.position, self.now, self.clock, self.spent)

@@ -8,11 +8,11 @@ from collections.abc import Callable
 from operator import methodcaller
 from typing import TYPE_CHECKING
 
-from phaseline.engine.errors import NotInstalled
 from phaseline.engine.testing.histories import History, KindsLike, kinds_of, play
 from phaseline.engine.testing.laws import LAWS
 from phaseline.engine.testing.random_events import SEED_LENGTH, random_history
 from phaseline.machines.compiler.kinds import Kinds
+from phaseline.schemas.errors import NotInstalled
 
 Law = Callable[[History], None]
 __tracebackhide__ = methodcaller("errisinstance", AssertionError)

@@ -14,11 +14,11 @@ from typing import TypeVar
 from phaseline.engine import logs
 from phaseline.engine.core.intake import address_of
 from phaseline.engine.core.process import InboxEvent, Processor
-from phaseline.engine.errors import DecisionStuck
 from phaseline.engine.jetstream.reader import Reader, Stored
 from phaseline.machines.compiler.fingerprint import declarations
 from phaseline.machines.compiler.kinds import Kind, Kinds
 from phaseline.machines.language.contact import FORGETS, HEARS, HEARTBEAT
+from phaseline.schemas.errors import SetupError
 
 T = TypeVar("T")
 SLICE_SECONDS = 0.05
@@ -148,7 +148,7 @@ class DecidingThread:
         self._thread: threading.Thread | None = None
 
     async def run(self, call: Callable[[], T], pace: Pace) -> T:
-        """The result of a call in the thread; raises `DecisionStuck` if one event takes `STUCK_SECONDS`."""
+        """The result of a call in the thread; raises `SetupError.decision_stuck` if one event takes `STUCK_SECONDS`."""
         if self._thread is None:
             self._thread = threading.Thread(target=self._serve, name=self._name, daemon=True)
             self._thread.start()
@@ -161,7 +161,7 @@ class DecidingThread:
             seconds = seconds + 1 if pace.decided == decided else 0
             decided = pace.decided
             if seconds >= STUCK_SECONDS:
-                raise DecisionStuck(seconds=seconds)
+                raise SetupError.decision_stuck(seconds=seconds)
         return answer.result()
 
     def close(self) -> None:

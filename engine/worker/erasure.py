@@ -13,13 +13,13 @@ from typing import NamedTuple, Self
 
 from phaseline.engine import logs
 from phaseline.engine.core.process import InboxEvent
-from phaseline.engine.errors import PhaselineError
 from phaseline.engine.jetstream.direct_get import last_message_from_leader
 from phaseline.engine.jetstream.erase import copy_on, erase
 from phaseline.engine.jetstream.stream_reader import read_all
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.log_records import event_at
 from phaseline.schemas import codec
+from phaseline.schemas.errors import PhaselineError
 from phaseline.schemas.records import Rejection
 from phaseline.schemas.templates import reading
 

@@ -6,11 +6,11 @@ skip (`log.foreign`).
 
 from msgspec.structs import replace
 
-from phaseline.engine.errors import FeedUnknown
 from phaseline.engine.jetstream import feed
 from phaseline.engine.log import checkpoint
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.settings import Feed
+from phaseline.schemas.errors import SetupError
 
 CHOOSE = (
     "start a worker once with --feed json, or with --feed msgpack; programs that listen to {prefix}.json.> then listen "
@@ -23,16 +23,16 @@ FINISH = (
 
 
 async def leave(installation: Installation, wanted: Feed | None) -> Installation:
-    """The installation with the feed that is wanted in place of the one in both formats; raises `FeedUnknown`."""
+    """The installation with the feed that is wanted in place of the one in both formats; raises `SetupError`."""
     wire, layout = installation.wire, installation.layout
     if layout.feed != feed.BOTH:
         return installation
     if wanted is None:
-        raise FeedUnknown(found=feed.BOTH, do=CHOOSE.format(prefix=layout.prefix))
+        raise SetupError.feed_unknown(found=feed.BOTH, do=CHOOSE.format(prefix=layout.prefix))
     for number in range(layout.partitions):
         last = await checkpoint.last(wire, layout.log, installation.subjects.checkpoint(number))
         if last is not None and last.plan is not None:
-            raise FeedUnknown(found=feed.BOTH, do=FINISH.format(partition=number))
+            raise SetupError.feed_unknown(found=feed.BOTH, do=FINISH.format(partition=number))
     config = (await wire.api(f"STREAM.INFO.{layout.events}"))["config"]
     await feed.change(wire, layout.events, config, wanted)
     return replace(installation, layout=replace(layout, feed=wanted))

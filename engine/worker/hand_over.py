@@ -11,9 +11,9 @@ from collections.abc import Awaitable, Callable
 from contextlib import suppress
 
 from phaseline.engine import logs
-from phaseline.engine.errors import ApiFailed, NatsUnreachable, NoAnswer, PhaselineError
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.ownership.load_states import PartitionStates
+from phaseline.schemas.errors import ApiFailed, NatsUnreachable, NoAnswer, PhaselineError
 
 KEPT = b"kept"
 """The answer of an owner that goes on. Otherwise it is the sequence of its lease, which the other one may take."""

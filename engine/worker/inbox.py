@@ -13,12 +13,12 @@ from collections.abc import Sequence
 
 from phaseline.engine import logs
 from phaseline.engine.core.counts.outcomes import Outcomes
-from phaseline.engine.errors import PhaselineError
 from phaseline.engine.jetstream.api_reply import can_pass
 from phaseline.engine.jetstream.erase import delete
 from phaseline.engine.jetstream.reader import Reader, Stored
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.ownership.claim import Claim
+from phaseline.schemas.errors import PhaselineError
 
 AT_ONCE = 50
 """Repeats that are removed at the same time."""

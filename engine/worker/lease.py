@@ -13,7 +13,6 @@ from hashlib import blake2b
 from typing import Any
 
 from phaseline.engine import logs
-from phaseline.engine.errors import ApiFailed, Fenced, NatsUnreachable, NoAnswer
 from phaseline.engine.jetstream.api_reply import EXPECTED
 from phaseline.engine.jetstream.direct_get import LastMessage, last_message_from_leader
 from phaseline.engine.log import foreign
@@ -23,6 +22,7 @@ from phaseline.engine.worker.measures import Measures
 from phaseline.engine.worker.stopping import unless_stopped
 from phaseline.schemas import codec
 from phaseline.schemas.cloudevents import content_types
+from phaseline.schemas.errors import ApiFailed, Fenced, NatsUnreachable, NoAnswer
 
 RENEWALS = 4
 """How often a lease is renewed before it would expire."""

@@ -104,6 +104,8 @@ class Measures:
         self.takeover_seconds = Distribution(TAKE_OVERS)
         self.losses: Counter[str] = Counter()
         """By reason."""
+        self.dropped: Counter[str] = Counter()
+        """By edge, the events that EVENTS took from its inlet and did not store."""
         self.renewals = Distribution(RENEWALS)
         """Seconds until the server had renewed this worker's key in LEASE."""
         self.streak = FaultStreak()

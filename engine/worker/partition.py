@@ -15,7 +15,6 @@ from phaseline.engine import logs
 from phaseline.engine.core.counts.outcomes import Outcomes
 from phaseline.engine.core.process import Batch, Processor
 from phaseline.engine.core.tree import Tree
-from phaseline.engine.errors import DecisionStuck, Fenced, NotOwned, PhaselineError, SetupError
 from phaseline.engine.faults import log_fault
 from phaseline.engine.jetstream.api_reply import can_pass
 from phaseline.engine.jetstream.reader import Stored
@@ -30,6 +29,7 @@ from phaseline.engine.worker.deciding import DecidingThread, Heartbeats, Pace, S
 from phaseline.engine.worker.erasure import Erasure
 from phaseline.engine.worker.inbox import Inbox
 from phaseline.engine.worker.measures import Census, Measures, census
+from phaseline.schemas.errors import Fenced, NoAnswer, PhaselineError, SetupError
 
 if TYPE_CHECKING:
     from phaseline.engine.worker.tracing import Tracing
@@ -281,12 +281,13 @@ class Partition:
             self._still.clear()
             try:
                 batch = await self._thread.run(lambda: processor.process(events, position, pace), pace)
-            except DecisionStuck:
-                at = events[pace.decided]
-                # The error says all, so there is no traceback.
-                log.error(  # noqa: TRY400
-                    "decision_stuck", partition=self.number, position=at.sequence, subject=at.subject
-                )
+            except SetupError as error:
+                if SetupError.decision_stuck.made(error):
+                    at = events[pace.decided]
+                    # The error says all, so there is no traceback.
+                    log.error(  # noqa: TRY400
+                        "decision_stuck", partition=self.number, position=at.sequence, subject=at.subject
+                    )
                 raise
             self._still.set()
         else:
@@ -358,18 +359,18 @@ class Partition:
     async def look(self, ask: Callable[[Tree], T]) -> tuple[T, int]:
         """What `ask` reads from the tree, and the position of the last event in it. Returns once both are committed.
 
-        Raises `NotOwned` if the partition is not loaded, or is lost meanwhile.
+        Raises `NoAnswer.not_owned` if the partition is not loaded, or is lost meanwhile.
         """
         while not self._still.is_set():
             await self._still.wait()
         if self.tree is None:
-            raise NotOwned(partition=self.number)
+            raise NoAnswer.not_owned(partition=self.number)
         found, position = ask(self.tree), self.position
         committed = self.commit_under_way()
         if committed is not None:
             await asyncio.wait({committed})
             if committed.cancelled():
-                raise NotOwned(partition=self.number)
+                raise NoAnswer.not_owned(partition=self.number)
         return found, position
 
     def commit_under_way(self) -> asyncio.Future[None] | None:

@@ -14,15 +14,6 @@ from typing import Any, NamedTuple, Protocol, TypeVar
 
 from phaseline.engine import logs
 from phaseline.engine.core.tree import Tree
-from phaseline.engine.errors import (
-    BadStatusQuery,
-    EntityUnknown,
-    Fenced,
-    KindsBroken,
-    NatsUnreachable,
-    NoAnswer,
-    PhaselineError,
-)
 from phaseline.engine.jetstream.frames import CODE, ERROR
 from phaseline.engine.jetstream.micro import serve
 from phaseline.engine.log.installation import Installation
@@ -31,6 +22,15 @@ from phaseline.engine.worker.partition import Partition
 from phaseline.machines.language.product import WorkerService, load
 from phaseline.schemas import codec
 from phaseline.schemas.cloudevents import content_types
+from phaseline.schemas.errors import (
+    EntityUnknown,
+    Fenced,
+    InvalidInput,
+    NatsUnreachable,
+    NoAnswer,
+    PhaselineError,
+    SetupError,
+)
 from phaseline.schemas.subjects import BadSubject, unquote
 
 NAME, DESCRIPTION = "phaseline", "A worker of Phaseline. It answers for the trees that it owns, out of its memory."
@@ -112,13 +112,13 @@ class Endpoint(NamedTuple):
 
     @classmethod
     def of(cls, service: WorkerService, arity: int) -> "Endpoint":
-        """Load a service; raises `KindsBroken` if that fails."""
+        """Load a service; raises `SetupError.kinds_broken` if that fails."""
         try:
             metadata = load(service.metadata)() if service.metadata else {}
             return cls(service, arity, load(service.answer), metadata)
         except Exception as error:
             problem = f"the service {service.name} of {service.kind} cannot be loaded: {type(error).__name__}: {error}"
-            raise KindsBroken(problem=problem) from error
+            raise SetupError.kinds_broken(problem=problem) from error
 
 
 class Services:
@@ -127,7 +127,7 @@ class Services:
     def __init__(
         self, installation: Installation, owned: Mapping[int, OwnedPartition], worker: str, version: str
     ) -> None:
-        """Answers nothing before `start`. Raises `KindsBroken` if a product's service cannot be loaded."""
+        """Answers nothing before `start`. Raises `SetupError.kinds_broken` if a product's service cannot be loaded."""
         self.installation, self.wire, self.owned = installation, installation.wire, owned
         self.worker, self.version = worker, version
         self.subjects = installation.subjects
@@ -205,7 +205,7 @@ class Services:
             found = codec.encode_json(await endpoint.answer(query))
         except codec.Undecodable as error:
             return refusal(400, f"the query must be a JSON object or a msgpack map: {error}")
-        except BadStatusQuery as error:
+        except InvalidInput as error:
             return refusal(400, str(error))
         except EntityUnknown as error:
             return refusal(404, str(error))

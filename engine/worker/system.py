@@ -107,7 +107,7 @@ async def system(
 ) -> AsyncIterator[tuple[EmbeddedServer, Settings, asyncio.Task[Worker | None]]]:
     """Run an embedded server with a worker in this process and `workers - 1` worker processes; drain all at the end.
 
-    The server is started again when it dies. The task ends with the worker, or with `ServerGone`.
+    The server is started again when it dies. The task ends with the worker, or with `SetupError.server_gone`.
     is_open: everybody on this machine may connect. Otherwise only this user may, whose commands find the key.
     quiet: the worker processes log warnings and errors only. watch: as for `work`. further: more options for each
     worker process.

@@ -17,20 +17,6 @@ from phaseline.engine import logs
 from phaseline.engine.core.counts import outcomes
 from phaseline.engine.core.counts.outcomes import EventCounts, Outcomes
 from phaseline.engine.edge.inlet_keeping import InletKeeper
-from phaseline.engine.errors import (
-    ApiFailed,
-    DecisionStuck,
-    Fenced,
-    KindMissing,
-    KindsBroken,
-    LogEmptied,
-    NatsUnreachable,
-    NoAnswer,
-    PhaselineError,
-    StatesStranded,
-    TablesDiffer,
-    WorkerFaults,
-)
 from phaseline.engine.jetstream.api_reply import can_pass
 from phaseline.engine.jetstream.stream_settings.stream_watch import StreamWatch
 from phaseline.engine.jetstream.streams import MINIMUM_SERVER, provision
@@ -50,6 +36,15 @@ from phaseline.engine.worker.services import Services, listen_backlog
 from phaseline.engine.worker.stopping import unless_stopped
 from phaseline.machines import libraries
 from phaseline.machines.compiler.kinds import Kinds
+from phaseline.schemas.errors import (
+    ApiFailed,
+    Fenced,
+    LogDamaged,
+    NatsUnreachable,
+    NoAnswer,
+    PhaselineError,
+    SetupError,
+)
 from phaseline.schemas.version import __version__
 
 if TYPE_CHECKING:
@@ -104,18 +99,18 @@ class Worker:
         self._leases: Leases | None = None
         self._loading = asyncio.Semaphore(LOADS)
         self._stop = asyncio.Event()
-        self.ends: DecisionStuck | WorkerFaults | None = None
+        self.ends: PhaselineError | None = None
         """The error with which this worker ends by itself."""
 
     async def run(self, stop: asyncio.Event) -> None:
         """Work until `stop`; then finish the commits under way and give up the partitions.
 
-        Raises `DecisionStuck` if the decision of an event does not end: only the end of the process ends it; and
-        `WorkerFaults` if this worker fails on whatever it decides.
+        Raises `SetupError` if the decision of an event does not end: only the end of the process ends it; and
+        `SetupError.worker_faults` if this worker fails on whatever it decides.
         """
         self._stop = stop
         if self.kinds.broken:
-            raise KindsBroken(problem="; ".join(map(str, self.kinds.broken)))
+            raise SetupError.kinds_broken(problem="; ".join(map(str, self.kinds.broken)))
         self.kinds.check()
         libraries.check(self.kinds)
         self.wire.require(*MINIMUM_SERVER)
@@ -129,7 +124,7 @@ class Worker:
         )  # fmt: skip
         reporting = asyncio.create_task(self._report())
         looking = asyncio.create_task(StreamWatch(self.wire, installation.layout, self._room).run())
-        keeping = asyncio.create_task(InletKeeper(self.wire, installation.layout, self._has_first).run())
+        keeping = asyncio.create_task(self._keep_inlets(installation))
         try:
             await self._work(installation, stop)
         finally:
@@ -139,6 +134,9 @@ class Worker:
             log.info("worker_stopped", worker=self.name, **asdict(self.counts()))
         if self.ends is not None:
             raise self.ends
+
+    async def _keep_inlets(self, installation: Installation) -> None:
+        await InletKeeper(self.wire, installation.layout, self._has_first, self.measures.dropped).run()
 
     async def _work(self, installation: Installation, stop: asyncio.Event) -> None:
         """Own a share of the partitions until `stop`."""
@@ -164,8 +162,8 @@ class Worker:
     async def _provisioned(self, stop: asyncio.Event) -> Installation | None:
         """The installation, with its streams created where they are absent; None if `stop` came first.
 
-        Waits while the servers are away or elect a leader. Raises `TablesDiffer` if other tables decided before,
-        `StatesStranded` if these lack states in which entities are, `PartitionsMoved` if an earlier version has changed
+        Waits while the servers are away or elect a leader. Raises `SetupError` if other tables decided before,
+        `SetupError` if these lack states in which entities are, `SetupError` if an earlier version has changed
         the number of partitions.
         """
         return await unless_stopped(self._provision(), stop)
@@ -275,42 +273,13 @@ class Worker:
         listening: tuple[int, ...],
     ) -> None:  # fmt: skip
         """Run a partition, log the error that ends it, and give up its lease."""
-        number, losses = partition.number, self.measures.losses
+        number = partition.number
         try:
             await partition.run(stop)
-        except Fenced as error:
-            losses["fenced"] += 1
-            log.warning("partition_lost", partition=number, worker=self.name, error=str(error))
-        except DecisionStuck as error:
-            losses["stuck"] += 1
-            self.ends = error
-            self._stop.set()
-        except WorkerFaults as error:
-            losses["faults"] += 1
-            # Each fault has its own line, with its traceback.
-            log.error("worker_faults", partition=number, worker=self.name, error=str(error))  # noqa: TRY400
-            self.ends = error
-            self._stop.set()
-        except (TablesDiffer, StatesStranded) as error:
-            losses["tables"] += 1
-            log.warning("partition_refused", partition=number, worker=self.name, error=str(error))
-            await asyncio.sleep(LONG_PAUSE)
-        except LogEmptied as error:
-            losses["log_emptied"] += 1
-            # The error says all, so there is no traceback.
-            log.error("log_emptied", partition=number, worker=self.name, error=str(error))  # noqa: TRY400
-            await asyncio.sleep(LONG_PAUSE)
-        except KindMissing as error:
-            losses["unreadable"] += 1
-            log.exception("partition_unreadable", partition=number, worker=self.name, error=str(error))
-            await asyncio.sleep(LONG_PAUSE)
         except PhaselineError as error:
-            losses["failed"] += 1
-            # The error says all, so there is no traceback.
-            log.error("partition_failed", partition=number, worker=self.name, error=str(error))  # noqa: TRY400
-            await asyncio.sleep(PAUSE)
+            await asyncio.sleep(self._ended(number, error))
         except Exception as error:
-            losses["broken"] += 1
+            self.measures.losses["broken"] += 1
             log.exception("partition_broken", partition=number, worker=self.name, error=repr(error))
             await asyncio.sleep(PAUSE)
         finally:
@@ -321,6 +290,45 @@ class Worker:
             self._done.take_in(partition.outcomes)
             preparations.keep(partition.states)
             await leases.give_up(number)
+
+    def _ended(self, number: int, error: PhaselineError) -> float:
+        """Count and log the error that ended a partition; the seconds after which its lease is given up.
+
+        The errors say all, so they have no traceback; each fault has its own line, with its traceback.
+        """
+        losses, why = self.measures.losses, str(error)
+        match error.code:
+            case Fenced.code:
+                losses["fenced"] += 1
+                log.warning("partition_lost", partition=number, worker=self.name, error=why)
+                return 0.0
+            case SetupError.decision_stuck.code:
+                losses["stuck"] += 1
+                return self._end_with(error)
+            case SetupError.worker_faults.code:
+                losses["faults"] += 1
+                log.error("worker_faults", partition=number, worker=self.name, error=why)
+                return self._end_with(error)
+            case SetupError.tables_differ.code | SetupError.states_stranded.code:
+                losses["tables"] += 1
+                log.warning("partition_refused", partition=number, worker=self.name, error=why)
+            case LogDamaged.log_emptied.code:
+                losses["log_emptied"] += 1
+                log.error("log_emptied", partition=number, worker=self.name, error=why)
+            case SetupError.kind_missing.code:
+                losses["unreadable"] += 1
+                log.error("partition_unreadable", partition=number, worker=self.name, error=why, exc_info=error)
+            case _:
+                losses["failed"] += 1
+                log.error("partition_failed", partition=number, worker=self.name, error=why)
+                return PAUSE
+        return LONG_PAUSE
+
+    def _end_with(self, error: PhaselineError) -> float:
+        """End this worker with an error."""
+        self.ends = error
+        self._stop.set()
+        return 0.0
 
     async def _report(self) -> None:
         last = self.counts()

@@ -101,21 +101,24 @@ def _relatives(table: Table, named: Mapping[str, Table]) -> Iterator[str]:
         if facet.message_names is not None and not _has_facet(table.kind, *facet.message_names, named):
             below, index = facet.message_names
             yield f"{facet.name}, message_names: {_no_facet(table.kind, below, index)}"
-        elif facet.unknown_parts is not None:
+        elif facet.unknown_parts is not None or facet.parts_apart:
             yield from _unknown_parts(facet, named)
     yield from _unseen(table)
 
 
 def _unknown_parts(facet: Facet, named: Mapping[str, Table]) -> Iterator[str]:
     """A phase of parts that no part can be in."""
+    asked = {"unknown_parts": (facet.unknown_parts,), "parts_apart": facet.parts_apart}
     if facet.message_names is None:
-        yield f"{facet.name}, unknown_parts: name the kind and the facet of the parts with message_names="
+        field = "parts_apart" if facet.unknown_parts is None else "unknown_parts"
+        yield f"{facet.name}, {field}: name the kind and the facet of the parts with message_names="
         return
     below, index = facet.message_names
     phases = phases_of(named[below].facets[index])
-    if facet.unknown_parts not in phases:
-        near = did_you_mean(str(facet.unknown_parts), phases)
-        yield f"{facet.name}, unknown_parts: {below} has no phase {facet.unknown_parts}{near}: name one with a label"
+    for field, phase in ((field, one) for field, wanted in asked.items() for one in wanted):
+        if phase is not None and phase not in phases:
+            near = did_you_mean(str(phase), phases)
+            yield f"{facet.name}, {field}: {below} has no phase {phase}{near}: name one with a label"
 
 
 def _looks(predicate: Predicate, table: Table, named: Mapping[str, Table]) -> Iterator[str]:

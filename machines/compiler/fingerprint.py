@@ -55,7 +55,8 @@ WORDS: Mapping[type, Word] = {
         "name": "name", "labels": "labels", "rows": "rows", "views": "views", "sticky": "sticky",
         "accumulates_in": "accumulates_in", "healthy": "healthy", "order": "order", "adopted": "adopted", "begins": "begins",
         "timeouts": "timeouts", "message_from": "message_from", "message_names": "message_names", "pending": "pending",
-        "retired": "retired", "unknown_parts": None, "evidence_from": None,
+        "retired": "retired", "unknown_parts": None, "parts_apart": None,
+        "evidence_from": None,
     }),
     Label: Word("label", {
         "phase": "phase", "condition": "condition", "en": None, "others": None, "schedulable": "schedulable",

@@ -102,11 +102,21 @@ def _general() -> Iterator[str]:
     yield from ("", "### Reasons", "", *_table(("reason", "means"), reasons))
     phases = [(f"`{word}`", means) for word, means in words.PHASES]
     yield from ("", "### Phases", "", *_table(("word", "means"), phases))
+    yield from ("", "### Phases, flags and errors by field", "", *_table(("field", "holds"), [*_fields()]))
     paused = [(f"`{path}`", "true") for path in words.PAUSED_BY]
     paused += [
         (f"annotation `{name}`", ", ".join(word or '""' for word in pausing)) for name, pausing in words.ANNOTATIONS
     ]
     yield from ("", "### Pauses", "", *_table(("field", "value"), paused))
+
+
+def _fields() -> Iterator[tuple[str, str]]:
+    """The fields of a status that are read, and what stands in them."""
+    yield from ((f"`{name}`, and fields that end so", "a phase") for name in words.PHASE_FIELDS)
+    yield from ((f"`{name}`", f"yes, or no, which means {means}") for name, means in words.FLAGS.items())
+    none = ", ".join(f"`{word}`" if word else "nothing" for word in words.NO_ERROR)
+    yield ", ".join(f"`{name}`" for name in words.ERRORS), f"an error, in any case, unless it holds {none}"
+    yield "`message` of a success that is False", f"a failure, if it begins with {', '.join(words.SAID)}"
 
 
 def _named(kind: KnownKind) -> str:

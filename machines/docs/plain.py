@@ -89,6 +89,7 @@ def _facet(table: Table, facet: Facet) -> dict[str, Any]:
         "message_from": facet.message_from,
         "message_names": None if named is None else {"kind": named[0], "facet": named[1]},
         "unknown_parts": facet.unknown_parts,
+        "parts_apart": list(facet.parts_apart),
         "evidence_from": facet.evidence_from,
     }
 

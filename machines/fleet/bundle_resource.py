@@ -11,12 +11,9 @@ from phaseline.machines.kubernetes.assess import OUT_OF_SYNC
 from phaseline.machines.kubernetes.diff.compare import COMPARISON
 from phaseline.machines.kubernetes.health.plugins import revisions
 from phaseline.machines.kubernetes.health.registry import HEALTH
-from phaseline.machines.kubernetes.known.statusless import STATUSLESS
-from phaseline.machines.kubernetes.manifest_id import group_kind
-from phaseline.machines.kubernetes.observation import ObservedPair, gone
+from phaseline.machines.kubernetes.observation import KIND_FACTS, ObservedPair, gone
 from phaseline.machines.kubernetes.overrides import Overrides
 from phaseline.machines.kubernetes.profiles import HEALTHY, NOT_ASSESSED
-from phaseline.machines.kubernetes.rollup import is_assessed
 from phaseline.machines.language.advice import advised
 from phaseline.machines.language.fields import reason_and_message
 from phaseline.machines.language.predicates import Above, Scene
@@ -50,7 +47,7 @@ EVER = (ABSENT, DELETED, LIVE)
 LONGEST, SHOWN = 1_024, 10
 
 
-@rule("fleet.observed", revision=2, uses=(HEALTH, COMPARISON, SCRIPTS, revisions))
+@rule("fleet.observed", revision=3, uses=(HEALTH, COMPARISON, SCRIPTS, revisions))
 def read_observation(scene: Scene, entity_id: str, _: Attributes, event: RuleEvent) -> Mapping[str, Any] | Refusal:
     """The state that the two manifests show, the first that applies.
 
@@ -59,7 +56,7 @@ def read_observation(scene: Scene, entity_id: str, _: Attributes, event: RuleEve
     pair = ObservedPair.of(event.data)
     if (wrong := pair.mismatch(entity_id)) is not None:
         return wrong
-    live, desired, is_known = pair
+    live, desired, is_known = pair[:3]
     if live is None and is_known and desired is None:
         return gone(is_known=scene.above(entity_id, "bundle_resource") is not None)
     if live is None:
@@ -72,9 +69,8 @@ def read_observation(scene: Scene, entity_id: str, _: Attributes, event: RuleEve
         return {"state": MODIFIED, "why": f"{found.why}: {places}"[:LONGEST]}
     if found.health is not None and found.health.is_assessed and found.health.status != HEALTHY:
         return {"state": NOT_READY, "why": f"{found.health.status}: {found.health.message}".rstrip(": ")[:LONGEST]}
-    if not is_assessed(found) and not found.is_hook and group_kind(live) not in STATUSLESS:
-        message = found.health.message if found.health is not None else "no health rule applies to it"
-        return {"state": NOT_ASSESSED, "why": message[:LONGEST]}
+    if found.health is not None and found.health.status == NOT_ASSESSED:
+        return {"state": NOT_ASSESSED, "why": found.health.message[:LONGEST]}
     return {"state": READY, "why": ""}
 
 
@@ -100,6 +96,7 @@ BUNDLE_RESOURCE = Table(
         "observed": (
             Field("live",    dict, "the manifest in the cluster; null if there is none", required=True, null=True),
             Field("desired", dict, "the manifest from Git; null if none is declared, left out if that is not known"),
+            KIND_FACTS,
         ),
     },
     interprets=(Interpret(

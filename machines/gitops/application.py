@@ -27,6 +27,7 @@ from phaseline.machines.kubernetes.profiles import (
     DEGRADED,
     HEALTHY,
     MISSING,
+    NO_HEALTH,
     NOT_ASSESSED,
     PAUSED,
     PROGRESSING,
@@ -65,13 +66,19 @@ def some(facet: int, phase: str) -> AnyBelow:
     return AnyBelow("application", "resource", (phase,), facet)
 
 
+APART = (NO_HEALTH, ASIDE)
+"""The healths of a resource that takes no part in that of its application."""
+
+
 def says(name: str, value: str, facet: int) -> tuple[AttributeIs, AllBelow]:
     """Its controller says so, and no resource says anything else here."""
-    silent = (NOT_ASSESSED, ASIDE) if facet == HEALTH else (NOT_COMPARED,)
+    silent = (NOT_ASSESSED, *APART) if facet == HEALTH else (NOT_COMPARED,)
     return AttributeIs("application", name, value), AllBelow("application", "resource", silent, facet)
 
 
 NOTHING_LIVES = (some(HEALTH, MISSING), AllBelow("application", "resource", (MISSING, ASIDE), HEALTH))
+NOTHING_TO_ASSESS = (some(HEALTH, NO_HEALTH), AllBelow("application", "resource", (MISSING, *APART), HEALTH))
+"""Of nothing that lives there is a health. Argo CD calls that Healthy; it is not known to work."""
 
 # fmt: off
 APPLICATION = Table(
@@ -124,6 +131,7 @@ APPLICATION = Table(
             adopted=State(NOT_ASSESSED),
             message_names=("resource", HEALTH),
             unknown_parts=NOT_ASSESSED,
+            parts_apart=APART,
             labels=(*HEALTH_LABELS, UNRULED),
             rows=(
                 #   from               trigger          to
@@ -153,6 +161,7 @@ APPLICATION = Table(
                 View(HEALTHY,     (some(HEALTH, HEALTHY),)),
                 *(View(health, says("reported_health", health, HEALTH), message_from="health_message")
                   for health in HEALTHS),
+                View(HEALTHY,     (*ARGO, *NOTHING_TO_ASSESS)),
             ),
             retired=(Retired(HEALTHY, to=NOT_ASSESSED),),
         ),

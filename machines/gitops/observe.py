@@ -23,6 +23,7 @@ from phaseline.machines.kubernetes.profiles import (
     DEGRADED,
     HEALTHY,
     MISSING,
+    NO_HEALTH,
     NOT_ASSESSED,
     PAUSED,
     PROGRESSING,
@@ -46,7 +47,12 @@ LONGEST = 1_024
 Manifest = Mapping[str, Any]
 
 FIELDS = (
-    Field("health", str, "its health", (UNKNOWN, MISSING, DEGRADED, PAUSED, PROGRESSING, HEALTHY, NOT_ASSESSED, ASIDE)),
+    Field(
+        "health",
+        str,
+        "its health",
+        (UNKNOWN, MISSING, DEGRADED, PAUSED, PROGRESSING, HEALTHY, NOT_ASSESSED, NO_HEALTH, ASIDE),
+    ),
     Field("sync", str, "whether the cluster matches Git", (SYNCED, OUT_OF_SYNC, NOT_COMPARED)),
     Field("gone", bool, "whether it is neither in Git nor in the cluster"),
 )
@@ -58,7 +64,7 @@ NOTED = (
 """The attributes that an observation sets."""
 
 
-@rule("gitops.observed", revision=6, uses=(HEALTH, COMPARISON, SCRIPTS, revisions))
+@rule("gitops.observed", revision=7, uses=(HEALTH, COMPARISON, SCRIPTS, revisions))
 def read_observation(
     scene: Scene, entity_id: str, attributes: Attributes, event: RuleEvent
 ) -> Mapping[str, Any] | Refusal:
@@ -66,7 +72,7 @@ def read_observation(
     pair = ObservedPair.of(event.data)
     if (wrong := pair.mismatch(entity_id)) is not None:
         return wrong
-    live, desired, is_known = pair
+    live, desired, is_known = pair[:3]
     before = scene.above(entity_id, "resource")
     if live is None and desired is None:
         return gone(is_known=before is not None and is_known)
@@ -157,7 +163,8 @@ def _health(
         return {"health": ASIDE, "health_message": found.why}
     if health is None or not health.is_assessed or _is_spared(health, found, overrides, subject):
         told = {} if health is None else _told(health)
-        return {"health": NOT_ASSESSED, "health_message": "" if health is None else health.message[:LONGEST], **told}
+        silent = NOT_ASSESSED if health is None or health.takes_part else NO_HEALTH
+        return {"health": silent, "health_message": "" if health is None else health.message[:LONGEST], **told}
     message, told = health.message[:LONGEST], _told(health)
     unsaid = health.status == PROGRESSING and not subject.get("status")
     noted = {**told, **({"unsaid": unsaid} if unsaid or "unsaid" in attributes else {})}

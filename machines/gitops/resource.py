@@ -11,10 +11,12 @@ from phaseline.machines.gitops.labels import SYNCS, UNCOMPARED
 from phaseline.machines.gitops.observe import ASIDE, SYNC_FAILED, SYNCING
 from phaseline.machines.kubernetes.assess import NOT_COMPARED, OUT_OF_SYNC, SYNCED
 from phaseline.machines.kubernetes.health_labels import HEALTHS, UNRULED
+from phaseline.machines.kubernetes.observation import KIND_FACTS
 from phaseline.machines.kubernetes.profiles import (
     DEGRADED,
     HEALTHY,
     MISSING,
+    NO_HEALTH,
     NOT_ASSESSED,
     PAUSED,
     PROGRESSING,
@@ -42,7 +44,7 @@ from phaseline.schemas.records import State
 SETTLED = Live(but=(SYNCING, SYNC_FAILED))
 EVER = (ABSENT, DELETED, LIVE)
 UNSAID = (AttributeIs("resource", "unsaid", value=True),)
-ASSESSED = (UNKNOWN, MISSING, DEGRADED, PAUSED, PROGRESSING, HEALTHY, NOT_ASSESSED, ASIDE)
+ASSESSED = (UNKNOWN, MISSING, DEGRADED, PAUSED, PROGRESSING, HEALTHY, NOT_ASSESSED, NO_HEALTH, ASIDE)
 
 
 @rule("gitops.note_observed", revision=3)
@@ -105,6 +107,7 @@ RESOURCE = Table(
         "observed": (
             Field("live",    dict, "the manifest in the cluster; null if there is none", required=True, null=True),
             Field("desired", dict, "the manifest from Git; null if none is declared, left out if that is not known"),
+            KIND_FACTS,
         ),
     },
     interprets=(Interpret(("observed",), observe.FIELDS, observe.read_observation),),
@@ -115,7 +118,12 @@ RESOURCE = Table(
             message_from="health_message",
             evidence_from="evidence",
             adopted=State(NOT_ASSESSED),
-            labels=(*HEALTHS, UNRULED, Label(ASIDE, None, "Takes no part (a hook)", {"zh": "不参与"}, state_class="excused")),
+            labels=(
+                *HEALTHS,
+                UNRULED,
+                Label(NO_HEALTH, None, "NoHealth",               {"zh": "无健康状态"}, state_class="excused"),
+                Label(ASIDE,     None, "Takes no part (a hook)", {"zh": "不参与"},     state_class="excused"),
+            ),
             rows=(
                 #   from                trigger           to
                 Row((LIVE,),            "observed",       DELETED,      given={"gone": True}),

@@ -19,6 +19,7 @@ from phaseline.machines.kubernetes.health.plugins import Plugin, plugin_rules, r
 from phaseline.machines.kubernetes.health.reader import ManifestPart, UnreadableManifest
 from phaseline.machines.kubernetes.health.registry import BuiltIn, judge, rule_of
 from phaseline.machines.kubernetes.health.result import HealthResult, not_assessed, unknown
+from phaseline.machines.kubernetes.kind_facts import UNTOLD, KindFacts
 from phaseline.machines.kubernetes.known.table import KnownRule
 from phaseline.machines.kubernetes.manifest_id import group_kind
 from phaseline.machines.kubernetes.masking import is_secret, masked, masked_differences, masked_effects
@@ -45,7 +46,8 @@ class HiddenDifference(NamedTuple):
 class Assessment(NamedTuple):
     """The health and sync of one resource.
 
-    health: NotAssessed, with the reason, if nothing can be said; None for a hook, and for what exists nowhere. sync:
+    health: NotAssessed, with the reason, if nothing can be said; NoHealth if its kind has no status; None for a hook,
+    and for what exists nowhere. sync:
     None if it is not compared; `why` says the reason. counts: whether its sync counts for its application.
     differences, hidden: where the manifests differ, and where ignore rules hide that. problems: ignore rules without
     any effect, and why. is_hook: it is a hook, not a part of the application. has_rule: whether a health rule exists
@@ -76,12 +78,13 @@ def assess(
     is_known: bool = True,
     dry_run: Manifest | None = None,
     explains: bool = False,
+    facts: KindFacts = UNTOLD,
 ) -> Assessment:
     """A resource's health and sync. None: not in the cluster, or not declared.
 
     is_known: whether `desired` is known at all; if not, nothing is compared. now: the time for scripts, whole seconds
     since 1970. dry_run: the API server's answer to a dry-run apply of `desired`. explains: also find which rule hides
-    which difference.
+    which difference. facts: what is known of its kind.
     """
     part = None if live is None else ManifestPart(masked(live))
     try:
@@ -90,7 +93,7 @@ def assess(
     except UnreadableManifest as error:
         return Assessment(unknown(str(error)), None, str(error))
     rules = KindRules.of(live if live is not None else desired or {}, overrides)
-    health = _health(part, desired, rules, overrides.profile, scripts, now)
+    health = _health(part, desired, rules, overrides.profile, scripts, now, facts)
     has_rule = rules != NO_RULES
     if not is_known:
         return Assessment(health, None, UNKNOWN_DESIRED, has_rule=has_rule)
@@ -120,7 +123,7 @@ NO_RULES = KindRules(None, None, None, None)
 
 
 def _assess_live(
-    live: ManifestPart, rules: KindRules, profile: Profile, scripts: ScriptRunner, now: int
+    live: ManifestPart, rules: KindRules, profile: Profile, scripts: ScriptRunner, now: int, facts: KindFacts
 ) -> HealthResult:
     """The health of a live object by the rules of its kind."""
     script, rows, plugin = rules.script, rules.rows, rules.plugin
@@ -135,7 +138,7 @@ def _assess_live(
         return found if found.status else not_assessed("its health script says nothing of it")
     if rows is not None:
         return judge(live, rows, profile, None)
-    return judge(live, rules.built_in, profile, None if plugin is None else lambda it: run_plugin(plugin, it))
+    return judge(live, rules.built_in, profile, None if plugin is None else lambda it: run_plugin(plugin, it), facts)
 
 
 def script_health(scripts: ScriptRunner, script: str, live: Manifest, now: int) -> HealthResult:
@@ -199,10 +202,10 @@ def _sync(
 
 def _health(
     live: ManifestPart | None, desired: Manifest | None, rules: KindRules, profile: Profile, scripts: ScriptRunner,
-    now: int,
+    now: int, facts: KindFacts,
 ) -> HealthResult | None:  # fmt: skip
     if live is not None:
-        return _assess_live(live, rules, profile, scripts, now)
+        return _assess_live(live, rules, profile, scripts, now, facts)
     return None if desired is None else HealthResult(MISSING, "it is in Git, and not in the cluster")
 
 

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from phaseline.machines.kubernetes.assess import Assessment, Manifest, assess
+from phaseline.machines.kubernetes.kind_facts import FIELD, UNTOLD, KindFacts
 from phaseline.machines.kubernetes.manifest_id import ManifestId
 from phaseline.machines.kubernetes.overrides import Overrides
 from phaseline.machines.language.fields import Field, Refusal
@@ -21,20 +22,28 @@ OBSERVER = (
     Field("observed_as", str, "that object: `<namespace>/<name>`"),
 )  # fmt: skip
 """The attributes of an entity that is a Kubernetes object itself, so that its observer can tell when that is gone."""
+KIND_FACTS = Field(
+    FIELD, dict, "what its observer knows of its kind: `status` is false if the type of the kind has no status"
+)
+"""The field of an `observed` event beside the manifests."""
 SEEN_BY = tuple(field.name for field in OBSERVER)
 
 
 class ObservedPair(NamedTuple):
-    """The manifests of an observed object; None if not there. is_known: whether `desired` is known."""
+    """The manifests of an observed object; None if not there. is_known: whether `desired` is known.
+
+    facts: what the observer knows of the kind.
+    """
 
     live: Manifest | None
     desired: Manifest | None
     is_known: bool
+    facts: KindFacts = UNTOLD
 
     @classmethod
     def of(cls, data: Mapping[str, Any]) -> "ObservedPair":
         """The manifests in the data of an event; without `desired`, it is not known what Git declares."""
-        return cls(data.get("live"), data.get("desired"), "desired" in data)
+        return cls(data.get("live"), data.get("desired"), "desired" in data, KindFacts.of(data))
 
     def mismatch(self, entity_id: str) -> Refusal | None:
         """Why the event cannot be taken: a manifest is not that of the entity."""
@@ -59,7 +68,14 @@ class ObservedPair(NamedTuple):
         """Assess the pair as of the event's time. compares: False leaves out the comparison."""
         known = self.is_known and compares
         return assess(
-            self.live, self.desired, overrides, scripts, now=time_ns // SECOND, is_known=known, explains=explains
+            self.live,
+            self.desired,
+            overrides,
+            scripts,
+            now=time_ns // SECOND,
+            is_known=known,
+            explains=explains,
+            facts=self.facts,
         )
 
 

@@ -10,6 +10,7 @@ from itertools import zip_longest
 from typing import Any, NamedTuple
 
 from phaseline.machines.kubernetes.assess import Assessment, assess
+from phaseline.machines.kubernetes.kind_facts import KindsTold
 from phaseline.machines.kubernetes.manifest_id import group_kind
 from phaseline.machines.kubernetes.masking import shown
 from phaseline.machines.kubernetes.overrides import Overrides
@@ -121,17 +122,26 @@ def assess_pairs(
     is_declared: bool,
     dry_runs: Sequence[Manifest | None] = (),
 ) -> ApplicationAssessment:
-    """Assess each pair, and all of them as one application.
+    """Assess each pair, and all of them as one application. A definition among them tells of its kind.
 
     is_declared: whether the desired objects are known at all. now: the time for scripts, whole seconds since 1970.
     dry_runs: for each pair the API server's answer to a dry-run apply, if there is one; none at all may be given.
     """
     found = []
+    kinds = KindsTold(side for pair in pairs for side in (pair.desired, pair.live) if side is not None)
     for pair, dry_run in zip_longest(pairs, dry_runs[: len(pairs)]):
         # Git never declares what another object created, so nothing is missing from Git there.
         known = is_declared and not _is_aside(pair)
         assessment = assess(
-            pair.live, pair.desired, overrides, scripts, now=now, is_known=known, dry_run=dry_run, explains=True
+            pair.live,
+            pair.desired,
+            overrides,
+            scripts,
+            now=now,
+            is_known=known,
+            dry_run=dry_run,
+            explains=True,
+            facts=kinds.of(pair.live or pair.desired or {}),
         )
         found.append(AssessedPair(Pair(pair.key, shown(pair.live), shown(pair.desired)), assessment))
     members = [

@@ -12,7 +12,9 @@ import msgspec
 UNKNOWN, MISSING, DEGRADED, PAUSED = "Unknown", "Missing", "Degraded", "Paused"
 PROGRESSING, HEALTHY = "Progressing", "Healthy"
 NOT_ASSESSED = "NotAssessed"
-"""No health rule exists for the kind."""
+"""Nothing can be said of it."""
+NO_HEALTH = "NoHealth"
+"""It takes no part in health: the type of its kind has no status."""
 
 SUSPENDED = "Suspended"
 """Argo CD's name for Paused."""

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from phaseline.machines.kubernetes.assess import NOT_COMPARED, OUT_OF_SYNC, SYNCED, Assessment
-from phaseline.machines.kubernetes.profiles import HEALTHY, MISSING, NOT_ASSESSED, UNKNOWN, Profile
+from phaseline.machines.kubernetes.profiles import HEALTHY, MISSING, NO_HEALTH, NOT_ASSESSED, UNKNOWN, Profile
 
 NAMED = 3
 """How many causes a message names; further ones are only counted."""
@@ -32,7 +32,8 @@ class Rollup(NamedTuple):
     """An application's health and sync, and the resources that cause each, in the order given; none if all is well.
 
     health: NotAssessed if nothing was assessed. sync: NotCompared if nothing was compared. not_assessed, not_compared:
-    of how many of the resources that is so. resources: how many there are, hooks aside.
+    of how many of the resources that is so. resources: how many there are, hooks aside. no_health: how many of these
+    are of kinds without a status, which take no part in health.
     """
 
     health: str
@@ -42,6 +43,7 @@ class Rollup(NamedTuple):
     not_assessed: int = 0
     not_compared: int = 0
     resources: int = 0
+    no_health: int = 0
 
 
 def roll_up(members: Sequence[Member], profile: Profile) -> Rollup:
@@ -52,9 +54,10 @@ def roll_up(members: Sequence[Member], profile: Profile) -> Rollup:
     health, unwell = _health(parts, profile)
     synced = any(one.assessment.sync == SYNCED and one.assessment.counts for one in parts)
     sync = OUT_OF_SYNC if unsynced else SYNCED if synced else NOT_COMPARED
-    unassessed = sum(not is_assessed(one.assessment) for one in parts)
+    apart = sum(_status(one) == NO_HEALTH for one in parts)
+    unassessed = sum(not is_assessed(one.assessment) for one in parts) - apart
     uncompared = sum(one.assessment.sync is None and not one.is_owned for one in parts)
-    return Rollup(health, sync, unwell, unsynced, unassessed, uncompared, len(parts))
+    return Rollup(health, sync, unwell, unsynced, unassessed, uncompared, len(parts), apart)
 
 
 def is_assessed(found: Assessment) -> bool:
@@ -66,10 +69,19 @@ def _health(members: Sequence[Member], profile: Profile) -> tuple[str, tuple[str
     if members and not any(member.is_live for member in members):
         return MISSING, () if profile.missing == "together" else tuple(member.name for member in members)
     counted = [member for member in members if is_assessed(member.assessment) and _counts(member, profile)]
-    worst = min((_status(member) for member in counted), key=profile.order.index, default=NOT_ASSESSED)
+    worst = min((_status(member) for member in counted), key=profile.order.index, default=_of_nothing(members, profile))
     return worst, () if worst in (HEALTHY, NOT_ASSESSED) else tuple(
         member.name for member in counted if _status(member) == worst
     )
+
+
+def _of_nothing(members: Sequence[Member], profile: Profile) -> str:
+    """The health of resources of which none was assessed.
+
+    Argo CD calls it Healthy where there is nothing to assess, and so do its profiles. Nobody saw it work.
+    """
+    apart = [_status(member) == NO_HEALTH for member in members if _status(member) != MISSING]
+    return HEALTHY if profile.follows_argo and apart and all(apart) else NOT_ASSESSED
 
 
 def _counts(member: Member, profile: Profile) -> bool:

@@ -68,6 +68,21 @@ class ProductCommand(NamedTuple):
     help: str
 
 
+class ClientView(NamedTuple):
+    """Reads of a product in the Python client: `client.NAME`, and `NAME` of the view of a moment.
+
+    name: a Python name of small letters, digits and underscores. What clients have themselves goes before it.
+    client: names a class that is made of the client.
+    view: names a class that is made of the view (`client.at`); "" if the reads are not about a moment.
+
+    The client without asyncio has the same reads: it runs each method to its end.
+    """
+
+    name: str
+    client: str
+    view: str = ""
+
+
 class CopiedEvent(NamedTuple):
     """An event of which the server keeps the last one of each entity in the stream LIVE, whole.
 
@@ -97,6 +112,8 @@ class Product:
     services: what workers answer.
     copies: the events whose last one the server keeps.
     commands: what `phaseline` does beside its own commands.
+    routes: name tuples of `phaseline.http.Route`: what `phaseline serve` answers beside its own requests.
+    views: what the Python client reads beside its own methods.
     """
 
     name: str
@@ -106,6 +123,8 @@ class Product:
     services: tuple[WorkerService, ...] = ()
     copies: tuple[CopiedEvent, ...] = ()
     commands: tuple[ProductCommand, ...] = ()
+    routes: tuple[str, ...] = ()
+    views: tuple[ClientView, ...] = ()
 
 
 class BrokenKind(NamedTuple):

@@ -307,6 +307,7 @@ class Facet:
     retired: the map of states: which states of earlier tables are no more, and where entities in them go.
     unknown_parts: a phase of the entities that `message_names` names, in which nothing is known of them. Consoles say
         how many are in it.
+    parts_apart: phases of these entities in which they are not counted among the parts.
     evidence_from: the attribute that holds conditions on which the base rests, as maps. `why` shows them.
     """
 
@@ -326,6 +327,7 @@ class Facet:
     pending: tuple[str, ...] = ()
     retired: tuple[Retired, ...] = ()
     unknown_parts: str | None = None
+    parts_apart: tuple[str, ...] = ()
     evidence_from: str | None = None
 
 

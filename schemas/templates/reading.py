@@ -1,11 +1,13 @@
 """Records read with the states and facets that were read before: the whole ones, or only their entities.
 
-States and facets are found by their bytes. Facets of many entities differ only in a time, so their bytes without it are
-remembered. Bytes decide only whether a state or a facet is found, never what it is.
+States and facets are found by their bytes, in msgpack and in JSON, whose bytes begin differently. Facets of many
+entities differ only in a time, so their bytes without it are remembered. Bytes decide only whether a state or a facet
+is found, never what it is.
 Belongs here: `read`, `read_entities`, what is remembered. Does not: which field is which (`wire_codec`).
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import msgspec
 from msgspec.structs import replace
@@ -30,27 +32,42 @@ MOST = 2_048
 """The most facets that are remembered, of about 100 bytes each, and the most states."""
 SOME_TIME = timestamp(0)
 _TIME = len(SOME_TIME)
+_AFTER = 3
+"""In JSON, the characters behind the time at the end of a single facet: a quote, and the ends of two objects."""
+_OBJECT = ord("{")
 
 Facets = tuple[tuple[str, ...], tuple[FacetState, ...]]
 """The names of an entity's facets, and the facets."""
 
-_NULL = b"\xc0"
-"""None in msgpack."""
-_decode_transition = msgspec.msgpack.Decoder(RecordMap[TransitionPart]).decode
-_decode_entity = msgspec.msgpack.Decoder(RecordPart).decode
-_decode_state = msgspec.msgpack.Decoder(StateMap).decode
-_decode_facets = msgspec.msgpack.Decoder(dict[str, FacetMap]).decode
+_NULLS = (b"\xc0", b"null")
+"""None in msgpack and in JSON."""
+
+
+class _Decoders:
+    """What decodes parts of records in one of the formats."""
+
+    def __init__(self, made: Any) -> None:
+        self.transition = made(RecordMap[TransitionPart]).decode
+        self.entity = made(RecordPart).decode
+        self.state = made(StateMap).decode
+        self.facets = made(dict[str, FacetMap]).decode
+
+
+_msgpack, _json = _Decoders(msgspec.msgpack.Decoder), _Decoders(msgspec.json.Decoder)
 
 
 known_states: dict[bytes, State] = {}
 """States by the bytes of their `StateMap`."""
 known_facets: dict[bytes, tuple[tuple[str, ...], FacetState]] = {}
-"""The name and the only facet of an entity, with any time, by the bytes of their map up to the time at its end."""
+"""The name and the only facet of an entity, with any time, by the bytes of their map up to the time at its end.
+
+In msgpack nothing follows the time. In JSON only `_AFTER` can follow it, where the time is one.
+"""
 
 
 def read(body: bytes) -> Record:
-    """As `wire_codec.read`. Of a transition in the current version, in msgpack, known states are not decoded again."""
-    if not codec.is_json(body) and wire_codec.looks_like_transition(body):
+    """As `wire_codec.read`. Of a transition in the current version, known states are not decoded again."""
+    if wire_codec.looks_like_transition(body):
         try:
             if (found := _transition(body)) is not None:
                 return found
@@ -61,16 +78,17 @@ def read(body: bytes) -> Record:
 
 def _transition(body: bytes) -> Transition | None:
     """The transition in a body; None if it may be something else, or hold a timestamp. Raises `ValueError`."""
-    found = _decode_transition(body)
+    is_json = codec.is_json(body)
+    found: RecordMap[TransitionPart] = (_json if is_json else _msgpack).transition(body)
     data, time = found.data, found.time
     if found.schemaversion != RECORD_VERSION or not found.type.endswith(".transitioned"):
         return None
-    if data.entity.attributes and codec.may_hold_timestamp(body):
+    if data.entity.attributes and not is_json and codec.may_hold_timestamp(body):
         return None
     before, time_ns = bytes(data.before), nanoseconds(time)
     return Transition(
         data.facet,
-        None if before == _NULL else _state(before),
+        None if before in _NULLS else _state(before),
         _state(bytes(data.after)),
         data.trigger,
         data.reason,
@@ -88,7 +106,7 @@ def read_entities(bodies: Sequence[bytes]) -> list[EntityAfter]:
     Each step is done for all of them before the next one, because the caches of the processor hold only a few steps.
     """
     try:
-        parts = [] if bodies and codec.is_json(bodies[0]) else [*map(_decode_entity, bodies)]
+        parts = [(_json if codec.is_json(body) else _msgpack).entity(body) for body in bodies]
         if _are_enough(parts, bodies):
             return _after([part.data for part in parts])
     except (ValueError, RecursionError):
@@ -105,7 +123,7 @@ def _are_enough(parts: list[RecordPart], bodies: Sequence[bytes]) -> bool:
     if not all(one.endswith(WITH_ENTITY) for one in {part.type for part in parts}):
         return False
     with_attributes = [body for part, body in zip(parts, bodies, strict=True) if part.data.entity.attributes]
-    return not any(map(codec.may_hold_timestamp, with_attributes))
+    return not any(codec.may_hold_timestamp(body) and not codec.is_json(body) for body in with_attributes)
 
 
 def _after(found: list[EntityPart]) -> list[EntityAfter]:
@@ -118,7 +136,7 @@ def _state(body: bytes) -> State:
     """The state in an encoded `StateMap`; raises `ValueError`."""
     found = known_states.get(body)
     if found is None:
-        found = wire_codec.state_of(_decode_state(body))
+        found = wire_codec.state_of((_json if body[0] == _OBJECT else _msgpack).state(body))
         if len(known_states) >= MOST:
             known_states.clear()
         known_states[body] = found
@@ -127,27 +145,34 @@ def _state(body: bytes) -> State:
 
 def _facets(body: bytes, time: str, time_ns: int) -> Facets:
     """The facets in an encoded map of them; raises `ValueError`. time, time_ns: those of their record, if known."""
-    found = known_facets.get(body[:-_TIME])
+    if body[0] == _OBJECT:
+        start, since_bytes = body[: -_TIME - _AFTER], body[-_TIME - _AFTER : -_AFTER]
+    else:
+        start, since_bytes = body[:-_TIME], body[-_TIME:]
+    found = known_facets.get(start)
     if found is None:
-        return _decoded(body, time, time_ns)
+        return _decoded(body, start, time, time_ns)
     names, facet = found
-    since = body[-_TIME:].decode()
+    since = since_bytes.decode()
     since_ns = time_ns if since == time else nanoseconds(since)
     return names, (FacetState(facet.base, facet.state, since_ns, facet.interrupted),)
 
 
-def _decoded(body: bytes, time: str, time_ns: int) -> Facets:
-    """The facets in an encoded map. A single one is remembered."""
-    found = _decode_facets(body)
+def _decoded(body: bytes, start: bytes, time: str, time_ns: int) -> Facets:
+    """The facets in an encoded map. A single one is remembered. start: the bytes up to the time at the end."""
+    decode = (_json if body[0] == _OBJECT else _msgpack).facets
+    found = decode(body)
     if len(found) == 1:
-        _remember(body[:-_TIME], found)
+        _remember(start, body[len(start) + _TIME :], decode, found)
     return wire_codec.facets_in(found, time, time_ns)
 
 
-def _remember(start: bytes, found: dict[str, FacetMap]) -> None:
-    """Remember the facet in `found`, if its bytes are `start` and its time: another time there changes nothing else."""
+def _remember(
+    start: bytes, end: bytes, decode: Callable[[bytes], dict[str, FacetMap]], found: dict[str, FacetMap]
+) -> None:
+    """Remember the facet in `found`, if its bytes are `start`, its time and `end`: another time is all that changes."""
     try:
-        other = _decode_facets(start + SOME_TIME.encode())
+        other = decode(start + SOME_TIME.encode() + end)
     except ValueError:
         return
     if other != {name: replace(facet, since=SOME_TIME) for name, facet in found.items()}:

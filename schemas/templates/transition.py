@@ -2,10 +2,10 @@
 
 A template is the body of a record as `wire_codec` writes it, cut at the values that differ from event to event. So both
 ways make the same bytes; a property test compares them.
-Belongs here: `TransitionWriter`, shared by partitions. Does not: which field stands where (`wire_codec`), JSON, marks.
+Belongs here: `TransitionWriter`, shared by partitions. Does not: which field stands where (`wire_codec`), marks.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache
 from operator import attrgetter
 from typing import Any
@@ -31,24 +31,26 @@ _shown, _since = attrgetter("base", "state", "interrupted"), attrgetter("since_n
 
 
 class TransitionWriter:
-    """Writes the transitions of one installation as msgpack."""
+    """Writes the transitions of one installation."""
 
     def __init__(self, installation: str, versions: Mapping[str, str]) -> None:
         """installation: the source of the records. versions: by kind, the version of its table."""
         self._installation, self._versions = installation, versions
         self._templates: dict[Key, list[Any]] = {}
 
-    def body(self, record: Transition, index: int, records: int) -> bytes:
-        """The same bytes as those of `wire_codec.write`. index, records: as there."""
+    def body(self, record: Transition, index: int, records: int, *, as_json: bool = False) -> bytes:
+        """The same bytes as those of `wire_codec.write`. index, records, as_json: as there."""
         entity, of = record.entity, record.cause
         facets, sequences, timers, asked = written_facets(entity), entity.sequences, entity.timers_ns, entity.asked
         key = (
-            entity.kind, entity.names, record.facet, record.before, record.after, record.trigger, record.unasked, of.by,
-            not sequences, not timers, not asked, *map(_shown, facets),
+            as_json, entity.kind, entity.names, record.facet, record.before, record.after, record.trigger,
+            record.unasked, of.by, not sequences, not timers, not asked, *map(_shown, facets),
         )  # fmt: skip
         template = self._templates.get(key)
         if template is None or of.extensions:
-            return self._write(key, record, index, records)
+            return self._write(key, record, index, records, as_json=as_json)
+        if as_json and not codec.json_holds(entity.attributes):
+            return self.body(record, index, records)
         values = [
             f"{of.sequence}-{index}", f"{entity.kind}/{entity.id}", timestamp(record.time_ns), entity.id,
             entity.version, record.reason, record.message, of.sequence, of.event, of.source, of.origin, of.time_text,
@@ -61,18 +63,22 @@ class TransitionWriter:
         if asked:
             values.append(asked)
         parts = template.copy()
-        parts[1::2] = values
-        return codec.encode_parts(parts)[HEADER:]
+        if not as_json:
+            parts[1::2] = values
+            return codec.encode_parts(parts)[HEADER:]
+        parts[1::2] = codec.encode_each_as_json(values)
+        body = b"".join(parts)
+        return body if len(body) <= wire_codec.LARGEST_JSON else self.body(record, index, records)
 
-    def _write(self, key: Key, record: Transition, index: int, records: int) -> bytes:
+    def _write(self, key: Key, record: Transition, index: int, records: int, *, as_json: bool) -> bytes:
         """The body of a record that finds no template. It becomes that of the next ones, unless it has extensions."""
         tables = self._versions.get(record.entity.kind, "")
         wire: Any = wire_codec.to_wire(record, index, records, self._installation, tables)
         if not record.cause.extensions:
             if len(self._templates) >= MOST:
                 self._templates.clear()
-            self._templates[key] = [*_cut(wire)]
-        return codec.encode_struct(wire)
+            self._templates[key] = [*_cut(wire, as_json=as_json)]
+        return next(wire_codec.bodies([record], [wire], as_json=as_json))
 
 
 @lru_cache(maxsize=4)
@@ -81,8 +87,9 @@ def shared_writer(installation: str, versions: tuple[tuple[str, str], ...]) -> T
     return TransitionWriter(installation, dict(versions))
 
 
-def _cut(wire: RecordMap[TransitionData]) -> Iterator[Any]:
+def _cut(wire: RecordMap[TransitionData], *, as_json: bool) -> Iterator[Any]:
     """The parts of a body that are the same in others, with room between them for the values that are not."""
+    encode: Callable[[Any], bytes] = codec.encode_json if as_json else codec.encode_struct
     holes: list[str] = []
 
     def hole() -> str:
@@ -97,8 +104,8 @@ def _cut(wire: RecordMap[TransitionData]) -> Iterator[Any]:
     entity = replace(entity, facets=facets, attributes=hole())
     filled = [name for name in ("sequences", "timers", "asked") if getattr(entity, name)]
     entity = replace(entity, **{name: hole() for name in filled})
-    rest = codec.encode_struct(replace(wire, data=replace(data, cause=cause, entity=entity)))
+    rest = encode(replace(wire, data=replace(data, cause=cause, entity=entity)))
     for each in holes:
-        part, _, rest = rest.partition(codec.encode(each))
-        yield from (Raw(part), None)
-    yield Raw(rest)
+        part, _, rest = rest.partition(codec.encode_json(each) if as_json else codec.encode(each))
+        yield from (part if as_json else Raw(part), None)
+    yield rest if as_json else Raw(rest)

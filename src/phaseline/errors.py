@@ -1,204 +1,55 @@
-"""The errors that Phaseline raises. Each is a `PhaselineError`; its details are attributes. See docs/client.md.
+"""The errors that Phaseline raises. Each is a `PhaselineError` with a `code`; its details are attributes.
 
-Belongs here: the public names of the errors. Does not: their messages (`phaseline.engine.errors`).
+docs/errors.md lists all of them. Most are one of seven groups: their codes tell them apart.
+
+Belongs here: the public names of the errors; until the next version, the former names. Does not: their sentences
+(`phaseline.schemas.errors`).
 """
 
-from phaseline.engine.errors import (
-    AmbiguousId,
-    ApiFailed,
-    BadEventFile,
-    BadLogFile,
-    BadManifest,
-    BadSetting,
-    BadStatusQuery,
-    BadTables,
-    BadUserName,
-    CellsAway,
-    ClusterUnusable,
-    ConnectionLost,
-    DataDirInUse,
-    DataDirUnusable,
-    DecisionStuck,
-    EdgeAccountMissing,
-    EdgeAnswerUnreadable,
-    EdgeStoreMissing,
-    EntityNotYetKnown,
-    EntityUnknown,
-    EventGone,
-    EventRefused,
-    FeedUnknown,
-    Fenced,
-    InboxRefused,
-    InletHoldsEvents,
-    InvalidId,
-    InvalidInput,
-    JetStreamOff,
-    KeyUnreadable,
-    KindMissing,
-    KindsBroken,
-    LogDamaged,
-    LogEmptied,
-    LogFileDamaged,
-    NameUnknown,
-    NatsUnreachable,
-    NewerRecord,
-    NoAnswer,
-    NoJetStream,
-    NoLogFile,
-    NoRecords,
-    NoResponders,
-    NoRoom,
-    NoServerBinary,
-    NoState,
-    NoSuchStream,
-    NotDecidedYet,
-    NotFound,
-    NotInCells,
-    NotInstalled,
-    NotObserved,
-    NotOwned,
-    NotPermitted,
-    NotProvisioned,
-    NotRejected,
-    PartitionsDiffer,
-    PartitionsMoved,
-    PayloadTooLarge,
-    PhaselineError,
-    PlanLost,
-    PortTaken,
-    PrefixTaken,
-    RecordNotFound,
-    RecordUnreadable,
-    RequestTimedOut,
-    ServerFailed,
-    ServerGone,
-    ServerRefused,
-    ServerTooOld,
-    ServiceRefused,
-    SetupError,
-    StatesStranded,
-    StateUnknown,
-    StreamsDiffer,
-    TablesDiffer,
-    TlsFailed,
-    TreeNotYetKnown,
-    TreeUnknown,
-    Unconfirmed,
-    Undecided,
-    Unsendable,
-    UserRefused,
-    WorkerFaults,
-    WrongClock,
-    WrongIdLength,
+import warnings
+from typing import TYPE_CHECKING
+
+from phaseline.schemas.errors import (
+    AmbiguousId, ApiFailed, BadArchive, BadLogFile, BadSetting, EntityUnknown, EventRefused, Fenced, InvalidInput,
+    LogDamaged, LogFileDamaged, NameUnknown, NatsUnreachable, NewerRecord, NoAnswer, NoJetStream, NoResponders, NoRoom,
+    NoSuchStream, NotFound, NotInLog, NotInstalled, NotPermitted, NotProvisioned, PhaselineError, RequestTimedOut,
+    ServerBug, ServerRefused, ServiceRefused, SetupError, TreeUnknown, Unconfirmed, Undecided,
 )
-from phaseline.engine.jetstream.stream_settings.stream_errors import (
-    CopiesLate,
-    EventsNeeded,
-    StreamFixed,
-    StreamUnchanged,
-)
-from phaseline.engine.log.archived.archive_errors import ArchivedMeanwhile, BadArchive, CopyBehind, NotInLog
-from phaseline.engine.range_errors import BadDepth, NoSuchTime, StartAfterEnd
 
 __all__ = [
-    "AmbiguousId",
-    "ApiFailed",
-    "ArchivedMeanwhile",
-    "BadArchive",
-    "BadDepth",
-    "BadEventFile",
-    "BadLogFile",
-    "BadManifest",
-    "BadSetting",
-    "BadStatusQuery",
-    "BadTables",
-    "BadUserName",
-    "CellsAway",
-    "ClusterUnusable",
-    "ConnectionLost",
-    "CopiesLate",
-    "CopyBehind",
-    "DataDirInUse",
-    "DataDirUnusable",
-    "DecisionStuck",
-    "EdgeAccountMissing",
-    "EdgeAnswerUnreadable",
-    "EdgeStoreMissing",
-    "EntityNotYetKnown",
-    "EntityUnknown",
-    "EventGone",
-    "EventRefused",
-    "EventsNeeded",
-    "FeedUnknown",
-    "Fenced",
-    "InboxRefused",
-    "InletHoldsEvents",
-    "InvalidId",
-    "InvalidInput",
-    "JetStreamOff",
-    "KeyUnreadable",
-    "KindMissing",
-    "KindsBroken",
-    "LogDamaged",
-    "LogEmptied",
-    "LogFileDamaged",
-    "NameUnknown",
-    "NatsUnreachable",
-    "NewerRecord",
-    "NoAnswer",
-    "NoJetStream",
-    "NoLogFile",
-    "NoRecords",
-    "NoResponders",
-    "NoRoom",
-    "NoServerBinary",
-    "NoState",
-    "NoSuchStream",
-    "NoSuchTime",
-    "NotDecidedYet",
-    "NotFound",
-    "NotInCells",
-    "NotInLog",
-    "NotInstalled",
-    "NotObserved",
-    "NotOwned",
-    "NotPermitted",
-    "NotProvisioned",
-    "NotRejected",
-    "PartitionsDiffer",
-    "PartitionsMoved",
-    "PayloadTooLarge",
-    "PhaselineError",
-    "PlanLost",
-    "PortTaken",
-    "PrefixTaken",
-    "RecordNotFound",
-    "RecordUnreadable",
-    "RequestTimedOut",
-    "ServerFailed",
-    "ServerGone",
-    "ServerRefused",
-    "ServerTooOld",
-    "ServiceRefused",
-    "SetupError",
-    "StartAfterEnd",
-    "StateUnknown",
-    "StatesStranded",
-    "StreamFixed",
-    "StreamUnchanged",
-    "StreamsDiffer",
-    "TablesDiffer",
-    "TlsFailed",
-    "TreeNotYetKnown",
-    "TreeUnknown",
-    "Unconfirmed",
-    "Undecided",
-    "Unsendable",
-    "UserRefused",
-    "WorkerFaults",
-    "WrongClock",
-    "WrongIdLength",
+    "AmbiguousId", "ApiFailed", "BadArchive", "BadLogFile", "BadSetting", "EntityUnknown", "EventRefused", "Fenced",
+    "InvalidInput", "LogDamaged", "LogFileDamaged", "NameUnknown", "NatsUnreachable", "NewerRecord", "NoAnswer",
+    "NoJetStream", "NoResponders", "NoRoom", "NoSuchStream", "NotFound", "NotInLog", "NotInstalled", "NotPermitted",
+    "NotProvisioned", "PhaselineError", "RequestTimedOut", "ServerBug", "ServerRefused", "ServiceRefused", "SetupError",
+    "TreeUnknown", "Unconfirmed", "Undecided",
 ]
+
+_FORMER = """
+ArchivedMeanwhile BadDepth BadEventFile BadManifest BadStatusQuery BadTables BadUserName CellsAway ClusterUnusable
+ConnectionLost CopiesLate CopyBehind DataDirInUse DataDirUnusable DecisionStuck EdgeAccountMissing EdgeAnswerUnreadable
+EdgeStoreMissing EntityNotYetKnown EventGone EventsNeeded FeedUnknown InboxRefused InletHoldsEvents InvalidId
+JetStreamOff KeyUnreadable KindMissing KindsBroken LogEmptied NoLogFile NoRecords NoServerBinary NoState NoSuchTime
+NotDecidedYet NotInCells NotObserved NotOwned NotRejected PartitionsDiffer PartitionsMoved PayloadTooLarge PlanLost
+PortTaken PrefixTaken RecordNotFound RecordUnreadable ServerFailed ServerGone ServerTooOld StartAfterEnd StateUnknown
+StatesStranded StreamFixed StreamUnchanged StreamsDiffer TablesDiffer TlsFailed TreeNotYetKnown Unsendable UserRefused
+WorkerFaults WrongClock WrongIdLength
+""".split()
+"""The names that version 0.1 had classes for. Each stands for the group of the error."""
+
+if not TYPE_CHECKING:
+
+    def __getattr__(name: str) -> type[PhaselineError]:
+        """The group of an error that had a class of its own."""
+        from phaseline.schemas.errors import every
+
+        code = "".join(f"-{one.lower()}" if one.isupper() else one for one in name).strip("-")
+        found = next((type(one) for one in every() if one.code == code), None) if name in _FORMER else None
+        if found is None:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        said = f"phaseline.errors.{name} is no class any more: catch {found.__name__}, whose code is {code!r}"
+        warnings.warn(said, DeprecationWarning, stacklevel=2)
+        return found
+
 
 for _name in __all__:
     globals()[_name].__module__ = __name__

@@ -19,6 +19,7 @@ from phaseline.machines.language.predicates import Scene as Scene
 from phaseline.machines.language.predicates import SceneEntity as SceneEntity
 from phaseline.machines.language.predicates import Unmet as Unmet
 from phaseline.machines.language.product import Ban as Ban
+from phaseline.machines.language.product import ClientView as ClientView
 from phaseline.machines.language.product import CopiedEvent as CopiedEvent
 from phaseline.machines.language.product import NoProducts as NoProducts
 from phaseline.machines.language.product import Product as Product

@@ -19,6 +19,7 @@ from msgspec.structs import replace
 from phaseline.engine.client import maps
 from phaseline.schemas import codec, wire_codec
 from phaseline.schemas.codec import Undecodable, Values
+from phaseline.schemas.errors import NewerRecord
 from phaseline.schemas.records import (
     Cause,
     Entity,
@@ -33,7 +34,6 @@ from phaseline.schemas.records import (
 )
 from phaseline.schemas.templates import reading, transition
 from phaseline.schemas.templates.transition import TransitionWriter, shared_writer
-from phaseline.schemas.upcasting import NewerRecord
 from tests.support.built_in_kinds import BUILT_IN_KINDS
 from tests.support.strategies import MAPS, VALUES
 
@@ -184,8 +184,8 @@ def test_a_record_comes_back_from_json(record: Record) -> None:
     assert wire_codec.read(body) == record
 
 
-@given(TRANSITIONS, TRANSITIONS, TIMES)
-def test_a_template_makes_the_same_bytes(first: Transition, other: Transition, since: int) -> None:
+@given(TRANSITIONS, TRANSITIONS, TIMES, st.booleans())
+def test_a_template_makes_the_same_bytes(first: Transition, other: Transition, since: int, as_json: bool) -> None:
     """The first record becomes the template. The second one is of the same sort, with the values of another."""
     facets = tuple(replace(facet, since_ns=since) for facet in first.entity.facets)
     values = {"id": other.entity.id, "version": other.entity.version, "attributes": other.entity.attributes}
@@ -195,7 +195,20 @@ def test_a_template_makes_the_same_bytes(first: Transition, other: Transition, s
     )  # fmt: skip
     writer = TransitionWriter("phaseline/pl", {"node": "f00"})
     for index, record in enumerate((first, second, other)):
-        assert writer.body(record, index, 3) == wire_codec.write(record, index, 3, "phaseline/pl", "f00")
+        written = wire_codec.write(record, index, 3, "phaseline/pl", "f00", as_json=as_json)
+        assert writer.body(record, index, 3, as_json=as_json) == written
+
+
+@pytest.mark.parametrize("attributes", [{"a": b"raw"}, {"a": float("inf")}, {"a": "x" * wire_codec.LARGEST_JSON}])
+def test_a_template_writes_what_json_does_not_hold_as_msgpack(attributes: dict[str, Any]) -> None:
+    writer = TransitionWriter("phaseline/pl", {})
+    small = Entity("node", "n", 1, ("phase",), (FacetState(State("Up"), State("Up"), 1),), {"a": 1}, {})
+    for entity in (small, replace(small, attributes=attributes), small):
+        record = Transition("phase", None, State("Up"), "up", None, None, Cause(1, "e", "/s", "event"), entity, 1)
+        body = writer.body(record, 0, 1, as_json=True)
+        assert body == wire_codec.write(record, 0, 1, "phaseline/pl", as_json=True)
+        assert codec.is_json(body) == (entity is small)
+        assert wire_codec.read(body) == reading.read(body) == record
 
 
 def test_partitions_share_templates_unless_installation_or_tables_differ() -> None:
@@ -387,3 +400,17 @@ def test_times_sort_as_their_texts_do(one: int, other: int) -> None:
 ])  # fmt: skip
 def test_times_of_others_are_read(text: str, time: int) -> None:
     assert nanoseconds(text) == time
+
+
+@given(TRANSITIONS | REJECTIONS | MARKS, st.booleans())
+def test_a_record_says_which_table_made_it(record: Record, as_json: bool) -> None:
+    kind = record.kind if isinstance(record, Rejection) else record.entity.kind
+    assert wire_codec.made_by(wire_codec.write(record, 0, 1, "phaseline/pl", "f00", as_json=as_json)) == (kind, "f00")
+    assert wire_codec.made_by(wire_codec.write(record, 0, 1, "phaseline/pl", as_json=as_json)) == ("", "")
+
+
+@pytest.mark.parametrize(
+    "body", [b"", b"{", b"[1]", b"\x01", b'{"tableversion":7}', b'{"subject":"a/b"}', b"{" * 9_999]
+)
+def test_what_says_no_table_was_made_by_none(body: bytes) -> None:
+    assert wire_codec.made_by(body) == ("", "")

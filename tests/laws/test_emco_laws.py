@@ -4,9 +4,9 @@ from collections.abc import Callable
 
 from hypothesis import strategies as st
 
-from phaseline.engine.emco_status import design_shape
-from phaseline.engine.emco_status.query import BadQuery, read
-from phaseline.engine.emco_status.select import select
+from phaseline.engine.products.emco import design_shape
+from phaseline.engine.products.emco.query import BadQuery, read
+from phaseline.engine.products.emco.select import select
 from phaseline.engine.testing.laws import LAWS
 from tests.support.built_in_kinds import family
 from tests.support.strategies import History, Sent, event, hold, law_by_law, random_event, seeds

@@ -152,14 +152,16 @@ def an_application_is_the_worst_of_its_resources(history: History) -> None:
         if profile.missing == "together" and not others <= {"Missing", "Aside"}:
             phases.discard("Missing")
         counted = [phase for phase in profile.order if phase in phases]
-        reported = app.attributes.get("reported_health") if others <= {"NotAssessed", "Aside"} else None
-        assert app.facets[0].state.phase == (counted[0] if counted else reported or "NotAssessed")
+        reported = app.attributes.get("reported_health") if others <= {"NotAssessed", "NoHealth", "Aside"} else None
+        nothing = "NoHealth" in others <= {"Missing", "NoHealth", "Aside"} and profile.follows_argo
+        untold = "Healthy" if nothing else "NotAssessed"
+        assert app.facets[0].state.phase == (counted[0] if counted else reported or untold)
 
 
 HEALTH, SYNC = 0, 1
 KNOWN_OF = {
     #     nothing is known          worst of the parts, worst first
-    HEALTH: ({"NotAssessed", "Aside"}, ()),
+    HEALTH: ({"NotAssessed", "NoHealth", "Aside"}, ()),
     SYNC: ({"NotCompared"}, ("SyncFailed", "Unknown", "OutOfSync", "Syncing", "Synced")),
 }
 
@@ -180,9 +182,10 @@ def a_whole_is_as_known_as_its_parts(history: History) -> None:
                 told = whole.attributes.keys() & {"reported_health", "reported_sync", "sync_unknown", "spec_invalid"}
                 if parts <= nothing and not told and facet == SYNC:
                     assert shown == "NotCompared"
-                if parts <= nothing and not told and facet == HEALTH and kind == "application":
+                argo = shown == "Healthy" and "NoHealth" in parts  # Argo CD's word for nothing to assess
+                if parts <= nothing and not told and facet == HEALTH and kind == "application" and not argo:
                     assert shown == "NotAssessed"
-                if shown in ("Healthy", "Synced") and not told and kind == "application":
+                if shown in ("Healthy", "Synced") and not told and kind == "application" and not argo:
                     assert shown in parts
                 if facet == SYNC and parts - nothing and not told:
                     assert worst.index(shown) <= min(worst.index(one) for one in parts - nothing)

@@ -1,16 +1,18 @@
-"""What terminals of any width are shown: no line is wider, no word and no id is broken (engine/cli/layout.py)."""
+"""What terminals of any width are shown: nothing is lost, no word and no id is broken (engine/cli/layout.py)."""
 
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Sequence
+from functools import partial
 from itertools import pairwise
+from typing import Any
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from phaseline.engine.cells.one_cell import InCell
-from phaseline.engine.cli import changes, layout, list_, render, styled
-from phaseline.engine.cli.layout import ALWAYS, Branch, Column, Grid, Lines
-from phaseline.engine.cli.list_ import Shown
-from phaseline.engine.cli.styled import ELLIPSIS, TableLine, Text, width_of
+from phaseline.engine.cli import changes, history, layout, list_, render, styled, timeline
+from phaseline.engine.cli.layout import ALWAYS, WIDE, Branch, Column, TableLines
+from phaseline.engine.cli.list_ import EntityRow, Shown
+from phaseline.engine.cli.styled import GAP, Text, width_of
 from phaseline.engine.log.changes import Change
 from phaseline.schemas.records import Cause, Entity, FacetState, Rejection, State, Transition
 from tests.support.built_in_kinds import BUILT_IN_KINDS as KINDS
@@ -46,90 +48,202 @@ def rejections(draw: st.DrawFn) -> Rejection:
     return Rejection(draw(kinds), draw(ids), "stop", "guard", draw(texts), None, (), cause, 10**18)
 
 
-def assert_fits(lines: Iterable[Text], width: int) -> list[str]:
-    found = [line.plain for line in lines]
-    assert [line for line in found if width_of(line) > width] == []
-    return found
+NARROWEST = 24
+"""In a narrower terminal a column may be wider than all of it."""
 
 
-def assert_words_are_whole(line: str, *said: str) -> None:
-    """All words of a line are words of what it is made of. Chinese may be cut between characters."""
-    whole = {word for text in said for word in text.split()} | {ELLIPSIS}
-    for word in line.split():
-        assert word in whole or not word.isascii(), (word, line)
+def letters(*said: str) -> str:
+    """The characters of texts, without blanks and guides."""
+    return "".join(re.sub(r"[\s│├└─]", "", text) for text in said)
+
+
+def printed(table: TableLines[Any], rows: Iterable[Any], *, settle_after: int = 500) -> list[str]:
+    lines: list[str] = []
+    for number, row in enumerate(rows, 1):
+        lines += table.add(row)
+        lines += table.settle() if number == settle_after else ()
+    return [*lines, *table.settle()]
+
+
+def assert_fits(lines: Iterable[str], width: int, *words: str) -> None:
+    """No line is wider than the terminal, but for one with a single word that is wider itself."""
+    for line in lines if width >= NARROWEST else ():
+        assert width_of(line) <= width or len(line.split()) == 1, (width, line)
+
+
+def nth(at: int, row: Sequence[str]) -> Text:
+    return Text(row[at])
+
+
+def taken(at: int, row: Sequence[Text]) -> Text:
+    return row[at]
+
+
+COLUMNS = tuple(
+    Column(title, partial(nth, at), worth, wraps)
+    for at, (title, worth, wraps) in enumerate(
+        (("NAME", ALWAYS, False), ("WORDS", ALWAYS, True), ("FEW", 40, False), ("MORE", 60, True), ("ID", 80, False))
+    )
+)
+table_rows = st.lists(st.tuples(ids, texts, st.just("") | names, texts, ids), min_size=1, max_size=12)
+
+
+@given(table_rows, widths, st.integers(1, 12))
+def test_of_a_row_nothing_is_lost(rows: list[tuple[str, ...]], width: int, first: int) -> None:
+    """However wide later rows are, and whichever columns are left out: a row shows a whole text or nothing of it."""
+    table = TableLines(COLUMNS, width)
+    lines: list[str] = []
+    for number, row in enumerate(rows, 1):
+        made = [*table.add(row)]
+        lines += made
+        assert not made or number > first or len(rows) >= layout.FIRST_ROWS
+        made += table.settle() if number == first else ()
+        lines += made if number == first else ()
+    lines += table.settle()
+    assert_fits(lines, width)
+    kept = [column.title for column in table._columns]
+    assert kept[:2] == ["NAME", "WORDS"]
+    for row in rows:
+        for column, cell in zip(COLUMNS, row, strict=True):
+            if column.title in kept and not column.wraps:
+                assert cell in " ".join(lines).split() or not cell
+    shown = letters(*(row[at] for row in rows for at, one in enumerate(COLUMNS) if one.title in kept))
+    heads = letters(*lines)
+    assert sorted(re.sub("[A-Z]", "", heads)) == sorted(re.sub("[A-Z]", "", shown))
+
+
+@given(table_rows, st.integers(1, 12))
+def test_without_a_width_a_row_is_a_line(rows: list[tuple[str, ...]], first: int) -> None:
+    lines = printed(TableLines(COLUMNS, None), rows, settle_after=first)
+    made = [line for line in lines if not line.startswith("NAME")]
+    assert len(made) == len(rows)
+    for line, row in zip(made, rows, strict=True):
+        assert line.split() == " ".join(row).split()
+
+
+@given(table_rows, st.integers(10, 200))
+def test_what_matters_least_goes_first(rows: list[tuple[str, ...]], width: int) -> None:
+    table, narrower = TableLines(COLUMNS, width), TableLines(COLUMNS, width - 9)
+    assert printed(table, rows)
+    assert printed(narrower, rows)
+    for one in (table, narrower):
+        kept = {column.title for column in one._columns}
+        least = min(column.worth for column in one._columns)
+        assert all(column.title in kept for column in COLUMNS if column.worth > least)
+
+
+@given(st.lists(st.tuples(names, st.just("") | names), min_size=1, max_size=9), st.integers(1, 9), widths)
+def test_a_column_that_has_text_only_later_gets_its_title(rows: list[tuple[str, str]], first: int, width: int) -> None:
+    columns = (Column("NAME", partial(nth, 0)), Column("LATER", partial(nth, 1), worth=30))
+    lines = printed(TableLines(columns, width), rows, settle_after=first)
+    several = [line for line in lines if "LATER" in line]
+    if width > 80:
+        assert bool(several) is any(later for _, later in rows)
+        assert len(several) <= 1
+
+
+def test_only_wide_shows_what_is_for_wide() -> None:
+    columns = (Column("A", partial(nth, 0)), Column("B", partial(nth, 1), WIDE))
+    assert printed(TableLines(columns, 80), [("x", "y")]) == ["A", "x"]
+    assert printed(TableLines(columns, None, wide=True), [("x", "y")]) == ["A  B", "x  y"]
 
 
 @given(st.lists(transitions(), min_size=1, max_size=8), widths, st.booleans())
 def test_a_list(found: list[Transition], width: int, stale: bool) -> None:
     shown = [Shown("", one, 5 if stale and number < 2 else None) for number, one in enumerate(found)]
-    columns = list_.columns(shown, stale=stale)
-    rows = [list_.row(render.Described(KINDS, "en"), one, 2 * 10**18, stale=stale) for one in shown]
-    lines = assert_fits(Grid(columns, rows).lines(width), width)
-    assert len(lines) == len(found) + 1
-    whole = [*Grid(columns, rows).lines(None)]
-    for line, uncut, record in zip(lines[1:], whole[1:], found, strict=True):
-        if width_of(record.entity.id) <= width:
-            assert record.entity.id in line.split()
-            assert_words_are_whole(line, uncut.plain)
+    described = render.Described(KINDS, "en")
+    lines = printed(TableLines(list_.COLUMNS, width), [EntityRow.of(described, one, 2 * 10**18) for one in shown])
+    assert_fits(lines, width)
+    for record in found:
+        assert record.entity.id in " ".join(lines).split()
+        assert letters(str(record.entity.facets[0].state)) in letters(*lines) or len(found) > 1 or width < 60
 
 
 @given(st.lists(transitions(), min_size=1, max_size=8), widths)
 def test_changes(found: list[Transition], width: int) -> None:
+    described = render.Described(KINDS, "en")
     rows = [
         Change(one.entity.kind, one.entity.id, None if one.before is None else {"phase": one.before},
                {"phase": one.after}, 3, 1, 5, 7)
         for one in found
     ]  # fmt: skip
-    lines = assert_fits(changes.table(KINDS, [InCell("", one) for one in rows]).lines(width), width)
-    for line, change in zip(lines[1:], rows, strict=True):
-        assert change.id in line.split() or width_of(change.id) > width
+    lines = printed(TableLines(changes.COLUMNS, width), [changes.ChangeRow(described, "", one) for one in rows])
+    assert_fits(lines, width)
+    for change in rows:
+        assert change.id in " ".join(lines).split()
 
 
-@given(st.lists(st.tuples(texts, st.sampled_from(["", "red"]), st.integers(-4, 4)), min_size=1, max_size=6))
-def test_a_line_of_a_table_is_painted_as_its_text(cells: list[tuple[str, str, int]]) -> None:
-    codes = {"": ("", ""), "red": ("<", ">")}
-    row, widths = (
-        [Text(text, style) for text, style, _ in cells],
-        [max(1, width_of(text) + more) for text, _, more in cells],
-    )
-    line = TableLine(cells=row, widths=widths)
-    for _ in range(2):
-        assert line.painted(codes) == line.joined.painted(codes).rstrip(" ")
-    for cell, width in zip(row, widths, strict=True):
-        assert width_of(cell.placed(width, dict.fromkeys(codes, ("", "")))) == width
-    without = dict.fromkeys(codes, ("", ""))
-    assert line.plain.rstrip() == line.painted(without).rstrip()
+@given(st.lists(transitions(), min_size=1, max_size=8), widths)
+def test_a_history_says_what_became_of_it_and_who_did_it(found: list[Transition], width: int) -> None:
+    rows = [history.HistoryRow(KINDS, history.Lasting(one, None, 2 * 10**18), one, "en", None, width) for one in found]
+    lines = printed(TableLines(history.COLUMNS, width), rows)
+    assert_fits(lines, width)
+    words = " ".join(lines).split()
+    for one in found:
+        who = one.cause.source if one.cause.by == "event" else one.cause.origin or ""
+        assert one.after.phase in words
+        assert any(who in word for word in words) or not who.isascii()
 
 
-@given(st.lists(st.tuples(texts, words, texts, words), min_size=2, max_size=6), widths)
-def test_cells_that_no_line_shows_may_be_empty(rows: list[tuple[str, str, str, str]], width: int) -> None:
-    columns = [Column("A", 30, may_cut=True), Column("B", 20), Column("C", 90, may_cut=True), Column("D")]
-    lines, others = Lines(columns, width), Lines(columns, width)
-    first, *rest = ([*map(Text, row)] for row in rows)
-    for one in (lines, others):
-        assert not one.hidden
-        one.add(first)
-        one.settle()
-    for row in rest:
-        seen = [Text() if column.title in lines.hidden else cell for column, cell in zip(columns, row, strict=True)]
-        assert [line.plain for line in others.add(seen)] == [line.plain for line in lines.add(row)]
+@given(st.lists(transitions(), min_size=1, max_size=4))
+def test_a_new_column_is_an_entry_of_a_tuple(found: list[Transition]) -> None:
+    def cause(row: EntityRow) -> Text:
+        return Text(row.shown.record.trigger)
+
+    rows = [EntityRow.of(render.Described(KINDS, "en"), Shown("", one), 2 * 10**18) for one in found]
+    lines = printed(TableLines((*list_.COLUMNS, Column("TRIGGER", cause)), None), rows)
+    assert lines[0].endswith("  TRIGGER")
+    assert all(line.endswith("  created") for line in lines[1:])
 
 
-def test_a_placed_text_is_kept_for_the_codes_that_it_was_made_with() -> None:
+def test_the_columns_of_a_table_have_different_titles() -> None:
+    for columns in (list_.COLUMNS, changes.COLUMNS, history.COLUMNS, timeline.INTERVALS, render.RECORD):
+        titles = [one.title for one in columns]
+        assert len({*titles}) == len(titles)
+        assert any(one.worth == ALWAYS for one in columns)
+
+
+@given(st.lists(st.tuples(texts, st.sampled_from(["", "red"])), min_size=1, max_size=6), widths)
+def test_a_line_of_a_table_is_painted_as_its_text(cells: list[tuple[str, str]], width: int) -> None:
+    codes = {"": ("", ""), "red": ("<", ">"), "bold": ("", "")}
+    row = [Text(text, style) for text, style in cells]
+    columns = [Column(str(at), partial(taken, at), wraps=at % 2 == 0) for at in range(len(row))]
+    painted = printed(TableLines(columns, width, partial(Text.painted, codes=codes)), [row])
+    assert [line.translate({60: None, 62: None}) for line in painted] == printed(TableLines(columns, width), [row])
+
+
+def test_a_text_is_painted_anew_for_other_codes() -> None:
     """Two screens of a process may share a text."""
     text, bright, pale = Text("a", "red"), {"red": ("<", ">")}, {"red": ("(", ")")}
-    assert text.placed(3, bright) == "<a>  "
-    assert text.painted(pale) == "(a)"
-    assert text.placed(3, pale) == "(a)  "
-    assert text.placed(2, pale) == "(a) "
+    assert [text.painted(codes) for codes in (bright, pale, None, bright)] == ["<a>", "(a)", "a", "<a>"]
+
+
+@given(st.text(max_size=12))
+def test_nothing_that_steers_a_terminal_is_in_a_text(said: str) -> None:
+    whole = Text.assemble(said, Text(said, "red"))
+    assert (
+        re.search("[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]", whole.painted({"": ("", ""), "red": ("", "")}))
+        is None
+    )
+
+
+def test_wide_and_combining_characters_have_their_width() -> None:
+    assert [Text(text).width for text in ("abc", "集群", "e\u0301", "\u200b", "é")] == [3, 4, 1, 0, 1]
+    columns = (Column("A", partial(nth, 0)), Column("B", partial(nth, 1)))
+    assert printed(TableLines(columns, 80), [("集群", "x"), ("e\u0301", "y")]) == [
+        "A     B",
+        "集群  x",
+        "e\u0301     y",
+    ]
 
 
 @given(transitions() | rejections(), widths)
-def test_a_record_in_a_line(record: Transition | Rejection, width: int) -> None:
-    line = render.line(KINDS, 4711, record, width)
-    (cut,) = assert_fits([line.clipped(width)], width)
-    if width_of(line.plain.split()[0]) < width - 5:
-        assert_words_are_whole(cut, line.plain)
+def test_a_record_says_all_in_any_width(record: Transition | Rejection, width: int) -> None:
+    row = render.RecordRow(KINDS, 4711, record, width)
+    line = Text(GAP).join(filter(None, [column.cell(row) for column in render.RECORD]))
+    lines = [one.plain for one in line.wrapped(width, indent=layout.INDENT)]
+    assert_fits(lines, width)
+    assert letters(*lines) == letters(line.plain)
 
 
 @given(st.recursive(texts.map(lambda text: [text]), lambda below: st.lists(below, min_size=1, max_size=4)), widths)
@@ -146,63 +260,29 @@ def test_a_tree(found: list[object], width: int) -> None:
                 grow(branch.add(Text("node c1/pool-a/n7  Running [Ok]")), part)  # type: ignore[arg-type]
 
     grow(top, found)
-    levels = max(line.plain.count("│   ") + line.plain.count("    ") for line in layout.drawn(top, None))
-    for wraps in (False, True):
-        lines = [line.plain for line in layout.drawn(top, width, wraps=wraps)]
-        if width > 4 * levels + 12:
-            assert max(map(width_of, lines)) <= width
-        for line in lines:
-            shown = line.translate(str.maketrans("", "", "│├└─"))
-            if width > 4 * levels + 12:
-                assert_words_are_whole(shown, *said, "top node c1/pool-a/n7 Running [Ok]")
+    lines = [line.plain for line in layout.drawn(top, width)]
+    assert letters(*lines).endswith(letters(*said[-1:]))
+    assert sorted(letters(*lines)) == sorted(letters(*(line.plain for line in layout.drawn(top, None))))
 
 
 @given(texts, widths)
-def test_wrapping_loses_no_word_that_fits(text: str, width: int) -> None:
-    lines = assert_fits(Text(text, "bold").wrapped(width), width)
-    if all(width_of(word) <= width for word in text.split()):
-        assert "".join("".join(lines).split()) == "".join(text.split())
-        if text.isascii():
-            assert " ".join(" ".join(lines).split()) == " ".join(text.split())
-
-
-@given(st.lists(st.tuples(words, words, words), max_size=6), widths)
-def test_a_small_table_wraps(rows: list[tuple[str, str, str]], width: int) -> None:
-    table = Grid.small("PATH", "GIT", "CLUSTER")
-    for row in rows:
-        table.add_row(*map(Text, row))
-    lines = assert_fits(table.lines(width), width)
-    if all(width_of(word) * 3 + 4 <= width for row in rows for cell in row for word in cell.split()) and width > 30:
-        assert sorted(" ".join(lines).split()) == sorted(
-            " ".join(["PATH GIT CLUSTER", *(" ".join(r) for r in rows)]).split()
-        )
-
-
-@given(st.lists(st.tuples(st.integers(1, 40), st.integers(1, 99), st.booleans()), min_size=1, max_size=8), widths)
-def test_of_two_columns_the_one_of_less_worth_is_left_out(found: list[tuple[int, int, bool]], width: int) -> None:
-    columns = [Column("", ALWAYS), *(Column("", worth, may_cut) for _, worth, may_cut in found)]
-    needed = [5, *(need for need, _, _ in found)]
-    chosen = layout.fitting(columns, needed, width)
-    assert chosen[0] == 5
-    shown = [at for at, one in enumerate(chosen) if one is not None]
-    left_out = [at for at, one in enumerate(chosen) if one is None]
-    assert all(columns[a].worth >= columns[b].worth for a in shown for b in left_out)
-    total = sum(chosen[at] or 0 for at in shown) + len(styled.GAP) * (len(shown) - 1)
-    assert total <= width or shown == [0]
-    for at in shown:
-        assert chosen[at] == needed[at] or (columns[at].may_cut and (chosen[at] or 0) >= min(needed[at], layout.LEAST))
-    assert layout.fitting(columns, needed, None) == needed
+def test_wrapping_loses_no_word(text: str, width: int) -> None:
+    lines = [line.plain for line in Text(text, "bold").wrapped(width)]
+    assert_fits(lines, width)
+    assert letters(*lines) == letters(text)
+    if text.isascii():
+        assert " ".join(" ".join(lines).split()) == " ".join(text.split())
 
 
 @given(st.lists(st.tuples(st.sampled_from(["", "bold", "red"]), texts), max_size=5), st.integers(0, 80), widths)
 def test_styles_stay_with_their_characters(parts: list[tuple[str, str]], end: int, width: int) -> None:
     text = Text.of((piece, style) for style, piece in parts)
     assert (text[:end].plain, text[end:].plain) == (text.plain[:end], text.plain[end:])
-    letters = [(letter, style) for piece, style in text.parts for letter in piece]
-    cut = [(letter, style) for piece, style in text.cut(width).parts for letter in piece]
-    kept = (
-        len(cut) if text.width <= width else len("".join(letter for letter, _ in cut).removesuffix(ELLIPSIS).rstrip())
-    )
-    assert cut[:kept] == letters[:kept]
+    characters = [(letter, style) for piece, style in text.parts for letter in piece]
+    shown = text.clipped(width)
+    assert shown.width <= width or not width
+    clipped = [(letter, style) for piece, style in shown.parts for letter in piece]
+    kept = len(clipped) - (shown is not text)
+    assert clipped[:kept] == characters[:kept]
     ends = [end for _, end in styled._breaks(text.plain)]
     assert all(one < other for one, other in pairwise(ends))

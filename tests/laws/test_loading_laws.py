@@ -21,10 +21,11 @@ from phaseline.schemas.templates import reading
 from tests.support.built_in_kinds import BUILT_IN_KINDS
 from tests.support.strategies import History, histories, hold, law_by_law
 
-TIME = re.compile(rb"(?<=since\xbe)[^Z]{29}Z")
+TIME, JSON_TIME = re.compile(rb"(?<=since\xbe)[^Z]{29}Z"), re.compile(rb'(?<=since":")[^Z]{29}Z')
 OTHER_TIMES = (
     b"2023-11-14T22:13:20.000000007Z", b"2023-11-14T22:13:60.000000007Z", b"2023-11-14T22:13:20.0000+00:00",
     b"2023-11-14T22:13:20.00000000_Z", b"2023-11-14T22:13:20.0\xff0000000Z", b"yesterday, or the day before..",
+    b'2023-11-14T22:13:20Z","since":', b'2023-11-14T22:13:20.0000000\\"Z',
 )  # fmt: skip
 NO_RECORDS = (b"", b"\xc0", b"{", b"junk", b"\x81\xa2id\xa31-0")
 BATCHES = (1, 2, 7, 1_000)
@@ -38,7 +39,9 @@ def bodies(history: History) -> list[bytes]:
             written = wire_codec.write(record, index, len(step.records), "phaseline/pl")
             time = OTHER_TIMES[position % len(OTHER_TIMES)]
             found += [written, TIME.sub(lambda _, time=time: time, written)]  # type: ignore[misc]  # a default
-            found.append(wire_codec.write(record, index, len(step.records), "phaseline/pl", as_json=True))
+            as_json = wire_codec.write(record, index, len(step.records), "phaseline/pl", as_json=True)
+            found += [as_json, JSON_TIME.sub(lambda _, time=time: time, as_json)]  # type: ignore[misc]  # as above
+            found += [as_json[:-1], as_json.replace(b'"}}', b'"} }'), as_json.replace(b'"since":"', b'"since": "')]
             found += [written[:-1], written.replace(b".transitioned", b".transitiones")]
         found.append(NO_RECORDS[position % len(NO_RECORDS)])
     return found
@@ -81,10 +84,13 @@ def batches_make_the_tree_that_single_records_make(history: History) -> None:
 
 def what_is_read_in_part_is_what_the_whole_record_holds(history: History) -> None:
     written = [
-        wire_codec.write(record, index, len(step.records), "phaseline/pl")
+        wire_codec.write(record, index, len(step.records), "phaseline/pl", as_json=as_json)
+        for as_json in (False, True)
         for step in history.steps
         for index, record in enumerate(step.records)
     ]
+    for body in written:
+        same("record", reading.read(body), wire_codec.read(body))
     found = [entity_after(wire_codec.read(body)) for body in written]
     same("entities", reading.read_entities(written), found)
 

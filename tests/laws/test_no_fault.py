@@ -13,7 +13,6 @@ from phaseline.engine.assess import assess, assess_all
 from phaseline.engine.cli.publish_many import EventChecker
 from phaseline.engine.core.process import Processor
 from phaseline.engine.core.tree import Tree
-from phaseline.engine.errors import BadEventFile, BadSetting, PhaselineError, Unsendable
 from phaseline.engine.publish.event_file import EventFile
 from phaseline.engine.replay.recorded_log import StoredEvent
 from phaseline.engine.scripts.runner import shared_runner
@@ -23,9 +22,11 @@ from phaseline.machines.kubernetes.diff.canonical import quantity
 from phaseline.machines.kubernetes.durations import NoDuration, seconds
 from phaseline.machines.kubernetes.globs import matches
 from phaseline.schemas import codec, wire_codec
+from phaseline.schemas.errors import BadSetting, InvalidInput, PhaselineError
 from phaseline.schemas.records import SECOND
 from tests.support import hostile
 from tests.support.built_in_kinds import BUILT_IN_KINDS
+from tests.support.raising import raises
 
 EFFORTS = [pytest.param(25, id="short"), pytest.param(3_000, marks=pytest.mark.slow, id="long")]
 
@@ -141,7 +142,7 @@ def test_any_file_is_published_or_refused(effort: int) -> None:
         chance = random.Random(seed)
         events = EventFile("it")
         checker = EventChecker("it", hostile.SUBJECTS, BUILT_IN_KINDS if chance.random() < 0.7 else None)
-        with suppress(BadEventFile, Unsendable):
+        with suppress(InvalidInput):
             for part in (publishable(chance), b"", b"\n"):
                 for found in events.feed(part):
                     checker.check(found)
@@ -154,7 +155,7 @@ def test_any_file_is_published_or_refused(effort: int) -> None:
 def test_a_line_without_end_is_refused() -> None:
     events = EventFile("it")
     endless = (found for _ in range(100) for found in events.feed(b'{"a":"' + b"x" * (1 << 18)))
-    with pytest.raises(BadEventFile, match="more than 16,777,216 bytes"):
+    with raises(InvalidInput.bad_event_file, match="more than 16,777,216 bytes"):
         next(endless, None)
 
 

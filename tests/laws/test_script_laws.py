@@ -1,12 +1,13 @@
 """Scripts decide the same twice: in two processes, in any order, and whatever ran before."""
 
+from contextlib import suppress
 from random import Random
 from typing import Any
 
 import pytest
 
 from phaseline.engine.scripts.lua import with_our_length
-from phaseline.engine.scripts.sandbox import Sandbox
+from phaseline.engine.scripts.sandbox import Sandbox, Stopped
 from tests.support.health_scripts import EVERYDAY, OBJECT, random_script
 from tests.support.strategies import search
 
@@ -40,6 +41,27 @@ def test_any_script_answers_the_same_in_two_processes_in_any_order(effort: int) 
             order = chance.sample(range(len(requests)), len(requests))
             for number in order:
                 assert other.ask(requests[number]) == answers[number], requests[number]
+
+        search(effort, law)
+
+
+SEARCHES = ("a", ".-b", ".-.-b", "(.-)(.-)b", ".*.*.*b", "[^/]+", "%w+%-%w+")
+
+
+@pytest.mark.parametrize("effort", [pytest.param(20, id="short"), pytest.param(300, marks=pytest.mark.slow, id="long")])
+def test_a_search_answers_the_same_however_much_time_it_has_or_is_stopped(effort: int) -> None:
+    """A machine that is slower may stop a script, and never makes another answer of it."""
+    with Sandbox(seconds=0.02) as slow, Sandbox() as fast:
+
+        def law(chance: Random) -> None:
+            size, pattern = chance.choice((10, 100, 1_000, 5_000)), chance.choice(SEARCHES)
+            found = f"pcall(string.find, ('a'):rep({size}), '{pattern}')"
+            request = lua(f"local _, found = {found} return {{status = 'Healthy', message = tostring(found)}}")
+            answers = []
+            for one in (slow, fast):
+                with suppress(Stopped):
+                    answers.append(one.ask(request))
+            assert len({str(one) for one in answers}) <= 1, (request, answers)
 
         search(effort, law)
 

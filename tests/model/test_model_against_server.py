@@ -14,12 +14,12 @@ from hypothesis import strategies as st
 
 from phaseline.engine.core.message import Message
 from phaseline.engine.embedded.server import EmbeddedServer
-from phaseline.engine.errors import Fenced
 from phaseline.engine.jetstream.api_reply import EXPECTED, read_ack
 from phaseline.engine.jetstream.streams import Layout, provision
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.ownership.atomic_batches import batch_frames
 from phaseline.engine.settings import Settings
+from phaseline.schemas.errors import Fenced
 from phaseline.schemas.subjects import Subjects
 from tests.support.commit_model.server import (
     FOREIGN,

@@ -17,7 +17,6 @@ from phaseline.engine.accounts import roles
 from phaseline.engine.accounts.users import AccountPlan
 from phaseline.engine.client.client import Client
 from phaseline.engine.embedded.server import EmbeddedServer
-from phaseline.engine.errors import ApiFailed, NoAnswer, NotPermitted
 from phaseline.engine.jetstream.streams import inspect
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.log.installation import Installation
@@ -25,6 +24,7 @@ from phaseline.engine.ownership.tables_change.tables_report import tables_report
 from phaseline.engine.publish.pipeline import PublishResult
 from phaseline.engine.settings import Settings
 from phaseline.engine.worker.worker import Worker
+from phaseline.schemas.errors import ApiFailed, NoAnswer, NotPermitted
 from tests.support.account_requests import EVENT, INTERNAL, OTHER_TREES, REQUESTS, sizes
 from tests.support.accounts_server import SPY, AccountsServer, accounts_installation
 from tests.support.archives import run_archive
@@ -59,6 +59,7 @@ ROWS = {
             "{p}.edge.*.api.STREAM.INFO.*",
             "{p}.edge.*.api.CONSUMER.INFO.*.*",
             "{p}.edge.*.api.STREAM.PURGE.*",
+            "{p}.edge.*.api.STREAM.MSG.GET.*",
             "$JS.API.>",
         ],
         ["{p}.status.>", "{p}.owner.>", "$SRV.>"],

@@ -11,12 +11,13 @@ import pytest
 from phaseline.engine.accounts.users import AccountPlan
 from phaseline.engine.client.client import Client
 from phaseline.engine.embedded.server import EmbeddedServer
-from phaseline.engine.errors import NotPermitted, UserRefused
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.settings import Settings
 from phaseline.engine.worker.worker import Worker
+from phaseline.schemas.errors import NotPermitted, SetupError
 from tests.support.accounts_server import AccountsServer
 from tests.support.built_in_kinds import BUILT_IN_KINDS
+from tests.support.raising import raises
 
 
 async def test_an_installation_without_accounts_moves_into_them(tmp_path: Path) -> None:
@@ -55,7 +56,7 @@ async def test_a_tree_and_its_rights_come_and_go_by_a_reload(tmp_path: Path) -> 
                     await second.publish("cluster", "create", "c1")
                 assert (await first.publish("cluster", "update", "c1")).sequence == 3
                 await reload(server, AccountPlan("pl", ("c1",)))
-            with pytest.raises(UserRefused):
+            with raises(SetupError.user_refused):
                 async with Wire.open(server.settings("tree-c2", connect_timeout=2.0)) as wire:
                     await wire.flush()
             assert (await first.publish("cluster", "update", "c1")).sequence == 4

@@ -18,13 +18,13 @@ from phaseline.engine.archive.run import Archiver
 from phaseline.engine.jetstream.streams import Layout
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.log import as_of
-from phaseline.engine.log.archived.archive_errors import BadArchive, NotInLog
 from phaseline.engine.log.as_of import AsOf
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.latest import Latest
 from phaseline.engine.log.when import Moment
 from phaseline.engine.replay.recorded_log import Span
 from phaseline.engine.settings import Settings
+from phaseline.schemas.errors import BadArchive, NotInLog
 from phaseline.schemas.records import timestamp
 from tests.support.archives import (
     SMALL,

@@ -22,13 +22,13 @@ from phaseline.engine.archive.run import Archiver
 from phaseline.engine.archive.store import ArchiveStore
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.log import log_records
-from phaseline.engine.log.archived.archive_errors import BadArchive
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.when import END, Moment
 from phaseline.engine.replay.audit import Audit
 from phaseline.engine.replay.export_log import export
 from phaseline.engine.replay.recorded_log import Span
 from phaseline.engine.settings import Settings
+from phaseline.schemas.errors import BadArchive
 from phaseline.schemas.records import Transition
 from tests.support.archives import SMALL, audit_of_both, leave_window, states, whole_log, with_archive
 from tests.support.built_in_kinds import BUILT_IN_KINDS

@@ -16,13 +16,13 @@ from phaseline.engine.jetstream.streams import Layout, inspect, provision
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.log import purge
 from phaseline.engine.log.archived import note
-from phaseline.engine.log.archived.archive_errors import BadArchive
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.latest import Latest
 from phaseline.engine.log.when import Moment
 from phaseline.engine.settings import Settings
 from phaseline.machines.built_in import PRODUCTS
 from phaseline.machines.compiler.kinds import Kinds
+from phaseline.schemas.errors import BadArchive
 from phaseline.schemas.records import Transition
 from phaseline.tables import ABSENT, Facet, Label, Row, Table, Timeout
 from tests.support.archives import audit_of_both, messages, run_archive, states, whole_log, with_archive

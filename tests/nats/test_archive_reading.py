@@ -17,18 +17,19 @@ from phaseline.engine.archive.open_archive import Archive
 from phaseline.engine.jetstream.stream_reader import StreamReader
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.log import as_of, log_records
-from phaseline.engine.log.archived.archive_errors import ArchivedMeanwhile, BadArchive
 from phaseline.engine.log.archived.chain import log_reader
 from phaseline.engine.log.as_of import AsOf
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.when import END, Moment
 from phaseline.engine.settings import Settings
 from phaseline.schemas import codec
+from phaseline.schemas.errors import BadArchive, NoAnswer
 from phaseline.schemas.records import Transition
 from tests.support.archives import run_archive, states, whole_log, with_archive
 from tests.support.built_in_kinds import BUILT_IN_KINDS
 from tests.support.http_server import Api, http_server
 from tests.support.installation import until_decided, working
+from tests.support.raising import raises
 from tests.support.random_events import RandomEvents, publish
 
 KINDS = BUILT_IN_KINDS
@@ -191,7 +192,7 @@ async def test_an_archive_that_grows(lived: Lived, tmp_path: Path) -> None:
     async with reader:
         await reader.take(1)
         await run_archive(live, tmp_path)
-        with pytest.raises(ArchivedMeanwhile, match=str(tmp_path)):
+        with raises(NoAnswer.archived_meanwhile, match=str(tmp_path)):
             await to_the_end(reader)
     assert await whole_log(both) == records
     assert await states(both, Moment(end // 2, 0)) == before

@@ -11,10 +11,12 @@ import phaseline
 from phaseline.engine.embedded.server import EmbeddedServer
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.settings import Settings
-from phaseline.errors import BadSetting, CellsAway, EntityUnknown, NameUnknown
+from phaseline.errors import BadSetting, EntityUnknown, NameUnknown
+from phaseline.schemas.errors import NoAnswer
 from tests.support import closed_port
 from tests.support.built_in_kinds import BUILT_IN_KINDS
 from tests.support.installation import LIMIT, working
+from tests.support.raising import raises
 
 AWAY = {"away": phaseline.connect(closed_port.NATS)}
 
@@ -69,7 +71,7 @@ async def test_a_cell_that_is_away_hides_no_other(two: dict[str, phaseline.Conne
         assert await cells.get("cluster", "c9") == []  # the one that is away may have it
         with pytest.raises(NameUnknown, match="choose one of east, west, away"):
             await cells.client("north")
-    with pytest.raises(CellsAway, match="away: cannot reach NATS"):
+    with raises(NoAnswer.cells_away, match="away: cannot reach NATS"):
         await phaseline.Cells(AWAY).open()
 
 

@@ -14,6 +14,7 @@ from phaseline.machines.built_in import PRODUCTS
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.language.product import BrokenKind
 from tests.support.cloud_events import event
+from tests.support.raising import raises
 
 
 async def test_a_client_lives_until_it_is_closed(working: Settings) -> None:
@@ -71,7 +72,9 @@ async def test_extension_attributes_are_kept_in_the_cause(working: Settings) -> 
         would = await client.dry_run("cluster", "created", "c1", extensions=given)
         assert would.transitions[0].cause.extensions == given
         for wrong in ({"correlation-id": "a"}, {"subject": "a"}, {"trace": 1.5}, {"long": "x" * 2_000}):
-            with pytest.raises(phaseline.errors.Unsendable, match=f"attribute '{next(iter(wrong))}' cannot be kept"):
+            with raises(
+                phaseline.errors.EventRefused.unsendable, match=f"attribute '{next(iter(wrong))}' cannot be kept"
+            ):
                 await client.publish("cluster", "created", "c1", extensions=wrong)  # type: ignore[arg-type]  # wrong
 
 

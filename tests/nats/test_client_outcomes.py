@@ -4,12 +4,13 @@ import pytest
 
 from phaseline.engine.client.client import Client
 from phaseline.engine.client.session import Session
-from phaseline.engine.errors import EventGone, Undecided
 from phaseline.engine.jetstream.streams import provision
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.settings import Settings
+from phaseline.schemas.errors import NotFound, Undecided
 from phaseline.schemas.records import State
 from tests.support.built_in_kinds import BUILT_IN_KINDS
+from tests.support.raising import raises
 
 
 async def test_transitions_come_with_what_they_set_off(client: Client) -> None:
@@ -97,5 +98,5 @@ async def test_without_a_worker_nothing_is_decided(wire: Wire, settings: Setting
 async def test_an_event_that_is_gone_has_no_outcome(client: Client, wire: Wire) -> None:
     first = await client.publish_and_wait("cluster", "create", "c1")
     await wire.api(f"STREAM.PURGE.{(await client._session.layout()).events}")
-    with pytest.raises(EventGone, match="no longer holds event 1"):
+    with raises(NotFound.event_gone, match="no longer holds event 1"):
         await client.outcome(first.receipt)

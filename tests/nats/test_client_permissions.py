@@ -4,8 +4,8 @@ import pytest
 from structlog.testing import capture_logs
 
 import phaseline
-from phaseline.engine.errors import NotPermitted
 from phaseline.engine.publish.pipeline import PublishResult
+from phaseline.schemas.errors import NotPermitted
 from tests.support.cloud_events import event
 from tests.support.guarded_server import as_user
 

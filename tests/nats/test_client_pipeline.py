@@ -11,15 +11,16 @@ import phaseline
 from phaseline.engine.client.client import Client
 from phaseline.engine.client.session import Session
 from phaseline.engine.embedded.server import EmbeddedServer
-from phaseline.engine.errors import ApiFailed, EventRefused, PayloadTooLarge, Unconfirmed
 from phaseline.engine.jetstream.stream_reader import read_all
 from phaseline.engine.jetstream.streams import provision
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.publish.pipeline import PublishResult
 from phaseline.engine.settings import Settings
 from phaseline.schemas import codec
+from phaseline.schemas.errors import ApiFailed, EventRefused, ServerRefused, Unconfirmed
 from tests.support.built_in_kinds import BUILT_IN_KINDS
 from tests.support.cloud_events import event
+from tests.support.raising import raises
 from tests.support.tcp_proxy import proxy_to
 
 
@@ -95,7 +96,7 @@ async def test_a_wrong_one_ends_it_and_all_before_are_stored(
 
 
 async def test_one_that_is_too_large_ends_it_too(bare: Client, wire: Wire, settings: Settings) -> None:
-    with pytest.raises(PayloadTooLarge):
+    with raises(ServerRefused.payload_too_large):
         await bare.publish_many([event(0), event(1, data={"blob": "x" * 2_000_000}), event(2)])
     assert await stored_ids(wire, settings) == [0]
 

@@ -11,17 +11,6 @@ import phaseline
 from phaseline.engine.client.client import Client
 from phaseline.engine.client.session import Session
 from phaseline.engine.embedded.server import EmbeddedServer
-from phaseline.engine.errors import (
-    BadSetting,
-    EventGone,
-    EventRefused,
-    NatsUnreachable,
-    NotProvisioned,
-    NotRejected,
-    RecordNotFound,
-    Unconfirmed,
-    Unsendable,
-)
 from phaseline.engine.jetstream import streams
 from phaseline.engine.jetstream.streams import provision
 from phaseline.engine.jetstream.wire import Wire
@@ -29,8 +18,17 @@ from phaseline.engine.publish import compose
 from phaseline.engine.settings import Settings
 from phaseline.schemas import codec
 from phaseline.schemas.envelope import Event
+from phaseline.schemas.errors import (
+    BadSetting,
+    EventRefused,
+    NatsUnreachable,
+    NotFound,
+    NotProvisioned,
+    Unconfirmed,
+)
 from tests.support.built_in_kinds import BUILT_IN_KINDS
 from tests.support.installation import LIMIT
+from tests.support.raising import raises
 from tests.support.tcp_proxy import proxy_to
 
 HARD_ID = "c.1/a b*%/é>ü"
@@ -125,7 +123,7 @@ async def test_what_would_be_refused_is_not_sent(
 async def test_what_no_subject_can_carry_is_never_sent(wire: Wire, settings: Settings, event: Any, named: str) -> None:
     client = Client(Session(wire, settings, BUILT_IN_KINDS, "/test"))
     for check in (True, False):
-        with pytest.raises(Unsendable, match=named):
+        with raises(EventRefused.unsendable, match=named):
             await client.publish(*event, check=check)
 
 
@@ -140,7 +138,7 @@ async def test_what_no_subject_can_carry_is_never_sent(wire: Wire, settings: Set
 )
 async def test_wrong_attributes_are_never_sent(wire: Wire, settings: Settings, words: Any, named: str) -> None:
     client = Client(Session(wire, settings, BUILT_IN_KINDS, "/test"))
-    with pytest.raises(Unsendable, match=named):
+    with raises(EventRefused.unsendable, match=named):
         await client.publish("cluster", "create", "c1", **words)
 
 
@@ -213,14 +211,14 @@ async def test_a_refused_event_is_sent_again_once(client: Client) -> None:
 
 async def test_only_rejections_are_sent_again(client: Client, wire: Wire) -> None:
     created = await client.publish_and_wait("cluster", "create", "c1")
-    with pytest.raises(NotRejected):
+    with raises(NotFound.not_rejected):
         await client.resend(created.records[0].sequence)
-    with pytest.raises(RecordNotFound, match="no transition or rejection at place 4711"):
+    with raises(NotFound.record_not_found, match="no record at place 4711"):
         await client.resend(4711)
     refused = await client.publish_and_wait("cluster", "delete", "c1")
     layout = await client._session.layout()
     await wire.api(f"STREAM.PURGE.{layout.events}")
-    with pytest.raises(EventGone):
+    with raises(NotFound.event_gone):
         await client.resend(refused.records[0].sequence)
 
 

@@ -7,9 +7,9 @@ import pytest
 
 from phaseline.engine.client.client import Client
 from phaseline.engine.client.session import Session
-from phaseline.engine.errors import EntityUnknown, InvalidId, NameUnknown, NoState, NotProvisioned, TreeUnknown
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.settings import Settings
+from phaseline.schemas.errors import EntityUnknown, InvalidInput, NameUnknown, NotProvisioned, TreeUnknown
 from phaseline.schemas.records import Entity, State
 from phaseline.schemas.subjects import natural
 from tests.support.adoption import adopt
@@ -120,22 +120,22 @@ UNKNOWN: list[tuple[Callable[[Client], Awaitable[Any]], type[Exception], str]] =
     (lambda client: client.get("cluster", "c9"), EntityUnknown, "no cluster 'c9'"),
     (lambda client: client.last("node", "c9/a/b"), EntityUnknown, "no node"),
     (lambda client: client.get("claster", "c1"), NameUnknown, "cluster, node_pool, node, component"),
-    (lambda client: client.get("node", "c1"), InvalidId, "<cluster>/<pool>/<node>"),
-    (lambda client: client.get("cluster", ""), InvalidId, "empty part"),
+    (lambda client: client.get("node", "c1"), InvalidInput, "<cluster>/<pool>/<node>"),
+    (lambda client: client.get("cluster", ""), InvalidInput, "empty part"),
     (lambda client: client.tree("c9"), TreeUnknown, "'c9'"),
-    (lambda client: client.tree("c1//"), InvalidId, "empty part"),
+    (lambda client: client.tree("c1//"), InvalidInput, "empty part"),
     (lambda client: anext(aiter(client.list("claster"))), NameUnknown, "kind 'claster'"),
     (lambda client: anext(aiter(client.list("node", state="Scaling"))), NameUnknown, "state 'Scaling'"),
     (lambda client: anext(aiter(client.list("node", condition="Arrears"))), NameUnknown, "condition 'Arrears'"),
-    (lambda client: anext(aiter(client.list("node", state="{Failed"))), NoState, "write a phase"),
+    (lambda client: anext(aiter(client.list("node", state="{Failed"))), InvalidInput, "write a phase"),
     (lambda client: anext(aiter(client.list(state="{Failed,[Mood,*]}"))), NameUnknown, "condition 'Mood'"),
     (lambda client: anext(client.watch(condition=("Balance", "Mood"))), NameUnknown, "condition 'Mood'"),
-    (lambda client: anext(aiter(client.list("cluster", tree="c1/a"))), InvalidId, "no cluster can be under"),
+    (lambda client: anext(aiter(client.list("cluster", tree="c1/a"))), InvalidInput, "no cluster can be under"),
     (lambda client: anext(client.history("node", "c1/a/n1")), EntityUnknown, "no node"),
     (lambda client: anext(client.rejections(reason="mood")), NameUnknown, "illegal, guard"),
     (lambda client: anext(client.watch(facet="mood")), NameUnknown, "phase"),
     (lambda client: anext(client.watch(start="soon")), NameUnknown, "now, start"),
-    (lambda client: anext(client.watch(tree="c1/a/n1/x/y/z/w", start="start")), InvalidId, "no kind can be under"),
+    (lambda client: anext(client.watch(tree="c1/a/n1/x/y/z/w", start="start")), InvalidInput, "no kind can be under"),
 ]
 
 

@@ -13,7 +13,7 @@ import pytest_asyncio
 import phaseline
 from phaseline.engine.client.client import Client
 from phaseline.engine.client.session import Session
-from phaseline.engine.errors import NotPermitted
+from phaseline.schemas.errors import NotPermitted
 from tests.support.accounts_server import AccountsServer, accounts_installation
 from tests.support.built_in_kinds import BUILT_IN_KINDS
 from tests.support.cloud_events import event

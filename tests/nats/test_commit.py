@@ -12,15 +12,16 @@ import pytest_asyncio
 
 from phaseline.engine.core.message import Message
 from phaseline.engine.embedded.server import EmbeddedServer
-from phaseline.engine.errors import ApiFailed, Fenced, PayloadTooLarge
 from phaseline.engine.jetstream.direct_get import last_message_from_leader
 from phaseline.engine.jetstream.streams import Layout, provision
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.log.checkpoint import Checkpoint
 from phaseline.engine.ownership.fenced_commit import Fence
 from phaseline.engine.settings import Settings
+from phaseline.schemas.errors import ApiFailed, Fenced, ServerRefused
 from tests.support.installation import LIMIT
 from tests.support.log_check import stored
+from tests.support.raising import raises
 from tests.support.tcp_proxy import Proxy, proxy_to
 
 RECORD = "log.0.transition.node.phase.Running.c1"
@@ -84,9 +85,9 @@ async def test_a_record_larger_than_a_message_does_not_break_the_connection(wire
     broken: list[None] = []
     wire.on_disconnect(lambda: broken.append(None))
     too_large = [*messages(layout, 2), *messages(layout, 1, size=wire.max_payload)]
-    with pytest.raises(PayloadTooLarge, match="at most 1048576"):
+    with raises(ServerRefused.payload_too_large, match="at most 1048576"):
         await fence.append(too_large, write(1))
-    with pytest.raises(PayloadTooLarge, match="at most 1048576"):
+    with raises(ServerRefused.payload_too_large, match="at most 1048576"):
         await fence.append_one(too_large[-1])
     await fence.append(messages(layout, 2), write(1))
     assert len(await records(wire, layout)) == 2

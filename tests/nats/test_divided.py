@@ -9,8 +9,6 @@ from typing import Any
 import pytest
 
 from phaseline.engine.doctor.examine import examine
-from phaseline.engine.error_help.remedies import remedy
-from phaseline.engine.errors import BadLogFile, PartitionsMoved
 from phaseline.engine.jetstream.api_reply import EXPECTED
 from phaseline.engine.jetstream.streams import Layout, provision
 from phaseline.engine.jetstream.wire import Wire
@@ -26,10 +24,12 @@ from phaseline.engine.replay.server_log import ServerLog
 from phaseline.engine.settings import Settings
 from phaseline.engine.worker.worker import Worker
 from phaseline.schemas import codec
+from phaseline.schemas.errors import BadLogFile, SetupError
 from tests.support.archives import run_archive
 from tests.support.built_in_kinds import BUILT_IN_KINDS
 from tests.support.installation import LIMIT, at_work, until_decided
 from tests.support.log_check import assert_log_is_the_fold, stored
+from tests.support.raising import raises
 from tests.support.random_events import RandomEvents, publish
 from tests.support.state_stream import copied
 
@@ -72,7 +72,7 @@ async def last(wire: Wire, stream: str) -> int:
 async def refused(wire: Wire, settings: Settings, layout: Layout) -> None:
     """A worker ends with an error before it has written anything."""
     before = await last(wire, layout.log), await last(wire, layout.lease)
-    with pytest.raises(PartitionsMoved, match=settings.prefix):
+    with raises(SetupError.partitions_moved, match=settings.prefix):
         async with asyncio.timeout(LIMIT):
             await Worker(wire, settings, BUILT_IN_KINDS).run(asyncio.Event())
     assert (await last(wire, layout.log), await last(wire, layout.lease)) == before
@@ -82,10 +82,10 @@ async def test_by_the_note(wire: Wire, settings: Settings, tmp_path: Path) -> No
     installation = await with_history(wire, settings)
     await note(wire, installation.layout)
     await refused(wire, settings, installation.layout)
-    with pytest.raises(PartitionsMoved):
+    with raises(SetupError.partitions_moved):
         async with ServerLog.open(installation, Span()):
             pass
-    with pytest.raises(PartitionsMoved):
+    with raises(SetupError.partitions_moved):
         await run_archive(installation, tmp_path)
     *_, said = [finding async for finding in examine(settings, BUILT_IN_KINDS)]
     assert (said.check, WAY_OUT in said.advice) == ("installation", True)
@@ -101,7 +101,7 @@ async def test_by_a_closed_partition_if_the_note_is_lost(wire: Wire, settings: S
     installation = await with_history(wire, settings)
     await close(wire, installation.layout, 1)
     await refused(wire, settings, installation.layout)
-    with pytest.raises(PartitionsMoved):
+    with raises(SetupError.partitions_moved):
         await take_over(installation, 1, "w")
 
 
@@ -145,7 +145,7 @@ async def test_the_way_out(wire: Wire, settings: Settings, tmp_path: Path) -> No
     old.write_bytes(b"".join([codec.encode_json(header) + b"\n", *lines[1:]]))
     with pytest.raises(BadLogFile, match=WAY_OUT):
         FileLog(old)
-    assert WAY_OUT in remedy(PartitionsMoved(prefix="x"))
+    assert WAY_OUT in SetupError.partitions_moved(prefix="x").remedy
     new = replace(settings, prefix=f"{settings.prefix}new")
     async with Wire.open(new) as other:
         target = Installation(other, await provision(other, new), BUILT_IN_KINDS)

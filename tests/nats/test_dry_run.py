@@ -14,7 +14,6 @@ import pytest_asyncio
 
 from phaseline.engine.client.client import Client
 from phaseline.engine.client.session import Session
-from phaseline.engine.errors import KindMissing, Unsendable
 from phaseline.engine.jetstream.streams import Layout, provision
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.log.installation import Installation
@@ -27,11 +26,13 @@ from phaseline.engine.worker.worker import Worker
 from phaseline.machines.built_in import BUILT_IN, PRODUCTS
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.schemas import codec
+from phaseline.schemas.errors import EventRefused, SetupError
 from phaseline.schemas.records import Mark, State
 from tests.support import edge_worlds, sample_kinds
 from tests.support.built_in_kinds import BUILT_IN_KINDS
 from tests.support.guarded_server import as_user
 from tests.support.log_check import stored
+from tests.support.raising import raises
 from tests.support.state_stream import copied
 from tests.support.strategies import History, Sent, event, random_event
 
@@ -157,7 +158,7 @@ async def test_what_would_be_refused(client: Client, event: tuple[str, str, str]
 
 
 async def test_an_unsendable_event_has_no_dry_run(client: Client) -> None:
-    with pytest.raises(Unsendable, match="empty part"):
+    with raises(EventRefused.unsendable, match="empty part"):
         await client.dry_run("cluster", "create", "c1//p")
 
 
@@ -187,7 +188,7 @@ async def test_a_kind_that_is_not_installed_here(client: Client, wire: Wire) -> 
     layout = await client._session.layout()
     await copied(wire, layout)
     message = outgoing(event("orchard", "plant", "c1"), layout.prefix, 1)
-    with pytest.raises(KindMissing, match=r"kind 'c(luster|omponent)', which is not installed here"):
+    with raises(SetupError.kind_missing, match=r"kind 'c(luster|omponent)', which is not installed here"):
         await dry_run(Installation(wire, layout, sample_kinds.KINDS), message)
 
 

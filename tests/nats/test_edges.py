@@ -13,16 +13,16 @@ from phaseline.engine.client.client import Client
 from phaseline.engine.edge import adding, edge_state, event_sources
 from phaseline.engine.edge.adding import StoreWanted
 from phaseline.engine.edge.edge_state import EdgeState
-from phaseline.engine.errors import EdgeStoreMissing, InletHoldsEvents, NameUnknown, NoRoom, NoSuchStream
 from phaseline.engine.jetstream.streams import provision
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.publish.pipeline import PublishResult
 from phaseline.engine.settings import Settings
-from phaseline.engine.setup_errors import NoEdges
+from phaseline.schemas.errors import NameUnknown, NoRoom, NoSuchStream, SetupError
 from tests.support.account_requests import INTERNAL, sizes
 from tests.support.edge_site import Site, nodes, publish, site
 from tests.support.hostile_leaf import hostile_leaf
 from tests.support.patience import wait_for
+from tests.support.raising import raises
 
 
 async def states(found: Site) -> dict[str, EdgeState]:
@@ -163,7 +163,7 @@ async def test_a_lost_store_is_said_and_mended(tmp_path: Path) -> None:
         with pytest.raises(NoSuchStream):
             async with Client.open(edge.settings(request_timeout=1.0), source="/agent") as client:
                 await client.publish("cluster", "create", "c1")
-        with pytest.raises(EdgeStoreMissing, match="`phaseline edge add c1` at the hub"):
+        with raises(SetupError.edge_store_missing, match="`phaseline edge add c1` at the hub"):
             async with Client.open(edge.settings("operator", request_timeout=1.0), source="/agent") as client:
                 await client.publish("cluster", "create", "c1")
         assert "phaseline edge add c1" in (await until(found, "store lost")).advice
@@ -232,7 +232,7 @@ async def test_trees_change_and_edges_go(tmp_path: Path) -> None:
                 await adding.remove(wire, settings, "c2")
             assert await adding.remove(wire, settings, "c1") == ["source of pl-EVENTS", "stream pl-INLET-c1"]
             assert await edge_state.edges(wire, settings) == []
-            with pytest.raises(NoEdges):
+            with raises(SetupError.no_edges):
                 await adding.remove(wire, settings, "c1")
         await publish(found.edges["c1"], nodes("c1", 2, 4))
         await found.add("c1")
@@ -247,7 +247,7 @@ async def test_removing_an_edge_loses_nothing_that_the_hub_took(tmp_path: Path) 
         await publish(found.edges["c1"], nodes("c1", 0, 10))
         await found.until_stored(2)
         async with Wire.open(settings) as wire:
-            with pytest.raises(InletHoldsEvents):
+            with raises(SetupError.inlet_holds_events):
                 await adding.remove(wire, settings, "c1")
         await found.wire.api(api, config)
         await found.until_stored(10)

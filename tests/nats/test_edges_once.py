@@ -1,28 +1,34 @@
 """Edges, exactly once: under steady load, over cuts longer than the dedupe window, after a crash of the hub."""
 
 import asyncio
-from collections.abc import AsyncIterator
+import json
+import shutil
+from collections import Counter
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
+from structlog.testing import capture_logs
 
 from phaseline.engine.client.client import Client
 from phaseline.engine.edge import adding, edge_state, edge_streams, uplink
-from phaseline.engine.errors import ApiFailed
+from phaseline.engine.edge.inlet_keeping import InletKeeper
 from phaseline.engine.jetstream.erase import SOURCE
 from phaseline.engine.jetstream.streams import provision
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.log import checkpoint
 from phaseline.engine.log.checkpoint import Checkpoint
 from phaseline.engine.log.installation import Installation
+from phaseline.engine.publish.message_id import MESSAGE_ID
 from phaseline.engine.settings import Settings
 from phaseline.engine.worker.partition import Partition
+from phaseline.schemas.errors import ApiFailed
 from phaseline.schemas.subjects import Subjects, partition_of
 from tests.support import raw_checker
 from tests.support.built_in_kinds import BUILT_IN_KINDS
 from tests.support.edge_site import EdgeSite, Site, nodes, publish, site
-from tests.support.installation import at_work, until_decided
+from tests.support.installation import LIMIT, at_work, until_decided
 from tests.support.patience import wait_for
 
 WINDOW = 2.0
@@ -137,6 +143,39 @@ async def test_a_large_backlog_crosses_after_each_crash_of_the_hub(tmp_path: Pat
         assert await found.brought() == {"c1": [*range(12_000)]}
 
 
+async def under_ids(edge: EdgeSite, ids: Sequence[str]) -> None:
+    """Publish the event of one node after the other, each under such a raw id."""
+    async with Wire.open(edge.settings()) as wire:
+        for number, (event, name) in enumerate(zip(nodes(edge.names.name, 0, len(ids)), ids, strict=True)):
+            subject = f"pl.events.{edge.names.name}.node.adopt.p.n{number}"
+            await wire.publish_acked(subject, json.dumps(event).encode(), {MESSAGE_ID: name})
+
+
+@pytest.mark.parametrize("accounts", [False, True])
+async def test_what_events_drops_as_a_repeat_is_said(tmp_path: Path, accounts: bool) -> None:
+    """Two edges use the same ids: EVENTS stores the first events only, and the rest is counted and named, once."""
+    dropped = Counter[str]()
+    async with site(tmp_path, "c1", "c2", accounts=accounts) as found:
+        await under_ids(found.edges["c1"], ["a", "1", "2", "b"])
+        await found.until_stored(4)
+        await under_ids(found.edges["c2"], ["c", "1", "d", "2", "e"])
+        await found.until_brought({"c1": [0, 1, 2, 3], "c2": [0, 2, 4]})
+        keeper = InletKeeper(found.wire, found.layout, lambda: True, dropped)
+        with capture_logs() as logs:
+            async with asyncio.timeout(LIMIT):
+                while dropped.total() < 2:
+                    await keeper.look()
+            await under_ids(found.edges["c2"], ["f", "g"])
+            await found.until_stored(9)
+            again = InletKeeper(found.wire, found.layout, lambda: True, dropped)
+            for one in (keeper, again, keeper):
+                await one.look()
+        said = [{**one} for one in logs if one["event"] == "edge_events_dropped"]
+        assert [(one["edge"], one["count"], one["first"], one["last"]) for one in said] == [("c2", 2, 2, 4)]
+        assert (said[0]["subject"], said[0]["message_id"]) == ("pl.events.c2.node.adopt.p.n1", "1")
+        assert dropped == {"c2": 2}
+
+
 async def test_an_edge_that_is_removed_and_added_again_brings_nothing_twice(tmp_path: Path) -> None:
     """The store has not been told yet that the hub has its last events, and the position goes with the inlet."""
     async with site(tmp_path, "c1", dedupe_window=WINDOW) as found:
@@ -167,6 +206,41 @@ async def test_a_new_store_goes_on_where_the_lost_one_was(tmp_path: Path) -> Non
             await all_came_once(found, 30)
         async with Wire.open(edge.settings("operator")) as wire:
             assert (await wire.api(f"STREAM.INFO.{edge.names.store}"))["state"]["last_seq"] == 30
+
+
+async def test_an_older_copy_of_the_store_goes_on_where_the_hub_is(tmp_path: Path) -> None:
+    """As after a power cut that took acknowledged events: the next numbers are some that the hub has had."""
+    async with site(tmp_path, "c1", dedupe_window=WINDOW) as found:
+        edge, settings = found.edges["c1"], found.hub.settings("operator", dedupe_window=WINDOW)
+        async with at_work(found.wire.settings, found.wire, BUILT_IN_KINDS), Wire.open(settings) as wire:
+            await publish(edge, nodes("c1", 0, 10))
+            await found.until_stored(10)
+            await edge.stop()
+            shutil.copytree(edge.data / "jetstream", tmp_path / "older")
+            await edge.start()
+            await publish(edge, nodes("c1", 10, 20))
+            await found.until_stored(20)
+            await edge.kill()
+            shutil.rmtree(edge.data / "jetstream")
+            shutil.copytree(tmp_path / "older", edge.data / "jetstream")
+            await edge.start()
+
+            async def is_seen() -> bool:
+                [state] = await edge_state.edges(wire, settings)
+                return state.state == "store lost" and "number 10, and the hub has had 20" in state.advice
+
+            await wait_for(is_seen, is_seen)
+            changed = (await found.add("c1")).changed
+            assert changed == [f"source of {edge.names.inlet}", f"numbers of {edge.names.store} at the edge, from 21"]
+            await publish(edge, nodes("c1", 20, 30))
+            await all_came_once(found, 30)
+            [state] = await edge_state.edges(wire, settings)
+            assert (state.state, state.repeats) == ("connected", 0)
+
+
+async def test_an_edge_writes_an_event_to_its_disk_before_it_acknowledges_it(tmp_path: Path) -> None:
+    async with site(tmp_path, "c1") as found:
+        assert "sync_interval: always" in found.edges["c1"]._config()
 
 
 async def test_an_inlet_of_an_earlier_version_is_mended(tmp_path: Path) -> None:

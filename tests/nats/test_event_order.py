@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 
 from phaseline.engine.client.client import Client
-from phaseline.engine.errors import NameUnknown, TreeUnknown, WrongClock
 from phaseline.engine.log.event_order import EventWatch
-from phaseline.engine.range_errors import StartAfterEnd
 from phaseline.engine.settings import Settings
+from phaseline.schemas.errors import InvalidInput, NameUnknown, TreeUnknown
 from tests.support.command import Shell
+from tests.support.raising import raises
 
 DAY: tuple[tuple[str, str, str, str | None, dict[str, Any]], ...] = (
     ("node", "adopt", "c1/p/n", "2026-03-02T08:00:00Z", {"phase": "Running"}),
@@ -61,7 +61,7 @@ async def test_a_history_in_the_order_of_its_events(day: Client) -> None:
     other = day.history("component", "c1/dns", clock="event")
     assert [record.trigger async for record in other] == ["adopt", "crash_loop", "degraded"]
     assert getattr(other, "without_time", None) == 1
-    with pytest.raises(WrongClock, match="still to come"):
+    with raises(InvalidInput.wrong_clock, match="still to come"):
         day.history("node", "c1/p/n", follow=True, clock="event")
 
 
@@ -76,9 +76,9 @@ async def test_a_timeline_between_two_times_of_the_events(day: Client) -> None:
     assert [str(one.state) for one in later.lanes[0].intervals] == ["Failed [NotReady]", "Running [Unschedulable]"]
     with pytest.raises(TreeUnknown):
         await day.timeline("c9", clock="event")
-    with pytest.raises(StartAfterEnd, match=r"from 2026-.*T11:00:00.* to .*T09:30"):
+    with raises(InvalidInput.start_after_end, match=r"from 2026-.*T11:00:00.* to .*T09:30"):
         await day.timeline("c1/p/n", start=at(11), end=at(9, 30), clock="event")
-    with pytest.raises(WrongClock, match="with the clock `event`, name a time"):
+    with raises(InvalidInput.wrong_clock, match="with the clock `event`, name a time"):
         await day.timeline("c1/p/n", start=3, clock="event")
     with pytest.raises(NameUnknown):
         await day.timeline("c1/p/n", start="soon", clock="event")

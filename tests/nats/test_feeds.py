@@ -15,7 +15,6 @@ import pytest
 
 from phaseline.engine.client.client import Client
 from phaseline.engine.core.message import NO_EVENT, Message
-from phaseline.engine.errors import FeedUnknown
 from phaseline.engine.jetstream.feed import BOTH, KEY
 from phaseline.engine.jetstream.frames import read_headers
 from phaseline.engine.jetstream.streams import Layout, inspect, provision
@@ -32,11 +31,13 @@ from phaseline.engine.replay.server_log import ServerLog
 from phaseline.engine.settings import FEEDS, Feed, Settings
 from phaseline.engine.worker.worker import Worker
 from phaseline.schemas import codec, wire_codec
+from phaseline.schemas.errors import SetupError
 from phaseline.schemas.records import Cause, Entity, FacetState, Transition, state
 from tests.support.built_in_kinds import BUILT_IN_KINDS
 from tests.support.installation import until_decided
 from tests.support.json_copies import add_json_copies, keep_both
 from tests.support.log_check import assert_log_is_the_fold, audited, committed, stored
+from tests.support.raising import raises
 from tests.support.random_events import RandomEvents, Sent, publish
 
 JSON, MSGPACK = "application/cloudevents+json", "application/cloudevents+msgpack"
@@ -150,8 +151,8 @@ async def test_copies_in_an_old_log_are_skipped(wire: Wire, settings: Settings, 
     assert (old.feed, copies > 100, (await audited(wire, old)).holds) == (BOTH, True, True)
     async with Client.open(replace(settings, partitions=2), kinds=BUILT_IN_KINDS) as client:
         before = [one async for one in client.list("node")]
-    with pytest.raises(
-        FeedUnknown, match=r"start a worker once with --feed json, or with --feed msgpack; programs that"
+    with raises(
+        SetupError.feed_unknown, match=r"start a worker once with --feed json, or with --feed msgpack; programs that"
     ):
         await Worker(wire, settings, BUILT_IN_KINDS).run(asyncio.Event())
     async with at_work(wire, settings, "json") as layout:
@@ -181,8 +182,8 @@ async def test_a_commit_that_was_begun_in_both_formats_is_not_finished(wire: Wir
     piece = Message(installation.subjects.plan(number, 0), codec.encode({"messages": []}), NO_EVENT)
     await claim.append([piece], claim.position, Plan(claim.position + 1, 1, 0))
     await keep_both(wire, layout)
-    with pytest.raises(
-        FeedUnknown, match=f"a commit of partition {number} was begun under it and is not finished: start"
+    with raises(
+        SetupError.feed_unknown, match=f"a commit of partition {number} was begun under it and is not finished: start"
     ):
         await Worker(wire, replace(settings, feed="json"), BUILT_IN_KINDS).run(asyncio.Event())
     assert (await inspect(wire, settings)).feed == BOTH
@@ -215,7 +216,7 @@ async def test_the_installation_keeps_its_feed(wire: Wire, settings: Settings) -
     assert (await inspect(wire, settings)).feed == "msgpack"
     config["metadata"][KEY] = "yaml"
     await wire.api(f"STREAM.UPDATE.{first.events}", config)
-    with pytest.raises(FeedUnknown, match="the installation's feed is 'yaml'"):
+    with raises(SetupError.feed_unknown, match="the installation's feed is 'yaml'"):
         await inspect(wire, settings)
 
 

@@ -11,7 +11,6 @@ from phaseline.engine.edge import adding, edge_state
 from phaseline.engine.edge.edge_names import EdgeNames
 from phaseline.engine.edge.edge_state import EdgeState
 from phaseline.engine.edge.uplink import Uplink
-from phaseline.engine.errors import EdgeAnswerUnreadable, NoAnswer
 from phaseline.engine.jetstream.api_reply import EXPECTED
 from phaseline.engine.jetstream.streams import provision
 from phaseline.engine.jetstream.wire import Wire
@@ -22,9 +21,11 @@ from phaseline.engine.publish.backlog import Backlog, Owned, backlog, owner_of
 from phaseline.engine.settings import Settings
 from phaseline.engine.worker import hand_over
 from phaseline.schemas import codec
+from phaseline.schemas.errors import NoAnswer, SetupError
 from tests.support.built_in_kinds import BUILT_IN_KINDS
 from tests.support.http_server import http_server
 from tests.support.installation import at_work
+from tests.support.raising import raises
 from tests.support.random_events import RandomEvents, publish
 
 DEEP = b'{"metadata":' + b"[" * 100_000 + b"]" * 100_000 + b"}"
@@ -58,7 +59,7 @@ async def test_an_edge_that_answers_anything(settings: Settings, wire: Wire) -> 
         while bodies:
             found.append(await edge_state._asked(way, known, hub, "again"))
             if bodies[0] in BODIES:
-                with pytest.raises(EdgeAnswerUnreadable):
+                with raises(SetupError.edge_answer_unreadable):
                     await adding._store(way, settings, ("c1",), None, 0)
             del bodies[0]
     assert {one.state for one in found[: len(BODIES)]} == {"failing"}

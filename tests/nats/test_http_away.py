@@ -11,11 +11,11 @@ import pytest
 import pytest_asyncio
 
 from phaseline.engine.client.client import Client
-from phaseline.engine.errors import ApiFailed, NatsUnreachable, NoResponders
 from phaseline.engine.http import away
 from phaseline.engine.http.away import AWAY, Pulse, unless_away
 from phaseline.engine.http.reading import transitions
 from phaseline.engine.settings import Settings
+from phaseline.schemas.errors import ApiFailed, NatsUnreachable, NoResponders
 from tests.support.http_server import LIMIT, Api, http_server
 from tests.support.tcp_proxy import Proxy, proxy_to
 
@@ -181,7 +181,7 @@ async def test_a_request_that_is_refused_without_a_leader(behind: tuple[Api, Pro
     for code, error, becomes in ((503, 10008, NoResponders), (404, 10059, ApiFailed)):
         with pytest.raises(becomes):
             async with unless_away(pulse):
-                raise ApiFailed(subject="$JS.API.X", code=code, err_code=error, description="no")
+                raise ApiFailed(subject="$JS.API.X", nats_code=code, err_code=error, description="no")
 
 
 async def _wait_for_ever(pulse: Pulse) -> None:

@@ -10,9 +10,11 @@ from jsonschema import Draft202012Validator
 
 from phaseline.engine.client.client import Client
 from phaseline.engine.http import openapi
+from phaseline.engine.http.all_routes import all_routes
 from phaseline.engine.http.parameters import Parameter
-from phaseline.engine.http.routes import ROUTES, Route
+from phaseline.engine.http.routes import Route
 from phaseline.engine.settings import Settings
+from phaseline.machines.built_in import PRODUCTS
 from tests.support.http_server import Api, http_server
 
 VALUES = (
@@ -31,6 +33,7 @@ VALUES = (
     "1h",
 )
 STREAMS = ("followTransitions",)
+ROUTES = all_routes(PRODUCTS)
 DOCUMENT = openapi.document(ROUTES)
 PROBLEM = Draft202012Validator(DOCUMENT["components"]["schemas"]["Problem"])
 

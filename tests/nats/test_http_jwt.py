@@ -20,13 +20,13 @@ from cryptography.hazmat.primitives.asymmetric import ec, ed25519, rsa
 from structlog.testing import capture_logs
 
 from phaseline.engine.client.client import Client
-from phaseline.engine.errors import BadSetting
 from phaseline.engine.http.access import jwts
 from phaseline.engine.http.access.access import Access, AccessSettings, JwtSettings
 from phaseline.engine.http.access.caller import Caller
-from phaseline.engine.request_errors import KeysUnread, NoToken
 from phaseline.engine.settings import Settings
+from phaseline.schemas.errors import BadSetting, InvalidInput, NoAnswer
 from tests.support.http_server import Api, http_server
+from tests.support.raising import raises
 
 ISSUER, AUDIENCE = "https://id.example", "phaseline"
 KEYS: dict[str, Any] = {
@@ -147,7 +147,7 @@ def changed() -> str:
     ],
 )  # fmt: skip
 async def test_other_tokens_are_refused(known: jwts.Jwts, made: Callable[[], str], says: str) -> None:
-    with pytest.raises(NoToken, match=says):
+    with raises(InvalidInput.no_token, match=says):
         await known.caller(made())
 
 
@@ -163,7 +163,7 @@ async def test_keys_that_are_no_public_keys_for_signatures_are_left_out(tmp_path
             token(),
             jwt.encode({"iss": ISSUER, "aud": AUDIENCE, "exp": 9e9}, b"s" * 32, "HS256", {"kid": "s"}),
         ):
-            with pytest.raises(NoToken, match="signature"):
+            with raises(InvalidInput.no_token, match="signature"):
                 await known.caller(one)
 
 
@@ -179,7 +179,7 @@ async def test_keys_change(keys: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     await known.caller(token())
     write(keys, published("RS256", OTHERS, kid="new"))
     for _ in range(20):  # whoever makes names of keys up cannot make us ask again and again
-        with pytest.raises(NoToken):
+        with raises(InvalidInput.no_token):
             await known.caller(token(key=OTHERS, kid="new"))
     assert reads == [1]
     monkeypatch.setattr(jwts, "SOON", -1.0)
@@ -187,16 +187,16 @@ async def test_keys_change(keys: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     keys.unlink()  # the provider is away: its keys stay
     monkeypatch.setattr(jwts, "KEPT", -1.0)
     assert (await known.caller(token(key=OTHERS, kid="new"))).name == "alice"
-    with pytest.raises(NoToken):
+    with raises(InvalidInput.no_token):
         await known.caller(token())
 
 
 async def test_a_provider_that_is_away(tmp_path: Path) -> None:
     for text in ("", "{}", "[]", '{"keys": 1}', '{"keys": []}'):
         (tmp_path / "keys").write_text(text)
-        with pytest.raises(KeysUnread):
+        with raises(NoAnswer.keys_unread):
             await jwts.Jwts(JwtSettings(str(tmp_path / "keys"), ISSUER, AUDIENCE)).caller(token())
-    with capture_logs() as said, pytest.raises(KeysUnread, match=r"from http://127\.0\.0\.1:1/keys now") as told:
+    with capture_logs() as said, raises(NoAnswer.keys_unread, match=r"from http://127\.0\.0\.1:1/keys: ") as told:
         await jwts.Jwts(JwtSettings("http://u:s3cret@127.0.0.1:1/keys?token=s3cret", ISSUER, AUDIENCE)).caller(token())
     assert "s3cret" not in f"{told.value} {said}"
 
@@ -247,7 +247,7 @@ async def test_the_keys_are_at_an_address(keys: Path) -> None:
         try:
             where = f"http://127.0.0.1:{server.server_port}/{keys.name}"
             assert (await jwts.Jwts(JwtSettings(where, ISSUER, AUDIENCE)).caller(token())).name == "alice"
-            with pytest.raises(KeysUnread):
+            with raises(NoAnswer.keys_unread):
                 await jwts.Jwts(JwtSettings(f"{where}x", ISSUER, AUDIENCE)).caller(token())
         finally:
             server.shutdown()

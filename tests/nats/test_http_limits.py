@@ -7,6 +7,7 @@ import asyncio
 import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -15,7 +16,7 @@ import pytest_asyncio
 from structlog.testing import capture_logs
 
 from phaseline.engine.client.client import Client
-from phaseline.engine.http import guard, server
+from phaseline.engine.http import accepting, guard, server
 from phaseline.engine.http.live import hub, seats
 from phaseline.engine.settings import Settings
 from tests.support.http_server import LIMIT, Api, http_server
@@ -289,13 +290,62 @@ async def test_half_requests_give_way(client: Client, working: Settings, monkeyp
         opened = [await asyncio.open_connection("127.0.0.1", urlsplit(api.url).port) for _ in range(40)]
         for _, writer in opened:
             writer.write(GET[:30])
+        async with asyncio.timeout(LIMIT):
+            while api.service.traffic.clients.connections < 10:
+                await asyncio.sleep(0.02)
         for _ in range(5):
             async with raw(api, GET.replace(b"/livez", b"/v1/counts")) as one:
                 assert await one.answer() == 200
-        assert refused(api)["evicted"] >= 30
+        assert refused(api)["evicted"] >= 8
         assert api.service.traffic.clients.connections <= 10 + guard.EXTRA
         for _, writer in opened:
             writer.close()
+
+
+async def test_probes_come_through_a_lobby_that_is_full(
+    client: Client, working: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """However many come who ask nothing: each refusal is counted, and no more handles are taken than are kept."""
+    monkeypatch.setattr(server, "_room", lambda: 8)
+    async with http_server(working) as api:
+        port, began = urlsplit(api.url).port, len(list(Path("/proc/self/fd").iterdir()))
+        opened = []
+        for number in range(300):
+            local = (f"127.0.1.{1 + number % 200}", 0)
+            opened.append(await asyncio.open_connection("127.0.0.1", port, local_addr=local))
+            if number % 50 == 49:
+                async with raw(api, GET) as probe:
+                    assert await probe.answer() == 200
+        ours = len(list(Path("/proc/self/fd").iterdir())) - began - len(opened)
+        assert ours <= 8 + accepting.LOBBY + 1
+        assert refused(api)["full"] + refused(api).get("evicted", 0) >= len(opened) - ours
+        for _, writer in opened:
+            writer.close()
+
+
+async def test_a_request_is_heard_once_others_have_gone(
+    client: Client, working: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A connection that came while there was no room is not told to come again when there is some."""
+    monkeypatch.setattr(server, "_room", lambda: 4)
+    body = b'{"id":"e-1","source":"/x","specversion":"1.0","type":"cluster.create","subject":"cluster/c1"}'
+    head = POST + b"Content-Length: %d\r\nExpect: 100-continue\r\n\r\n" % len(body)
+    async with http_server(working) as api:
+        await api.http.aclose()
+        far = b"GET /v1/counts?min=999999999 HTTP/1.1\r\n" + HOST + b"\r\n"
+        opened = [await asyncio.open_connection("127.0.0.1", urlsplit(api.url).port) for _ in range(4)]
+        for _, writer in opened:
+            writer.write(far)
+        async with asyncio.timeout(LIMIT):
+            while api.service.traffic.clients.connections < 4:
+                await asyncio.sleep(0.02)
+        async with raw(api, head) as one:
+            await asyncio.sleep(0.1)
+            for _, writer in opened:
+                writer.close()
+            one.writer.write(body)
+            assert await one.answer() in (100, 202)
+        assert "full" not in refused(api)
 
 
 async def test_a_whole_request_waits_until_half_a_body_gives_way(

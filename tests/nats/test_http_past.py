@@ -168,7 +168,7 @@ async def test_the_status_of_emco_in_both_shapes(fresh: Api, client: Client, wir
     assert emco["status"] == as_json(
         await view.emco.status(GROUP, shape="emco", status="deployed", app="web", output="all")
     )
-    assert "has no status" in (await fresh.get("/v1/status/node/c1/p/n", 400))["detail"]
+    assert "did you mean" in (await fresh.get("/v1/status/bundles/infra/web", 404))["detail"]
     assert "did you mean emco?" in (await fresh.get(f"/v1/status/emco_resource/{GROUP}", 400, shape="emko"))["detail"]
 
 

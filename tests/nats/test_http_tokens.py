@@ -12,19 +12,22 @@ import pytest
 import pytest_asyncio
 
 from phaseline.engine.client.client import Client
-from phaseline.engine.errors import BadSetting
 from phaseline.engine.http.access import tokens
 from phaseline.engine.http.access.access import AccessSettings
+from phaseline.engine.http.all_routes import all_routes
 from phaseline.engine.http.reading import transitions
-from phaseline.engine.http.routes import ROUTES
 from phaseline.engine.http.server import serving
 from phaseline.engine.settings import Settings
+from phaseline.machines.built_in import PRODUCTS
+from phaseline.schemas.errors import BadSetting
 from tests.support.built_in_kinds import BUILT_IN_KINDS
 from tests.support.http_events import event
 from tests.support.http_server import LIMIT, Api, http_server
 
 OTHER = "zebra"
 """The tree whose name must not show."""
+
+ROUTES = all_routes(PRODUCTS)
 
 
 class Guarded(NamedTuple):
@@ -245,7 +248,7 @@ async def test_without_a_token(guarded: Guarded) -> None:
     http = guarded.api.http
     answer = await http.get("/v1/entities")
     assert (answer.status_code, answer.headers["www-authenticate"]) == (401, "Bearer")
-    assert "`phaseline token` makes a token" in answer.json()["detail"]
+    assert "`phaseline token` makes one" in answer.json()["detail"]
     for path in ("/livez", "/readyz", "/openapi.json", "/page/login.js"):
         assert (await http.get(path)).status_code == 200
     assert "<title>Phaseline: log in" in (await http.get("/")).text

@@ -13,7 +13,6 @@ from typing import Any
 import pytest
 from structlog.testing import capture_logs
 
-from phaseline.engine.errors import Fenced, RequestTimedOut
 from phaseline.engine.jetstream.api_reply import Ack
 from phaseline.engine.jetstream.streams import Layout, provision
 from phaseline.engine.jetstream.wire import Wire
@@ -27,6 +26,7 @@ from phaseline.engine.worker import lease, worker
 from phaseline.engine.worker.lease import Leases
 from phaseline.engine.worker.partition import Partition
 from phaseline.engine.worker.worker import Worker
+from phaseline.schemas.errors import Fenced, RequestTimedOut
 from tests.support.built_in_kinds import BUILT_IN_KINDS
 from tests.support.installation import LIMIT, at_work, until_decided
 from tests.support.killable_worker import WorkerProcess

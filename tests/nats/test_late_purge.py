@@ -5,7 +5,6 @@ from typing import Any
 import pytest
 
 from phaseline.engine.core.message import Message
-from phaseline.engine.errors import Fenced, PlanLost
 from phaseline.engine.jetstream.streams import provision
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.log.checkpoint import Plan
@@ -13,8 +12,10 @@ from phaseline.engine.log.installation import Installation
 from phaseline.engine.ownership import oversized_commit
 from phaseline.engine.ownership.takeover import take_over
 from phaseline.engine.settings import Settings
+from phaseline.schemas.errors import Fenced, LogDamaged
 from tests.support.built_in_kinds import BUILT_IN_KINDS
 from tests.support.log_check import stored
+from tests.support.raising import raises
 
 
 @pytest.mark.usefixtures("small_batches")
@@ -56,5 +57,5 @@ async def test_a_plan_that_another_owner_finished_is_not_lost(wire: Wire, settin
     with pytest.raises(Fenced):
         await oversized_commit.resume(installation, slow)
     await quick.append([], 1, Plan(2, 1, 0))
-    with pytest.raises(PlanLost):
+    with raises(LogDamaged.plan_lost):
         await oversized_commit.resume(installation, await take_over(installation, 0, "last"))

@@ -15,7 +15,6 @@ from structlog.testing import capture_logs
 
 from phaseline.engine.client.client import Client
 from phaseline.engine.embedded.server import EmbeddedServer
-from phaseline.engine.errors import BadSetting, NameUnknown, PortTaken, WorkerFaults
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.settings import Settings
 from phaseline.engine.telemetry import checks, endpoint, exposing, listening
@@ -24,6 +23,7 @@ from phaseline.engine.telemetry.exposing import Exposing
 from phaseline.engine.telemetry.metric_table import BY_NAME
 from phaseline.engine.worker import system
 from phaseline.engine.worker.worker import Worker
+from phaseline.schemas.errors import BadSetting, NameUnknown, SetupError
 from tests.support import free_ports
 from tests.support.built_in_kinds import BUILT_IN_KINDS
 from tests.support.http_server import http_server
@@ -124,7 +124,7 @@ async def test_a_worker_tells_what_it_did(settings: Settings, wire: Wire) -> Non
         assert metrics["phaseline_table_info"]["node", BUILT_IN_KINDS.versions["node"]] == 1
         assert "partitions: 2 loaded" in await found.text("/readyz?verbose")
         assert await found.text("/livez") == await found.text("/readyz") == "ok\n"
-        worker.ends = WorkerFaults(faults=20, kinds=2, trees=3, problem="LookupError: no such codec")
+        worker.ends = SetupError.worker_faults(faults=20, kinds=2, trees=3, problem="LookupError: no such codec")
         assert "[-] decisions: the last 20 events, of 2 kinds in 3 trees" in await found.text("/readyz", 503)
         worker.ends = None
 
@@ -222,7 +222,7 @@ async def test_wrong_settings_are_refused() -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         for listen, kind, error in (
-            ("nowhere:nothing", "", BadSetting), (f"127.0.0.1:{port}", "", PortTaken), ("0", "nod", NameUnknown),
+            ("nowhere:nothing", "", BadSetting), (f"127.0.0.1:{port}", "", SetupError), ("0", "nod", NameUnknown),
         ):  # fmt: skip
             with pytest.raises(error):
                 async with exposing.exposing(listen, BUILT_IN_KINDS, kind):

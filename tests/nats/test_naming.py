@@ -3,8 +3,9 @@
 import pytest
 
 from phaseline.engine.client.client import Client
-from phaseline.engine.errors import AmbiguousId, EntityNotYetKnown, EntityUnknown, InvalidId, NameUnknown
+from phaseline.schemas.errors import AmbiguousId, EntityUnknown, InvalidInput, NameUnknown
 from tests.support.adoption import adopt
+from tests.support.raising import raises
 from tests.support.state_stream import until_answer
 
 FLEET = [("cluster", "c1", "Running"), ("node_pool", "c1/a", "Running"), ("node", "c1/a/n 1.x", "Running")]
@@ -58,17 +59,17 @@ async def test_what_was_not_there_yet(client: Client) -> None:
         break
     assert await find(client, "c1/a/n 1.x", place=node.sequence) == "node"
     for kind in (None, "node"):
-        with pytest.raises(
-            EntityNotYetKnown,
+        with raises(
+            EntityUnknown.entity_not_yet_known,
             match=f"there was no (node|node or bundle_deployment) 'c1/a/n 1.x' at place {node.sequence - 1} of the log",
         ):
             await find(client, "c1/a/n 1.x", kind, node.sequence - 1)
 
 
 async def test_what_can_name_nothing(client: Client) -> None:
-    with pytest.raises(InvalidId, match="they look like <cluster>, <cluster>/<pool>, <cluster>/<pool>/<node>"):
+    with raises(InvalidInput.invalid_id, match="they look like <cluster>, <cluster>/<pool>, <cluster>/<pool>/<node>"):
         await find(client, "c1/a/n1/x/y/z/w")
     with pytest.raises(NameUnknown):
         await find(client, "c1", "clutter")
-    with pytest.raises(InvalidId):
+    with raises(InvalidInput.invalid_id):
         await find(client, "c1//n1")

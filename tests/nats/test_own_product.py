@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
-from phaseline.engine.errors import BadStatusQuery, EntityUnknown, KindsBroken
 from phaseline.engine.jetstream.stream_reader import read_all
 from phaseline.engine.jetstream.streams import inspect
 from phaseline.engine.jetstream.wire import Wire
@@ -19,10 +18,12 @@ from phaseline.engine.worker.services import ServiceQuery
 from phaseline.engine.worker.worker import Worker
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.language.product import Product, WorkerService
+from phaseline.schemas.errors import EntityUnknown, InvalidInput, SetupError
 from phaseline.schemas.records import Rejection
 from tests.support.installation import until_decided
 from tests.support.log_check import assert_log_is_the_fold
 from tests.support.own_product import CARD, OWN
+from tests.support.raising import raises
 from tests.support.random_events import RandomEvents, publish
 from tests.support.sample_kinds import KINDS
 
@@ -34,7 +35,7 @@ async def ladders(asked: ServiceQuery) -> dict[str, Any]:
     if asked.data.get("only") == "broken":
         raise ValueError("no such ladder: 4711")
     if "only" in asked.data:
-        raise BadStatusQuery(problem="only must be broken")
+        raise InvalidInput.bad_status_query(problem="only must be broken")
     found = await asked.look(lambda tree: tree.get("row", asked.id))
     if found is None:
         raise EntityUnknown(kind="row", id=asked.id)
@@ -142,5 +143,5 @@ async def test_it_tells_what_it_answers(garden: Wire) -> None:
 async def test_no_worker_starts_with_a_broken_service(
     wire: Wire, settings: Settings, service: WorkerService, says: str
 ) -> None:
-    with pytest.raises(KindsBroken, match=says):
+    with raises(SetupError.kinds_broken, match=says):
         await Worker(wire, settings, offering(service)).run(asyncio.Event())

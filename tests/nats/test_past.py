@@ -7,7 +7,6 @@ from datetime import UTC, datetime, timedelta
 import pytest
 import pytest_asyncio
 
-from phaseline.engine.errors import EntityUnknown, TreeUnknown
 from phaseline.engine.jetstream.reader import Stored
 from phaseline.engine.jetstream.streams import Layout
 from phaseline.engine.jetstream.wire import Wire
@@ -17,6 +16,7 @@ from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.when import Moment, When
 from phaseline.engine.settings import Settings
 from phaseline.schemas import codec
+from phaseline.schemas.errors import EntityUnknown, TreeUnknown
 from phaseline.schemas.records import Transition, timestamp
 from tests.support.built_in_kinds import BUILT_IN_KINDS
 from tests.support.installation import installation_with_history, until_decided, working

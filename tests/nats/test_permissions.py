@@ -11,12 +11,12 @@ import pytest_asyncio
 
 from phaseline.engine.client.client import Client
 from phaseline.engine.embedded.server import EmbeddedServer
-from phaseline.engine.errors import EntityUnknown, NoAnswer, NotPermitted, PhaselineError
 from phaseline.engine.jetstream.streams import inspect
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.settings import Settings
 from phaseline.engine.worker.worker import Worker
 from phaseline.machines.built_in import installed
+from phaseline.schemas.errors import EntityUnknown, NoAnswer, NotPermitted, PhaselineError
 
 PAGE = Path(__file__).parents[2] / "docs" / "operating.md"
 ROLES = {

@@ -8,13 +8,13 @@ import pytest
 
 from phaseline.engine.core.message import Message
 from phaseline.engine.embedded.server import EmbeddedServer
-from phaseline.engine.errors import ApiFailed, ConnectionLost
 from phaseline.engine.jetstream.reader import BUFFER, BUFFER_BYTES, Reader, Stored
 from phaseline.engine.jetstream.stream_reader import DirectReader, StreamReader, read_all
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.log.checkpoint import Checkpoint
 from phaseline.engine.ownership.fenced_commit import Fence
 from phaseline.engine.settings import Settings
+from phaseline.schemas.errors import ApiFailed, NoAnswer
 from tests.support.tcp_proxy import proxy_to
 
 LIMIT = 120
@@ -39,7 +39,10 @@ async def last_sequence(wire: Wire, stream: str) -> int:
     while True:
         try:
             return int((await wire.api(f"STREAM.INFO.{stream}"))["state"]["last_seq"])
-        except ConnectionLost:  # of a server that was killed; the connection notices it only now
+        except NoAnswer as error:
+            if not NoAnswer.connection_lost.made(error):
+                raise
+            # The server was killed; the connection notices it only now.
             await wire.until_connected(LIMIT)
 
 

@@ -9,7 +9,6 @@ import pytest_asyncio
 
 from phaseline.engine.core.message import Message
 from phaseline.engine.embedded.server import EmbeddedServer
-from phaseline.engine.errors import Fenced, PayloadTooLarge
 from phaseline.engine.jetstream.reader import Stored
 from phaseline.engine.jetstream.streams import Layout, provision
 from phaseline.engine.jetstream.wire import Wire
@@ -18,6 +17,7 @@ from phaseline.engine.log.checkpoint import Checkpoint
 from phaseline.engine.ownership.atomic_batches import SMALL, AtomicBatches
 from phaseline.engine.ownership.fenced_commit import Fence
 from phaseline.engine.settings import Settings
+from phaseline.schemas.errors import Fenced, ServerRefused
 from tests.support.log_check import stored
 from tests.support.tcp_proxy import proxy_to
 
@@ -90,7 +90,8 @@ async def test_a_record_that_is_too_large_fails_its_own_commit_alone(
     sizes = (10, 10, wire.max_payload, 10)
     commits = (owner.commit(1, size=size) for owner, size in zip(owners, sizes, strict=True))
     outcomes = await asyncio.gather(*commits, return_exceptions=True)
-    assert [type(outcome) for outcome in outcomes] == [type(None), type(None), PayloadTooLarge, type(None)]
+    assert [type(outcome) for outcome in outcomes] == [type(None), type(None), ServerRefused, type(None)]
+    assert ServerRefused.payload_too_large.made(outcomes[2])
     assert len(await records(wire, layout)) == 2 * (COUNT - 1)
 
 

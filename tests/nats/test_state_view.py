@@ -10,7 +10,6 @@ import pytest
 import pytest_asyncio
 
 from phaseline.engine.client.client import Client
-from phaseline.engine.errors import EntityUnknown, InvalidId, TreeUnknown
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.log.as_of import AsOf
 from phaseline.engine.log.installation import Installation
@@ -18,12 +17,14 @@ from phaseline.engine.log.latest import Latest
 from phaseline.engine.log.state_view import Pattern, StateView
 from phaseline.engine.settings import Settings
 from phaseline.schemas import wire_codec
+from phaseline.schemas.errors import EntityUnknown, InvalidInput, TreeUnknown
 from phaseline.schemas.records import Transition
 from tests.support import forked_process
 from tests.support.built_in_kinds import BUILT_IN_KINDS
 from tests.support.command import Shell
 from tests.support.installation import installation_with_history
 from tests.support.log_check import stored
+from tests.support.raising import raises
 
 KINDS = BUILT_IN_KINDS
 LIMIT = 120
@@ -87,7 +88,7 @@ async def test_a_view_says_what_it_does_not_know(installation: Installation, nam
         await view.last("cluster", "nobody")
     with pytest.raises(TreeUnknown, match="'nobody'"):
         await view.tree("nobody")
-    with pytest.raises(InvalidId, match="no cluster can be under 'c1/p'"):
+    with raises(InvalidInput.invalid_id, match="no cluster can be under 'c1/p'"):
         await view.states("cluster", "c1/p")
     assert await view.states("node", "nobody") == []
     assert not await view.exists("cluster", "nobody")

@@ -12,7 +12,6 @@ from jsonschema import Draft202012Validator
 
 from phaseline.engine.client.client import Client
 from phaseline.engine.core.process import Batch
-from phaseline.engine.errors import BadStatusQuery, EntityNotYetKnown, EntityUnknown, InvalidId, NotOwned
 from phaseline.engine.jetstream.streams import inspect, provision
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.log.installation import Installation
@@ -20,10 +19,12 @@ from phaseline.engine.settings import Settings
 from phaseline.engine.worker import services
 from phaseline.engine.worker.partition import Partition
 from phaseline.engine.worker.worker import Worker
+from phaseline.schemas.errors import EntityUnknown, InvalidInput, NoAnswer
 from phaseline.schemas.subjects import partition_of_id
 from tests.support.built_in_kinds import BUILT_IN_KINDS
 from tests.support.emco_history import KINDS
 from tests.support.installation import until_decided
+from tests.support.raising import raises
 from tests.support.random_events import RandomEvents, publish
 
 GROUPS = tuple(f"p+app+v1+group{number}" for number in range(6))
@@ -179,7 +180,7 @@ async def test_as_it_was(two: tuple[Client, list[Worker]]) -> None:
         "state"
     ] == "Approved"  # an event shows whole or not at all
     assert (await client.emco.status(group, at=instantiated + 1))["rsync-status"] == {"Pending": 1}
-    with pytest.raises(EntityNotYetKnown):
+    with raises(EntityUnknown.entity_not_yet_known):
         await client.emco.status(group, at=0)
 
 
@@ -197,11 +198,11 @@ async def test_what_is_wrong_is_told_before_anybody_is_asked(two: tuple[Client, 
         ({"instance": "c9"}, "it has c1"),
     )
     for query, says in wrong:
-        with pytest.raises(BadStatusQuery, match=says):
+        with raises(InvalidInput.bad_status_query, match=says):
             await client.emco.status(GROUPS[0], **query)
     with pytest.raises(EntityUnknown):
         await client.emco.status("nobody")
-    with pytest.raises(InvalidId):
+    with raises(InvalidInput.wrong_id_length):
         await client.emco.status("a/b")
 
 
@@ -257,7 +258,7 @@ async def test_only_what_is_committed_is_told(
 
 async def test_a_partition_that_is_not_loaded_is_an_error(wire: Wire, settings: Settings) -> None:
     partition = Partition(Installation(wire, await provision(wire, settings), KINDS), 3, "w")  # it is never run
-    with pytest.raises(NotOwned, match="partition 3 is not owned by this worker"):
+    with raises(NoAnswer.not_owned, match="partition 3 is not owned by this worker"):
         await partition.look(lambda tree: tree)
 
 

@@ -10,7 +10,6 @@ from structlog.testing import capture_logs
 
 from phaseline.engine.client.client import Client
 from phaseline.engine.doctor.examine import examine
-from phaseline.engine.errors import NoRoom
 from phaseline.engine.jetstream.stream_settings import change, stream_watch
 from phaseline.engine.jetstream.stream_settings.fill import Fill
 from phaseline.engine.jetstream.streams import inspect, provision, reports
@@ -19,6 +18,7 @@ from phaseline.engine.settings import Settings
 from phaseline.engine.worker.worker import Worker
 from phaseline.machines.built_in import PRODUCTS
 from phaseline.machines.compiler.kinds import Kinds
+from phaseline.schemas.errors import NoRoom
 from tests.support import timed_kinds
 from tests.support.built_in_kinds import BUILT_IN_KINDS
 from tests.support.command import Shell

@@ -6,12 +6,13 @@ from dataclasses import replace
 
 import pytest
 
-from phaseline.engine.errors import NotProvisioned, PartitionsDiffer, PrefixTaken, StreamsDiffer
 from phaseline.engine.jetstream.streams import inspect, provision
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.settings import Settings
+from phaseline.schemas.errors import NotProvisioned, SetupError
 from phaseline.schemas.subjects import Subjects, partition_of, quote
 from tests.support.log_check import stored
+from tests.support.raising import raises
 from tests.support.random_events import Sent, publish
 
 
@@ -29,15 +30,15 @@ async def test_an_absent_installation_is_an_error(wire: Wire, settings: Settings
 async def test_the_number_of_partitions_cannot_change(wire: Wire, settings: Settings) -> None:
     await provision(wire, replace(settings, partitions=3))
     assert (await provision(wire, settings)).partitions == 3
-    with pytest.raises(PartitionsDiffer, match="was made with 3 partitions, not 5"):
+    with raises(SetupError.partitions_differ, match="was made with 3 partitions, not 5"):
         await provision(wire, replace(settings, partitions=5))
 
 
 async def test_streams_of_another_version_are_an_error(wire: Wire, settings: Settings) -> None:
     prefix = settings.prefix
     await wire.api(f"STREAM.CREATE.{prefix}-LOG", {"name": f"{prefix}-LOG", "subjects": [f"{prefix}.log.>"]})
-    with pytest.raises(
-        StreamsDiffer,
+    with raises(
+        SetupError.streams_differ,
         match=rf"{prefix}-LOG is not as .* needs it \(subjects: missing, wanted {prefix}.fired.>, .* streams --apply`",
     ):
         await provision(wire, settings)
@@ -45,7 +46,7 @@ async def test_streams_of_another_version_are_an_error(wire: Wire, settings: Set
 
 async def test_a_prefix_with_the_stream_names_of_another_is_an_error(wire: Wire, settings: Settings) -> None:
     await provision(wire, replace(settings, prefix=f"{settings.prefix}.a"))
-    with pytest.raises(PrefixTaken):
+    with raises(SetupError.prefix_taken):
         await provision(wire, replace(settings, prefix=f"{settings.prefix}_a"))
 
 

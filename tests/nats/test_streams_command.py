@@ -41,7 +41,7 @@ async def test_a_fresh_installation_has_nothing_to_change(shell: Shell, layout: 
     said = await shell("streams")
     assert (said.code, said.err) == (0, "all streams are as they are wanted\n")
     lines = said.out.splitlines()
-    assert lines[0].split() == ["stream", "messages", "holds", "limit", "full", "replicas"]
+    assert lines[0].split() == ["STREAM", "MESSAGES", "HOLDS", "LIMIT", "FULL", "REPLICAS"]
     assert [line.split()[0] for line in lines[1:]] == list(layout.streams)
     assert (await shell("streams", "--apply", "--json")).code == 0
 

@@ -21,11 +21,12 @@ from phaseline.engine.client.client import Client
 from phaseline.engine.settings import Settings
 from tests.support import closed_port
 from tests.support.command import ROOT
+from tests.support.raising import raises
 
 PAIRS: list[tuple[type, type]] = [
     (Client, sync_client.Client),
     (phaseline.Watch, phaseline.sync.Watch),
-    *((getattr(phaseline, name), getattr(sync_client, name)) for name in
+    *((getattr(phaseline, name), getattr(phaseline.sync, name)) for name in
       ("EntityView", "Emco", "EmcoView", "Fleet", "FleetView", "Gitops")),
 ]  # fmt: skip
 
@@ -135,7 +136,7 @@ async def test_it_reads_products(working: Settings) -> None:
         assert client.fleet.cluster_counts("c1", at="now")["cluster"] == "c1"
         with pytest.raises(phaseline.errors.EntityUnknown):
             client.emco.status("nothing")
-        with pytest.raises(phaseline.errors.NotObserved):
+        with raises(phaseline.errors.NotFound.not_observed):
             client.gitops.diff("a/b/apps:Deployment/x/y")
 
     await in_thread(script, working)

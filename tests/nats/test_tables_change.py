@@ -11,7 +11,6 @@ import pytest
 
 from phaseline.engine.core.message import Message
 from phaseline.engine.core.tables_change import moving
-from phaseline.engine.errors import StatesStranded, StateUnknown
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.log.as_of import AsOf
 from phaseline.engine.log.latest import Latest
@@ -29,6 +28,7 @@ from phaseline.engine.settings import FEEDS, Settings
 from phaseline.engine.worker.worker import Worker
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.schemas import codec
+from phaseline.schemas.errors import InvalidInput, SetupError
 from phaseline.tables import Timeout
 from tests.support.archives import audit_of_both, run_archive, with_archive
 from tests.support.changed_jobs import FIRST, SECOND, SECOND_LABELS, SECOND_MAP, SECOND_ROWS, THIRD, UNMAPPED, job
@@ -37,6 +37,7 @@ from tests.support.installation import LIMIT
 from tests.support.jobs_at_work import AFTER, BEGIN, audit, decide, replace_kinds, states, worker
 from tests.support.log_check import stored
 from tests.support.own_product import OWN
+from tests.support.raising import raises
 
 LATER = [("job", "started", "p/a"), ("job", "succeeded", "p/a"), ("job", "create", "q/f")]
 HASTY = Timeout("Pending", "expire", seconds=0.3)
@@ -44,7 +45,7 @@ TABLES = str(ROOT / "tests" / "support" / "changed_jobs.py")
 
 
 async def refused(wire: Wire, settings: Settings, kinds: Kinds) -> str:
-    with pytest.raises(StatesStranded) as told:
+    with raises(SetupError.states_stranded) as told:
         async with asyncio.timeout(LIMIT):
             await Worker(wire, replace(settings, accept_tables=kinds.digest), kinds).run(asyncio.Event())
     return str(told.value)
@@ -101,7 +102,7 @@ async def test_a_log_that_begins_in_retired_states_can_be_replayed(wire: Wire, s
         report = await WhatIf(log, SECOND, SECOND, None, None).run()
     assert [one.id for one in report.final] == ["q/e"]  # by these tables it was never lost, so it still runs
     async with ServerLog.open(installation, late) as log:
-        with pytest.raises(StateUnknown, match="Retrying"):
+        with raises(InvalidInput.state_unknown, match="Retrying"):
             await WhatIf(log, SECOND, UNMAPPED, None, None).run()
     async with ServerLog.open(installation, Span(first=len(BEGIN) + 1)) as log:
         rebuilding = Processors(SECOND, log)

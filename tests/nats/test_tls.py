@@ -11,13 +11,14 @@ import pytest
 from phaseline.engine.accounts.users import AccountPlan
 from phaseline.engine.client.client import Client
 from phaseline.engine.embedded.server import EmbeddedServer
-from phaseline.engine.errors import TlsFailed, UserRefused
 from phaseline.engine.jetstream.streams import provision
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.settings import Settings
+from phaseline.schemas.errors import SetupError
 from tests.support.accounts_server import AccountsServer
 from tests.support.certificates import CertificateAuthority
 from tests.support.operator_server import OperatorServer
+from tests.support.raising import raises
 
 
 class Encrypted(EmbeddedServer):
@@ -41,7 +42,7 @@ async def connected(server: EmbeddedServer, *, scheme: str = "nats", **given: An
 
 
 async def refused(server: EmbeddedServer, **given: Any) -> str:
-    with pytest.raises(TlsFailed) as told:
+    with raises(SetupError.tls_failed) as told:
         async with connected(server, **given):
             pass
     return str(told.value)
@@ -124,7 +125,7 @@ async def test_an_installation_with_certificates_and_keys(authority: Certificate
             assert [record.after.phase async for record in reader.history("cluster", "c1")] == ["Creating"]
         await server.stop_worker()
         other = replace(server.settings("tree-c1"), nkey=None)
-        with pytest.raises(UserRefused):
+        with raises(SetupError.user_refused):
             async with Wire.open(other) as wire:
                 await wire.flush()
 
@@ -133,6 +134,6 @@ async def test_a_user_with_credentials_on_a_server_in_operator_mode(tmp_path: Pa
     async with OperatorServer(tmp_path) as server:
         async with Wire.open(server.settings("operator")) as wire:
             await provision(wire, wire.settings)
-        with pytest.raises(UserRefused):
+        with raises(SetupError.user_refused):
             async with Wire.open(Settings(nats=(server.url,))) as wire:
                 await wire.flush()

@@ -14,11 +14,11 @@ from structlog.testing import capture_logs
 
 from phaseline.engine.client.client import Client
 from phaseline.engine.core.process import Batch
-from phaseline.engine.errors import Fenced
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.settings import Settings
 from phaseline.engine.worker.tracing import MOST_LINKS, Tracing
 from phaseline.engine.worker.worker import Worker
+from phaseline.schemas.errors import Fenced
 from tests.support.built_in_kinds import BUILT_IN_KINDS
 from tests.support.installation import LIMIT, ready
 

@@ -12,23 +12,22 @@ from urllib.parse import urlsplit
 import pytest
 
 from phaseline.engine.embedded.server import EmbeddedServer
-from phaseline.engine.errors import (
+from phaseline.engine.jetstream import frames
+from phaseline.engine.jetstream.wire import Wire
+from phaseline.engine.settings import Settings
+from phaseline.schemas.errors import (
     ApiFailed,
-    ConnectionLost,
     Fenced,
     NatsUnreachable,
     NoAnswer,
     NoResponders,
     NoSuchStream,
-    PayloadTooLarge,
     RequestTimedOut,
-    ServerTooOld,
-    TlsFailed,
+    ServerRefused,
+    SetupError,
 )
-from phaseline.engine.jetstream import frames
-from phaseline.engine.jetstream.wire import Wire
-from phaseline.engine.settings import Settings
 from tests.support import free_ports
+from tests.support.raising import raises
 from tests.support.tcp_proxy import proxy_to
 
 pytestmark = pytest.mark.asyncio
@@ -67,10 +66,10 @@ async def test_refusals_become_our_errors(wire: Wire) -> None:
     with pytest.raises(ApiFailed, match="stream not found") as caught:
         await wire.api("STREAM.INFO.ABSENT")
     assert caught.value.err_code == 10059
-    with pytest.raises(ServerTooOld, match=r"99\.1"):
+    with raises(SetupError.server_too_old, match=r"99\.1"):
         wire.require(99, 1)
     wire.require(2, 15)
-    with pytest.raises(PayloadTooLarge, match="1048577 bytes"):
+    with raises(ServerRefused.payload_too_large, match="1048577 bytes"):
         await wire.request("big", b"x" * (wire.max_payload + 1))
     with pytest.raises(frames.BadFrame):
         wire.publish("a\r\nPUB b 0", b"")
@@ -157,7 +156,7 @@ async def test_the_connection_survives_restarts_of_the_server(
         asking = asyncio.ensure_future(wire.request("silent", timeout=60))
         await wire.flush()
         await own_server.kill()
-        with pytest.raises(ConnectionLost):
+        with raises(NoAnswer.connection_lost):
             await asking
         await down.wait()
         assert not wire.connected
@@ -230,7 +229,7 @@ async def test_a_patient_connection_waits_for_the_server(own_server: EmbeddedSer
 
 
 async def test_a_connection_that_wants_tls_never_goes_without(server: EmbeddedServer) -> None:
-    with pytest.raises(TlsFailed, match="refusing to talk in clear"):
+    with raises(SetupError.tls_failed, match="refusing to talk in clear"):
         async with Wire.open(Settings(nats=(server.url.replace("nats://", "tls://"),))):
             pass
 

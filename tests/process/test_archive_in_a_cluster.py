@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from phaseline.engine.errors import PhaselineError
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.settings import Settings
+from phaseline.schemas.errors import PhaselineError
 from tests.support.archives import audit_of_both, run_archive, whole_log, with_archive
 from tests.support.built_in_kinds import BUILT_IN_KINDS
 from tests.support.installation import until_decided

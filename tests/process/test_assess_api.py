@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 
 import phaseline
-from phaseline.engine.errors import BadManifest
+from phaseline.schemas.errors import InvalidInput
 from tests.support.manifests import deployment, kubernetes_object
+from tests.support.raising import raises
 
 ROOT = Path(__file__).parents[2]
 ROLLED_OUT = {"observedGeneration": 1, "replicas": 3, "updatedReplicas": 3, "availableReplicas": 3}
@@ -90,7 +91,7 @@ def test_overrides_that_were_read_before() -> None:
     ],
 )
 def test_wrong_rules(how: Any, says: str) -> None:
-    with pytest.raises(BadManifest, match=re.escape(says)):
+    with raises(InvalidInput.bad_manifest, match=re.escape(says)):
         phaseline.assess(LIVE, **how)
 
 

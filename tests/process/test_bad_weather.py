@@ -17,16 +17,17 @@ from phaseline.engine.client.client import Client
 from phaseline.engine.embedded import supervisor
 from phaseline.engine.embedded.server import EmbeddedServer
 from phaseline.engine.embedded.supervisor import Supervisor
-from phaseline.engine.errors import NoAnswer, NoRoom, ServerGone, Unconfirmed
 from phaseline.engine.jetstream.streams import provision
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.publish.pipeline import PublishResult
 from phaseline.engine.settings import Settings
 from phaseline.engine.worker import system
+from phaseline.schemas.errors import NoAnswer, NoRoom, SetupError, Unconfirmed
 from tests.support import closed_port
 from tests.support.built_in_kinds import BUILT_IN_KINDS
 from tests.support.cloud_events import event
 from tests.support.command import LIMIT, call, line_with, process
+from tests.support.raising import raises
 from tests.support.tcp_proxy import proxy_to
 
 PATIENT = "300"
@@ -78,7 +79,7 @@ async def test_a_server_that_dies_again_and_again_is_given_up(monkeypatch: pytes
             finally:
                 killing.cancel()
 
-    with pytest.raises(ServerGone, match="ended 6 times within 60 s, last with "):
+    with raises(SetupError.server_gone, match="ended 6 times within 60 s, last with "):
         await run()
 
 

@@ -32,11 +32,12 @@ from benchmarks import (
     workers,
 )
 from benchmarks.contender import CONTENDERS
-from phaseline.engine.errors import StreamsDiffer
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.settings import Settings
 from phaseline.machines.kubernetes.diff.compare import compare
+from phaseline.schemas.errors import SetupError
 from tests.support import forked_process, large_deployment
+from tests.support.raising import raises
 
 
 @pytest.fixture(autouse=True)
@@ -88,7 +89,7 @@ async def test_a_worker_that_fails_ends_its_contender(wire: Wire, settings: Sett
         f"STREAM.CREATE.{settings.prefix}-LOG", {"name": f"{settings.prefix}-LOG", "subjects": ["elsewhere"]}
     )
     async with asyncio.timeout(60):
-        with pytest.raises(StreamsDiffer, match="-LOG"):
+        with raises(SetupError.streams_differ, match="-LOG"):
             await (await CONTENDERS[name](settings.nats[0], settings.prefix, 1, 0))()
 
 

@@ -15,7 +15,6 @@ from phaseline.engine.cli.doctor import doctor
 from phaseline.engine.cli.get import get
 from phaseline.engine.core import intake
 from phaseline.engine.doctor import installation_checks
-from phaseline.engine.errors import KindsBroken
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.settings import Settings
 from phaseline.engine.worker.worker import Worker
@@ -23,9 +22,11 @@ from phaseline.machines import built_in
 from phaseline.machines.broken_kinds import load
 from phaseline.machines.language.product import BrokenKind
 from phaseline.schemas import codec
+from phaseline.schemas.errors import SetupError
 from phaseline.schemas.records import Rejection
 from phaseline.schemas.subjects import Subjects
 from tests.support.command import COMMAND, ROOT
+from tests.support.raising import raises
 
 RAW_SECRET = codec.encode({
     "specversion": "1.0", "id": "1", "source": "/me", "type": "resource.observed",
@@ -140,7 +141,7 @@ def test_who_warns(one_broken: BrokenKind, capsys: pytest.CaptureFixture[str]) -
 
 
 async def test_a_worker_refuses_to_start(one_broken: BrokenKind, settings: Settings, wire: Wire) -> None:
-    with pytest.raises(KindsBroken, match=r"acme-kinds 1\.2"):
+    with raises(SetupError.kinds_broken, match=r"acme-kinds 1\.2"):
         await Worker(wire, settings, built_in.installed()).run(asyncio.Event())
 
 

@@ -8,17 +8,17 @@ import pytest
 import pytest_asyncio
 
 from phaseline.engine.client.client import Client
-from phaseline.engine.errors import EntityUnknown
 from phaseline.engine.jetstream.streams import Layout
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.log.changes import Change, Changes
-from phaseline.engine.range_errors import StartAfterEnd
 from phaseline.engine.settings import Settings
+from phaseline.schemas.errors import EntityUnknown, InvalidInput
 from phaseline.schemas.records import Entity, State, Transition
 from tests.support.built_in_kinds import BUILT_IN_KINDS
 from tests.support.command import Shell
 from tests.support.installation import installation_with_history
 from tests.support.log_check import Log, folded, whole
+from tests.support.raising import raises
 
 KINDS = BUILT_IN_KINDS
 
@@ -82,7 +82,7 @@ async def test_only_a_tree_or_a_kind(reader: Client, layout: Layout) -> None:
     assert await reader.changes(0, tree="c2") == [c for c in everything if c.id.split("/")[0] == "c2"]
     assert await reader.changes(0, kind="node") == [c for c in everything if c.kind == "node"]
     assert await reader.changes(0, tree="c1/p", kind="node") == [c for c in everything if c.id.startswith("c1/p/")]
-    with pytest.raises(StartAfterEnd):
+    with raises(InvalidInput.start_after_end):
         await reader.changes(datetime.now(UTC) + timedelta(days=1))
 
 

@@ -10,11 +10,12 @@ import pytest
 from click.testing import CliRunner
 
 import phaseline
-from phaseline.engine.cli import cli, reference
-from phaseline.engine.cli.help import Page
-from phaseline.engine.error_help.exit_codes import MEANINGS
+from phaseline.engine.cli import cli, options, reference
+from phaseline.engine.cli.help import GROUPS, Page, Shared
+from phaseline.engine.settings import Settings
 from phaseline.machines.built_in import installed
 from phaseline.machines.docs import markdown, mermaid
+from phaseline.schemas.errors import Exit
 from tests.support.command import ROOT, Shell
 
 TOP = click.Context(cli, info_name="phaseline", **cli.context_settings)
@@ -110,9 +111,9 @@ def test_version_and_exit_codes() -> None:
     runner = CliRunner()
     assert runner.invoke(cli, ["--version"]).output == f"phaseline {phaseline.__version__}\n"
     shown = runner.invoke(cli, ["-h"]).output
-    for code, means in MEANINGS.items():
+    for code in Exit:
         assert f"  {int(code)} " in shown
-        assert means in " ".join(shown.split())
+        assert code.meaning in " ".join(shown.split())
 
 
 def test_machines_in_every_format() -> None:
@@ -166,3 +167,75 @@ async def test_a_command_that_was_removed_names_what_to_use_instead() -> None:
     assert (removed.code, removed.out) == (2, "")
     assert "'repartition' was removed; export the log and import it" in removed.err
     assert "times and durations are not kept" in removed.err
+
+
+def test_options_of_a_group_are_described_once() -> None:
+    page = (ROOT / reference.PAGE).read_text()
+    told = [line for line in page.splitlines() if line.startswith("| `-")]
+    for path, command in COMMANDS:
+        for option in command.params:
+            if isinstance(option, Shared):
+                assert option.group in GROUPS, path
+                rows = [line for line in told if f"`{option.opts[0]}" in line and str(option.help)[:30] in line]
+                assert len(rows) <= 1, (path, option.opts, rows)
+
+
+def test_help_of_groups_and_of_commands() -> None:
+    runner = CliRunner()
+    for name, group in GROUPS.items():
+        shown = runner.invoke(cli, ["help", name])
+        assert shown.exit_code == 0
+        assert group.title in shown.output
+        options = {
+            one.opts[-1] for _, command in COMMANDS for one in command.params if getattr(one, "group", "") == name
+        }
+        assert options
+        assert all(one in shown.output for one in options)
+    for words in ([], ["list"], ["rejections", "show"]):
+        assert runner.invoke(cli, ["help", *words]).output == runner.invoke(cli, [*words, "--help"]).output
+    wrong = runner.invoke(cli, ["help", "conection"])
+    assert (wrong.exit_code, "did you mean connection?" in wrong.output) == (2, True)
+
+
+@pytest.mark.parametrize(("path", "command"), COMMANDS, ids=[path for path, _ in COMMANDS])
+def test_help_fits_a_terminal(path: str, command: click.Command) -> None:
+    assert isinstance(command, Page)
+    shown = CliRunner().invoke(cli, [*path.split()[1:], "--help"], terminal_width=80)
+    examples = {line for line, _ in command.examples}
+    assert [line for line in shown.output.splitlines() if len(line) > 80 and line.strip() not in examples] == []
+
+
+def settings_of(*words: str) -> Settings:
+    """The settings with which `get` would begin."""
+    with cli.make_context("phaseline", [*words]) as top:
+        name, command, rest = cli.resolve_command(top, [*top._protected_args, *top.args])
+        assert command is not None
+        with command.make_context(name, rest, parent=top) as context:
+            return options.settings_of(dict(context.params))
+
+
+def test_options_of_the_connection_may_stand_before_the_command(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PHASELINE_PREFIX", "of_environment")
+    for words in (
+        ("--server", "nats://a", "--timeout", "3", "get", "cluster", "c1"),
+        ("get", "--nats", "nats://a", "--timeout", "3", "cluster", "c1"),
+        ("--timeout", "3", "get", "--nats", "nats://a", "cluster", "c1"),
+        ("--nats", "nats://b", "--timeout", "3", "get", "cluster", "c1", "--nats", "nats://a"),
+    ):
+        found = settings_of(*words)
+        assert (found.nats, found.request_timeout, found.prefix) == (("nats://a",), 3.0, "of_environment"), words
+    assert settings_of("--prefix", "x", "get", "c1").prefix == "x"
+    monkeypatch.setenv("PHASELINE_TIMEOUT", "soon")
+    assert CliRunner().invoke(cli, ["machines", "node"]).exit_code == 0
+    wrong = CliRunner().invoke(cli, ["get", "c1"])
+    assert (wrong.exit_code, " get [OPTIONS]" in wrong.output, "--timeout" in wrong.output) == (2, True, True)
+
+
+async def test_options_before_a_command_of_a_group_of_commands(shell: Shell) -> None:
+    before = await shell("-v", "--prefix", "nowhere", "rejections", "list")
+    behind = await shell("rejections", "list", "--prefix", "nowhere", "-v")
+    assert before.code == behind.code == 6
+    assert "Traceback" in before.err
+    assert before.err.splitlines()[-2:] == behind.err.splitlines()[-2:]
+    both = await shell("--nats", "nats://127.0.0.1:1", "list", "--cell", "east=nats://127.0.0.1:1")
+    assert (both.code, "give either --cell or --nats" in both.err) == (2, True)

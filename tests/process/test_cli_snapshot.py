@@ -9,11 +9,12 @@ import pytest
 
 import phaseline
 from phaseline.engine.client.client import Client
-from phaseline.engine.errors import BadEventFile, EventRefused
 from phaseline.engine.publish import snapshots
 from phaseline.schemas import codec
+from phaseline.schemas.errors import EventRefused, InvalidInput
 from tests.support.adoption import adopt
 from tests.support.command import Shell
+from tests.support.raising import raises
 
 FLEET = [
     ("cluster", "c1", "Running"),
@@ -49,7 +50,7 @@ def test_items_in_each_format(text: str | bytes) -> None:
 
 @pytest.mark.parametrize("text", ["", "  \n", "[1", "{", "id: [", '{"id": 1}\nx'])
 def test_texts_that_hold_no_items(text: str) -> None:
-    with pytest.raises(BadEventFile):
+    with raises(InvalidInput.bad_event_file):
         snapshots.read_items(text.encode(), "-")
     assert snapshots.read_items(b"[]", "-") == []
 

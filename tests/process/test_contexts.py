@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 import pytest
 
-from phaseline.engine.cli import contexts, options
+from phaseline.engine.cli import connection, contexts, options
 from phaseline.engine.cli.get import get
 from phaseline.engine.embedded.server import EmbeddedServer
 from phaseline.engine.nats_context import names
@@ -122,7 +122,7 @@ def test_a_shell_is_offered_the_contexts(home: Path) -> None:
     write(home, "prod", url="nats://a")
     assert names() == ["prod"]
     with get.make_context("get", ["cluster", "c1"]) as context:
-        offered = contexts.ContextType().shell_complete(context, get.params[0], "")
+        offered = connection.ContextType().shell_complete(context, get.params[0], "")
     assert [one.value for one in offered] == ["@selected", "prod"]
     assert contexts.hint(DEFAULT_URL) == ""
     (home / "nats" / "context.txt").write_text("prod")

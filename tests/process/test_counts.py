@@ -7,15 +7,16 @@ from typing import Any
 import pytest
 
 from phaseline.engine.client.client import Client
-from phaseline.engine.errors import EntityUnknown, InvalidId, TreeUnknown
 from phaseline.engine.jetstream.streams import inspect
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.log.when import Moment
 from phaseline.engine.settings import Settings
+from phaseline.schemas.errors import EntityUnknown, InvalidInput, TreeUnknown
 from tests.support import fleet_objects as fleet
 from tests.support.command import Shell
 from tests.support.fleet_objects import Resource
 from tests.support.installation import until_decided
+from tests.support.raising import raises
 
 ON = "infra/web/c1"
 
@@ -152,7 +153,7 @@ async def test_fleets_objects_through_observe(shell: Shell, working: Settings, w
 async def test_what_cannot_be_counted(shell: Shell, client: Client) -> None:
     with pytest.raises(TreeUnknown):
         await client.fleet.counts("nowhere")
-    with pytest.raises(InvalidId, match="is longer than"):
+    with raises(InvalidInput.invalid_id, match="is longer than"):
         await client.fleet.counts("a/b/c/d")
     missing = await shell("counts", "nowhere")
     assert (missing.code, missing.out) == (4, "")

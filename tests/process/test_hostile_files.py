@@ -13,7 +13,6 @@ from typing import Any
 import pytest
 import zstandard
 
-from phaseline.engine.errors import LogFileDamaged, NoLogFile, PhaselineError
 from phaseline.engine.replay import log_bytes, log_format
 from phaseline.engine.replay.audit import Audit
 from phaseline.engine.replay.file_log import FileLog
@@ -23,9 +22,11 @@ from phaseline.engine.replay.log_format import EventItem, Header
 from phaseline.engine.replay.recorded_log import Processors, rebuild
 from phaseline.engine.replay.whatif import WhatIf
 from phaseline.schemas import codec
+from phaseline.schemas.errors import BadLogFile, LogFileDamaged, PhaselineError
 from phaseline.schemas.subjects import Subjects
 from tests.support import hostile_logs
 from tests.support.built_in_kinds import BUILT_IN_KINDS
+from tests.support.raising import raises
 
 HEADER = Header(prefix="pl", partitions=1, first=1, last=9)
 MEMORY = 700 << 20
@@ -76,7 +77,7 @@ def test_a_small_file_that_unfolds_to_much(tmp_path: Path, number: int) -> None:
 def test_notes_about_tables_that_nobody_wrote(tmp_path: Path, notes: Any, says: str) -> None:
     header = {"phaseline": "log", "prefix": "pl", "partitions": 1, "eras": notes}
     (tmp_path / "log").write_bytes(codec.encode_json(header) + b"\n")
-    with pytest.raises(NoLogFile, match=says):
+    with raises(BadLogFile.no_log_file, match=says):
         FileLog(tmp_path / "log")
 
 

@@ -6,21 +6,22 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
-import pytest
 import yaml
 
 from phaseline.engine.client.client import Client
-from phaseline.engine.errors import ClusterUnusable
 from phaseline.engine.jetstream.streams import inspect
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.observe import cluster, discovery, kubernetes_api
 from phaseline.engine.settings import Settings
+from phaseline.machines.kubernetes.kind_facts import KindsTold
+from phaseline.schemas.errors import SetupError
 from tests.support import closed_port
 from tests.support.command import Shell
 from tests.support.gitops_history import APP
 from tests.support.installation import until_decided
 from tests.support.kubernetes_server import Kube
 from tests.support.manifests import kubernetes_object
+from tests.support.raising import raises
 
 
 class Watching:
@@ -111,26 +112,26 @@ async def test_what_is_forgotten_is_listed_anew_and_what_has_gone_meanwhile_is_t
 async def test_what_the_server_refuses(kube: tuple[Kube, Path], tmp_path: Path) -> None:
     server, path = kube
     async with kubernetes_api.connected(path, None) as api:
-        with pytest.raises(ClusterUnusable, match="the cluster has no resource 'gizmos'"):
+        with raises(SetupError.cluster_unusable, match="the cluster has no resource 'gizmos'"):
             await discovery.discover(api, ["gizmos"])
         found = await one(api)
-        with pytest.raises(ClusterUnusable, match="404"):
+        with raises(SetupError.cluster_unusable, match="404"):
             await anext(cluster.follow(api, found, "elsewhere"))
         server.down = 1
-        with pytest.raises(ClusterUnusable, match="API server does not answer: /api/v1: 503"):
+        with raises(SetupError.cluster_unusable, match="API server does not answer: /api/v1: 503"):
             await one(api)
         server.token = "another"
-        with pytest.raises(ClusterUnusable, match=r"401 Unauthorized.*who are you"):
+        with raises(SetupError.cluster_unusable, match=r"401 Unauthorized.*who are you"):
             await anext(cluster.changes(api, [found], "shop"))
     away = yaml.safe_load(path.read_text())
     away["clusters"][0]["cluster"]["server"] = f"http://{closed_port.ADDRESS}"
     path.write_text(yaml.safe_dump(away))
     async with kubernetes_api.connected(path, None) as api:
-        with pytest.raises(ClusterUnusable, match="API server does not answer: Cannot connect"):
+        with raises(SetupError.cluster_unusable, match="API server does not answer: Cannot connect"):
             await one(api)
     empty = tmp_path / "empty"
     empty.write_text("")
-    with pytest.raises(ClusterUnusable, match="the kubeconfig cannot be used"):
+    with raises(SetupError.cluster_unusable, match="the kubeconfig cannot be used"):
         async with kubernetes_api.connected(empty, None):
             pass
 
@@ -211,3 +212,22 @@ async def test_words_that_go_together(shell: Shell) -> None:
     for words in (("--cluster",), ("--resources", "cm")):
         said = await shell("observe", *words)
         assert (said.code, "--cluster and --resources go together" in said.err) == (2, True)
+
+
+async def test_the_definitions_of_what_is_watched_are_read(kube: tuple[Kube, Path]) -> None:
+    server, path = kube
+    version = {"served": True, "schema": {"openAPIV3Schema": {"properties": {"spec": {}}}}}
+    spec = {"group": "argoproj.io", "names": {"kind": "Application"}, "versions": [version]}
+    one = {"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition", "spec": spec}
+    server.objects["CustomResourceDefinition", "applications.argoproj.io"] = one
+    async with kubernetes_api.connected(path, None) as api:
+        resources = await discovery.discover(api, ["cm", "deploy", "applications", "applicationsets"])
+        found = KindsTold(await discovery.definitions(api, resources))
+        server.hidden.add(("CustomResourceDefinition", "applications.argoproj.io"))
+        assert await discovery.definitions(api, resources) == []
+    told = {
+        kind: found.of({"apiVersion": "argoproj.io/v1alpha1", "kind": kind}).status for kind in ("Application", "X")
+    }
+    assert told == {"Application": False, "X": True}
+    asked = [one for one in server.asked if "customresourcedefinitions" in one]
+    assert [one.rpartition("/")[2] for one in asked[:2]] == ["applications.argoproj.io", "applicationsets.argoproj.io"]

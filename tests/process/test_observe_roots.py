@@ -12,11 +12,11 @@ import pytest
 import pytest_asyncio
 
 from phaseline.engine.client.client import Client
-from phaseline.engine.errors import NatsUnreachable
 from phaseline.engine.observe import cluster, discovery, kubernetes_api
 from phaseline.engine.observe.events import ObservedEvent
 from phaseline.engine.observe.roots import Roots
 from phaseline.engine.settings import Settings
+from phaseline.schemas.errors import NatsUnreachable
 from phaseline.schemas.records import Entity
 from tests.support.command import Shell
 from tests.support.kubernetes_server import Kube, serving

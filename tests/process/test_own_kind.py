@@ -15,13 +15,15 @@ import zipfile
 from pathlib import Path
 from typing import Any
 
+import httpx2
 import pytest
 from jsonschema import Draft202012Validator
 
-from phaseline.engine.error_help.exit_codes import Exit
 from phaseline.engine.settings import Settings
 from phaseline.machines import built_in
+from phaseline.schemas.errors import Exit
 from tests.support.command import COMMAND, ENVIRONMENT, LIMIT, Answer, ended
+from tests.support.free_ports import side_by_side
 
 ROOT = Path(__file__).resolve().parents[2]
 EXAMPLE = ROOT / "examples" / "own_kind"
@@ -195,3 +197,59 @@ async def test_its_service_and_its_command_work(site: Path, settings: Settings) 
     finally:
         working.cancel()
         await asyncio.gather(working, return_exceptions=True)
+
+
+READS = """
+import asyncio, sys
+import phaseline, phaseline.sync
+from acme_kinds.reads import Acme
+
+async def main(nats, prefix):
+    async with phaseline.connect(nats, prefix=prefix) as client:
+        assert "acme" in dir(client) and isinstance(client.acme, Acme)
+        print((await client.acme.readiness("v2"))["may_start"], [one async for one in client.acme.waiting()])
+        view = await client.at("now")
+        assert not hasattr(view, "acme") and not hasattr(client, "acne") and "acme" not in dir(view)
+
+asyncio.run(main(*sys.argv[1:]))
+with phaseline.sync.connect(sys.argv[1], prefix=sys.argv[2]) as client:
+    print(client.acme.readiness("v2")["may_start"], list(client.acme.waiting()), "acme" in dir(client))
+    assert not hasattr(client, "acne") and not hasattr(client.at("now"), "acme") and type(client.acme) is not Acme
+"""
+
+
+async def test_its_route_and_its_reads_work(site: Path, settings: Settings, tmp_path: Path) -> None:
+    working = asyncio.create_task(call(site, settings, "worker", "--partitions", "2"))
+    serving = None
+    try:
+        while (await call(site, settings, "get", "release", "v2")).code != Exit.NOT_FOUND:
+            assert not working.done(), working.result()
+        for words in (("create", "v2"), ("create", "v3"), ("approve", "v3")):
+            assert (await call(site, settings, "publish", "release", *words, "--wait")).code == 0
+        reads = await asyncio.to_thread(run, site, "-c", READS, settings.nats[0], settings.prefix)
+        assert reads.splitlines() == ["False ['v2']", "False ['v2'] True"]
+        port = side_by_side(1)
+        serving = asyncio.create_task(call(site, settings, "serve", "--listen", f"127.0.0.1:{port}"))
+        async with httpx2.AsyncClient(base_url=f"http://127.0.0.1:{port}") as http, asyncio.timeout(LIMIT):
+            while not await answers(http):
+                assert not serving.done(), serving.result()
+                await asyncio.sleep(0.2)
+            waits, starts = [(await http.get(f"/v1/readiness/{one}")).json() for one in ("v2", "v3")]
+            assert waits == {"release": "v2", "may_start": False, "missing": ["the approval is Waiting"]}
+            assert starts["may_start"]
+            unknown = await http.get("/v1/readiness/v4")
+            assert (unknown.status_code, unknown.json()["type"]) == (404, "urn:phaseline:problem:entity-unknown")
+            described = (await http.get("/openapi.json")).json()["paths"]["/v1/readiness/{id}"]["get"]
+            assert described["operationId"] == "getReadiness"
+    finally:
+        for task in filter(None, (working, serving)):
+            task.cancel()
+        await asyncio.gather(*filter(None, (working, serving)), return_exceptions=True)
+
+
+async def answers(http: httpx2.AsyncClient) -> bool:
+    """Whether the server has loaded the states."""
+    try:
+        return (await http.get("/readyz")).status_code == 200
+    except httpx2.TransportError:
+        return False

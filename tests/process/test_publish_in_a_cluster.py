@@ -12,13 +12,13 @@ from typing import Any
 import pytest
 
 from phaseline.engine.client.client import Client
-from phaseline.engine.errors import PhaselineError
 from phaseline.engine.jetstream.stream_reader import read_all
 from phaseline.engine.jetstream.streams import Layout
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.publish.pipeline import PublishResult
 from phaseline.engine.settings import Settings
 from phaseline.schemas import codec
+from phaseline.schemas.errors import PhaselineError
 from tests.support.cloud_events import event
 from tests.support.nats_cluster import Member, cluster, provisioned, until_whole
 

@@ -9,13 +9,13 @@ import pytest
 
 from phaseline.engine.client.client import Client
 from phaseline.engine.embedded.server import EmbeddedServer
-from phaseline.engine.errors import Undecided
 from phaseline.engine.jetstream.streams import inspect, provision
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.log import purge
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.settings import Settings
 from phaseline.engine.worker.worker import Worker
+from phaseline.schemas.errors import Undecided
 from tests.support.built_in_kinds import BUILT_IN_KINDS
 from tests.support.command import Shell
 from tests.support.log_check import stored

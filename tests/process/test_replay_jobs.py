@@ -24,9 +24,10 @@ from phaseline.engine.replay.log_file import LogFile
 from phaseline.engine.replay.log_format import Item, RecordItem
 from phaseline.engine.replay.log_writer import LogWriter
 from phaseline.engine.settings import Settings
-from phaseline.engine.setup_errors import ReplayProcessEnded
 from phaseline.machines.built_in import installed
+from phaseline.schemas.errors import SetupError
 from tests.support.command import COMMAND, ENVIRONMENT, LIMIT, call
+from tests.support.raising import raises
 from tests.support.replay_shares import in_shares, printed
 
 EVENTS = 300
@@ -122,7 +123,7 @@ async def test_all_processes_end_together(log: Path, started: list[asyncio.subpr
             await asyncio.sleep(0.01)
         if how == "killed":
             started[1].kill()
-            with pytest.raises(ReplayProcessEnded, match="SIGKILL"):
+            with raises(SetupError.replay_process_ended, match="SIGKILL"):
                 await folding
         else:
             folding.cancel()

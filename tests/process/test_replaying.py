@@ -11,7 +11,6 @@ import pytest_asyncio
 
 from phaseline.engine.cli.log_source import Part
 from phaseline.engine.cli.replay_task import Task
-from phaseline.engine.errors import LogFileDamaged, NoRecords, StateUnknown
 from phaseline.engine.jetstream.streams import Layout, inspect
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.log.installation import Installation
@@ -28,6 +27,7 @@ from phaseline.engine.replay.whatif import WhatIf, WhatIfReport
 from phaseline.engine.settings import Settings
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.schemas import codec
+from phaseline.schemas.errors import BadLogFile, InvalidInput, LogFileDamaged
 from phaseline.schemas.records import Entity
 from phaseline.testing import replay
 from tests.support.built_in_kinds import BUILT_IN_KINDS
@@ -35,6 +35,7 @@ from tests.support.changed_tables import DEGRADED
 from tests.support.command import call
 from tests.support.installation import installation_with_history, until_decided, working
 from tests.support.log_check import expected, stored
+from tests.support.raising import raises
 from tests.support.random_events import RandomEvents, publish
 from tests.support.replay_shares import in_shares, printed
 
@@ -122,7 +123,7 @@ async def test_a_part_begins_with_states(wire: Wire, layout: Layout, tmp_path: P
     assert (verdict.begins, verdict.entities) == (400, 7)
     only = await exported(wire, layout, tmp_path / "events.plog", Span(first=300), records=False)
     assert await rebuilt(FileLog(only)) == everything
-    with pytest.raises(NoRecords, match="a replay cannot begin at event 400: export it with --records"):
+    with raises(BadLogFile.no_records, match="a replay cannot begin at event 400: export it with --records"):
         FileLog(only, Span(first=400))
 
 
@@ -289,7 +290,9 @@ async def test_a_part_of_what_if_begins_in_the_logs_states(wire: Wire, settings:
         await publish(wire, [*story, fleet.event("cluster", "update", "c0")])
         await until_decided(wire, layout)
         async with ServerLog.open(Installation(wire, layout, BUILT_IN_KINDS), Span(first=len(story) + 1)) as source:
-            with pytest.raises(StateUnknown, match=r"no Degraded \[Degraded\] for phase of component c0/dns at event"):
+            with raises(
+                InvalidInput.state_unknown, match=r"no Degraded \[Degraded\] for phase of component c0/dns at event"
+            ):
                 await what_if(source, KINDS)
         async with ServerLog.open(Installation(wire, layout, BUILT_IN_KINDS), Span()) as source:
             assert not (await what_if(source, KINDS)).none

@@ -10,7 +10,6 @@ import pytest
 from phaseline.engine.core.message import Message
 from phaseline.engine.core.process import Processor
 from phaseline.engine.core.tree import Tree
-from phaseline.engine.errors import BadSetting, TablesDiffer
 from phaseline.engine.jetstream.direct_get import last_message_from_leader
 from phaseline.engine.jetstream.streams import Layout, inspect, provision
 from phaseline.engine.jetstream.wire import Wire
@@ -28,12 +27,14 @@ from phaseline.engine.worker.worker import Worker
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.language.scripts import NoScripts
 from phaseline.schemas import codec
+from phaseline.schemas.errors import BadSetting, SetupError
 from phaseline.schemas.subjects import Subjects
 from tests.support.built_in_kinds import BUILT_IN_KINDS
 from tests.support.changed_tables import DEGRADED
 from tests.support.command import call
 from tests.support.installation import LIMIT, until_decided
 from tests.support.log_check import stored
+from tests.support.raising import raises
 from tests.support.random_events import RandomEvents, Sent, publish
 
 OLD = BUILT_IN_KINDS
@@ -78,7 +79,7 @@ def story(fleet: RandomEvents) -> tuple[list[Sent], list[Sent]]:
 
 
 async def refused(wire: Wire, settings: Settings, kinds: Kinds) -> str:
-    with pytest.raises(TablesDiffer) as told:
+    with raises(SetupError.tables_differ) as told:
         async with asyncio.timeout(LIMIT):
             await Worker(wire, settings, kinds).run(asyncio.Event())
     return str(told.value)
@@ -117,7 +118,7 @@ async def test_a_worker_gives_a_partition_up_when_other_tables_decided_it(wire: 
     await take_over(Installation(wire, layout, DEGRADED), 0, "new", DEGRADED.digest)
     subject = Subjects(layout.prefix).checkpoint(0)
     before = await last_message_from_leader(wire, layout.log, subject)
-    with pytest.raises(TablesDiffer, match="changed: component"):
+    with raises(SetupError.tables_differ, match="changed: component"):
         await take_over(Installation(wire, layout, OLD), 0, "old")
     assert await last_message_from_leader(wire, layout.log, subject) == before
 

@@ -12,17 +12,18 @@ from structlog.testing import capture_logs
 
 from phaseline.engine.client.client import Client
 from phaseline.engine.embedded.server import EmbeddedServer
-from phaseline.engine.errors import ApiFailed, NotObserved
 from phaseline.engine.jetstream.streams import Layout, layout_of
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.settings import Settings
 from phaseline.engine.worker import erasure
 from phaseline.engine.worker.worker import Worker
 from phaseline.schemas import codec, wire_codec
+from phaseline.schemas.errors import ApiFailed, NotFound
 from phaseline.schemas.records import Cause, Rejection
 from tests.support.built_in_kinds import BUILT_IN_KINDS
 from tests.support.command import Shell
 from tests.support.log_check import decided, stored
+from tests.support.raising import raises
 
 VALUE = "hunter2-of-the-shop"
 CODED = base64.b64encode(VALUE.encode()).decode()
@@ -157,7 +158,7 @@ async def test_what_a_killed_worker_left_is_erased_by_the_next(
     own_server: EmbeddedServer, mine: Settings, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def refused(*_: Any) -> bool:
-        raise ApiFailed(subject="x", code=500, err_code=1, description="not now")
+        raise ApiFailed(subject="x", nats_code=500, err_code=1, description="not now")
 
     async with Wire.open(mine) as wire:
         system = Running(own_server, wire, mine)
@@ -186,7 +187,7 @@ async def test_what_is_not_erased_yet_is_in_no_export_and_no_archive(
     """They are kept for years, and nobody erases anything in them."""
 
     async def refused(*_: Any) -> bool:
-        raise ApiFailed(subject="x", code=500, err_code=1, description="not now")
+        raise ApiFailed(subject="x", nats_code=500, err_code=1, description="not now")
 
     monkeypatch.setattr(erasure, "erase", refused)
     shell, files = Shell(PHASELINE_NATS=own_server.url), tmp_path / "files"
@@ -251,7 +252,7 @@ async def test_readers_of_the_last_observation_get_none(
         assert found.rejection is not None
         assert (found.rejection.reason, found.rejection.payload) == ("secret", None)
         await Running(own_server, wire, mine).gone(folder)
-        with pytest.raises(NotObserved):
+        with raises(NotFound.not_observed):
             await client.gitops.diff(ID)
         assert await client.event(found.receipt.sequence) is None
         stop.set()

@@ -15,10 +15,11 @@ import pytest
 import phaseline
 from phaseline.engine.embedded import server_key
 from phaseline.engine.embedded.server import EmbeddedServer
-from phaseline.engine.errors import KeyUnreadable, UserRefused
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.settings import Settings
+from phaseline.schemas.errors import SetupError
 from tests.support.command import LIMIT, Shell, line_with, process
+from tests.support.raising import raises
 
 
 def mode(path: Path) -> int:
@@ -49,7 +50,7 @@ async def up(state: Path, *words: str) -> AsyncIterator[tuple[asyncio.subprocess
 
 async def refused(url: str) -> str:
     """The error of a connection without a key."""
-    with pytest.raises(UserRefused) as caught:
+    with raises(SetupError.user_refused) as caught:
         async with Wire.open(Settings(nats=(url,))):
             pass
     return str(caught.value)
@@ -156,8 +157,9 @@ def test_the_key_is_found_for_the_own_machine_only(announced: dict[str, Path], t
 def test_what_others_can_read_is_refused(announced: dict[str, Path], which: str) -> None:
     path = announced[which]
     path.chmod(mode(path) | 0o044)
-    with pytest.raises(
-        KeyUnreadable, match=re.escape(f"{path}: it is open to other users (mode 0{mode(path):o}); run `chmod")
+    with raises(
+        SetupError.key_unreadable,
+        match=re.escape(f"{path}: it is open to other users (mode 0{mode(path):o}); run `chmod"),
     ):
         server_key.with_key(HERE)
 
@@ -175,14 +177,14 @@ async def test_the_command_says_what_to_do(announced: dict[str, Path], state: Pa
 def test_a_link_or_garbage_in_place_of_a_file_is_refused(announced: dict[str, Path], tmp_path: Path) -> None:
     moved = announced["key"].rename(tmp_path / "moved")
     announced["key"].symlink_to(moved)
-    with pytest.raises(KeyUnreadable, match="is a link"):
+    with raises(SetupError.key_unreadable, match="is a link"):
         server_key.with_key(HERE)
     announced["key"].unlink()
     announced["key"].touch(mode=0o600)
-    with pytest.raises(KeyUnreadable, match="holds no key"):
+    with raises(SetupError.key_unreadable, match="holds no key"):
         server_key.prepare(announced["data"])
     announced["announcement"].write_text("[]")
-    with pytest.raises(KeyUnreadable, match="cannot be read"):
+    with raises(SetupError.key_unreadable, match="cannot be read"):
         server_key.with_key(HERE)
 
 
@@ -190,7 +192,7 @@ def test_a_link_or_garbage_in_place_of_a_file_is_refused(announced: dict[str, Pa
 @pytest.mark.parametrize("which", ["key", "announcement", "folder", "data"])
 def test_what_belongs_to_somebody_else_is_refused(announced: dict[str, Path], which: str) -> None:
     os.chown(announced[which], 12345, -1)
-    with pytest.raises(KeyUnreadable, match=re.escape("belongs to another user (uid 12345)")):
+    with raises(SetupError.key_unreadable, match=re.escape("belongs to another user (uid 12345)")):
         server_key.prepare(announced["data"]) if which == "data" else server_key.with_key(HERE)
 
 

@@ -11,7 +11,6 @@ import pytest
 
 from phaseline.engine.core.message import Message
 from phaseline.engine.core.process import Processor
-from phaseline.engine.errors import PayloadTooLarge
 from phaseline.engine.jetstream.direct_get import last_message_from_leader
 from phaseline.engine.jetstream.reader import Reader
 from phaseline.engine.jetstream.streams import Layout, provision
@@ -26,6 +25,7 @@ from phaseline.engine.settings import Settings
 from phaseline.engine.worker import partition
 from phaseline.engine.worker.partition import CAREFUL, TRIES, Partition
 from phaseline.schemas import wire_codec
+from phaseline.schemas.errors import ServerRefused
 from phaseline.schemas.records import Rejection, Transition
 from tests.support.built_in_kinds import BUILT_IN_KINDS
 from tests.support.command import line_with
@@ -33,6 +33,7 @@ from tests.support.installation import LIMIT, until_decided
 from tests.support.killable_worker import WorkerProcess, workers
 from tests.support.log_check import assert_log_is_the_fold, committed, decided
 from tests.support.manifests import deployment, kubernetes_object
+from tests.support.raising import raises
 from tests.support.random_events import RandomEvents, Sent, publish
 
 STALLING = "tests.support.stalling_worker"
@@ -291,12 +292,12 @@ async def test_an_event_that_fails_without_ending_the_worker_is_parked_too(
     async def fail(claim: Claim, messages: Sequence[Message], position: int) -> None:
         for message in messages:
             if b"cordon" in message.body and b"fault" not in message.body:
-                raise PayloadTooLarge(subject=message.subject, size=2, limit=1)
+                raise ServerRefused.payload_too_large(subject=message.subject, size=2, limit=1)
         await append_row(claim, messages, position)
 
     monkeypatch.setattr(Claim, "append_row", fail)
     for _ in range(1 + TRIES):
-        with pytest.raises(PayloadTooLarge):
+        with raises(ServerRefused.payload_too_large):
             await Partition(installation, 0, "w").run(asyncio.Event())
     await decided_by_another(installation)
     found = wire_codec.read((await committed(wire, installation.layout, 0))[-1].body)

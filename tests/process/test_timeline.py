@@ -23,23 +23,23 @@ from phaseline.engine.cli.styled import Text
 from phaseline.engine.client.client import Client
 from phaseline.engine.core.process import Processor
 from phaseline.engine.core.tree import Tree, evolve
-from phaseline.engine.errors import TreeUnknown
 from phaseline.engine.jetstream.streams import Layout
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.log.timeline import Lane, Timeline, ticks, timeline
 from phaseline.engine.log.when import Moment, When
-from phaseline.engine.range_errors import BadDepth, StartAfterEnd
 from phaseline.engine.replay.recorded_log import StoredEvent
 from phaseline.engine.settings import Settings
 from phaseline.machines.compiler.labels import facet_named
 from phaseline.machines.language.scripts import NoScripts
 from phaseline.schemas import codec
+from phaseline.schemas.errors import InvalidInput, TreeUnknown
 from phaseline.schemas.records import SECOND, FacetState, State, Transition, nanoseconds
 from phaseline.schemas.subjects import Subjects
 from tests.support.built_in_kinds import BUILT_IN_KINDS
 from tests.support.command import Shell
 from tests.support.installation import installation_with_history
 from tests.support.log_check import folded, whole
+from tests.support.raising import raises
 
 ROOT = Path(__file__).parents[2]
 KINDS = BUILT_IN_KINDS
@@ -234,16 +234,16 @@ async def test_the_client_and_the_command(wire: Wire, settings: Settings, layout
 
 
 async def ranges_that_cannot_be(client: Client, moment: Moment) -> None:
-    with pytest.raises(BadDepth, match="depth -1 is no number of levels"):
+    with raises(InvalidInput.bad_depth, match="depth -1 is no number of levels"):
         await client.timeline("c2", depth=-1)
     now = datetime.now(UTC)
     wrong: list[tuple[When, When | None]] = [
         (moment.place, 1), (moment, 1), (now, now - timedelta(days=1)), (now + timedelta(days=1), None), ("1m", "1h"),
     ]  # fmt: skip
     for start, end in wrong:
-        with pytest.raises(StartAfterEnd, match="that is earlier"):
+        with raises(InvalidInput.start_after_end, match="that is earlier"):
             await client.timeline("c2", start=start, end=end)
-        with pytest.raises(StartAfterEnd, match="that is earlier"):
+        with raises(InvalidInput.start_after_end, match="that is earlier"):
             await client.changes(start, end)
     right: list[tuple[When, When | None]] = [(moment, moment), (moment.place, moment.place), ("0s", None)]
     for start, end in right:

@@ -69,7 +69,7 @@ async def test_where_no_worker_runs(wire: Wire, two: Settings) -> None:
     for words in (("get", "cluster", SOME), ("tree", SOME, "--json")):
         missing = await shell(*words)
         assert (missing.code, missing.out, NOBODY in missing.err) == (3, "", True)
-        assert "events of its partition that are not decided yet (1) may change that" in missing.err
+        assert "events not decided yet in its partition (1) may change that" in missing.err
     listed = await shell("list", "--json")
     assert (listed.code, [one["id"] for one in listed.lines], NOBODY in listed.err) == (0, [OTHER], True)
     nowhere = await shell("get", "cluster", ABSENT)  # in a partition in which no event waits

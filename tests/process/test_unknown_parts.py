@@ -8,7 +8,8 @@ from tests.support.gitops_history import APP, SET, resource_id
 from tests.support.manifests import deployment, kubernetes_object
 
 OUT = {"observedGeneration": 1, "replicas": 3, "updatedReplicas": 3, "availableReplicas": 3}
-CONFIGS = [kubernetes_object("v1", "ConfigMap", metadata={"name": f"c{number}"}) for number in range(3)]
+WIDGETS = [kubernetes_object("acme.dev/v1", "Widget", metadata={"name": f"w{number}"}) for number in range(3)]
+CONFIG = kubernetes_object("v1", "ConfigMap")
 WEB = {**deployment(replicas=3), "status": OUT}
 
 
@@ -17,7 +18,7 @@ async def observe(client: Client, found: dict[str, Any], **data: Any) -> None:
 
 
 async def test_nothing_known_is_said_everywhere(client: Client, shell: Shell) -> None:
-    for one in CONFIGS:
+    for one in WIDGETS:
         await observe(client, one)
     got = (await shell("get", "application", APP)).out
     assert "NotAssessed" in got
@@ -33,13 +34,14 @@ async def test_nothing_known_is_said_everywhere(client: Client, shell: Shell) ->
 
 
 async def test_what_is_partly_known_says_how_much_is_not(client: Client, shell: Shell) -> None:
-    for one in CONFIGS:
+    for one in WIDGETS:
         await observe(client, one)
     await observe(client, WEB, desired=deployment(replicas=3))
+    await observe(client, CONFIG, desired=CONFIG)
     text = "3 of 4 not assessed"
     got = (await shell("get", "application", APP)).out
     assert f"Healthy, {text}" in got
-    assert "Synced, 3 of 4 not compared" in got
+    assert "Synced, 3 of 5 not compared" in got
     assert f"Healthy, {text}" in (await shell("tree", SET)).out
     assert text in (await shell("list", "application")).out
     facets = (await shell("get", "application", APP, "--json")).json["facets"]

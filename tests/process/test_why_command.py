@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 
 from phaseline.engine.client.client import Client
-from phaseline.engine.errors import EntityUnknown
 from phaseline.engine.explain.model import as_map
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.schemas import codec
+from phaseline.schemas.errors import EntityUnknown
 from phaseline.schemas.records import Transition
 from tests.support.command import Shell
 from tests.support.why_output import TIME, known
@@ -95,7 +95,7 @@ async def test_a_cluster_stopped_above_and_what_it_was_before(shell: Shell, clie
     assert (
         early.err
         == "error: there was no node_pool or component or app_context or application or bundle 'c1/a' at place 0 of the log: "
-        "`phaseline history` shows when it was created\n"
+        "see `phaseline history`\n"
     )
 
 

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from phaseline.engine.errors import PhaselineError
 from phaseline.engine.jetstream.streams import Layout
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.settings import Settings
+from phaseline.schemas.errors import PhaselineError
 from tests.support.built_in_kinds import BUILT_IN_KINDS
 from tests.support.installation import until_decided
 from tests.support.log_check import assert_log_is_the_fold

@@ -8,9 +8,9 @@ import pytest
 
 from phaseline.engine.edge import adding, edge_state
 from phaseline.engine.edge.adding import StoreWanted
-from phaseline.engine.errors import PhaselineError
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.settings import Settings
+from phaseline.schemas.errors import PhaselineError
 from tests.support import free_ports
 from tests.support.edge_site import EdgeSite, Hub, Site, nodes, publish, site
 from tests.support.nats_cluster import cluster, provisioned, until_whole

@@ -12,8 +12,8 @@ import pytest
 
 from phaseline.engine.client.client import Client
 from phaseline.engine.edge import edge_streams
-from phaseline.engine.errors import PhaselineError
 from phaseline.engine.log.installation import Installation
+from phaseline.schemas.errors import PhaselineError
 from phaseline.schemas.records import Transition
 from tests.support.archives import audit_of_both, leave_window, run_archive, whole_log, with_archive
 from tests.support.built_in_kinds import BUILT_IN_KINDS

@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from phaseline.engine.errors import ApiFailed, Fenced, NoRoom, NotFound, RequestTimedOut
 from phaseline.engine.jetstream.api_reply import Verdict, can_pass, read_ack, verdict
+from phaseline.schemas.errors import ApiFailed, Fenced, NoRoom, NotFound, RequestTimedOut
 
 
 @pytest.mark.parametrize(

@@ -9,12 +9,12 @@ from phaseline.engine.archive.folder import Folder
 from phaseline.engine.archive.last_states import LastStates, about, is_of_raw_secret
 from phaseline.engine.archive.manifest import Manifest, PartEntry
 from phaseline.engine.archive.open_archive import _selects
-from phaseline.engine.log.archived.archive_errors import BadArchive
 from phaseline.engine.log.archived.note import ArchiveNote
 from phaseline.engine.log.when import Time
 from phaseline.engine.replay import log_format
 from phaseline.engine.replay.log_format import RecordItem
 from phaseline.schemas import codec
+from phaseline.schemas.errors import BadArchive
 
 
 def test_a_record_keeps_its_place() -> None:

@@ -97,7 +97,7 @@ def test_a_namespace_against_a_directory(write: Any) -> None:
     listed = json.dumps({"apiVersion": "v1", "kind": "List", "items": [kept, extra, pod]})
     *each, whole = told("--live", "-", "--desired", str(Path(write("git/b.txt", "x")).parent), given=listed)
     assert [(one["name"], one["health"] and one["health"]["status"], one["sync"]) for one in each] == [
-        ("kept", "NotAssessed", "Synced"), ("gone", "Missing", "OutOfSync"), ("extra", "NotAssessed", "OutOfSync"), ("pod", "Progressing", None),
+        ("kept", "NoHealth", "Synced"), ("gone", "Missing", "OutOfSync"), ("extra", "NoHealth", "OutOfSync"), ("pod", "Progressing", None),
     ]  # fmt: skip
     assert whole == {
         "application": {
@@ -105,9 +105,10 @@ def test_a_namespace_against_a_directory(write: Any) -> None:
             "sync": "OutOfSync",
             "unwell": ["Service:gone"],
             "unsynced": ["Service:gone", "Secret:shop/extra"],
-            "not_assessed": 2,
+            "not_assessed": 0,
             "not_compared": 0,
             "resources": 4,
+            "no_health": 2,
         }
     }
     *_, argo = told(
@@ -116,7 +117,7 @@ def test_a_namespace_against_a_directory(write: Any) -> None:
     assert argo["application"]["health"] == "Progressing"
     page = run("--live", "-", "--desired", str(Path(write("git/b.txt", "x")).parent), given=listed).stdout.splitlines()
     assert page[-3:] == [
-        "all 4 as one application", "  health  Missing, 2 of 4 not assessed: Caused by Service:gone", "  sync    OutOfSync: Caused by Service:gone, Secret:shop/extra",
+        "all 4 as one application", "  health  Missing: Caused by Service:gone", "  sync    OutOfSync: Caused by Service:gone, Secret:shop/extra",
     ]  # fmt: skip
 
 
@@ -182,13 +183,57 @@ def test_a_check_fails_where_nothing_is_known(write: Any) -> None:
 
 def test_a_whole_says_what_is_not_known(write: Any) -> None:
     names = [{"metadata": {"name": name}} for name in "abc"]
-    configs = [kubernetes_object("v1", "ConfigMap", **name) for name in names]
-    shown = run("--live", write("live.yaml", *configs)).stdout
+    widgets = [kubernetes_object("acme.dev/v1", "Widget", **name) for name in names]
+    shown = run("--live", write("live.yaml", *widgets)).stdout
     assert "  health  not assessed: nothing was assessed\n  sync    not known: nothing was compared" in shown
-    healthy = {**deployment(replicas=3), "status": ROLLED_OUT}
-    live, desired = write("live.yaml", *configs, healthy), write("git.yaml", *configs, healthy)
+    healthy, config = {**deployment(replicas=3), "status": ROLLED_OUT}, kubernetes_object("v1", "ConfigMap")
+    live, desired = (write(name, *widgets, healthy, config) for name in ("live.yaml", "git.yaml"))
     shown = run("--live", live, "--desired", desired).stdout
     assert "  health  Healthy, 3 of 4 not assessed\n  sync    Synced" in shown
+
+
+def definition(schema: dict[str, Any], **version: Any) -> dict[str, Any]:
+    one = {"name": "v1", "served": True, "schema": {"openAPIV3Schema": schema}, **version}
+    spec = {"group": "acme.dev", "names": {"kind": "Widget", "plural": "widgets"}, "versions": [one]}
+    established = {"conditions": [{"type": "Established", "status": "True"}]}
+    metadata = {"name": "widgets.acme.dev", "namespace": None}
+    return kubernetes_object(
+        "apiextensions.k8s.io/v1", "CustomResourceDefinition", metadata=metadata, spec=spec, status=established
+    )
+
+
+def test_what_has_no_status_takes_no_part(write: Any) -> None:
+    role = kubernetes_object("rbac.authorization.k8s.io/v1", "Role")
+    both = write("live.yaml", kubernetes_object("v1", "ConfigMap"), role)
+    shown = run("--live", both, "--desired", both)
+    assert shown.stdout.count("  health  none: its kind has no status") == 2
+    assert "  health  not assessed: no kind of these has a status\n  sync    Synced" in shown.stdout
+    assert run("--live", both, "--desired", both, "--check").return_value == 1
+    assert run("--live", both, "--desired", both, "--check", "--allow-unknown").return_value == 0
+    argo = run("--live", both, "--desired", both, "--check", "--profile", "argocd")
+    assert ("  health  Healthy\n" in argo.stdout, argo.return_value) == (True, 0)
+    deleted = kubernetes_object("v1", "ConfigMap", metadata={"deletionTimestamp": "2026-01-01T00:00:00Z"})
+    assert "  health  Progressing: being deleted" in run("--live", write("going.yaml", deleted)).stdout
+
+
+@pytest.mark.parametrize(("schema", "version", "says"), [
+    ({"type": "object", "properties": {"spec": {"type": "object"}}}, {}, "none: its kind has no status"),
+    ({"type": "object", "properties": {"spec": {}, "status": {}}}, {}, "not assessed: it has no status"),
+    ({"type": "object", "properties": {"spec": {}}}, {"subresources": {"status": {}}}, "not assessed: it has no status"),
+    ({"type": "object", "x-kubernetes-preserve-unknown-fields": True}, {}, "not assessed: it has no status"),
+    ({"type": "object"}, {}, "not assessed: it has no status"),
+    ({"type": "object", "properties": {"spec": {}}}, {"served": False}, "not assessed: it has no status"),
+])  # fmt: skip
+def test_a_definition_among_the_objects_says_whether_a_kind_has_a_status(
+    write: Any, schema: dict[str, Any], version: dict[str, Any], says: str
+) -> None:
+    widget = kubernetes_object("acme.dev/v1", "Widget")
+    shown = run("--live", write("live.yaml", widget, definition(schema, **version))).stdout
+    assert f"acme.dev:Widget/shop/it\n  health  {says}" in shown
+    told_otherwise = {**widget, "status": {"phase": "Failed"}}
+    assert (
+        "  health  Degraded" in run("--live", write("live.yaml", told_otherwise, definition(schema, **version))).stdout
+    )
 
 
 def test_a_rule_that_can_do_nothing_is_told_beforehand(write: Any) -> None:

@@ -11,13 +11,14 @@ from hypothesis import strategies as st
 
 from phaseline.engine.assess import assess, assess_all, diff
 from phaseline.engine.core.intake import Arrival, read
-from phaseline.engine.errors import BadManifest
 from phaseline.machines.kubernetes.health.autoscaling import V1_CONDITIONS
 from phaseline.machines.kubernetes.health.registry import assess_health
 from phaseline.schemas import bounds, codec, envelope
+from phaseline.schemas.errors import InvalidInput
 from phaseline.schemas.records import Rejection
 from phaseline.schemas.subjects import Subjects
 from tests.support.built_in_kinds import BUILT_IN_KINDS
+from tests.support.raising import raises
 
 SUBJECT = "pl.inbox.0.c1.node.ready.p.n1"
 
@@ -174,5 +175,5 @@ def test_manifests_of_many_levels_in_the_api() -> None:
         deep = {"a": deep}
     live = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a"}, "data": deep}
     for call in (lambda: assess(live), lambda: assess_all([live], [live]), lambda: diff(live, live)):
-        with pytest.raises(BadManifest, match=r"nested more than 10\d levels deep"):
+        with raises(InvalidInput.bad_manifest, match=r"nested more than 10\d levels deep"):
             call()

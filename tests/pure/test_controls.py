@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from phaseline.engine import logs
 from phaseline.engine.cli import failures, render, terminal
 from phaseline.engine.cli.controls import plain, plain_json
-from phaseline.engine.errors import NoLogFile
 from phaseline.schemas import codec
+from phaseline.schemas.errors import BadLogFile
 
 EVIL = "a\x1b[2J\x85\x9b31m\u202egnp.exe\u2066\u200f\u061c\u2028\x7f\x00z"
 SPOKEN = r"a\x1b[2J\x85\x9b31m\u202egnp.exe\u2066\u200f\u061c\u2028\x7f\x00z"
@@ -52,7 +52,9 @@ def test_json_on_stdout(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 @pytest.mark.parametrize("verbose", [False, True])
-@pytest.mark.parametrize("error", [NoLogFile(name="x", problem=EVIL + "\nerror: forged"), ValueError(EVIL)])
+@pytest.mark.parametrize(
+    "error", [BadLogFile.no_log_file(name="x", problem=EVIL + "\nerror: forged"), ValueError(EVIL)]
+)
 def test_errors(capsys: pytest.CaptureFixture[str], error: Exception, verbose: bool) -> None:
     try:
         raise error from OSError(EVIL)  # noqa: TRY301  # it must have been raised

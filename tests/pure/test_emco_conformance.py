@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from phaseline.engine.emco_status.query import BadQuery
+from phaseline.engine.products.emco.query import BadQuery
 from phaseline.machines.emco.readiness import is_ready
 from tests.support.conformance import cases
 from tests.support.emco_cases import FAILED_TOO, NOT_OURS, OTHERWISE

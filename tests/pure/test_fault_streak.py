@@ -5,9 +5,10 @@ from collections.abc import Iterable
 import pytest
 
 from phaseline.engine.core.process import Fault
-from phaseline.engine.errors import WorkerFaults
 from phaseline.engine.faults import IN_A_ROW, FaultStreak
 from phaseline.engine.replay.recorded_log import StoredEvent
+from phaseline.schemas.errors import SetupError
+from tests.support.raising import raises
 
 KINDS = ("node", "resource")
 
@@ -28,7 +29,7 @@ def faults(events: Iterable[StoredEvent]) -> list[Fault]:
 def test_events_of_several_kinds_in_several_trees_end_it() -> None:
     events = stored(IN_A_ROW)
     FaultStreak().take(events[1:], faults(events[1:]))
-    with pytest.raises(WorkerFaults, match=r"20 events, of 2 kinds in 2 trees, .*TypeError: no such option"):
+    with raises(SetupError.worker_faults, match=r"20 events, of 2 kinds in 2 trees, .*TypeError: no such option"):
         FaultStreak().take(events, faults(events))
 
 
@@ -36,7 +37,7 @@ def test_they_are_counted_over_batches() -> None:
     streak, events = FaultStreak(), stored(IN_A_ROW)
     for one in events[:-1]:
         streak.take([one], faults([one]))
-    with pytest.raises(WorkerFaults):
+    with raises(SetupError.worker_faults):
         streak.take(events[-1:], faults(events[-1:]))
 
 
@@ -56,7 +57,7 @@ def test_an_event_that_is_decided_begins_the_count_anew(at: int) -> None:
     if ends_with < IN_A_ROW:
         FaultStreak().take(events, failed)
         return
-    with pytest.raises(WorkerFaults, match=f"the last {ends_with} events"):
+    with raises(SetupError.worker_faults, match=f"the last {ends_with} events"):
         FaultStreak().take(events, failed)
 
 

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from phaseline.engine.client.fleet_counts import cluster_counts
 from phaseline.engine.observe.observer import Observer
 from phaseline.engine.observe.stream import ObjectChange
+from phaseline.engine.products.fleet.counts import cluster_counts
 from phaseline.machines.fleet.bundle import RANKED
 from tests.support.conformance import cases
 from tests.support.fleet_history import FleetHistory

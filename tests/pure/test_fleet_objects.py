@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from phaseline.engine.client.fleet_counts import FleetCounts, counts
+from phaseline.engine.products.fleet.counts import FleetCounts, counts
 from phaseline.schemas.records import Transition
 from tests.support import fleet_objects as fleet
 from tests.support.contacts import Contacts

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from tests.support.gitops_history import APP, SET, GitOpsHistory, messages
+from tests.support.gitops_history import APP, SET, GitOpsHistory, messages, resource_id
 from tests.support.manifests import deployment, kubernetes_object
 
 OUT = {"observedGeneration": 1, "replicas": 3, "updatedReplicas": 3, "availableReplicas": 3}
@@ -44,3 +44,30 @@ def test_every_unknown_has_a_message() -> None:
     assert messages(step)["application sync"] == "its controller does not know whether it matches Git"
     step = life.say("application", "observed", APP, spec_invalid=True, sync_message="no destination")
     assert messages(step)["application health"] == "no destination"
+
+
+def test_what_has_no_status_takes_no_part_in_the_health_of_its_application() -> None:
+    life = GitOpsHistory().observe(config("a"), desired=config("a"))
+    assert life.states("resource", resource_id(config("a"))) == ("NoHealth", "Synced")
+    assert life.states() == ("NotAssessed", "Synced")
+    for profile in ("argocd", "argocd-3.3"):
+        life.configure(APP, profile=profile)
+        assert life.states() == ("Healthy", "Synced")
+    life.do("application", "observed", APP, reported_health="Degraded")
+    assert life.states()[0] == "Degraded"
+    life.do("application", "observed", APP).configure(APP, profile="argocd").lacks(config("b"))
+    assert life.states()[0] == "Healthy"
+    life.configure(APP, profile="alauda")
+    assert life.states()[0] == "Missing"
+
+
+def test_an_observer_says_that_a_kind_has_no_status() -> None:
+    widget = kubernetes_object("acme.dev/v1", "Widget")
+    life = GitOpsHistory().observe(widget)
+    assert life.states("resource", resource_id(widget))[0] == "NotAssessed"
+    life.observe(widget, kind_facts={"status": True})
+    assert life.states("resource", resource_id(widget))[0] == "NotAssessed"
+    life.observe(widget, kind_facts={"status": False})
+    assert life.states("resource", resource_id(widget))[0] == "NoHealth"
+    life.observe({**widget, "status": {"phase": "Failed"}}, kind_facts={"status": False})
+    assert life.states("resource", resource_id(widget))[0] == "Degraded"

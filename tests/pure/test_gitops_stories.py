@@ -5,6 +5,8 @@ from typing import Any
 
 import pytest
 
+from phaseline.engine.scripts.runner import SandboxRunner
+from phaseline.engine.scripts.sandbox import Sandbox, Stopped
 from phaseline.machines.gitops.app_settings import DEADLINE
 from phaseline.machines.gitops.waves import HELM_HOOK, HELM_WEIGHT, HOOK, WAVE
 from phaseline.machines.kubernetes.assess import COMPARE_OPTIONS, IGNORE_HEALTH
@@ -83,7 +85,7 @@ def test_what_is_in_the_cluster_only() -> None:
     )
     life.observe(spared, desired=None)
     assert life.states() == ("NotAssessed", "NotCompared")
-    assert life.states("resource", resource_id(config("extra"))) == ("NotAssessed", "NotCompared")
+    assert life.states("resource", resource_id(config("extra"))) == ("NoHealth", "NotCompared")
 
 
 def test_gone_from_both_sides() -> None:
@@ -233,6 +235,25 @@ def test_scripts_and_ignore_rules_of_both_levels_count() -> None:
     ]
 
 
+def test_an_event_whose_script_had_to_be_stopped_is_a_fault_and_decided_again() -> None:
+    """Whether a script ends in time depends on the machine, so no state may depend on it."""
+    cert = kubernetes_object("cert-manager.io/v1", "Certificate", metadata={"name": "c"})
+    with Sandbox(seconds=0.02) as small, Sandbox(seconds=100.0) as large:
+        life = GitOpsHistory()
+        life.history.tree.scripts = SandboxRunner(small)
+        life.configure(SET, health={"cert-manager.io/*": ENDS_LATE})
+        with pytest.raises(Stopped):  # a history raises the error of a fault; a worker rejects the event
+            life.say("resource", "observed", resource_id(cert), live=cert, desired=cert)
+        assert resource_id(cert) not in life.history.tree.entities["resource"]
+        life.history.tree.scripts = SandboxRunner(large)
+        life.observe(cert, desired=cert)
+        assert life.states("resource", resource_id(cert)) == ("Paused", "Synced")
+
+
+ENDS_LATE = "local found = ('x'):rep(800):find('.-.-y') return {status = 'Suspended', message = tostring(found)}"
+"""A search that takes some tenths of a second, and ends."""
+
+
 def test_what_can_match_nothing_is_named_and_the_others_hold() -> None:
     config = kubernetes_object("v1", "ConfigMap", metadata={"name": "c"}, data={"a": "1"})
     rules = [
@@ -246,7 +267,7 @@ def test_what_can_match_nothing_is_named_and_the_others_hold() -> None:
     assert told.startswith("by hand; the rule for core/ConfigMap can do nothing: group 'core' matches nothing")
     assert "the rule for apps/Deployment can do nothing: jq '.spec[': jq: error: syntax error" in told
     life.observe(config, desired={**config, "data": {"a": "2"}})
-    assert life.states("resource", resource_id(config)) == ("NotAssessed", "Synced")
+    assert life.states("resource", resource_id(config)) == ("NoHealth", "Synced")
 
 
 @pytest.mark.parametrize(("data", "says"), [

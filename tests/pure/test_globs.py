@@ -8,10 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from phaseline.engine.assess import assess
-from phaseline.engine.errors import BadManifest
 from phaseline.machines.gitops.sync_windows import App, read
 from phaseline.machines.kubernetes.globs import matches, problem
 from phaseline.machines.kubernetes.overrides import Overrides
+from phaseline.schemas.errors import InvalidInput
+from tests.support.raising import raises
 
 
 @pytest.mark.parametrize(
@@ -60,7 +61,7 @@ def test_a_glob_beyond_the_limits(glob: str, says: str) -> None:
     assert not matches(glob, "a")
     assert says in problem(glob)
     assert says in " ".join(Overrides().merge({"health": {f"apps/{glob}": "return {}"}}, "x").problems())
-    with pytest.raises(BadManifest, match=says):
+    with raises(InvalidInput.bad_manifest, match=says):
         assess({}, rules={"ignore_differences": [{"kind": glob, "jsonPointers": ["/a"]}]})
 
 

@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from phaseline.machines.kubernetes.health.general import by_general_rule
-from phaseline.machines.kubernetes.health.registry import assess_health
-from phaseline.machines.kubernetes.profiles import HEALTHY, PROFILES
+from phaseline.machines.kubernetes.health.reader import ManifestPart
+from phaseline.machines.kubernetes.health.registry import assess_health, judge
+from phaseline.machines.kubernetes.profiles import ALAUDA, HEALTHY, PROFILES
 from tests.support.conformance import cases
 
 CASES = cases("health_custom.json")
@@ -45,6 +45,6 @@ def test_known_kinds_are_right_and_none_is_called_healthy_that_is_not(profile: s
 
 @pytest.mark.skipif(not CASES, reason="the cases are not at hand")
 def test_the_general_rule_alone() -> None:
-    found = figures(lambda live: by_general_rule(live).status)
+    found = figures(lambda live: judge(ManifestPart(live), None, ALAUDA, None).status)
     assert len(found.false_healthy) <= 0.015 * len(CASES), found.false_healthy
     assert found.right >= 0.68 * len(CASES), f"{found.right} of {len(CASES)}"

@@ -6,10 +6,10 @@ from typing import Any, cast
 
 import pytest
 
-from phaseline.engine.errors import NatsUnreachable
 from phaseline.engine.http.fleet.cascades import Placed
 from phaseline.engine.http.fleet.follower import Follower
 from phaseline.engine.http.fleet.history_loader import HistoryLoader
+from phaseline.schemas.errors import NatsUnreachable
 from phaseline.schemas.records import Cause, Rejection
 
 

@@ -24,8 +24,6 @@ GENERATED = {
     "tests/golden/printing.md",
 }
 MAX_COLUMNS, MAX_FUNCTION, MAX_MODULES = 120, 60, 16
-TWINS = {"engine/client/sync_client.py"}
-"""Generated: the classes of the client without asyncio have the names of those that they are made from."""
 FREE_PACKAGES = {"engine/cli"}
 """One module for each command: as many as there are commands."""
 OUTSIDE = {"tests/support/conformance.py", "tests/pure/test_house.py"}
@@ -85,7 +83,7 @@ def test_no_two_public_classes_have_one_name() -> None:
     places = defaultdict(list)
     for path in files(".py", *RINGS):
         for node in parsed(path).body:
-            if isinstance(node, ast.ClassDef) and not node.name.startswith("_") and name_of(path) not in TWINS:
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
                 places[node.name].append(name_of(path))
     # The client without asyncio has the names of the other one, under `phaseline.sync`.
     twins = {"engine/client/sync_client.py", "engine/client/portal.py"}

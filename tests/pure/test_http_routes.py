@@ -6,24 +6,25 @@ from pathlib import Path
 
 import pytest
 
-from phaseline.engine import errors, request_errors
-from phaseline.engine.errors import BadSetting, PhaselineError
 from phaseline.engine.http import openapi, parameters, problems, reference
+from phaseline.engine.http.all_routes import all_routes
 from phaseline.engine.http.app import Router
 from phaseline.engine.http.cells.all_entities import CellsToken
 from phaseline.engine.http.parameters import Parameter
 from phaseline.engine.http.reading.entities import PageToken
-from phaseline.engine.http.routes import ROUTES
 from phaseline.engine.page.files import INDEX, files
-from phaseline.engine.request_errors import BadParameter, MethodNotAllowed, OtherQuery, PathUnknown
 from phaseline.engine.telemetry.listening import address_of
+from phaseline.machines.built_in import PRODUCTS
+from phaseline.schemas.errors import BadSetting, InvalidInput, NotFound, every
+from tests.support.raising import raises
 
 ROOT = Path(__file__).parents[2]
+ROUTES = all_routes(PRODUCTS)
 
 
 def test_the_page_is_up_to_date() -> None:
     page = (ROOT / reference.PAGE).read_text(encoding="utf-8")
-    assert page == reference.wanted(page), f"run `{reference.COMMAND}` and read what changed"
+    assert page == reference.wanted(page, ROUTES), f"run `{reference.COMMAND}` and read what changed"
 
 
 def test_every_request_is_named_once_and_has_the_parameters_of_its_path() -> None:
@@ -58,9 +59,9 @@ def test_the_router_finds_ids_with_slashes() -> None:
     assert (route.name, found) == ("getEntity", {"kind": "node", "id": "c1/pool-a/n7"})
     assert router.find("HEAD", "/v1/entities")[0].name == "listEntities"
     assert router.find("POST", "/v1/rejections/7/resend")[1] == {"place": "7"}
-    with pytest.raises(PathUnknown, match="did you mean /v1/columns"):
+    with raises(NotFound.path_unknown, match="did you mean /v1/columns"):
         router.find("GET", "/v1/colums")
-    with pytest.raises(MethodNotAllowed, match="takes GET, not PUT"):
+    with raises(InvalidInput.method_not_allowed, match="takes GET, not PUT"):
         router.find("PUT", "/v1/counts")
 
 
@@ -80,17 +81,17 @@ def test_the_router_finds_ids_with_slashes() -> None:
     ],
 )  # fmt: skip
 def test_wrong_values_are_refused(one: Parameter, text: str, problem: str) -> None:
-    with pytest.raises(BadParameter, match=rf"^parameter n: .*{re.escape(problem)}") as refused:
+    with raises(InvalidInput.bad_parameter, match=rf"^parameter n: .*{re.escape(problem)}") as refused:
         one.read(text)
-    assert problems.status_of(refused.value) == 400
+    assert refused.value.status == 400
 
 
 def test_parameters_have_defaults_and_may_come_several_times() -> None:
     known = (Parameter("a", "", many=True), Parameter("b", "", "integer", default=5), Parameter("id", "", is_path=True))
     assert parameters.read(known, [("a", "x"), ("a", "y")], {"id": "c1"}) == {"a": ("x", "y"), "b": 5, "id": "c1"}
-    with pytest.raises(BadParameter, match="parameter b: is given twice"):
+    with raises(InvalidInput.bad_parameter, match="parameter b: is given twice"):
         parameters.read(known, [("b", "1"), ("b", "1")], {"id": "c1"})
-    with pytest.raises(BadParameter, match="it takes a, b"):
+    with raises(InvalidInput.bad_parameter, match="it takes a, b"):
         parameters.read(known, [("id", "c2")], {"id": "c1"})
 
 
@@ -100,15 +101,10 @@ def test_a_blank_in_a_moment_was_a_plus() -> None:
 
 
 def test_every_error_has_a_status_and_a_type() -> None:
-    every = {
-        one for module in (errors, request_errors) for one in vars(module).values()
-        if isinstance(one, type) and issubclass(one, PhaselineError)
-    }  # fmt: skip
-    for one in every:
-        body = problems.problem(one(), "/v1/x")
+    for one in every():
+        body = problems.problem(one, "/v1/x")
         assert 400 <= body["status"] < 600
         assert re.fullmatch(r"urn:phaseline:problem:[a-z-]+", body["type"])
-    assert len({problems.type_of(one) for one in every}) == len(every)
 
 
 def test_a_bug_says_nothing_about_the_inside() -> None:
@@ -144,5 +140,5 @@ def test_the_page_has_files_of_known_types_only() -> None:
 @pytest.mark.parametrize("token", [PageToken, CellsToken])
 def test_a_page_that_nobody_was_told_to_go_on_with(token: type[PageToken | CellsToken], text: str) -> None:
     for given in (text, base64.urlsafe_b64encode(text.encode()).decode()):
-        with pytest.raises(OtherQuery):
+        with raises(InvalidInput.other_query):
             token.read(given, 0)

@@ -4,17 +4,18 @@ from datetime import UTC, datetime
 
 import pytest
 
-from phaseline.engine.errors import BadTables
 from phaseline.engine.replay.import_log import Clock, ImportResult, Player
 from phaseline.engine.replay.load_tables import load_kinds
 from phaseline.engine.replay.log_format import Header
 from phaseline.engine.testing.histories import event, play
 from phaseline.machines.built_in import installed
 from phaseline.schemas import codec
+from phaseline.schemas.errors import InvalidInput
 from phaseline.schemas.subjects import Subjects
 from tests.support import sample_kinds
 from tests.support.built_in_kinds import BUILT_IN_KINDS
 from tests.support.changed_tables import DEGRADED
+from tests.support.raising import raises
 
 KINDS = BUILT_IN_KINDS
 
@@ -71,7 +72,7 @@ def test_what_cannot_be_adopted_whole_is_counted() -> None:
     ],
 )
 def test_tables_that_cannot_be_found(where: str, said: str) -> None:
-    with pytest.raises(BadTables, match=said):
+    with raises(InvalidInput.bad_tables, match=said):
         load_kinds(where, installed())
 
 

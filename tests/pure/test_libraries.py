@@ -21,7 +21,7 @@ from phaseline.machines.gitops import resource
 from phaseline.machines.language.product import Product
 from phaseline.machines.language.scripts import NoScripts
 from phaseline.schemas import libraries
-from phaseline.schemas.libraries import NotInstalled
+from phaseline.schemas.errors import NotInstalled
 from tests.support import sample_kinds
 from tests.support.built_in_kinds import BUILT_IN_KINDS
 from tests.support.command import ROOT

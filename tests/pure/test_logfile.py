@@ -10,14 +10,15 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from phaseline.engine.core import process
-from phaseline.engine.errors import BadLogFile, LogFileDamaged, NoLogFile
 from phaseline.engine.replay import log_format
 from phaseline.engine.replay.file_log import FileLog
 from phaseline.engine.replay.log_file import LogFile
 from phaseline.engine.replay.log_format import EventItem, ExpectedItem, Header, Item, Malformed, RecordItem, StateItem
 from phaseline.engine.replay.log_writer import LogWriter
 from phaseline.schemas import codec
+from phaseline.schemas.errors import BadLogFile, LogFileDamaged
 from tests.support.effort import examples
+from tests.support.raising import raises
 
 NAMES = ("log.plog", "log.plog.zst", "log.plog.gz", "log.jsonl", "log.jsonl.zst", "log.jsonl.gz")
 HEADER = Header(prefix="pl", partitions=8, first=3, last=7, since=10, until=20, records=True)
@@ -87,7 +88,7 @@ def test_cut_off_anywhere(tmp_path: Path, name: str) -> None:
         cut.write_bytes(whole[:length])
         try:
             file = LogFile(cut)
-        except NoLogFile:
+        except BadLogFile:
             continue
         found: list[Item] = []
         with pytest.raises(LogFileDamaged) as told:
@@ -145,7 +146,7 @@ def test_how_much_could_be_read_is_said(tmp_path: Path) -> None:
 def test_what_is_no_log(tmp_path: Path, content: bytes, said: str) -> None:
     path = tmp_path / "x"
     path.write_bytes(content)
-    with pytest.raises(NoLogFile, match=said):
+    with raises(BadLogFile.no_log_file, match=said):
         LogFile(path)
 
 

@@ -6,11 +6,12 @@ from typing import Any
 import pytest
 
 from phaseline.engine.assess import assess_all
-from phaseline.engine.errors import BadManifest
 from phaseline.engine.observe.manifest_files import read
 from phaseline.machines.kubernetes.pairs import is_owned, key_of, pair_up
 from phaseline.machines.yaml_text import NotYaml, document, documents, json_documents
+from phaseline.schemas.errors import InvalidInput
 from tests.support.manifests import kubernetes_object
+from tests.support.raising import raises
 
 
 @pytest.mark.parametrize(("text", "value"), [
@@ -68,7 +69,7 @@ def test_files_directories_and_lists(tmp_path: Path) -> None:
 ])  # fmt: skip
 def test_what_is_no_manifest(tmp_path: Path, text: str, says: str) -> None:
     (tmp_path / "x.yaml").write_text(text)
-    with pytest.raises(BadManifest) as refused:
+    with raises(InvalidInput.bad_manifest) as refused:
         [*read(tmp_path / "x.yaml")]
     assert says in str(refused.value)
     assert "x.yaml" in str(refused.value)
@@ -94,14 +95,14 @@ def test_files_that_are_no_manifests_are_left_out_and_named(tmp_path: Path) -> N
 
 def test_a_broken_file_is_not_left_out(tmp_path: Path) -> None:
     (tmp_path / "a.yaml").write_text("a: [")
-    with pytest.raises(BadManifest, match="line 2"):
+    with raises(InvalidInput.bad_manifest, match="line 2"):
         [*read(tmp_path)]
 
 
 def test_json_is_read_as_json(tmp_path: Path) -> None:
     file = tmp_path / "a.json"
     file.write_text('{"apiVersion": "v1",\t"kind": "ConfigMap", "n": 1e3, "o": 017}'.replace("017", "17") + "\n{}\n")
-    with pytest.raises(BadManifest, match="must have apiVersion and kind"):
+    with raises(InvalidInput.bad_manifest, match="must have apiVersion and kind"):
         [*read(file)]
     assert [*json_documents('{"n": 1e3, "yes": "no", "t": "\\u00e9"} [2]')] == [
         {"n": 1000.0, "yes": "no", "t": "é"},

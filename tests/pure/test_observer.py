@@ -12,13 +12,14 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from phaseline.engine.errors import BadManifest
 from phaseline.engine.observe.observer import Observer
 from phaseline.engine.observe.stream import ObjectChange, Objects, read_text
 from phaseline.machines.kubernetes.diff.compare import compare
 from phaseline.machines.kubernetes.secret_values import raw_secret_in
+from phaseline.schemas.errors import InvalidInput
 from tests.support.gitops_history import APP, resource_id
 from tests.support.manifests import config, deployment, kubernetes_object
+from tests.support.raising import raises
 
 
 def told(observer: Observer, found: dict[str, Any], *, gone: bool = False) -> list[tuple[str, str, Any]]:
@@ -59,7 +60,7 @@ def test_wherever_a_stream_is_cut_its_objects_are_the_same(at: list[int]) -> Non
     (json.dumps(config()) + "\nno", "pipe, object 2"), ('{"apiVersion": "v1", "kind": "List", "items": [3]}', "pipe, object 1, item 0: it must be an object"),
 ])  # fmt: skip
 def test_what_is_no_stream_of_objects(text: str, says: str) -> None:
-    with pytest.raises(BadManifest) as refused:
+    with raises(InvalidInput.bad_manifest) as refused:
         names(text, [])
     assert says in str(refused.value)
 
@@ -81,7 +82,7 @@ def test_files() -> None:
         "Deployment",
     ]
     assert [change.manifest["kind"] for change in read_text(json.dumps(config()).encode(), "f")] == ["ConfigMap"]
-    with pytest.raises(BadManifest, match="f: line 1, column 5"):
+    with raises(InvalidInput.bad_manifest, match="f: line 1, column 5"):
         list(read_text(b"a: b: c", "f"))
 
 
@@ -301,10 +302,26 @@ def test_objects_before_the_one_that_is_nested_too_deep_are_taken() -> None:
     fits, deep = (head + '{"a":' * levels + "1" + "}" * levels + "}" for levels in (400, 600))
     taken = Objects("it").take(fits + deep)
     assert next(taken)
-    with pytest.raises(BadManifest, match=r"object 2: .* more than 500 levels deep"):
+    with raises(InvalidInput.bad_manifest, match=r"object 2: .* more than 500 levels deep"):
         next(taken)
 
 
 def test_a_stream_that_is_nested_too_deep() -> None:
-    with pytest.raises(BadManifest, match="nested more than 500 levels deep"):
+    with raises(InvalidInput.bad_manifest, match="nested more than 500 levels deep"):
         [*Objects("it").take('{"a":' * 100_000 + "}")]
+
+
+def test_what_a_definition_says_of_a_kind_goes_along() -> None:
+    observer, widget = Observer("/o", APP), kubernetes_object("acme.dev/v1", "Widget")
+    schema = {"type": "object", "properties": {"spec": {"type": "object"}}}
+    definition = kubernetes_object(
+        "apiextensions.k8s.io/v1", "CustomResourceDefinition", metadata={"name": "widgets.acme.dev", "namespace": None},
+        spec={
+            "group": "acme.dev", "names": {"kind": "Widget"},
+            "versions": [{"name": "v1", "served": True, "schema": {"openAPIV3Schema": schema}}],
+        },
+    )  # fmt: skip
+    assert told(observer, widget)[0][2] == {"live": widget}
+    told(observer, definition)
+    assert told(observer, widget)[0][2] == {"live": widget, "kind_facts": {"status": False}}
+    assert told(observer, widget) == []

@@ -1,25 +1,32 @@
-"""Products: what no event may hold, and that kinds without products decide nothing."""
+"""Products: what no event may hold, that kinds without products decide nothing, and what is found by name."""
 
+import re
 from typing import Any
 
 import pytest
 
+from phaseline.engine.client import product_views
 from phaseline.engine.core import intake
 from phaseline.engine.core.process import Processor
 from phaseline.engine.core.tree import Tree
-from phaseline.engine.errors import EventRefused
+from phaseline.engine.http.all_routes import all_routes
+from phaseline.engine.http.app import Router
+from phaseline.engine.http.call import Call, HttpAnswer
+from phaseline.engine.http.routes import OF_ID, ROUTES, Route
 from phaseline.engine.publish import compose
 from phaseline.engine.replay.recorded_log import StoredEvent
 from phaseline.machines.built_in import BUILT_IN, PRODUCTS
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.kubernetes.secret_values import SECRETS
-from phaseline.machines.language.product import Ban, Bans, NoProducts, Product
+from phaseline.machines.language.product import Ban, Bans, ClientView, NoProducts, Product
 from phaseline.machines.language.scripts import NoScripts
 from phaseline.schemas import codec
+from phaseline.schemas.errors import EventRefused, SetupError
 from phaseline.schemas.records import Rejection
 from phaseline.schemas.subjects import Subjects
 from tests.support.lamp_table import lamp
 from tests.support.own_product import CARD, CARDS, OWN
+from tests.support.raising import raises
 
 SUBJECTS, SUBJECT = Subjects("pl"), "pl.inbox.0.hall.lamp.create.l1"
 SECRET = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "mail"}, "data": {"password": "aHVudGVyMg=="}}
@@ -100,3 +107,81 @@ def test_bans_count_in_the_digest_of_tables() -> None:
     ]  # fmt: skip
     assert len(set(found)) == len(found)
     assert Bans.of((CARDS, SECRETS)).named == {"ban:tests.cards": "1", "ban:kubernetes.secrets": "1"}
+
+
+async def served(call: Call) -> HttpAnswer:
+    return HttpAnswer(call.values)
+
+
+HERE = __name__
+ROUTE = Route("GET", "/v1/lamps/{id}", "getLamp", served, "A lamp.", (OF_ID,))
+FITS = (ROUTE,)
+TAKEN = (ROUTE._replace(path="/v1/why/lamp/{id}"),)
+NAMED = (ROUTE._replace(name="getEntity"),)
+OUTSIDE = (ROUTE._replace(path="/lamps/{id}"),)
+UNSAID = (ROUTE._replace(parameters=()),)
+NONE = (1,)
+
+
+def test_routes_of_products_stand_behind_our_own() -> None:
+    found = all_routes((Product("lamps", routes=(f"{HERE}:FITS",)),))
+    assert found == (*ROUTES, ROUTE)
+    assert Router(found).find("GET", "/v1/lamps/hall/l1") == (ROUTE, {"id": "hall/l1"})
+    assert {one.name for one in all_routes(PRODUCTS)} > {"getEmcoStatus", "getGitRepoStatus", "getEntity"}
+
+
+@pytest.mark.parametrize(
+    ("name", "says"),
+    [
+        ("TAKEN", "GET /v1/why/lamp/{id} is a request of explainEntity (/v1/why/{kind}/{id})"),
+        ("NAMED", "another route has the name getEntity"),
+        ("OUTSIDE", "/lamps/{id} does not begin with /v1/"),
+        ("UNSAID", "the parameters with is_path=True are not those of the path /v1/lamps/{id}"),
+        ("NONE", "is no tuple of `phaseline.http.Route`"),
+        ("ABSENT", "has no attribute 'ABSENT'"),
+    ],
+)
+def test_routes_that_do_not_fit_are_refused(name: str, says: str) -> None:
+    with raises(SetupError.kinds_broken, match=re.escape(says)):
+        all_routes((Product("lamps", routes=(f"{HERE}:{name}",)),))
+    with raises(SetupError.kinds_broken, match="another route has the name getLamp"):
+        all_routes((Product("lamps", routes=(f"{HERE}:FITS", f"{HERE}:FITS")),))
+
+
+class Lamps:
+    """Reads for tests."""
+
+    def __init__(self, source: object) -> None:
+        self.source, self.colour = source, "red"
+
+
+class Source:
+    """What a client is for its reads."""
+
+    def __init__(self, *views: ClientView) -> None:
+        self.kinds = Kinds((lamp(),), products=(Product("lamps", bans=(CARDS,), views=views),))
+
+
+LAMPS = ClientView("lamps", f"{HERE}:Lamps")
+
+
+def test_reads_of_products_are_found_by_name() -> None:
+    of_client, of_view = product_views.of_client, product_views.of_view
+    source = Source(LAMPS, LAMPS._replace(name="shades", view=f"{HERE}:Lamps"))
+    for found in (of_client(source, "lamps"), of_view(source, "shades")):
+        assert isinstance(found, Lamps)
+        assert found.source is source
+    assert product_views.names(source.kinds) == ["lamps", "shades"]
+    assert product_views.names(source.kinds, of_moments=True) == ["shades"]
+    for find, name in ((of_client, "lamp"), (of_client, "_lamps"), (of_view, "lamps")):
+        with pytest.raises(AttributeError, match=f"'Source' object has no attribute '{name}'"):
+            find(source, name)
+    assert product_views.names(Kinds((lamp(),))) == []
+
+
+def test_reads_that_cannot_be_loaded_are_named() -> None:
+    source = Source(LAMPS._replace(client="nowhere_at_all:Lamps"))
+    with raises(
+        SetupError.kinds_broken, match=r"the reads lamps \(nowhere_at_all:Lamps\) cannot be loaded: ModuleNotFound"
+    ):
+        product_views.of_client(source, "lamps")

@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 
 from phaseline.engine.core import intake
-from phaseline.engine.errors import EventRefused
 from phaseline.engine.publish import compose
 from phaseline.machines.kubernetes.secret_values import COPIES, raw_secret, raw_secret_in
 from phaseline.schemas import codec, wire_codec
 from phaseline.schemas import envelope as schemas_envelope
+from phaseline.schemas.errors import EventRefused
 from phaseline.schemas.records import Rejection
 from phaseline.schemas.shared_values import SharedValues
 from phaseline.schemas.subjects import Subjects

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from phaseline.engine.cli.selection import SelectorType
 from phaseline.engine.client import maps
 from phaseline.engine.client.selection import FIELDS, Selector, in_order
-from phaseline.engine.errors import NameUnknown
+from phaseline.schemas.errors import NameUnknown
 from phaseline.schemas.records import Cause, Entity, FacetState, State, Transition
 from phaseline.schemas.subjects import natural
 from tests.support.built_in_kinds import BUILT_IN_KINDS as KINDS

@@ -8,10 +8,10 @@ import pytest
 from phaseline.engine import console
 from phaseline.engine.cli import options
 from phaseline.engine.cli.worker import OPTIONS, worker
-from phaseline.engine.errors import BadSetting
 from phaseline.engine.settings import Settings
 from phaseline.engine.worker.worker_processes import options_of
 from phaseline.schemas import libraries
+from phaseline.schemas.errors import BadSetting
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,6 @@ from phaseline.engine.core.process import Batch, Processor
 from phaseline.engine.core.tables_change import moving, stranded
 from phaseline.engine.core.tables_change.change import TablesChange
 from phaseline.engine.core.tree import Tree, restore
-from phaseline.engine.errors import StatesStranded
 from phaseline.engine.explain.causes import trace
 from phaseline.engine.log.log_records import change_of
 from phaseline.engine.ownership.tables_change.survey import refuse, remedy
@@ -20,11 +19,13 @@ from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.compiler.retiring.state_map import facet_states
 from phaseline.machines.language.scripts import NoScripts
 from phaseline.schemas import wire_codec
+from phaseline.schemas.errors import SetupError
 from phaseline.schemas.records import Rejection, State, Transition
 from phaseline.tables import Retired, Table
 from tests.support.built_in_kinds import BUILT_IN_KINDS
 from tests.support.changed_jobs import FIRST, SECOND, THIRD, UNMAPPED
 from tests.support.own_product import OWN
+from tests.support.raising import raises
 
 NOON = 43_200_000_000_000
 NIGHTLY = [
@@ -132,7 +133,7 @@ def test_what_no_line_names_is_stranded_and_stays() -> None:
         ("job", "Failed [Cancelled]", "Failed [GaveUp]", "moves"): 1,
         ("policy", "BackingUp [Progressing]", "None", "shown anew"): 1,
     }
-    with pytest.raises(StatesStranded) as told:
+    with raises(SetupError.states_stranded) as told:
         refuse(UNMAPPED, lots)
     assert str(told.value) == (
         f"the tables installed here, {UNMAPPED.digest}, do not have the states of some entities "
@@ -275,7 +276,7 @@ def test_a_map_adds_and_removes_no_facet() -> None:
     lots = stranded.count(kinds, play(FIRST, NIGHTLY).tree.entities["policy"].values())
     (lot,) = lots
     assert (lot.facet, lot.fate, lots.total()) == ("", "stranded", 1)
-    with pytest.raises(StatesStranded, match="give policy the facets that it had"):
+    with raises(SetupError.states_stranded, match="give policy the facets that it had"):
         refuse(kinds, lots)
 
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from phaseline.engine.emco_status.query import NAMES, BadQuery
+from phaseline.engine.products.emco.query import NAMES, BadQuery
 from tests.support.emco_history import CTX, GROUP, NEW, EmcoHistory, cluster, context, resource
 from tests.support.emco_status import ask
 

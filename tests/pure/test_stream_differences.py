@@ -5,14 +5,14 @@ from typing import Any
 import pytest
 
 from phaseline.engine.cli import options
-from phaseline.engine.errors import BadSetting
 from phaseline.engine.jetstream import streams
 from phaseline.engine.jetstream.stream_settings.change import changed, check, copying, is_whole
 from phaseline.engine.jetstream.stream_settings.differences import differences
 from phaseline.engine.jetstream.stream_settings.fill import KEPT_BYTES, Fill
 from phaseline.engine.jetstream.stream_settings.report import StreamReport
-from phaseline.engine.jetstream.stream_settings.stream_errors import StreamFixed
 from phaseline.engine.settings import Settings
+from phaseline.schemas.errors import BadSetting, SetupError
+from tests.support.raising import raises
 
 LAYOUT = streams.layout_of(Settings(), 8)
 MADE: dict[str, Any] = {
@@ -90,8 +90,9 @@ def test_what_cannot_be_changed_has_a_way_out() -> None:
     [small] = differences("pl-LOG", found(), {"max_bytes": 5_000}, held=6_000)
     assert "holds 6.0 kB already" in small.way_out
     report = StreamReport("pl-LOG", 0, Fill(6_000, 0), 1, (), (small,))
-    with pytest.raises(
-        StreamFixed, match=r"nothing was changed: max bytes of pl-LOG cannot change from no limit to 5\.0 kB"
+    with raises(
+        SetupError.stream_fixed,
+        match=r"nothing was changed: max bytes of pl-LOG cannot change from no limit to 5\.0 kB",
     ):
         check([report])
 

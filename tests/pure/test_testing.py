@@ -9,11 +9,12 @@ from itertools import pairwise
 
 import pytest
 
-from phaseline.engine.errors import Unsendable
 from phaseline.engine.testing.scenario import START, Then
+from phaseline.schemas.errors import EventRefused
 from phaseline.schemas.records import Mark, State, nanoseconds
 from phaseline.testing import given
 from tests.support import sample_kinds
+from tests.support.raising import raises
 from tests.support.scenarios import KINDS, RUNNING, failure
 
 # ---- given events
@@ -55,7 +56,7 @@ def test_a_rejected_given_event_fails_at_once() -> None:
         "Deleted; way out: delete, then deleted, at cluster c1 (legal: update"
     )
     assert "unknown_trigger" in failure(lambda: RUNNING.event("cluster", "crate", "c1"))
-    with pytest.raises(Unsendable):
+    with raises(EventRefused.unsendable):
         RUNNING.event("cluster", "create", "c1//x")
 
 

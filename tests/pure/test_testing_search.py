@@ -12,12 +12,12 @@ from typing import Any
 import pytest
 
 from phaseline.engine.core import changeset, decide, tree
-from phaseline.engine.errors import NotInstalled
 from phaseline.engine.testing.random_events import Dice, data_for
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.language.predicates import AttributeIs
 from phaseline.machines.language.rules import rule
 from phaseline.machines.language.table import ABSENT, DELETED, FROM_DATA, SAME, Facet, Field, Row, Table, View
+from phaseline.schemas.errors import NotInstalled
 from phaseline.testing import check_laws, given
 from tests.support import edge_worlds, sample_kinds
 from tests.support.own_product import OWN

@@ -3,18 +3,18 @@
 Belongs here: `restore`, and the indexes and tallies after it. Does not: reading a log from a server (`tests/nats`).
 """
 
-import pytest
 from msgspec.structs import replace
 
 from phaseline.engine.core.process import Processor
 from phaseline.engine.core.tree import Tree, restore, take_all_in
-from phaseline.engine.errors import KindMissing
 from phaseline.engine.replay.recorded_log import StoredEvent
 from phaseline.machines.language.scripts import NoScripts
 from phaseline.schemas import wire_codec
+from phaseline.schemas.errors import SetupError
 from phaseline.schemas.records import EntityAfter, Transition
 from phaseline.schemas.templates import reading
 from tests.support.built_in_kinds import BUILT_IN_KINDS
+from tests.support.raising import raises
 from tests.support.sample_kinds import KINDS
 from tests.support.strategies import SUBJECTS, Sent, event
 
@@ -79,8 +79,8 @@ def test_the_end_of_a_facet_is_not_taken_for_its_time() -> None:
 def test_a_record_of_a_kind_that_the_tree_lacks_is_refused_unless_it_is_a_rejection() -> None:
     _, bodies = written(*SENT)
     other = Tree(BUILT_IN_KINDS, NoScripts())
-    with pytest.raises(KindMissing) as missing:
+    with raises(SetupError.kind_missing) as missing:
         restore(other, bodies[0][1])
-    assert (missing.value.kind, missing.value.known) == ("orchard", ", ".join(BUILT_IN_KINDS))
+    assert missing.value.details == {"kind": "orchard", "known": ", ".join(BUILT_IN_KINDS)}
     assert restore(other, bodies[-1][1]) == REJECTED
     assert len(other) == 0

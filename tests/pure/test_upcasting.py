@@ -24,10 +24,11 @@ from phaseline.engine.log.log_records import take_logged
 from phaseline.engine.replay.recorded_log import StoredEvent
 from phaseline.machines.language.scripts import NoScripts
 from phaseline.schemas import codec, wire_codec
+from phaseline.schemas.errors import NewerRecord
 from phaseline.schemas.records import Mark, Record, Rejection, Transition, entity_after
 from phaseline.schemas.subjects import Subjects
 from phaseline.schemas.templates import reading
-from phaseline.schemas.upcasting import RECORD_VERSION, STEPS, NewerRecord, upcast
+from phaseline.schemas.upcasting import RECORD_VERSION, STEPS, upcast
 from tests.support import edge_worlds
 
 FILES = {int(path.stem[5:]): path for path in Path(__file__).parents[1].glob("golden/wire-*.json")}

@@ -6,11 +6,11 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from phaseline.engine.errors import NameUnknown
 from phaseline.engine.log import when as moments
 from phaseline.engine.log.watch import first
 from phaseline.engine.log.when import END, Moment, Time, When, parse
-from phaseline.engine.range_errors import NoSuchTime
+from phaseline.schemas.errors import InvalidInput, NameUnknown
+from tests.support.raising import raises
 
 EIGHT = datetime(2026, 3, 2, 8, tzinfo=UTC)
 EIGHT_NS = 1_772_438_400_000_000_000
@@ -104,7 +104,7 @@ def test_a_time_of_day_is_the_last_one_when_clocks_change(
 )  # fmt: skip
 def test_a_time_that_the_server_cannot_hold_is_refused(when: When) -> None:
     """The server would take it for another one: it counts ns in 64 bits."""
-    with pytest.raises(NoSuchTime, match="outside of the years 1678 to 2261"):
+    with raises(InvalidInput.no_such_time, match="outside of the years 1678 to 2261"):
         parse(when)
 
 

@@ -294,3 +294,16 @@ RIGHT: dict[str, tuple[Table, ...]] = {
 @pytest.mark.parametrize("tables", RIGHT.values(), ids=list(RIGHT))
 def test_is_taken(tables: tuple[Table, ...]) -> None:
     assert list(Kinds(tables)) == [found.kind for found in tables]
+
+
+@pytest.mark.parametrize(("changes", "says"), [
+    ({"message_names": ("room", 0), "unknown_parts": "Bussy"}, "unknown_parts: room has no phase Bussy"),
+    ({"message_names": ("room", 0), "parts_apart": ("Busy", "Shutt")}, "parts_apart: room has no phase Shutt"),
+    ({"unknown_parts": "Busy"}, "unknown_parts: name the kind and the facet of the parts with message_names="),
+    ({"parts_apart": ("Busy",)}, "parts_apart: name the kind and the facet of the parts with message_names="),
+])  # fmt: skip
+def test_phases_of_parts_that_no_part_can_be_in(changes: dict[str, Any], says: str) -> None:
+    house = table("house", id=("house",), facet=replace(FACET, **changes))
+    with pytest.raises(WrongTable) as refused:
+        Kinds([house, table("room", id=("house", "room"), parent="house")])
+    assert says in str(refused.value)

@@ -4,10 +4,11 @@ Belongs here: starting it, what it costs, the attacks. Does not: what it must wi
 """
 
 import asyncio
+import os
 import re
 import socket
+import struct
 import sys
-import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
@@ -24,6 +25,7 @@ MANY = 300
 """Connections of an attack: more than there are handles."""
 HEAD = b"GET /v1/counts HTTP/1.1\r\nHost: localhost\r\n"
 POST = b"POST /v1/events HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/cloudevents+json\r\n"
+RESET, CLOSED = struct.pack("ii", 1, 0), struct.pack("ii", 0, 0)
 CHUNKED = POST + b"Transfer-Encoding: chunked\r\n\r\n"
 
 
@@ -45,13 +47,29 @@ class Attacked(NamedTuple):
         """A client that behaves."""
         return httpx2.AsyncClient(base_url=self.url, timeout=LIMIT, trust_env=False, verify=False)
 
-    async def connect(self, sent: bytes, window: int = 4096) -> socket.socket:
-        """A socket on which something was sent; raises `OSError`. window: the bytes that the kernel may take for us."""
+    @property
+    def computed(self) -> float:
+        """The seconds of computing that it has taken."""
+        fields = Path(f"/proc/{self.process.pid}/stat").read_text().rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+    @property
+    def waited(self) -> float:
+        """The seconds for which it could have computed, and had to wait for a CPU that others used."""
+        return int(Path(f"/proc/{self.process.pid}/schedstat").read_text().split()[1]) / 1e9
+
+    async def connect(self, sent: bytes, window: int = 4096, source: str = "") -> socket.socket:
+        """A socket on which something was sent; raises `OSError`. window: the bytes that the kernel may take for us.
+
+        source: our address.
+        """
         parts, loop = urlsplit(self.url), asyncio.get_running_loop()
         one = socket.socket()
         one.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, window)
         one.setblocking(False)
         try:
+            if source:
+                one.bind((source, 0))
             async with asyncio.timeout(LIMIT):
                 await loop.sock_connect(one, (parts.hostname, parts.port))
                 await loop.sock_sendall(one, sent)
@@ -110,11 +128,33 @@ class Attack:
         for one in self.sockets:
             one.close()
 
-    async def hold(self, *sent: bytes) -> None:
-        """A connection for each, which sends this and then nothing."""
-        for each in sent:
+    async def hold(self, *sent: bytes, addresses: int = 0) -> None:
+        """A connection for each, which sends this and then nothing; from so many addresses in turn, if any."""
+        for number, each in enumerate(sent):
             with suppress(OSError):
-                self.sockets.append(await self.server.connect(each))
+                self.sockets.append(await self.server.connect(each, source=_address(number, addresses)))
+
+    async def hold_again(self, sent: bytes, number: int, addresses: int) -> None:
+        """So many connections from so many addresses, which send this; each begins anew when it is ended."""
+        self.tasks += [asyncio.create_task(self._held(sent, _address(one, addresses))) for one in range(number)]
+
+    async def _held(self, sent: bytes, source: str) -> None:
+        loop = asyncio.get_running_loop()
+        while True:
+            with suppress(OSError), await self.server.connect(sent, source=source) as one:
+                while await loop.sock_recv(one, 1 << 12):
+                    pass
+            await asyncio.sleep(0.01)
+
+    async def leave(self, number: int, sent: bytes, addresses: int, how: bytes) -> None:
+        """So many at a time connect, send this, and leave at once, as fast as they can. how: the option `SO_LINGER`."""
+        self.tasks += [asyncio.create_task(self._left(sent, _address(one, addresses), how)) for one in range(number)]
+
+    async def _left(self, sent: bytes, source: str, how: bytes) -> None:
+        while True:
+            with suppress(OSError), await self.server.connect(sent, source=source) as one:
+                one.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, how)
+            await asyncio.sleep(0)
 
     async def flood(self, number: int, head: bytes, again: Callable[[int], bytes], pause: float = 0.0) -> None:
         """So many connections that send more and more, and begin anew when they are ended."""
@@ -137,8 +177,21 @@ def get(path: str, number: int = 0) -> bytes:
     return f"GET {path.replace('NUMBER', str(number))} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode()
 
 
-def _hold(sent: Callable[[int], bytes], number: int = MANY) -> Callable[[Attack], Awaitable[None]]:
-    return lambda attack: attack.hold(*(sent(one) for one in range(number)))
+def _address(number: int, addresses: int) -> str:
+    """One of so many addresses of this machine, in turn; none if there are to be none."""
+    return f"127.0.{1 + number % addresses // 250}.{1 + number % addresses % 250}" if addresses else ""
+
+
+def _hold(sent: Callable[[int], bytes], number: int = MANY, addresses: int = 0) -> Callable[[Attack], Awaitable[None]]:
+    return lambda attack: attack.hold(*(sent(one) for one in range(number)), addresses=addresses)
+
+
+def _hold_again(sent: bytes, addresses: int = 0) -> Callable[[Attack], Awaitable[None]]:
+    return lambda attack: attack.hold_again(sent, MANY, addresses)
+
+
+def _leave(sent: bytes, addresses: int, how: bytes) -> Callable[[Attack], Awaitable[None]]:
+    return lambda attack: attack.leave(20, sent, addresses, how)
 
 
 def _flood(
@@ -152,6 +205,15 @@ ATTACKS: dict[str, Callable[[Attack], Awaitable[None]]] = {
     "silent connections":       _hold(lambda _: b""),
     "half a head":              _hold(lambda _: HEAD),
     "half a head, half a TLS":  _hold(lambda n: HEAD if n % 2 else b"\x16\x03\x01\x02\x00\x01\x00"),
+    "half a head, many addresses": _hold(lambda _: HEAD, addresses=MANY),
+    "half a head, again":       _hold_again(HEAD),
+    "half a head, again, many addresses": _hold_again(HEAD, addresses=MANY),
+    "silent, again, many addresses": _hold_again(b"", addresses=MANY),
+    "half a body, again, many addresses": _hold_again(POST + b"Content-Length: 1000000\r\n\r\n{", addresses=MANY),
+    "reset at once":            _leave(b"", 0, RESET),
+    "reset at once, many addresses": _leave(HEAD, MANY, RESET),
+    "closed at once":           _leave(b"", 0, CLOSED),
+    "closed at once, many addresses": _leave(HEAD, MANY, CLOSED),
     "half a body":              _hold(lambda _: POST + b"Content-Length: 1000000\r\n\r\n{"),
     "no body after Expect":     _hold(lambda _: POST + b"Content-Length: 9\r\nExpect: 100-continue\r\n\r\n"),
     "a head byte by byte":      _flood(MANY, b"GET / HT", lambda _: b"T", 0.2),
@@ -185,8 +247,9 @@ ATTACKS: dict[str, Callable[[Attack], Awaitable[None]]] = {
 # fmt: on
 
 
-async def answers(server: Attacked, path: str) -> tuple[int, float]:
-    """The status of a request on a connection of its own, and how many seconds it took."""
-    began = time.monotonic()
-    async with server.client() as http:
-        return (await http.get(path)).status_code, time.monotonic() - began
+async def answers(server: Attacked, path: str) -> int:
+    """The status of a request on a connection of its own; 0 if that was ended before the request came."""
+    with suppress(httpx2.RemoteProtocolError, httpx2.ReadError):
+        async with server.client() as http:
+            return (await http.get(path)).status_code
+    return 0

@@ -11,11 +11,11 @@ import sys
 from typing import Any
 
 from phaseline.engine.core import intake
-from phaseline.engine.errors import WorkerFaults
 from phaseline.engine.settings import Settings
 from phaseline.engine.worker.system import stopped_by_signals, work
 from phaseline.machines.built_in import installed
 from phaseline.schemas import envelope
+from phaseline.schemas.errors import SetupError
 
 
 class Broken:
@@ -40,7 +40,9 @@ async def main() -> None:
     settings = Settings(nats=tuple(url.split(",")), prefix=prefix, lease=1.0, partitions=1)
     try:
         await work(settings, installed(), stopped_by_signals())
-    except WorkerFaults as error:
+    except SetupError as error:
+        if not SetupError.worker_faults.made(error):
+            raise
         sys.exit(str(error))
 
 

@@ -20,10 +20,10 @@ from phaseline.engine.edge.adding import Added, StoreWanted
 from phaseline.engine.edge.edge_names import EdgeNames
 from phaseline.engine.edge.edge_server import EdgeServer, edge_server, users_at_edge
 from phaseline.engine.embedded.server import EmbeddedServer
-from phaseline.engine.errors import PhaselineError
 from phaseline.engine.jetstream.streams import Layout, provision
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.settings import Settings
+from phaseline.schemas.errors import PhaselineError
 from tests.support import free_ports
 from tests.support.accounts_server import AccountsServer
 from tests.support.built_in_kinds import BUILT_IN_KINDS

@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from phaseline.engine.emco_status import design_shape, emco_shape, query
-from phaseline.engine.emco_status.query import read
-from phaseline.engine.emco_status.select import StatusSelection, select
+from phaseline.engine.products.emco import design_shape, emco_shape, query
+from phaseline.engine.products.emco.query import read
+from phaseline.engine.products.emco.select import StatusSelection, select
 from phaseline.schemas.records import Transition
 from tests.support.emco_history import GROUP, EmcoHistory
 

@@ -49,6 +49,7 @@ PATHS: dict[str, str] = {
     "/api/v1/configmaps": "ConfigMap",
     "/apis/apps/v1/namespaces/shop/deployments": "Deployment",
     "/apis/apps/v1/deployments": "Deployment",
+    "/apis/apiextensions.k8s.io/v1/customresourcedefinitions": "CustomResourceDefinition",
     "/apis/argoproj.io/v1alpha1/applications": "Application",
     "/apis/argoproj.io/v1alpha1/applicationsets": "ApplicationSet",
     "/apis/argoproj.io/v1alpha1/namespaces/shop/applications": "Application",

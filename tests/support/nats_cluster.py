@@ -10,10 +10,10 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 from phaseline.engine.embedded.server import find_binary
-from phaseline.engine.errors import PhaselineError
 from phaseline.engine.jetstream.streams import Layout, provision
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.settings import Settings
+from phaseline.schemas.errors import PhaselineError
 from tests.support import free_ports
 from tests.support.built_in_kinds import BUILT_IN_KINDS
 

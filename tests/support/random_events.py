@@ -8,9 +8,9 @@ import random
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from phaseline.engine.errors import PhaselineError
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.schemas import codec
+from phaseline.schemas.errors import PhaselineError
 from phaseline.schemas.subjects import Subjects
 
 

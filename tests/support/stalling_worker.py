@@ -12,7 +12,6 @@ import time
 from collections.abc import Mapping
 from typing import Any
 
-from phaseline.engine.errors import DecisionStuck
 from phaseline.engine.settings import Settings
 from phaseline.engine.worker import deciding, partition, system
 from phaseline.machines.built_in import PRODUCTS
@@ -36,6 +35,7 @@ from phaseline.machines.language.table import (
     RuleEvent,
     Table,
 )
+from phaseline.schemas.errors import SetupError
 
 
 @rule("test.misbehave", revision=1)
@@ -82,7 +82,9 @@ async def main() -> None:
     settings = Settings(nats=(url,), prefix=prefix, lease=1.0, partitions=1)
     try:
         await system.work(settings, KINDS, system.stopped_by_signals())
-    except DecisionStuck as error:
+    except SetupError as error:
+        if not SetupError.decision_stuck.made(error):
+            raise
         sys.exit(str(error))
 
 

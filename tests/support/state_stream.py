@@ -5,9 +5,9 @@ import base64
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from phaseline.engine.errors import ApiFailed
 from phaseline.engine.jetstream.streams import Layout
 from phaseline.engine.jetstream.wire import Wire
+from phaseline.schemas.errors import ApiFailed
 
 
 async def copied(wire: Wire, layout: Layout) -> None:

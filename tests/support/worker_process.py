@@ -8,7 +8,6 @@ import logging
 import sys
 
 from phaseline.engine import logs
-from phaseline.engine.errors import Fenced
 from phaseline.engine.jetstream.streams import provision
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.log.installation import Installation
@@ -16,6 +15,7 @@ from phaseline.engine.settings import Settings
 from phaseline.engine.worker.partition import Partition
 from phaseline.engine.worker.system import stopped_by_signals, work
 from phaseline.machines.built_in import installed
+from phaseline.schemas.errors import Fenced
 
 log = logs.get_logger(__name__)
 

@@ -13,13 +13,12 @@ from typing import TYPE_CHECKING
 
 from starlette.requests import Request
 
-from phaseline.engine.errors import BadSetting
 from phaseline.engine.http.access import origin
 from phaseline.engine.http.access.budgets import RATE, Budgets
 from phaseline.engine.http.access.caller import LOCAL, READ, BadRole, Caller, Role, with_roles
 from phaseline.engine.http.access.tokens import Tokens
-from phaseline.engine.request_errors import KeysUnread, NoToken
 from phaseline.schemas import libraries
+from phaseline.schemas.errors import BadSetting, InvalidInput, NoAnswer, PhaselineError
 
 if TYPE_CHECKING:
     from phaseline.engine.http.access.jwts import Jwts
@@ -123,22 +122,22 @@ class Access:
     async def _with_token(self, request: Request, *, is_needed: bool) -> Caller:
         try:
             return await self._whose(token_of(request))
-        except (NoToken, KeysUnread):
-            if is_needed:
+        except PhaselineError as error:
+            if is_needed or not (InvalidInput.no_token.made(error) or NoAnswer.keys_unread.made(error)):
                 raise
             return Caller("nobody", frozenset())
 
     async def _whose(self, token: str | None) -> Caller:
-        """Whose token it is; raises `NoToken`, `KeysUnread`."""
+        """Whose token it is; raises `InvalidInput.no_token`, `NoAnswer.keys_unread`."""
         if token is None:
-            raise NoToken(problem="this server wants a token")
+            raise InvalidInput.no_token(problem="this server wants a token")
         caller = None if self._tokens is None else self._tokens.caller(token)
         if self._tokens is not None and caller is not None:
             return replace(caller, is_known=partial(self._tokens.is_of, token, caller))
         if caller is None and self._jwts is not None and token.count(".") == 2:
             return await self._jwts.caller(token)
         if caller is None:
-            raise NoToken(problem="this token is not known here")
+            raise InvalidInput.no_token(problem="this token is not known here")
         return caller
 
     def _proxied(self, request: Request) -> Caller | None:

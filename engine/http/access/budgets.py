@@ -6,7 +6,7 @@ Belongs here: `Budgets`. Does not: who asks (`access`), what is sent (`http.inta
 import time
 from collections import OrderedDict
 
-from phaseline.engine.request_errors import TooManyEvents
+from phaseline.schemas.errors import InvalidInput
 
 RATE = 1_000.0
 """Events per second, unless it is set."""
@@ -27,7 +27,7 @@ class Budgets:
         self._left: OrderedDict[str, tuple[float, float]] = OrderedDict()
 
     def take(self, name: str, events: int = 1) -> None:
-        """Take so many events from a budget; raises `TooManyEvents`, and then takes nothing."""
+        """Take so many events from a budget; raises `InvalidInput.too_many_events`, and then takes nothing."""
         if not self.rate or events < 1:
             return
         now = time.monotonic()
@@ -37,4 +37,4 @@ class Budgets:
         while len(self._left) > MOST:
             self._left.popitem(last=False)
         if left < events:
-            raise TooManyEvents(name=name, rate=self.rate, seconds=(events - left) / self.rate)
+            raise InvalidInput.too_many_events(name=name, rate=self.rate, seconds=(events - left) / self.rate)

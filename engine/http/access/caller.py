@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 from urllib.parse import unquote
 
-from phaseline.engine.request_errors import NotAllowed
+from phaseline.schemas.errors import InvalidInput
 from phaseline.schemas.similar import did_you_mean
 from phaseline.schemas.subjects import BadSubject, check_id
 
@@ -49,26 +49,26 @@ class Caller:
         return (self.until is not None and time.time() > self.until) or not self.is_known()
 
     def check(self, role: Role) -> None:
-        """Raise `NotAllowed` unless they have a role."""
+        """Raise `InvalidInput.not_allowed` unless they have a role."""
         if role == TRY:
             role = PUBLISH if PUBLISH in self.roles else READ
         if role and role not in self.roles:
-            raise NotAllowed(name=self.name, needed=role)
+            raise InvalidInput.not_allowed(name=self.name, needed=role)
 
     def may_read(self, entity_id: str) -> bool:
         """Whether they may read about an entity."""
         return not self.trees or entity_id.partition("/")[0] in self.trees
 
     def check_try(self, entity_id: str) -> None:
-        """Raise `NotAllowed` unless they may read about an entity, or publish events about it."""
+        """Raise `InvalidInput.not_allowed` unless they may read about an entity, or publish events about it."""
         if READ not in self.roles or not self.may_read(entity_id):
             self.check_publish(entity_id)
 
     def check_publish(self, entity_id: str) -> None:
-        """Raise `NotAllowed` unless they may publish events about an entity."""
+        """Raise `InvalidInput.not_allowed` unless they may publish events about an entity."""
         root = entity_id.partition("/")[0]
         if PUBLISH not in self.roles or (self.published and root not in self.published):
-            raise NotAllowed(name=self.name, needed=f"{PUBLISH}:{root}")
+            raise InvalidInput.not_allowed(name=self.name, needed=f"{PUBLISH}:{root}")
 
 
 LOCAL = Caller("local", frozenset({"", READ, PUBLISH, OPERATE}))

@@ -19,11 +19,10 @@ from urllib.request import urlopen
 import jwt
 
 from phaseline.engine import logs
-from phaseline.engine.errors import BadSetting
 from phaseline.engine.http.access import origin
 from phaseline.engine.http.access.caller import BadRole, Caller, with_roles
-from phaseline.engine.request_errors import KeysUnread, NoToken
 from phaseline.schemas import codec
+from phaseline.schemas.errors import BadSetting, InvalidInput, NoAnswer
 
 if TYPE_CHECKING:
     from phaseline.engine.http.access.access import JwtSettings
@@ -61,24 +60,24 @@ class Jwts:
         self._again: asyncio.Task[None] | None = None
 
     async def caller(self, token: str) -> Caller:
-        """Whose token it is; raises `NoToken`, `KeysUnread`."""
+        """Whose token it is; raises `InvalidInput.no_token`, `NoAnswer.keys_unread`."""
         try:
             if len(token) > LONGEST:
                 raise jwt.DecodeError
             head = jwt.get_unverified_header(token)
             claims = self._verified(token, head, await self._fitting(head))
         except jwt.ExpiredSignatureError:
-            raise NoToken(problem="this token has expired") from None
+            raise InvalidInput.no_token(problem="this token has expired") from None
         except jwt.ImmatureSignatureError:
-            raise NoToken(problem="this token is not valid yet") from None
+            raise InvalidInput.no_token(problem="this token is not valid yet") from None
         except jwt.InvalidAudienceError:
-            raise NoToken(problem="this token is for another audience") from None
+            raise InvalidInput.no_token(problem="this token is for another audience") from None
         except jwt.InvalidIssuerError:
-            raise NoToken(problem="this token is from another issuer") from None
+            raise InvalidInput.no_token(problem="this token is from another issuer") from None
         except jwt.MissingRequiredClaimError as error:
-            raise NoToken(problem=f"this token lacks the claim {error.claim}") from None
+            raise InvalidInput.no_token(problem=f"this token lacks the claim {error.claim}") from None
         except (jwt.PyJWTError, ValueError, TypeError, RecursionError):
-            raise NoToken(problem="the signature of this token is not valid here") from None
+            raise InvalidInput.no_token(problem="the signature of this token is not valid here") from None
         return _caller(claims, self._settings.claim)
 
     def _verified(self, token: str, head: Mapping[str, Any], keys: Sequence[dict[str, Any]]) -> dict[str, Any]:
@@ -114,7 +113,7 @@ class Jwts:
         ]  # fmt: skip
 
     async def _read(self) -> None:
-        """Read the keys, but not again and again; those that are known stay if that fails. Raises `KeysUnread`."""
+        """Read the keys, but not again and again; those that are known stay if that fails. Raises `NoAnswer`."""
         async with self._reading:
             if time.monotonic() - self._tried_at > SOON:
                 self._tried_at = time.monotonic()
@@ -124,7 +123,7 @@ class Jwts:
                 except (OSError, HTTPException, ValueError, TypeError, LookupError) as error:
                     log.warning("jwks_unreadable", keys=shown(self._settings.keys), error=repr(error))
             if not self._keys:
-                raise KeysUnread(keys=shown(self._settings.keys))
+                raise NoAnswer.keys_unread(keys=shown(self._settings.keys))
 
 
 def _check(settings: "JwtSettings") -> None:

@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 from starlette.requests import Request
 
-from phaseline.engine.request_errors import HostUnknown, OtherSite
+from phaseline.schemas.errors import InvalidInput
 
 LOCAL_HOSTS = ("localhost", "*.localhost")
 HARMLESS = ("GET", "HEAD", "OPTIONS")
@@ -21,28 +21,28 @@ OWN_SITE = ("same-origin", "none")
 
 
 def check_host(request: Request, allowed: Collection[str]) -> None:
-    """Raise `HostUnknown` unless the request is addressed to one of our names, or to an address.
+    """Raise `InvalidInput.host_unknown` unless the request is addressed to one of our names, or to an address.
 
     No other site can have an address for its name.
     """
     given = request.headers.getlist("host")
     host = _host_of(f"//{given[0]}") if len(given) == 1 else ""
     if not is_address(host) and not _is_among(host, (*LOCAL_HOSTS, *allowed)):
-        raise HostUnknown(host=host or ", ".join(given)[:128])
+        raise InvalidInput.host_unknown(host=host or ", ".join(given)[:128])
 
 
 def check_site(request: Request, allowed: Collection[str]) -> None:
-    """Raise `OtherSite` for a request that changes something and comes from a page of another site."""
+    """Raise `InvalidInput.other_site` for a request that changes something and comes from a page of another site."""
     if request.method in HARMLESS:
         return
     site, origin = request.headers.get("sec-fetch-site"), request.headers.get("origin")
     if site is not None:
         if site not in OWN_SITE:
-            raise OtherSite(site=(origin or site)[:128])
+            raise InvalidInput.other_site(site=(origin or site)[:128])
     elif origin is not None:
         own = urlsplit(f"//{request.headers.get('host', '')}").netloc.lower()
         if urlsplit(origin).netloc.lower() != own and not _is_among(_host_of(origin), allowed):
-            raise OtherSite(site=origin[:128])
+            raise InvalidInput.other_site(site=origin[:128])
 
 
 def is_address(host: str) -> bool:

@@ -9,7 +9,7 @@ from typing import Any
 from phaseline.engine.http.access.access import COOKIE, token_of
 from phaseline.engine.http.access.caller import LOCAL
 from phaseline.engine.http.call import Call, HttpAnswer
-from phaseline.engine.request_errors import NoToken
+from phaseline.schemas.errors import InvalidInput
 
 ATTRIBUTES = "Path=/; HttpOnly; SameSite=Strict"
 LONGEST = 3_800
@@ -27,11 +27,13 @@ async def log_in(call: Call) -> HttpAnswer:
     """Make a cookie of the token in the header `Authorization`."""
     token = token_of(call.request)
     if not call.caller.roles:
-        raise NoToken(problem="this token is not known here" if token else "there is no token to log in with")
+        raise InvalidInput.no_token(
+            problem="this token is not known here" if token else "there is no token to log in with"
+        )
     if token is None or call.caller == LOCAL:  # whoever is known without a token needs no cookie
         return HttpAnswer(_shown(call), headers={"Cache-Control": "no-store"})
     if len(token) > LONGEST:
-        raise NoToken(problem=f"this token has {len(token)} characters, a browser keeps {LONGEST}")
+        raise InvalidInput.no_token(problem=f"this token has {len(token)} characters, a browser keeps {LONGEST}")
     secure = "; Secure" if call.request.headers.get("origin", "").startswith("https:") else ""
     cookie = f"{COOKIE}={token}; {ATTRIBUTES}; Max-Age={MONTH}{secure}"
     return HttpAnswer(_shown(call), headers={"Set-Cookie": cookie, "Cache-Control": "no-store"})

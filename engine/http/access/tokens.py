@@ -13,8 +13,8 @@ from hashlib import sha256
 from pathlib import Path
 
 from phaseline.engine import logs
-from phaseline.engine.errors import BadSetting
 from phaseline.engine.http.access.caller import BadRole, Caller, with_roles
+from phaseline.schemas.errors import BadSetting
 
 LOOK = 1.0
 """Seconds between two looks whether the file has changed."""

@@ -7,33 +7,31 @@ Belongs here: narrowing by the parameters that a route has. Does not: handlers t
 
 from collections.abc import Sequence
 
-from phaseline.engine.errors import EntityUnknown, TreeUnknown
 from phaseline.engine.http.access.caller import READ, Caller, Role
-from phaseline.engine.request_errors import NotAllowed
+from phaseline.schemas.errors import EntityUnknown, InvalidInput, TreeUnknown
 
 Pairs = list[tuple[str, str]]
 CHECKED = frozenset({"getRejection", "getEvent", "listMachines", "getMachine", "publishEvents", "eventOptions"})
 """Requests that show nothing of a tree, or whose handler asks `Caller.may_read`."""
-ACROSS = frozenset({"getStatus"})
-"""Requests about one entity whose answer takes in other trees."""
 
 
 def narrow(
-    caller: Caller, route: str, role: Role, names: Sequence[str], given: Pairs, in_path: dict[str, str]
-) -> Pairs:
+    caller: Caller, route: str, role: Role, names: Sequence[str], given: Pairs, in_path: dict[str, str],
+    *, across: bool = False,
+) -> Pairs:  # fmt: skip
     """The parameters of the query, with all trees that the caller may read if it names none.
 
-    names: of the route's parameters. Raises `EntityUnknown` and `TreeUnknown` for what is elsewhere, `NotAllowed` for
-    what takes in all trees.
+    names: of the route's parameters. across: whether its answer takes in other trees than that of its id. Raises
+    `EntityUnknown` and `TreeUnknown` for what is elsewhere, `InvalidInput.not_allowed` for what takes in all trees.
     """
     if not caller.trees or role != READ or route in CHECKED:
         return given
-    if "id" in in_path and route not in ACROSS:
+    if "id" in in_path and not across:
         if not caller.may_read(in_path["id"]):
             _unknown(in_path)
         return given
     if "tree" not in names:
-        raise NotAllowed(name=caller.name, needed=f"{READ} of all trees")
+        raise InvalidInput.not_allowed(name=caller.name, needed=f"{READ} of all trees")
     named = [tree for name, tree in given if name == "tree"]
     for tree in named:
         if not caller.may_read(tree):

@@ -18,15 +18,14 @@ import msgspec
 from phaseline.engine.cells import places
 from phaseline.engine.client import maps
 from phaseline.engine.client.selection import by_id, order_of
-from phaseline.engine.errors import BadSetting, NameUnknown
 from phaseline.engine.http.call import Call, CallOf, HttpAnswer
 from phaseline.engine.http.cells.cells_service import CellsService, at, away
 from phaseline.engine.http.fleet import columns
 from phaseline.engine.http.reading.entities import PAGING, columns_at, counted, fleet_of, listed
 from phaseline.engine.http.service import Service, ViewAt
 from phaseline.engine.log.when import Moment
-from phaseline.engine.request_errors import BadParameter, OtherQuery
 from phaseline.schemas import codec
+from phaseline.schemas.errors import BadSetting, InvalidInput, NameUnknown
 from phaseline.schemas.records import Transition
 from phaseline.schemas.version import __version__
 
@@ -53,13 +52,13 @@ class CellsToken(NamedTuple):
 
     @classmethod
     def read(cls, text: str, query: int) -> "CellsToken":
-        """The token in a text; raises `OtherQuery`."""
+        """The token in a text; raises `InvalidInput.other_query`."""
         try:
             found = msgspec.json.decode(base64.urlsafe_b64decode(text + "=" * (-len(text) % 4)), type=cls)
         except ValueError:
-            raise OtherQuery(what="no list of this server") from None
+            raise InvalidInput.other_query(what="no list of this server") from None
         if found.query != query or found.offset < 0 or min(found.places.values(), default=0) < 0:
-            raise OtherQuery(what="another query")
+            raise InvalidInput.other_query(what="another query")
         return found
 
 
@@ -143,7 +142,7 @@ async def _views(call: CellsCall, stand: Mapping[str, int] | None) -> dict[str, 
     try:
         places.check_common(call.service.cells, when)
     except BadSetting as error:
-        raise BadParameter(name="at", problem=error.problem) from None
+        raise InvalidInput.bad_parameter(name="at", problem=error.problem) from None
     loaded = call.service.loaded()
     if stand is None:
         return {name: await one.view(when) for name, one in loaded.items()}

@@ -12,7 +12,6 @@ from typing import NamedTuple
 from starlette.responses import Response, StreamingResponse
 
 from phaseline.engine.cells import places
-from phaseline.engine.errors import BadSetting, NameUnknown, NoAnswer, PhaselineError
 from phaseline.engine.http.away import AWAY
 from phaseline.engine.http.call import HttpAnswer
 from phaseline.engine.http.cells.all_entities import CellsCall, of_cell
@@ -23,9 +22,8 @@ from phaseline.engine.http.reading import transitions as one_cell
 from phaseline.engine.http.reading.transitions import EVENTS, LINES, PLACE, STREAM_HEADERS, Stream
 from phaseline.engine.http.service import Service
 from phaseline.engine.log.when import NOW, parse
-from phaseline.engine.range_errors import NoSuchTime
-from phaseline.engine.request_errors import BadParameter
 from phaseline.schemas import codec
+from phaseline.schemas.errors import BadSetting, InvalidInput, NameUnknown, NoAnswer, PhaselineError
 
 LOOK = 0.5
 """Seconds between two looks whether a cell can be read."""
@@ -39,7 +37,7 @@ async def transitions(call: CellsCall) -> HttpAnswer | Response:
     form = one_cell.media_type(call.request.headers.get("accept", ""))
     if form not in (EVENTS, LINES):
         problem = f"of several cells there are {EVENTS} and {LINES}, not {form}"
-        raise BadParameter(name="Accept", problem=problem)
+        raise InvalidInput.bad_parameter(name="Accept", problem=problem)
     starts = _starts(call)
     loaded = call.service.loaded()
     after = {name: await one_cell.begins(one, None, starts[name]) for name, one in loaded.items()}
@@ -64,9 +62,9 @@ def _starts(call: CellsCall) -> dict[str, str]:
             found = places.for_each(names, places.read(start or "") or start or NOW)
             for when in found.values():
                 parse(when)
-    except (BadSetting, NameUnknown, NoSuchTime, ValueError) as error:
+    except (InvalidInput, NameUnknown, ValueError) as error:
         problem = error.problem if isinstance(error, BadSetting) else str(error)
-        raise BadParameter(name="from" if resumed is None else "Last-Event-ID", problem=problem) from None
+        raise InvalidInput.bad_parameter(name="from" if resumed is None else "Last-Event-ID", problem=problem) from None
     late = {name for name, one in call.service.cells.items() if one.problem is not None}
     return {name: now if when == NOW and name in late else str(when) for name, when in found.items()}
 

@@ -5,15 +5,18 @@ answering (`engine.http.app`).
 """
 
 import re
+from collections.abc import Iterator
 from urllib.parse import unquote_to_bytes
 
 from starlette.types import Receive, Scope, Send
 
 from phaseline.engine.http.access.access import Access
+from phaseline.engine.http.all_routes import all_routes
 from phaseline.engine.http.app import HttpApp
 from phaseline.engine.http.cells.cells_routes import CELL_ROUTES
 from phaseline.engine.http.cells.cells_service import CellsService
-from phaseline.engine.http.routes import ROUTES
+from phaseline.engine.http.routes import Route
+from phaseline.machines.compiler.kinds import Kinds
 
 OF_ONE = re.compile(rb"/v1/cells/([^/?]+)(/[^?].*)", re.DOTALL)
 
@@ -23,12 +26,8 @@ class CellsApp:
 
     def __init__(self, service: CellsService, access: Access) -> None:
         """access: who is let in, the same for all cells."""
-        own = (
-            *(one for one in ROUTES if one.path.startswith("/v1/")),
-            *(one._replace(path="/v1/metrics") for one in ROUTES if one.path == "/metrics"),
-        )
         self._all = HttpApp(service, access, CELL_ROUTES)
-        self._cells = {name: HttpApp(one, access, own) for name, one in service.cells.items()}
+        self._cells = {name: HttpApp(one, access, _within(one.kinds)) for name, one in service.cells.items()}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
@@ -40,3 +39,12 @@ class CellsApp:
         # The path stays as it was sent: it names the request in errors and ETags.
         within = {**scope, "raw_path": b"/v1" + found[2], "root_path": f"/v1/cells/{name}"}
         await self._cells[name](within, receive, send)
+
+
+def _within(kinds: Kinds) -> Iterator[Route]:
+    """The requests about one cell. Raises `SetupError.kinds_broken`."""
+    for route in all_routes(kinds.products):
+        if route.path.startswith("/v1/"):
+            yield route
+        elif route.path == "/metrics":
+            yield route._replace(path="/v1/metrics")

@@ -10,9 +10,9 @@ from typing import Any
 from phaseline.engine.http.service import Service, running
 from phaseline.engine.http.traffic import Traffic
 from phaseline.engine.log.when import Moment
-from phaseline.engine.request_errors import StillLoading
 from phaseline.engine.settings import DEFAULT_HISTORY, Settings
 from phaseline.machines.compiler.kinds import Kinds
+from phaseline.schemas.errors import NoAnswer
 from phaseline.schemas.records import timestamp
 
 
@@ -51,10 +51,10 @@ class CellsService:
             yield
 
     def loaded(self) -> dict[str, Service]:
-        """Those that have states to answer from; raises `StillLoading` if none has."""
+        """Those that have states to answer from; raises `NoAnswer.still_loading` if none has."""
         found = {name: one for name, one in self.cells.items() if one.problem is None}
         if not found:
-            raise StillLoading(entities=0, place=0)
+            raise NoAnswer.still_loading(entities=0, place=0)
         return found
 
     def told(self, moments: Mapping[str, Moment]) -> dict[str, Any]:

@@ -8,12 +8,12 @@ changes meanwhile, and nothing at first.
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
-from phaseline.engine.errors import EntityUnknown, TreeUnknown
 from phaseline.engine.http.fleet.fleet import GONE, LiveFleet
 from phaseline.engine.log import latest, log_records
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.state_view import Pattern, StateView
 from phaseline.engine.log.when import Moment
+from phaseline.schemas.errors import EntityUnknown, TreeUnknown
 from phaseline.schemas.records import State, Transition
 from phaseline.schemas.subjects import quoted_id, unquote
 
@@ -62,7 +62,7 @@ class FleetMoment(StateView):
         self, kind: str | None = None, below: str | None = None, state: str | None = None, *, deleted: bool = False,
         fits: Callable[[State], bool] | None = None,
     ) -> list[Transition]:  # fmt: skip
-        """As `states`; with `fits`, those of which a facet's state fits. Raises `InvalidId` for what cannot exist."""
+        """As `states`; with `fits`, those of which a facet's state fits. Raises `InvalidInput`."""
         latest.patterns(self.installation, kind, below)
         found = map(self._record, self._candidates(below, state, fits, deleted=deleted))
         return [

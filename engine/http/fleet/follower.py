@@ -18,7 +18,6 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 from phaseline.engine import logs
-from phaseline.engine.errors import PhaselineError
 from phaseline.engine.http.fleet.cascades import Cascades, Placed
 from phaseline.engine.http.fleet.fleet import LiveFleet
 from phaseline.engine.jetstream.direct_get import origin
@@ -26,11 +25,10 @@ from phaseline.engine.jetstream.reader import Stored
 from phaseline.engine.jetstream.stream_reader import read_all, reader_of
 from phaseline.engine.log import as_of, checkpoint, foreign, latest
 from phaseline.engine.log.archived import note
-from phaseline.engine.log.archived.archive_errors import NotInLog
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.log_records import record_in_log, record_in_state
-from phaseline.engine.request_errors import PlaceAhead, StillLoading
 from phaseline.schemas import wire_codec
+from phaseline.schemas.errors import NoAnswer, NotFound, NotInLog, PhaselineError
 from phaseline.schemas.records import Mark, Transition
 
 SLICE = 100
@@ -80,26 +78,26 @@ class Follower:
             self._move()
 
     async def ready(self, timeout: float) -> LiveFleet:
-        """The fleet, once it is exact; raises `StillLoading`, or the error that ended the following."""
+        """The fleet, once it is exact; raises `NoAnswer.still_loading`, or the error that ended the following."""
         try:
             async with asyncio.timeout(timeout):
                 while not self.is_exact.is_set():
                     self._raise_failure()
                     await self._moved.wait()
         except TimeoutError:
-            raise StillLoading(entities=len(self.fleet), place=self.fleet.place) from None
+            raise NoAnswer.still_loading(entities=len(self.fleet), place=self.fleet.place) from None
         self._raise_failure()
         return self.fleet
 
     async def reach(self, place: int, timeout: float) -> None:
-        """Wait until the fleet stands at this place or after it; raises `PlaceAhead`."""
+        """Wait until the fleet stands at this place or after it; raises `NotFound.place_ahead`."""
         try:
             async with asyncio.timeout(timeout):
                 while self.fleet.place < place:
                     self._raise_failure()
                     await self._moved.wait()
         except TimeoutError:
-            raise PlaceAhead(place=place, last=self.fleet.place) from None
+            raise NotFound.place_ahead(place=place, last=self.fleet.place) from None
 
     def _raise_failure(self) -> None:
         if self.failure is not None:

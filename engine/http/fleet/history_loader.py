@@ -12,18 +12,17 @@ from collections.abc import Sequence
 from msgspec.structs import replace
 
 from phaseline.engine import logs
-from phaseline.engine.errors import PhaselineError
 from phaseline.engine.http.fleet.cascades import Placed
 from phaseline.engine.http.fleet.follower import Follower
 from phaseline.engine.http.fleet.history import Base, FleetHistory
 from phaseline.engine.log.archived import note
-from phaseline.engine.log.archived.archive_errors import ArchivedMeanwhile, BadArchive
 from phaseline.engine.log.archived.chain import log_reader
 from phaseline.engine.log.as_of import AsOf
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.log_records import logged
 from phaseline.engine.log.state_view import Pattern
 from phaseline.engine.log.when import Moment
+from phaseline.schemas.errors import BadArchive, NoAnswer, PhaselineError
 from phaseline.schemas.records import Transition
 from phaseline.schemas.subjects import quoted_id
 
@@ -69,8 +68,9 @@ class HistoryLoader:
             while self.history is None:
                 try:
                     self.history = await self._load(installation)
-                except ArchivedMeanwhile:  # a part of it is in the archive now
-                    continue
+                except NoAnswer as error:
+                    if not NoAnswer.archived_meanwhile.made(error):  # else a part of it is in the archive now
+                        raise
                 except BadArchive as error:
                     log.warning("archive_unreadable", error=str(error))
                     installation = replace(installation, archive=None)

@@ -9,10 +9,10 @@ from typing import Any, NamedTuple
 
 from starlette.requests import Request
 
-from phaseline.engine.request_errors import BadBody, BadHeader, BodyTooLarge, KeysDiffer, MediaTypeUnknown
 from phaseline.schemas import bounds, codec
 from phaseline.schemas.cloudevents import binary_mode, content_types
 from phaseline.schemas.envelope import Invalid
+from phaseline.schemas.errors import InvalidInput
 
 LARGEST = 1 << 20
 """The most bytes of a body: a NATS server takes no larger message, unless it is told otherwise."""
@@ -35,17 +35,19 @@ class GivenEvents(NamedTuple):
 
 
 async def read(request: Request, largest: int = LARGEST) -> bytes:
-    """The whole body; raises `BodyTooLarge`, `MediaTypeUnknown`, `ClientDisconnect`."""
+    """The whole body; raises `InvalidInput.body_too_large`, `InvalidInput.media_type_unknown`, `ClientDisconnect`."""
     if (coding := request.headers.get("content-encoding", "identity")) != "identity":
-        raise MediaTypeUnknown(problem=f"a body in the coding {coding[:32]!r} is not taken: send it as it is")
+        raise InvalidInput.media_type_unknown(
+            problem=f"a body in the coding {coding[:32]!r} is not taken: send it as it is"
+        )
     length = request.headers.get("content-length", "")
     if length.isdecimal() and int(length) > largest:
-        raise BodyTooLarge(limit=largest)
+        raise InvalidInput.body_too_large(limit=largest)
     pieces, size = list[bytes](), 0
     async for piece in request.stream():
         size += len(piece)
         if size > largest:
-            raise BodyTooLarge(limit=largest)
+            raise InvalidInput.body_too_large(limit=largest)
         pieces.append(piece)
     return b"".join(pieces)
 
@@ -60,71 +62,77 @@ async def given(request: Request) -> GivenEvents:
         return GivenEvents([_keyed(request, _structured(media, await read(request)))])
     if any(name.startswith(binary_mode.PREFIX) for name in request.headers):
         return GivenEvents([_keyed(request, _binary(request, type_, await read(request)))])
-    raise MediaTypeUnknown(problem=f"a body of the type {type_[:64]!r} holds no event: {FORMS}")
+    raise InvalidInput.media_type_unknown(problem=f"a body of the type {type_[:64]!r} holds no event: {FORMS}")
 
 
 def _type_of(request: Request) -> str:
     types = request.headers.getlist("content-type")
     if len(types) > 1:
-        raise BadHeader(name="content-type", problem="stands twice")
+        raise InvalidInput.bad_header(name="content-type", problem="stands twice")
     type_ = types[0] if types else ""
     for parameter in type_.lower().split(";")[1:]:
         name, _, value = parameter.strip().partition("=")
         if name == "charset" and value.strip('"') not in ("utf-8", "utf8", "us-ascii"):
-            raise MediaTypeUnknown(problem=f"the charset {value[:32]!r} is not taken: send UTF-8")
+            raise InvalidInput.media_type_unknown(problem=f"the charset {value[:32]!r} is not taken: send UTF-8")
     return type_
 
 
 def _batch(request: Request, media: str, body: bytes) -> GivenEvents:
     if media != BATCH_JSON:
-        raise MediaTypeUnknown(problem=f"a batch of the type {media[:64]!r} is not taken: send {BATCH_JSON}")
+        raise InvalidInput.media_type_unknown(
+            problem=f"a batch of the type {media[:64]!r} is not taken: send {BATCH_JSON}"
+        )
     if KEY in request.headers:
-        raise BadHeader(name="Idempotency-Key", problem="belongs to one event; each event of a batch has its own id")
+        raise InvalidInput.bad_header(
+            name="Idempotency-Key", problem="belongs to one event; each event of a batch has its own id"
+        )
     try:
         found = codec.decode_text(body.decode())
     except (UnicodeDecodeError, codec.Undecodable) as error:
-        raise BadBody(problem=str(error)) from None
+        raise InvalidInput.bad_body(problem=str(error)) from None
     if not isinstance(found, list):
-        raise BadBody(problem=f"a batch is a list of events, found {type(found).__name__}")
+        raise InvalidInput.bad_body(problem=f"a batch is a list of events, found {type(found).__name__}")
     if len(found) > MOST:
-        raise BadBody(problem=f"a batch has at most {MOST:,} events, this one has {len(found):,}")
+        raise InvalidInput.bad_body(problem=f"a batch has at most {MOST:,} events, this one has {len(found):,}")
     return GivenEvents(found, is_batch=True)
 
 
 def _structured(media: str, body: bytes) -> dict[str, Any]:
     if media not in (content_types.JSON_EVENT, content_types.MSGPACK_EVENT):
         known = f"{content_types.JSON_EVENT}, {content_types.MSGPACK_EVENT}, {BATCH_JSON}"
-        raise MediaTypeUnknown(problem=f"an event of the type {media[:64]!r} is not taken: send {known}")
+        raise InvalidInput.media_type_unknown(problem=f"an event of the type {media[:64]!r} is not taken: send {known}")
     if (media == content_types.JSON_EVENT) != codec.is_json(body.lstrip()):
-        raise BadBody(problem=f"it is no {media}: it begins with {body[:16]!r}")
+        raise InvalidInput.bad_body(problem=f"it is no {media}: it begins with {body[:16]!r}")
     try:
         return codec.decode(body, bounds.LEVELS)
     except codec.Undecodable as error:
-        raise BadBody(problem=str(error)) from None
+        raise InvalidInput.bad_body(problem=str(error)) from None
 
 
 def _binary(request: Request, type_: str, body: bytes) -> dict[str, Any]:
     """The map of an event whose attributes are headers. Their rules are those of the NATS binding."""
     if "ce-datacontenttype" in request.headers:
-        raise BadHeader(name="ce-datacontenttype", problem="the type of the data is in content-type")
+        raise InvalidInput.bad_header(name="ce-datacontenttype", problem="the type of the data is in content-type")
     if body and type_ and not content_types.is_readable(type_):
-        raise MediaTypeUnknown(problem=f"data must be JSON or msgpack, its type is {type_[:64]!r}")
+        raise InvalidInput.media_type_unknown(problem=f"data must be JSON or msgpack, its type is {type_[:64]!r}")
     block = b"\r\n".join([b"", *(name + b": " + value for name, value in request.headers.raw), b"", b""])
     try:
         found = binary_mode.read(body, block)
     except (Invalid, codec.Undecodable) as error:
-        raise BadBody(problem=str(error)) if isinstance(error, codec.Undecodable) else _wrong(error) from None
+        raise (
+            InvalidInput.bad_body(problem=str(error)) if isinstance(error, codec.Undecodable) else _wrong(error)
+        ) from None
     needed = [
         name for name in binary_mode.REQUIRED if name not in found and not (name == "id" and KEY in request.headers)
     ]
     if needed:
         names = ", ".join(f"{binary_mode.PREFIX}{name}" for name in needed)
-        raise BadHeader(name=names, problem=f"is missing; {FORMS}")
+        raise InvalidInput.bad_header(name=names, problem=f"is missing; {FORMS}")
     return found
 
 
-def _wrong(error: Invalid) -> BadHeader:
-    return BadHeader(name="ce-", problem=str(error).removeprefix("headers: "))
+def _wrong(error: Invalid) -> InvalidInput:
+    return InvalidInput.bad_header(name="ce-", problem=str(error).removeprefix("headers: "))
 
 
 def _keyed(request: Request, event: Mapping[str, Any]) -> dict[str, Any]:
@@ -136,8 +144,8 @@ def _keyed(request: Request, event: Mapping[str, Any]) -> dict[str, Any]:
     if len(key) > 1 and key[0] == key[-1] == '"':
         key = key[1:-1]
     if len(keys) > 1 or not key.isprintable() or not 0 < len(key) <= 255:
-        raise BadHeader(name="Idempotency-Key", problem="must be one text of 1 to 255 characters")
+        raise InvalidInput.bad_header(name="Idempotency-Key", problem="must be one text of 1 to 255 characters")
     own = event.get("id")
     if own not in (None, key):
-        raise KeysDiffer(key=key, event=str(own)[:64])
+        raise InvalidInput.keys_differ(key=key, event=str(own)[:64])
     return {**event, "id": key}

@@ -9,7 +9,6 @@ from typing import Any
 
 from starlette.requests import Request
 
-from phaseline.engine.errors import EventGone, Undecided
 from phaseline.engine.http.call import Call, HttpAnswer
 from phaseline.engine.http.intake import bodies
 from phaseline.engine.http.intake.sending import Sender, outcome_map
@@ -18,8 +17,8 @@ from phaseline.engine.log.log_records import event_at
 from phaseline.engine.publish.outcomes import of_receipt
 from phaseline.engine.publish.single import Receipt
 from phaseline.engine.replay.dry_run import dry_run
-from phaseline.engine.request_errors import BadHeader, BadParameter
 from phaseline.schemas import codec
+from phaseline.schemas.errors import InvalidInput, NotFound, Undecided
 from phaseline.schemas.records import Rejection
 from phaseline.schemas.subjects import unquote
 
@@ -40,7 +39,7 @@ async def publish(call: Call) -> HttpAnswer:
     if not given.is_batch:
         return await _one(call, sender, given.events[0], seconds, dry=dry)
     if dry:
-        raise BadParameter(name="dry-run", problem="is for one event, and this is a batch")
+        raise InvalidInput.bad_parameter(name="dry-run", problem="is for one event, and this is a batch")
     results = await sender.store_all(given.events)
     return HttpAnswer({"results": results}, status=207 if any("problem" in one for one in results) else 202)
 
@@ -77,7 +76,9 @@ def _wait(request: Request) -> float:
         if one.strip().lower().partition(";")[0].partition("=")[0].strip() == "wait":
             found = _WAIT.match(one)
             if found is None:
-                raise BadHeader(name="Prefer", problem=f"wait takes seconds, as in wait=10, found {one.strip()[:32]!r}")
+                raise InvalidInput.bad_header(
+                    name="Prefer", problem=f"wait takes seconds, as in wait=10, found {one.strip()[:32]!r}"
+                )
             return min(float(found[1]), LONGEST)
     return 0.0
 
@@ -99,7 +100,7 @@ async def event(call: Call) -> HttpAnswer:
     service, sequence = call.service, call.values["sequence"]
     installation = service.installation
     found = await event_at(installation, sequence)
-    gone = EventGone(sequence=sequence, stream=installation.layout.events)
+    gone = NotFound.event_gone(sequence=sequence, stream=installation.layout.events)
     if found is None or not found.subject.startswith(f"{installation.prefix}.inbox."):
         raise gone
     token = found.subject.removeprefix(f"{installation.prefix}.inbox.").split(".")[1]

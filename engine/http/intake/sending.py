@@ -9,7 +9,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from phaseline.engine.client import maps
-from phaseline.engine.errors import NoAnswer, PhaselineError, Unsendable
 from phaseline.engine.http import problems
 from phaseline.engine.http.access.caller import Caller
 from phaseline.engine.http.service import Service
@@ -18,8 +17,8 @@ from phaseline.engine.publish import compose, outcomes, single
 from phaseline.engine.publish.compose import EventMessage
 from phaseline.engine.publish.outcomes import Outcome
 from phaseline.engine.publish.single import Receipt
-from phaseline.engine.request_errors import EventRejected, NotSent
 from phaseline.machines.compiler.kinds import Kinds
+from phaseline.schemas.errors import EventRefused, InvalidInput, NoAnswer, PhaselineError
 from phaseline.schemas.records import Rejection
 from phaseline.schemas.subjects import unquote
 
@@ -33,15 +32,17 @@ class Sender:
     """
 
     def __init__(self, service: Service, caller: Caller, *, check: bool = True, dry: bool = False) -> None:
-        """Raises `StillLoading` before there is an installation."""
+        """Raises `NoAnswer.still_loading` before there is an installation."""
         self._service, self._may = service, caller.check_try if dry else caller.check_publish
         self._installation = service.installation
         self._kinds = service.kinds if check else None
 
     def packed(self, event: Any) -> EventMessage:
-        """The message of an event; raises `Unsendable`, `EventRefused`, `NotAllowed`."""
+        """The message of an event; raises `EventRefused.unsendable`, `EventRefused`, `InvalidInput.not_allowed`."""
         if not isinstance(event, Mapping):
-            raise Unsendable(reason="undecodable", message=f"an event is a map, found {type(event).__name__}")
+            raise EventRefused.unsendable(
+                reason="undecodable", message=f"an event is a map, found {type(event).__name__}"
+            )
         message = compose.pack(self._installation.subjects, event, self._kinds)
         self._may(self._root(message))
         return message
@@ -51,13 +52,13 @@ class Sender:
         return await single.publish(self._installation.wire, message, self._service.settings.request_timeout)
 
     async def store_and_wait(self, message: EventMessage, seconds: float) -> Outcome:
-        """Store one event and wait for its outcome; raises `Undecided`, `EventRejected`."""
+        """Store one event and wait for its outcome; raises `Undecided`, `InvalidInput.event_rejected`."""
         patience = self._service.settings.request_timeout
         found = await outcomes.of_message(self._installation, message, self._root(message), patience, seconds)
         for one in found.records:
             if isinstance(one.record, Rejection):
                 reason, said = one.record.reason, one.record.message
-                raise EventRejected(
+                raise InvalidInput.event_rejected(
                     sequence=found.receipt.sequence, place=one.sequence, reason=reason, message=said
                 ) from None
         return found
@@ -81,7 +82,7 @@ class Sender:
         for index, message in messages:
             try:
                 if failed is not None:
-                    raise NotSent(before=failed)
+                    raise NoAnswer.not_sent(before=failed)
                 results[index] = (await self.store(message))._asdict()
             except PhaselineError as error:
                 results[index] = {"problem": problems.problem(error, EVENTS)}

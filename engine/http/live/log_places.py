@@ -15,7 +15,7 @@ from phaseline.engine.jetstream.reader import Stored
 from phaseline.engine.jetstream.stream_reader import StreamReader
 from phaseline.engine.log.archived.chain import log_reader
 from phaseline.engine.log.installation import Installation
-from phaseline.engine.request_errors import ServerFull
+from phaseline.schemas.errors import NoAnswer
 
 AT_ONCE, WAITING = 3, 32
 """How many read the log at the same time; how many requests wait for that. Streams have seats, and wait."""
@@ -33,7 +33,7 @@ class LogPlaces:
 
     @asynccontextmanager
     async def taken(self) -> AsyncIterator[None]:
-        """Read while the block runs; raises `ServerFull`."""
+        """Read while the block runs; raises `NoAnswer.server_full`."""
         await self.take(is_seated=False)
         try:
             yield
@@ -41,15 +41,15 @@ class LogPlaces:
             self.give_back()
 
     async def take(self, *, is_seated: bool) -> None:
-        """Wait for a turn; raises `ServerFull`. is_seated: whether it is for a stream."""
+        """Wait for a turn; raises `NoAnswer.server_full`. is_seated: whether it is for a stream."""
         if not is_seated and self._waiting >= WAITING:
-            raise ServerFull(what="requests that read the log")
+            raise NoAnswer.server_full(what="requests that read the log")
         self._waiting += 1
         try:
             async with asyncio.timeout(PATIENCE):
                 await self._free.acquire()
         except TimeoutError:
-            raise ServerFull(what="requests that read the log") from None
+            raise NoAnswer.server_full(what="requests that read the log") from None
         finally:
             self._waiting -= 1
 

@@ -24,8 +24,8 @@ async def pieces(
 ) -> AsyncIterator[tuple[int, list[Piece]]]:
     """The records with after < place <= up_to, in chunks with the place up to which each is complete.
 
-    is_seated: whether it is for a stream. Who has a chunk may clear its list. Raises `ServerFull`, and `NoAnswer` if
-    NATS is away for long meanwhile.
+    is_seated: whether it is for a stream. Who has a chunk may clear its list. Raises `NoAnswer` if the server is full,
+    or NATS is away for long meanwhile.
     """
     if up_to <= after:
         return

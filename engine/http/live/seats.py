@@ -9,7 +9,7 @@ from contextlib import contextmanager
 
 from phaseline.engine.http.clients import Clients
 from phaseline.engine.http.live.hub import Topic
-from phaseline.engine.request_errors import ServerFull, TooManyStreams
+from phaseline.schemas.errors import InvalidInput, NoAnswer, PhaselineError
 
 ALL, ONE = 0.75, 0.5
 """How much of the room for connections streams may take: all together, and those of one caller."""
@@ -26,10 +26,10 @@ class Seats:
         self._taken: Counter[tuple[str, Topic]] = Counter()
 
     def check(self, caller: str, topic: Topic) -> None:
-        """Raise `TooManyStreams` or `ServerFull` if there is no seat for one more."""
+        """Raise `InvalidInput.too_many_streams` or `NoAnswer.server_full` if there is no seat for one more."""
         try:
             self._check(caller, topic)
-        except (TooManyStreams, ServerFull):
+        except PhaselineError:
             self._clients.refuse("streams", caller)
             raise
 
@@ -37,16 +37,16 @@ class Seats:
         room = self._clients.room
         own = sum(number for (name, _), number in self._taken.items() if name == caller)
         if own >= room * ONE:
-            raise TooManyStreams(name=caller, what="streams", most=int(room * ONE))
+            raise InvalidInput.too_many_streams(name=caller, what="streams", most=int(room * ONE))
         if self._taken.total() >= room * ALL:
-            raise ServerFull(what="streams")
+            raise NoAnswer.server_full(what="streams")
         if topic.is_plain or (caller, topic) in self._taken:
             return
         filters = [(name, one) for name, one in self._taken if not one.is_plain]
         if sum(name == caller for name, _ in filters) >= OF_ONE:
-            raise TooManyStreams(name=caller, what="streams with different filters", most=OF_ONE)
+            raise InvalidInput.too_many_streams(name=caller, what="streams with different filters", most=OF_ONE)
         if len({one for _, one in filters} | {topic}) > FILTERS:
-            raise ServerFull(what="streams with different filters")
+            raise NoAnswer.server_full(what="streams with different filters")
 
     @contextmanager
     def taken(self, caller: str, topic: Topic) -> Iterator[None]:

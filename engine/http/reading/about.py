@@ -11,12 +11,11 @@ from typing import Any
 from starlette.responses import Response
 
 from phaseline import schemas
-from phaseline.engine.errors import NameUnknown, PhaselineError
 from phaseline.engine.http.access.caller import READ
 from phaseline.engine.http.call import Call, CallOf, HttpAnswer
 from phaseline.engine.page.files import FIRST_SCREEN, INDEX, LOGIN, MAIN, files, modules
-from phaseline.engine.request_errors import PathUnknown
 from phaseline.machines.docs import layout, plain
+from phaseline.schemas.errors import NameUnknown, NotFound, PhaselineError
 from phaseline.schemas.similar import did_you_mean
 from phaseline.schemas.version import __version__
 
@@ -100,5 +99,5 @@ async def page(call: Call) -> Response:
 def _file(name: str) -> Response:
     found = files().get(name)
     if found is None:
-        raise PathUnknown(path=f"/page/{name[:128]}", meant=did_you_mean(name, files()))
+        raise NotFound.path_unknown(path=f"/page/{name[:128]}", meant=did_you_mean(name, files()))
     return Response(found.body, media_type=found.type, headers={"Cache-Control": "no-cache"})

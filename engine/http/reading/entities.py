@@ -25,10 +25,10 @@ from phaseline.engine.http.service import ViewAt
 from phaseline.engine.log import latest
 from phaseline.engine.log.watch import RecordFilter, chosen
 from phaseline.engine.log.when import NOW, Moment
-from phaseline.engine.request_errors import BadParameter, OtherQuery, StillLoading
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.docs import wording
 from phaseline.schemas import codec
+from phaseline.schemas.errors import InvalidInput, NoAnswer
 from phaseline.schemas.records import Entity, Transition, timestamp
 
 PAGING = ("continue", "limit")
@@ -48,13 +48,13 @@ class PageToken(NamedTuple):
 
     @classmethod
     def read(cls, text: str, query: int) -> "PageToken":
-        """The token in a text; raises `OtherQuery`."""
+        """The token in a text; raises `InvalidInput.other_query`."""
         try:
             found = msgspec.json.decode(base64.urlsafe_b64decode(text + "=" * (-len(text) % 4)), type=cls)
         except ValueError:
-            raise OtherQuery(what="no list of this server") from None
+            raise InvalidInput.other_query(what="no list of this server") from None
         if found.query != query or found.offset < 0 or found.place < 0:
-            raise OtherQuery(what="another query")
+            raise InvalidInput.other_query(what="another query")
         return found
 
 
@@ -127,7 +127,7 @@ def _selector(text: str | None) -> Selector:
     try:
         return EVERYTHING if text is None else Selector.read(text)
     except ValueError as error:
-        raise BadParameter(name="label", problem=str(error)) from None
+        raise InvalidInput.bad_parameter(name="label", problem=str(error)) from None
 
 
 async def entity(call: Call) -> HttpAnswer:
@@ -211,7 +211,7 @@ async def strip(call: Call) -> HttpAnswer:
     fleet = await service.fleet()
     history = service.history.history
     if history is None:
-        raise StillLoading(entities=len(fleet), place=fleet.place)
+        raise NoAnswer.still_loading(entities=len(fleet), place=fleet.place)
     last = await service.moment(values["to"] or NOW)
     first = await service.beginning(values["from"], values["to"], last)
     if _trees(call) != (None,):

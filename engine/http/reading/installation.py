@@ -1,13 +1,11 @@
-"""The installation as a whole: what is where, who decides, what waits; and the status of a product's resources.
+"""The installation as a whole: what is where, who decides, what waits.
 
-Belongs here: the handlers of these routes. Does not: the status itself (`engine.emco_status`, `client.fleet_counts`),
-asking the owners (`publish.backlog`).
+Belongs here: the handler of this route. Does not: asking the owners (`publish.backlog`).
 """
 
 import asyncio
 from typing import Any
 
-from phaseline.engine.errors import ApiFailed, NoAnswer, NotPermitted
 from phaseline.engine.http.call import Call, HttpAnswer
 from phaseline.engine.http.fleet import columns
 from phaseline.engine.log import latest, table_eras
@@ -15,11 +13,8 @@ from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.when import Moment
 from phaseline.engine.publish.backlog import owner_of
 from phaseline.engine.publish.living_workers import living
-from phaseline.engine.request_errors import BadParameter
+from phaseline.schemas.errors import ApiFailed, NoAnswer, NotPermitted
 from phaseline.schemas.records import timestamp
-
-FLEET, EMCO = ("git_repo", "bundle", "bundle_deployment"), "emco_resource"
-"""The kinds that have a status."""
 
 
 async def summary(call: Call) -> HttpAnswer:
@@ -99,18 +94,3 @@ async def _stream(installation: Installation, name: str) -> dict[str, Any]:
         "last": state["last_seq"], "last_time": state["last_ts"], "subjects": state.get("num_subjects", 0),
         "replicas": info["config"]["num_replicas"],
     }  # fmt: skip
-
-
-async def status(call: Call) -> HttpAnswer:
-    """The status of an EMCO resource, in both shapes; for kinds of Fleet, their counts."""
-    values = dict(call.values)
-    kind, resource, at = values.pop("kind"), values.pop("id"), values.pop("at")
-    view = await call.service.view(at)
-    if kind in FLEET:
-        await view.entities.get(kind, resource)
-        found = await view.entities.fleet.counts(resource)
-    elif kind == EMCO:
-        found = await view.entities.emco.status(resource, **values)
-    else:
-        raise BadParameter(name="kind", problem=f"{kind} has no status: {', '.join((EMCO, *FLEET))} have one")
-    return HttpAnswer({"status": found}, view.moment, is_past=view.is_past)

@@ -9,13 +9,12 @@ from typing import Any
 
 from phaseline.engine.client import maps
 from phaseline.engine.client.rejection_counts import RejectionCounts
-from phaseline.engine.errors import NotRejected, RecordNotFound
 from phaseline.engine.http.call import Call, HttpAnswer
 from phaseline.engine.log import log_records
 from phaseline.engine.log.log_records import Logged
 from phaseline.engine.log.watch import RecordFilter
-from phaseline.engine.request_errors import NothingToRead
 from phaseline.schemas import codec
+from phaseline.schemas.errors import NotFound
 from phaseline.schemas.records import Rejection
 
 
@@ -77,7 +76,7 @@ async def _found(call: Call, place: int) -> tuple[Logged, Rejection]:
     await call.service.fleet()
     logged = await _readable(call, place)
     if not isinstance(logged.record, Rejection):
-        raise NotRejected(place=place, actual="a transition")
+        raise NotFound.not_rejected(place=place, actual="a transition")
     return logged, logged.record
 
 
@@ -85,13 +84,13 @@ async def _readable(call: Call, place: int) -> Logged:
     """The record at a place; a caller cannot tell what is in a tree that they may not read from what is not there."""
     try:
         logged = await call.service.client.record(place)
-    except RecordNotFound:
-        if call.caller.trees:
-            raise NothingToRead(place=place) from None
+    except NotFound as error:
+        if call.caller.trees and NotFound.record_not_found.made(error):
+            raise NotFound.nothing_to_read(place=place) from None
         raise
     record = logged.record
     if not call.caller.may_read(record.id if isinstance(record, Rejection) else record.entity.id):
-        raise NothingToRead(place=place)
+        raise NotFound.nothing_to_read(place=place)
     return logged
 
 

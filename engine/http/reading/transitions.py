@@ -12,7 +12,6 @@ from typing import Any
 
 from starlette.responses import Response, StreamingResponse
 
-from phaseline.engine.errors import NoAnswer
 from phaseline.engine.http import problems
 from phaseline.engine.http.away import AWAY
 from phaseline.engine.http.call import Call, CallOf, HttpAnswer
@@ -23,8 +22,8 @@ from phaseline.engine.http.service import REACH, Service
 from phaseline.engine.log import latest
 from phaseline.engine.log.watch import RecordFilter, chosen
 from phaseline.engine.log.when import NOW, START, Moment, parse
-from phaseline.engine.request_errors import BadParameter, ServerFull, TooManyStreams
 from phaseline.schemas import codec
+from phaseline.schemas.errors import InvalidInput, NoAnswer, PhaselineError
 from phaseline.schemas.records import timestamp
 
 EVENTS, LINES = "text/event-stream", "application/x-ndjson"
@@ -62,7 +61,7 @@ async def transitions(call: Call) -> HttpAnswer | Response:
 
 
 def streamed(call: CallOf[Any], topic: Topic, events: AsyncIterator[bytes]) -> Response:
-    """The answer with a stream of server-sent events; raises `TooManyStreams`, `ServerFull`."""
+    """The answer with a stream of server-sent events; raises `InvalidInput`, `NoAnswer`."""
     seats, sender = call.service.traffic.seats, call.sender
     seats.check(sender, topic)
 
@@ -71,8 +70,9 @@ def streamed(call: CallOf[Any], topic: Topic, events: AsyncIterator[bytes]) -> R
             with seats.taken(sender, topic):
                 async for data in events:
                     yield data
-        except (TooManyStreams, ServerFull):  # others were faster; the reader comes again, and is told
-            return
+        except PhaselineError as error:
+            if not (InvalidInput.too_many_streams.made(error) or NoAnswer.server_full.made(error)):
+                raise  # else others were faster; the reader comes again, and is told
 
     return StreamingResponse(seated(), headers=STREAM_HEADERS, media_type=EVENTS)
 
@@ -91,7 +91,7 @@ def topic_of(call: CallOf[Any]) -> Topic:
         latest.check_tree(one)
     form: Form = values["form"]
     if form == COLUMNS and values["rejections"]:
-        raise BadParameter(name="form", problem="columns have no rejections: leave `rejections` out")
+        raise InvalidInput.bad_parameter(name="form", problem="columns have no rejections: leave `rejections` out")
     return Topic(wanted, form, call.trees if more else ())
 
 
@@ -109,7 +109,7 @@ async def begins(service: Service, resumed: str | None, start: str | None) -> in
     fleet = await service.fleet()
     if resumed is not None:
         if not (resumed.isascii() and resumed.isdecimal() and len(resumed) < 19):
-            raise BadParameter(name="Last-Event-ID", problem=f"must be a place, found {resumed[:64]!r}")
+            raise InvalidInput.bad_parameter(name="Last-Event-ID", problem=f"must be a place, found {resumed[:64]!r}")
         after = int(resumed)
     elif start in (None, NOW):
         return fleet.place

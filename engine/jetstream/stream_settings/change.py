@@ -10,13 +10,12 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from phaseline.engine.errors import ApiFailed, NatsUnreachable, NoAnswer
 from phaseline.engine.jetstream.api_reply import can_pass
 from phaseline.engine.jetstream.stream_settings.differences import StreamDifference
 from phaseline.engine.jetstream.stream_settings.fill import KEPT_BYTES
 from phaseline.engine.jetstream.stream_settings.report import StreamReport, late_copies
-from phaseline.engine.jetstream.stream_settings.stream_errors import CopiesLate, StreamFixed, StreamUnchanged
 from phaseline.engine.jetstream.wire import Wire
+from phaseline.schemas.errors import ApiFailed, NatsUnreachable, NoAnswer, SetupError
 
 PATIENCE = 120.0
 """Seconds without any progress after which nobody waits for copies any more."""
@@ -34,11 +33,11 @@ class Copying(NamedTuple):
 
 
 def check(reports: Sequence[StreamReport]) -> None:
-    """Raise `StreamFixed` if one of the differences cannot be changed. Nothing is changed then."""
+    """Raise `SetupError.stream_fixed` if one of the differences cannot be changed. Nothing is changed then."""
     for report in reports:
         for one in report.differences:
             if not one.can_change:
-                raise StreamFixed(
+                raise SetupError.stream_fixed(
                     stream=one.stream, setting=one.setting, found=one.found, wanted=one.wanted, way_out=one.way_out
                 )
 
@@ -46,7 +45,7 @@ def check(reports: Sequence[StreamReport]) -> None:
 async def change(wire: Wire, report: StreamReport, progress: Callable[[Copying], None]) -> None:
     """Change a stream as its differences say, and wait until its copies are up to date.
 
-    Raises `StreamUnchanged` if the server refuses, `CopiesLate` if nothing moves for `PATIENCE` seconds.
+    Raises `SetupError` if the server refuses, `NoAnswer` if nothing moves for `PATIENCE` seconds.
     """
     name = report.stream
     config = (await wire.api(f"STREAM.INFO.{name}"))["config"]
@@ -56,7 +55,7 @@ async def change(wire: Wire, report: StreamReport, progress: Callable[[Copying],
         if can_pass(error):
             raise
         settings = ", ".join(one.setting for one in report.differences)
-        raise StreamUnchanged(stream=name, settings=settings, problem=error.description) from error
+        raise SetupError.stream_unchanged(stream=name, settings=settings, problem=error.description) from error
     await until_copied(wire, name, progress)
 
 
@@ -86,7 +85,7 @@ async def until_copied(wire: Wire, name: str, progress: Callable[[Copying], None
                 progress(found)
                 last, since = found, time.monotonic()
         if time.monotonic() - since > PATIENCE:
-            raise CopiesLate(stream=name, seconds=PATIENCE, late=late)
+            raise NoAnswer.copies_late(stream=name, seconds=PATIENCE, late=late)
         await asyncio.sleep(LOOK)
 
 

@@ -10,10 +10,10 @@ from typing import Any
 import msgspec
 
 from phaseline.engine import logs
-from phaseline.engine.errors import ApiFailed, StreamsDiffer
 from phaseline.engine.jetstream.stream_settings.differences import Config, StreamDifference, differences
 from phaseline.engine.jetstream.stream_settings.fill import Fill
 from phaseline.engine.jetstream.wire import Wire
+from phaseline.schemas.errors import ApiFailed, SetupError
 
 STREAM_NOT_FOUND = 10059
 APPLY = "`phaseline streams --apply` changes it"
@@ -70,11 +70,11 @@ def late_copies(info: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def check(name: str, found: Config, wanted: Config) -> None:
-    """Raise `StreamsDiffer` if no worker can work with a stream of this configuration; log what else differs."""
+    """Raise `SetupError` if no worker can work with a stream of this configuration; log what else differs."""
     for one in differences(name, found, wanted):
         if one.needed:
             difference = f"{one.setting}: {one.found}, wanted {one.wanted}"
-            raise StreamsDiffer(stream=name, difference=difference, way_out=one.way_out or APPLY)
+            raise SetupError.streams_differ(stream=name, difference=difference, way_out=one.way_out or APPLY)
         log.warning(
             "stream_differs", stream=name, setting=one.setting, found=one.found, wanted=one.wanted,
             hint=one.way_out or APPLY,

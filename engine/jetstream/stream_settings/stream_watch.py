@@ -8,10 +8,10 @@ import asyncio
 from contextlib import suppress
 
 from phaseline.engine import logs
-from phaseline.engine.errors import ApiFailed, NoAnswer, SetupError
 from phaseline.engine.jetstream.stream_settings.fill import Fill
 from phaseline.engine.jetstream.streams import Layout
 from phaseline.engine.jetstream.wire import Wire
+from phaseline.schemas.errors import ApiFailed, NoAnswer, SetupError
 
 LOOK = 30.0
 """Seconds between two looks."""

@@ -11,9 +11,9 @@ from typing import Self
 
 from phaseline.engine.jetstream.reader import Stored
 from phaseline.engine.jetstream.stream_reader import StreamReader, reader_of
-from phaseline.engine.log.archived.archive_errors import ArchivedMeanwhile
 from phaseline.engine.log.archived.log_archive import LogArchive
 from phaseline.engine.log.installation import Installation
+from phaseline.schemas.errors import NoAnswer
 from phaseline.schemas.records import nanoseconds
 
 
@@ -30,7 +30,7 @@ class ArchiveReader:
     """Reads the records of an archive, then the messages of the stream behind them.
 
     The log may be archived further meanwhile. What was trimmed before it was read is missing then, and
-    `ArchivedMeanwhile` is raised in place of the end.
+    `NoAnswer.archived_meanwhile` is raised in place of the end.
     """
 
     def __init__(
@@ -106,7 +106,7 @@ class ArchiveReader:
         if self._past is None and not self._is_whole and self._rest.caught_up:
             archived = await self._archive.follow()
             if archived >= self._first:
-                raise ArchivedMeanwhile(archive=self._archive.name, place=archived)
+                raise NoAnswer.archived_meanwhile(archive=self._archive.name, place=archived)
             self._is_whole = True
 
 

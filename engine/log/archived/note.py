@@ -14,11 +14,11 @@ import msgspec
 from phaseline.engine.jetstream.direct_get import LastMessage
 from phaseline.engine.jetstream.reader import Stored
 from phaseline.engine.log import foreign
-from phaseline.engine.log.archived.archive_errors import NotInLog
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.log_records import direct, message_in
 from phaseline.engine.log.when import Time
 from phaseline.schemas import codec
+from phaseline.schemas.errors import NotInLog
 from phaseline.schemas.records import timestamp
 
 Count = Annotated[int, msgspec.Meta(ge=0, le=2**63 - 1)]

@@ -40,7 +40,7 @@ async def change_tables(
     """Finish a change that is under way, and carry out another one if the tables or their setting differ.
 
     states: of the partition. last: its last note. wanted: the note as it should be, whose position is not known yet.
-    accepted: the digest of the tables that may strand entities. Raises `StatesStranded`.
+    accepted: the digest of the tables that may strand entities. Raises `SetupError.states_stranded`.
     """
     try:
         if last is not None and last.former and last.digest == wanted.digest:

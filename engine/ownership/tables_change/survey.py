@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterable, Sequence
 
 from phaseline.engine.core.tables_change import stranded
 from phaseline.engine.core.tables_change.stranded import Lot, Lots
-from phaseline.engine.errors import StatesStranded
 from phaseline.engine.jetstream.reader import Stored
 from phaseline.engine.jetstream.stream_reader import read_all
 from phaseline.engine.log import table_eras
@@ -18,6 +17,7 @@ from phaseline.engine.log.log_records import entities_in_state, last_transition
 from phaseline.engine.log.table_eras import Era
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.compiler.retiring.state_map import facet_states
+from phaseline.schemas.errors import SetupError
 from phaseline.schemas.records import Entity
 
 NAMED = 5
@@ -55,7 +55,7 @@ async def _entity(installation: Installation, start: str, stored: Stored) -> Ent
 
 
 async def check(installation: Installation, eras: Sequence[Era | None], accepted: str) -> None:
-    """Raise `StatesStranded` if the tables changed since these last notes and strand entities.
+    """Raise `SetupError.states_stranded` if the tables changed since these last notes and strand entities.
 
     accepted: the digest of the tables that may strand them.
     """
@@ -67,14 +67,14 @@ async def check(installation: Installation, eras: Sequence[Era | None], accepted
 
 
 def refuse(kinds: Kinds, found: Lots) -> None:
-    """Raise `StatesStranded` if some of these are stranded."""
+    """Raise `SetupError.states_stranded` if some of these are stranded."""
     left = Lots({lot: count for lot, count in found.items() if lot.fate == "stranded"})
     if left:
         lots = left.most_common(NAMED)
         more = f" and {len(left) - NAMED} more states" if len(left) > NAMED else ""
         what = ", ".join(f"{count:,} {lot.kind} {lot.state}" for lot, count in lots)
         write = remedy(kinds, lots[0][0])
-        raise StatesStranded(entities=left.total(), digest=kinds.digest, what=f"{what}{more}", write=write)
+        raise SetupError.states_stranded(entities=left.total(), digest=kinds.digest, what=f"{what}{more}", write=write)
 
 
 def remedy(kinds: Kinds, lot: Lot) -> str:

@@ -1,7 +1,7 @@
 """What this package adds to Phaseline. Belongs here: the product, which names everything else."""
 
 from acme_kinds.release import RELEASE
-from phaseline.tables import Product, ProductCommand, WorkerService
+from phaseline.tables import ClientView, Product, ProductCommand, WorkerService
 
 ACME = Product(
     "Acme",
@@ -10,4 +10,6 @@ ACME = Product(
     commands=(
         ProductCommand("readiness", "acme_kinds.command:readiness", "Show whether a release of Acme's may start."),
     ),
+    routes=("acme_kinds.routes:ROUTES",),
+    views=(ClientView("acme", "acme_kinds.reads:Acme"),),
 )

@@ -10,4 +10,7 @@ def workflow(live: ManifestPart, _: Profile) -> HealthResult:
     status = live.map("status")
     rules = {"Succeeded": healthy, "Failed": degraded, "Error": degraded}
     rules |= dict.fromkeys(("", "Pending", "Running"), progressing)
-    return rules.get(status.text("phase"), unknown)(status.text("message"))
+    phase, message = status.text("phase"), status.text("message")
+    if phase not in rules:
+        return unknown(message or f"its phase is {phase}, which is not known")
+    return rules[phase](message)

@@ -6,13 +6,14 @@ decides. Does not: what a word means (`polarity`), kinds that are listed (`regis
 
 from collections.abc import Iterator
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from phaseline.machines.kubernetes.health import polarity, words
 from phaseline.machines.kubernetes.health.result import Evidence, HealthResult, Told, not_assessed
 from phaseline.machines.kubernetes.health.view import (
     Manifest,
     ObjectView,
+    conditions_in,
     evidence_of,
     members,
     number,
@@ -24,10 +25,13 @@ from phaseline.machines.kubernetes.manifest_id import MAPS
 from phaseline.machines.kubernetes.profiles import DEGRADED, HEALTHY, PAUSED, PROGRESSING, UNKNOWN
 
 NOTHING_KNOWN = "its status has no condition that is known"
+PARTS_SILENT = "not all of its parts say how they are"
 NO_STATUS = "it has no status"
 VERDICTS = {FAILURE: DEGRADED, PAUSE: PAUSED, WORK: PROGRESSING, DOUBT: UNKNOWN, SUCCESS: HEALTHY, PART: HEALTHY}
 """By what a finding means, the verdict; the first that is found decides."""
 COUNTERS = ("updatedReplicas", "readyReplicas", "availableReplicas")
+SAID_IN = ("message", "description", "detail", "reason", "error", "code")
+"""Where an error that is a map says what it is."""
 INFO, WARNING = "Info", "Warning"
 
 
@@ -42,7 +46,8 @@ def by_general_rule(live: Manifest) -> HealthResult:
     """The health of an object of any kind."""
     view = ObjectView(live)
     conditions = [*view.every_condition()]
-    found = [*_paused(view), *_said(view, conditions), *_fields(view)]
+    silent = _silent(view)
+    found = [*_paused(view), *_said(view, conditions, silent), *_fields(view)]
     found += _counted(view, has_said=bool(found))
     for means, verdict in VERDICTS.items():
         if decides := [one.evidence for one in found if one.means == means]:
@@ -52,6 +57,8 @@ def by_general_rule(live: Manifest) -> HealthResult:
             return HealthResult.told_by(verdict, _message(decides[0]), tell)
     if not view.status:
         return not_assessed(NO_STATUS)
+    if silent:
+        return not_assessed(PARTS_SILENT)
     unknown = ", ".join(sorted({text(one.get("type")) for one in conditions} - {""}))
     return not_assessed(f"{NOTHING_KNOWN} ({unknown})" if unknown else NOTHING_KNOWN)
 
@@ -64,21 +71,37 @@ def _message(one: Evidence) -> str:
     return one.message or one.reason or f"{one.condition} is {one.status}"
 
 
-def _said(view: ObjectView, conditions: list[Manifest]) -> Iterator[StatusWord]:
-    """What the conditions say. Types that are not known say nothing."""
+def _silent(view: ObjectView) -> set[int]:
+    """The conditions of parts in lists of which another part says nothing that is known: these make nothing Healthy."""
+    silent: set[int] = set()
+    for name, listed in view.status.items():
+        parts = [conditions_in(one) for one in listed] if name != "conditions" and isinstance(listed, list) else []
+        told = [any(polarity.of_type(text(one.get("type"))) for one in part) for part in parts]
+        if any(told) and not all(told):
+            silent |= {id(one) for part in listed if isinstance(part, MAPS) for one in _listed(part)}
+    return silent
+
+
+def _listed(part: Manifest) -> list[Any]:
+    found = part.get("conditions")
+    return found if isinstance(found, list) else []
+
+
+def _said(view: ObjectView, conditions: list[Manifest], silent: set[int]) -> Iterator[StatusWord]:
+    """What the conditions say. Types that are not known say nothing, nor do those in `silent` of a success."""
     for one in conditions:
         kind, status = text(one.get("type")), text(one.get("status"))
         meaning = polarity.of_type(kind)
         if meaning is None or one.get("severity") == INFO:
             continue
-        means = polarity.means_of(meaning, status, text(one.get("reason")))
+        means = polarity.means_of(meaning, status, text(one.get("reason")), text(one.get("message")))
         if means == FAILURE and one.get("severity") == WARNING:
             means = WORK
         if means in words.HELD_BY and not view.is_current(one):
             seen = text(one.get("observedGeneration"))
             stale = f"{kind} is of generation {seen}, and generation {view.generation} is asked for"
             yield StatusWord(WORK, evidence_of(one)._replace(message=stale))
-        elif means:
+        elif means and not (means in (SUCCESS, PART) and id(one) in silent):
             yield StatusWord(means, evidence_of(one))
 
 
@@ -108,10 +131,17 @@ def _values(view: ObjectView, part: Manifest, where: str) -> Iterator[StatusWord
             continue
         if means == SUCCESS and to_end and text(value).lower() == "running":
             means = WORK
-        said = message if name not in words.ERRORS else value.get("message") if isinstance(value, MAPS) else value
-        yield StatusWord(
-            means, Evidence(f"{where}.{name}", text(value), message=text(said) if means != SUCCESS else "")
-        )
+        said = message if not polarity.is_error(name) else _error(value)
+        yield StatusWord(means, Evidence(f"{where}.{name}", text(value), message=said if means != SUCCESS else ""))
+
+
+def _error(value: Any) -> str:
+    """What an error says, the first of several."""
+    if isinstance(value, list):
+        return next((said for one in value if (said := _error(one))), "")
+    if isinstance(value, MAPS):
+        return next((text(value[name]) for name in SAID_IN if text(value.get(name))), "")
+    return text(value)
 
 
 def _parts(view: ObjectView, name: str) -> Iterator[StatusWord]:
@@ -124,7 +154,7 @@ def _parts(view: ObjectView, name: str) -> Iterator[StatusWord]:
             if isinstance(one, MAPS):
                 found += _values(view, one, where)
     past = polarity.is_of_another_time(name)
-    yield from (one for one in found if one.means == FAILURE or (one.means != SUCCESS and not past))
+    yield from (one for one in found if one.means == FAILURE or (one.means not in (SUCCESS, PAUSE) and not past))
     if found and not past and isinstance(above, MAPS) and all(one.means == SUCCESS for one in found):
         yield found[0]
 
@@ -152,11 +182,11 @@ def _paused(view: ObjectView) -> Iterator[StatusWord]:
     """What pauses the object: a field of its spec, or an annotation."""
     for path in words.PAUSED_BY:
         for found, _ in members(view.live, steps_of(path)):
-            if found is True:
+            if found is True or found == "true":
                 yield StatusWord(PAUSE, Evidence(path, "true", message=f"{path} is true"))
     for name, pausing in words.ANNOTATIONS:
         for found, _ in members(view.live, ["metadata", "annotations", name]):
-            if isinstance(found, str) and ("*" in pausing or found in pausing):
+            if isinstance(found, str) and ("*" in pausing or found.lower() in pausing):
                 yield StatusWord(
                     PAUSE, Evidence(f"metadata.annotations[{name}]", found, message=f"paused by the annotation {name}")
                 )

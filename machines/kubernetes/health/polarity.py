@@ -4,6 +4,7 @@ Belongs here: looking a word up, what a condition means with its status and reas
 order in which findings decide (`general`), kinds whose words are known (`kubernetes.known`).
 """
 
+import re
 from collections.abc import Iterable, Mapping
 from fnmatch import fnmatchcase
 from functools import lru_cache
@@ -20,6 +21,7 @@ from phaseline.machines.kubernetes.health.words import (
     FLAGS,
     HELD_BY,
     LABELS,
+    NO_ERROR,
     NOT_NOW,
     PART,
     PASSING,
@@ -27,15 +29,22 @@ from phaseline.machines.kubernetes.health.words import (
     PHASE_FIELDS,
     PHASES,
     REASONS,
+    SAID,
     SUCCESS,
     TERMINAL,
     WORK,
 )
 
+_FIRST = re.compile(r"[A-Za-z]+")
+
 
 @lru_cache(maxsize=8192)
 def of_type(kind: str) -> tuple[str, str] | None:
-    """What a type of condition says if it is True, and if it is False; None for a type that is not known."""
+    """What a type of condition says if it is True, and if it is False; None for a type that is not known.
+
+    A type may have a domain in front: `cnpg.io/hibernation`.
+    """
+    kind = kind.rpartition("/")[2]
     exact = next(((true, false) for name, true, false in CONDITIONS if name == kind), None)
     return exact or next(((true, false) for glob, true, false in CONDITIONS if fnmatchcase(kind, glob)), None)
 
@@ -73,16 +82,32 @@ def of_label(name: str, value: str) -> str:
     return "" if means == SUCCESS else means
 
 
+@lru_cache(maxsize=8192)
+def is_error(name: str) -> bool:
+    """Whether a field holds an error."""
+    low = name.lower()
+    return any(fnmatchcase(low, glob) for glob in ERRORS)
+
+
+def has_error(value: Any) -> bool:
+    """Whether an error stands in such a field."""
+    if isinstance(value, str):
+        return value.strip().lower() not in NO_ERROR
+    if isinstance(value, Mapping):
+        return any(has_error(one) for one in value.values())
+    if isinstance(value, list):
+        return any(has_error(one) for one in value)
+    return bool(value)
+
+
 def of_field(name: str, value: Any) -> str | None:
     """What a field of a status, or of a part of it, means; None if nothing is known of it."""
-    if name in ERRORS and isinstance(value, Mapping) and value:
-        return FAILURE
+    if is_error(name):
+        return FAILURE if has_error(value) else None
     if isinstance(value, bool):
         return (SUCCESS if value else FLAGS[name]) if name in FLAGS else None
     if not isinstance(value, str) or not value:
         return None
-    if name in ERRORS:
-        return FAILURE
     if name not in PHASE_FIELDS and not (name.lower().endswith(PHASE_FIELDS) or name == "compliant"):
         return None
     means = of_phase(value)
@@ -91,7 +116,12 @@ def of_field(name: str, value: Any) -> str | None:
     return means or None
 
 
-def means_of(meaning: tuple[str, str], status: str, reason: str) -> str:
+def _by_message(message: str) -> str:
+    """What a message means for a success that is False; empty if it says nothing of a failure."""
+    return TERMINAL if (_FIRST.match(message) or ("",))[0].lower() in SAID else ""
+
+
+def means_of(meaning: tuple[str, str], status: str, reason: str, message: str = "") -> str:
     """What a condition of a known type means; empty if nothing follows from it."""
     true, false = meaning
     by_reason = of_reason(reason)
@@ -107,7 +137,7 @@ def means_of(meaning: tuple[str, str], status: str, reason: str) -> str:
         return DOUBT if true == SUCCESS else ""
     if by_reason == PAUSE:
         return PAUSE
-    return FAILURE if status == "False" and (by_reason or false) == TERMINAL else WORK
+    return FAILURE if status == "False" and (by_reason or _by_message(message) or false) == TERMINAL else WORK
 
 
 def _work(status: str, by_reason: str) -> str:

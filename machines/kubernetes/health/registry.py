@@ -15,17 +15,26 @@ from phaseline.machines.kubernetes.health.network import api_service, ingress, s
 from phaseline.machines.kubernetes.health.pods import job, pod
 from phaseline.machines.kubernetes.health.polarity import concerns_of
 from phaseline.machines.kubernetes.health.reader import Manifest, ManifestPart, UnreadableManifest
-from phaseline.machines.kubernetes.health.result import Evidence, HealthResult, not_assessed, progressing, unknown
+from phaseline.machines.kubernetes.health.result import (
+    Evidence,
+    HealthResult,
+    no_health,
+    not_assessed,
+    progressing,
+    unknown,
+)
 from phaseline.machines.kubernetes.health.storage import volume_claim
 from phaseline.machines.kubernetes.health.view import ObjectView
 from phaseline.machines.kubernetes.health.workloads import daemon_set, deployment, replica_set, stateful_set
+from phaseline.machines.kubernetes.kind_facts import UNTOLD, KindFacts
 from phaseline.machines.kubernetes.known.argo_kinds import is_argos
+from phaseline.machines.kubernetes.known.statusless import STATUSLESS
 from phaseline.machines.kubernetes.known.table import KnownRule, known_rule
 from phaseline.machines.kubernetes.manifest_id import group_kind
 from phaseline.machines.kubernetes.profiles import ALAUDA, DEGRADED, PROGRESSING, Profile
 from phaseline.machines.language.rules import Revision
 
-HEALTH = Revision("kubernetes.health", 5)
+HEALTH = Revision("kubernetes.health", 6)
 """Raise it when an object gets another health or message than before."""
 NO_RULE = "no health rule applies to this kind"
 HOOK_FINALIZER = "argocd.argoproj.io/hook-finalizer"
@@ -70,29 +79,36 @@ def rule_of(group: str, kind: str, profile: Profile) -> BuiltIn | None:
 
 
 def assess_health(live: Manifest, profile: Profile = ALAUDA, custom: CustomRule | None = None) -> HealthResult:
-    """The health of a live object; NotAssessed if nothing can be said of it (which is not the same as Unknown)."""
+    """The health of a live object; NotAssessed if nothing can be said of it (which is not the same as Unknown).
+
+    NoHealth if the published type of its kind has no status, and it shows none.
+    """
     return judge(ManifestPart(live), rule_of(*group_kind(live), profile), profile, custom)
 
 
-def judge(live: ManifestPart, rule: BuiltIn | None, profile: Profile, custom: CustomRule | None) -> HealthResult:
-    """The health of a live object, given the built-in rule for its kind."""
+def judge(
+    live: ManifestPart, rule: BuiltIn | None, profile: Profile, custom: CustomRule | None, facts: KindFacts = UNTOLD
+) -> HealthResult:
+    """The health of a live object, given the built-in rule for its kind, and what is known of that."""
     leaving = False
     try:
         leaving = _is_leaving(live.map("metadata"))
         if leaving and profile.follows_argo:
             return progressing("Pending deletion")
         found = custom(live.found) if custom is not None and not leaving else None
-        found = found or _built_in(live, rule, profile)
+        found = found or _built_in(live, rule, profile, facts)
     except UnreadableManifest as error:
         found = unknown(str(error))
     return _leaving(live, found) if leaving else found
 
 
-def _built_in(live: ManifestPart, rule: BuiltIn | None, profile: Profile) -> HealthResult:
+def _built_in(live: ManifestPart, rule: BuiltIn | None, profile: Profile, facts: KindFacts) -> HealthResult:
     if isinstance(rule, KnownRule):
         return rule(live.found, profile)
     if rule is not None:
         return _judged(live, rule, profile)
+    if not live.found.get("status") and not (facts.status and group_kind(live.found) not in STATUSLESS):
+        return no_health()
     return not_assessed(NO_RULE) if profile.follows_argo else by_general_rule(live.found)
 
 

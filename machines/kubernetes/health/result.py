@@ -3,7 +3,15 @@
 from collections.abc import Callable
 from typing import NamedTuple, Self
 
-from phaseline.machines.kubernetes.profiles import DEGRADED, HEALTHY, NOT_ASSESSED, PAUSED, PROGRESSING, UNKNOWN
+from phaseline.machines.kubernetes.profiles import (
+    DEGRADED,
+    HEALTHY,
+    NO_HEALTH,
+    NOT_ASSESSED,
+    PAUSED,
+    PROGRESSING,
+    UNKNOWN,
+)
 
 
 class Evidence(NamedTuple):
@@ -24,6 +32,7 @@ class Evidence(NamedTuple):
         return f"{self.condition} {self.status}{why}{f': {self.message}' if self.message else ''}"
 
 
+STATUSLESS_KIND = "its kind has no status"
 Told = tuple[tuple[Evidence, ...], tuple[Evidence, ...]]
 """Evidence and concerns."""
 
@@ -38,8 +47,9 @@ class StatusAndMessage(NamedTuple):
 class HealthResult(StatusAndMessage):
     """A health status, its reason, and what the verdict rests on.
 
-    status: Phaseline's own name (`Paused`, not `Suspended`), or `NotAssessed` where nothing could be said. message:
-    the reason; an object that is Unknown or not assessed always has one. As a pair it is these two.
+    status: Phaseline's own name (`Paused`, not `Suspended`), `NotAssessed` where nothing could be said, or `NoHealth`
+    where the kind has no status. message: the reason; an object that is Unknown or has no health always has one.
+    As a pair it is these two.
     """
 
     _told: Told | Callable[[], Told]
@@ -81,7 +91,12 @@ class HealthResult(StatusAndMessage):
     @property
     def is_assessed(self) -> bool:
         """Whether anything could be said."""
-        return self.status != NOT_ASSESSED
+        return self.status not in (NOT_ASSESSED, NO_HEALTH)
+
+    @property
+    def takes_part(self) -> bool:
+        """Whether the object takes part in health at all."""
+        return self.status != NO_HEALTH
 
 
 def healthy(message: str = "") -> HealthResult:
@@ -112,3 +127,8 @@ def unknown(message: str) -> HealthResult:
 def not_assessed(message: str) -> HealthResult:
     """Nothing can be said: no rule applies, or the object says nothing that is known."""
     return HealthResult(NOT_ASSESSED, message)
+
+
+def no_health(message: str = STATUSLESS_KIND) -> HealthResult:
+    """The object takes no part in health."""
+    return HealthResult(NO_HEALTH, message)

@@ -139,6 +139,7 @@ CONDITIONS = (
     ("ReconcilePaused",                PAUSE,       ""),
     ("Disrupting",                     PAUSE,       ""),
     ("*Paused",                        PAUSE,       ""),
+    ("*ibernation",                    PAUSE,       ""),
 )
 """What a condition says. Of success that is False: whether it can pass by itself, unless its reason says otherwise."""
 
@@ -192,6 +193,9 @@ REASONS = (
     ("*Malformed*",                     TERMINAL),
 )
 """What a reason means, in any case: of a success that is False, of a failure or work that is True."""
+
+SAID = ("error", "failed", "failure", "cannot", "unable", "invalid")
+"""The first words of a message that say of a failure, where the reason says nothing of it."""
 
 PHASES = (
     #   word, in any case              means
@@ -300,7 +304,9 @@ PHASES = (
 
 PHASE_FIELDS = ("phase", "state", "health", "status")
 """The fields of a status, and of its parts, that hold a phase; in a status also those that end like these."""
-NOT_NOW = ("desired*", "target*", "previous*", "last*", "old*", "stage*")
+NOT_NOW = (
+    "desired*", "target*", "previous*", "last*", "old*", "stage*", "*timestamps", "*history", "*transitions",
+)
 """Fields that hold a phase of another time. Only a failure counts there, and of what was last work that goes on."""
 FLAGS = {"ready": WORK, "applied": WORK, "readyToUse": WORK, "healthy": FAILURE, "pass": FAILURE}
 """The fields of a status that say yes or no, and what no means."""
@@ -308,25 +314,33 @@ ENDS = ("*Job", "*Run", "*Build", "*Backup", "*Restore", "*Task", "*Migration", 
 """Kinds that are there to end: while they are running, they work."""
 LABELS = ("*/status", "*/state", "*-status", "*-state")
 """The labels that hold a phase. Only what is not well counts there."""
-ERRORS = ("error", "errorMessage", "errMsg", "failureMessage", "errorDescription")
-"""The fields of a status that hold an error, if they hold anything."""
+ERRORS = (
+    "*error", "*errors", "*errormessage", "*errormessages", "*errmsg", "*errordescription",
+    "*errorreason", "*errorcode", "*errordetails", "*failuremessage", "*failuremessages", "*failurereason",
+    "*failurecause", "*failuredetails",
+)
+"""The fields of a status that hold an error, in any case, if they hold anything but the words below."""
+NO_ERROR = (
+    "", "0", "false", "n/a", "nil", "no error", "no errors", "noerror", "none", "null", "ok", "success", "<nil>",
+)
+"""What stands in such a field where there is no error, in any case."""
 
 PAUSED_BY = (
-    "spec.paused", "spec.suspend", "spec.suspended", "spec.updateStrategy.paused",
+    "spec.paused", "spec.pause", "spec.suspend", "spec.suspended", "spec.updateStrategy.paused",
     "spec.updateStrategy.rollingUpdate.paused",
 )
 """The fields whose true value pauses an object."""
 ANNOTATIONS = (
     #   annotation                     values that pause
     ("crossplane.io/paused",                     ("true",)),
-    ("cluster.x-k8s.io/paused",                  ("", "true")),
+    ("cluster.x-k8s.io/paused",                  ("*",)),
     ("cnpg.io/reconciliationLoop",               ("disabled",)),
     ("strimzi.io/pause-reconciliation",          ("true",)),
-    ("autoscaling.keda.sh/paused",               ("true",)),
+    ("autoscaling.keda.sh/paused",               ("", "1", "t", "true")),
     ("autoscaling.keda.sh/paused-replicas",      ("*",)),
-    ("kustomize.toolkit.fluxcd.io/reconcile",    ("disabled",)),
     ("eck.k8s.elastic.co/managed",               ("false",)),
-    ("cnrm.cloud.google.com/reconcile-interval-in-seconds", ("0",)),
+    ("common.k8s.elastic.co/pause",              ("true",)),
+    ("kubeflow-resource-stopped",                ("*",)),
 )
-"""The annotations that pause an object."""
+"""The annotations that pause an object, and their values, in any case. `*`: any value, an empty one too."""
 # fmt: on

@@ -18,6 +18,7 @@ from phaseline.machines.kubernetes.profiles import (
     DEGRADED,
     HEALTHY,
     MISSING,
+    NO_HEALTH,
     NOT_ASSESSED,
     PAUSED,
     PROGRESSING,
@@ -25,11 +26,11 @@ from phaseline.machines.kubernetes.profiles import (
     Profile,
 )
 
-H, P, D, S, U, M, N = HEALTHY, PROGRESSING, DEGRADED, PAUSED, UNKNOWN, MISSING, NOT_ASSESSED
-"""The verdicts, short enough for a column."""
+H, P, D, S, U, M, N, X = HEALTHY, PROGRESSING, DEGRADED, PAUSED, UNKNOWN, MISSING, NOT_ASSESSED, NO_HEALTH
+"""The verdicts, short enough for a column. X: it takes no part."""
 NONE = "-"
 """In HEALTH or ARGO: the row does not exist there."""
-VERDICTS = (UNKNOWN, MISSING, DEGRADED, PAUSED, PROGRESSING, HEALTHY, NOT_ASSESSED)
+VERDICTS = (UNKNOWN, MISSING, DEGRADED, PAUSED, PROGRESSING, HEALTHY, NOT_ASSESSED, NO_HEALTH)
 ANY, ALL = "any", "all"
 MOST_ROWS = 100
 """The most rows of a kind: all of them may be asked for each object."""

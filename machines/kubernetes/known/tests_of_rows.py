@@ -11,7 +11,7 @@ Belongs here: reading a test, deciding it, the evidence that it rests on. Does n
               first(.status.replicas)  the first number of a text such as 3/5; second(...) the other one
               .spec.replicas or 1      with a number in place of nothing; a - b, the difference
     test      subject = word | word    it is one of these words; `nothing` is absent or empty, `something` the opposite
-              subject != word | word   it is there, and none of these
+              subject != word | word   it is there, and none of these; `!= absent` is there, even if it is empty
               subject ~ glob | glob    as =, with * and ?
               subject = .path          both are equal; nothing, 0 and "" are equal here
               subject < .path          a number below another, or a time before another; nothing is 0. Also <=, >, >=
@@ -146,6 +146,8 @@ def _fits(operator: str, words: tuple[str, ...]) -> Callable[[Any], bool]:
     nothing, something = NOTHING in words, SOMETHING in words
     if operator == "~":
         return lambda found: any(matches(word, text(found)) for word in words) if found is not None else nothing
+    if operator == "!=" and ABSENT in words:
+        return lambda found: found is not None and text(found) not in plain
     if operator == "!=":
         return lambda found: not _is_empty(found) and text(found) not in plain
     if ABSENT in words:

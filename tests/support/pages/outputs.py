@@ -20,6 +20,7 @@ CHANGING = (
     (r"\b[0-9a-f]{12,64}\b", "<digest>"),
     (r"\bU[A-Z0-9]{55}\b", "<key>"),
     (r"\b[\w-]+-\d+-[0-9a-f]{4}\b", "<worker>"),
+    (r"\bNATS \d+\.\d+\.\d+\b", "NATS <version>"),
     (r"\b\d+ messages\b", "<n> messages"),
     (r"/phaseline/(\w+)/\w+", r"/phaseline/\1/<user>"),
     (r"(?m)^ *\d+  <time>", "  <place>  <time>"),
@@ -32,7 +33,7 @@ CLOCK = re.compile("|".join(f"(?:{pattern})" for pattern, stands in CHANGING if 
 
 
 def calm(text: str) -> str:
-    """The text without what differs from run to run: times, spans, ports, sizes, digests, places, widths."""
+    """The text without what differs from run to run: times, spans, ports, sizes, versions, digests, places, widths."""
     for pattern, stands in CHANGING:
         text = re.sub(pattern, stands, text)
     return text

@@ -12,6 +12,7 @@ CONFIGURES = "Composition | CompositionRevision | DeploymentRuntimeConfig | Clus
 MANAGED = (
     #   when                                                  health  argo    message
     Row("Synced.reason = ReconcilePaused",                    S,      argo=NONE),
+    Row(".metadata.annotations[crossplane.io/paused] = true", S,      argo=NONE, message="the annotation crossplane.io/paused pauses it"),
     Row("Synced = False",                                     D),
     Row("LastAsyncOperation = False",                         D),
     Row("Ready = True",                                       H),
@@ -29,10 +30,11 @@ FAMILIES = (
             Row(".status = nothing",                          H,              message="it configures others and has no state of its own"),
             Row(".status.conditions = nothing & .status.users = something", H, message="used by {.status.users}"),
             *MANAGED[1:3],
-            Row("ValidPipeline = True | False",               H,      argo=NONE),
+            Row("ValidPipeline = False",                      D,      argo=NONE),
+            Row("ValidPipeline = Unknown",                    P,      argo=NONE),
             Row("Ready = True",                               H),
             Row("Healthy = True",                             H),
-            Row("ValidPipeline = True",                       NONE,   argo=H),
+            Row("ValidPipeline = True",                       H),
             Row("RevisionHealthy = True",                     H),
         )),
         KnownKind("pkg.crossplane.io", "Provider", (

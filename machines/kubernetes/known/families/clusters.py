@@ -12,7 +12,7 @@ PAUSED = (
     Row(".spec.paused = true",                                        S,      message="it is paused"),
     Row("Paused = True",                                              S,      argo=NONE),
     Row("cluster.x-k8s.io/paused = True",                             S,      argo=NONE),
-    Row(".metadata.annotations[cluster.x-k8s.io/paused] != nothing",  S,      argo=NONE, message="an annotation pauses it"),
+    Row(".metadata.annotations[cluster.x-k8s.io/paused] != absent",   S,      argo=NONE, message="the annotation cluster.x-k8s.io/paused pauses it"),
 )
 NOT_NOW = (
     Row("Available = False | Unknown",                                P,      argo=NONE),
@@ -32,6 +32,8 @@ BINDING = (
     Row("@.health = Unhealthy",                                       D,      each=".status.aggregatedStatus[]", message="unhealthy"),
     Row("@.applied = false",                                          D,      each=".status.aggregatedStatus[]", argo=NONE, message="not applied: {@.appliedMessage}"),
     Row("@.health = Unknown & @.applied = false | nothing",           D,      each=".status.aggregatedStatus[]", message="not applied: {@.appliedMessage}"),
+    Row("@.applied = nothing",                                        P,      each=".status.aggregatedStatus[]", argo=NONE, message="it does not say whether it is applied"),
+    Row("@.health != Healthy",                                        U,      each=".status.aggregatedStatus[]", argo=NONE, message="its health is {@.health}"),
     Row("",                                                           H,      message="all clusters report that it is well"),
 )
 FAMILIES = (
@@ -68,18 +70,22 @@ FAMILIES = (
             Row("Ready = False & Ready.severity = Error",             D,      argo=NONE),
             Row("Ready = False & Ready.severity = Warning | nothing", P,      argo=NONE),
             *NOT_NOW,
-            Row(".status.phase = Running | Scaling",                  H),
+            Row(".status.phase = Scaling",                            P,      argo=H),
+            Row(".status.phase = Running",                            H),
         )),
         KnownKind("cluster.x-k8s.io", "MachineHealthCheck", (
+            *PAUSED[1:],
             Row(".status.currentHealthy = nothing",                   P),
             Row(".status.currentHealthy = .status.expectedMachines",  H),
             Row(".status.currentHealthy < .status.expectedMachines",  D),
         )),
         KnownKind("addons.cluster.x-k8s.io", "ClusterResourceSet", (
+            *PAUSED[1:],
             Row("ResourcesApplied = False",                           D),
             Row("ResourcesApplied = True",                            H),
         )),
         KnownKind("controlplane.cluster.x-k8s.io", "AWSManagedControlPlane", (
+            *PAUSED[1:],
             Row("stale",                                              P),
             Row(".status.failureMessage = something",                 D,      message="{.status.failureMessage}"),
             Row("EKSControlPlaneUpdating = True",                     P),

@@ -21,6 +21,7 @@ READY = (
     Row("Ready = False | Unknown",                                    D),
     Row("Ready = True",                                               H),
 )
+UNMANAGED = Row(".metadata.annotations[eck.k8s.elastic.co/managed] = false | False | FALSE | f | F | 0", S, argo=NONE, message="the annotation eck.k8s.elastic.co/managed pauses it")
 CLICKHOUSE = (
     Row(".status.status = Completed",                                 H),
     Row(".status.status = InProgress",                                P),
@@ -70,7 +71,8 @@ FAMILIES = (
             Row("* = False & *.reason = CronJobScheduled & *.message = Failed", D),
             Row("* = False & *.reason ~ *Failed",                     D,      argo=NONE),
             Row("* = False",                                          P),
-            Row(".status.conditions = something",                     H),
+            Row("Complete = True",                                    H,      argo=NONE),
+            Row(".status.conditions = something",                     NONE,   argo=H),
         )),
     )),
     Family("Percona operators", "https://docs.percona.com/percona-operator-for-mongodb/operator.html", (
@@ -98,6 +100,7 @@ FAMILIES = (
     )),
     Family("Elastic Cloud on Kubernetes", "https://www.elastic.co/docs/reference/cloud-on-k8s/api-reference/main", (
         KnownKind("elasticsearch.k8s.elastic.co", "Elasticsearch", (
+            UNMANAGED,
             Row(".status.availableNodes = nothing",                   U,      message="it does not say how many nodes are available"),
             Row(".status.availableNodes < sum(.spec.nodeSets[].count)", P),
             Row(".status.availableNodes > sum(.spec.nodeSets[].count)", U,    message="more nodes are available than are wanted"),
@@ -110,6 +113,7 @@ FAMILIES = (
             Row("",                                                   U,      message="its phase is {.status.phase}, its health {.status.health}"),
         )),
         KnownKind("beat.k8s.elastic.co", "Beat", (
+            UNMANAGED,
             Row(".status.health = green",                             H),
             Row(".status.health = yellow",                            P,      message="{.status.availableNodes} of {.status.expectedNodes} instances are available"),
             Row(".status.health = red",                               D),
@@ -117,6 +121,7 @@ FAMILIES = (
             Row("",                                                   U,      message="its health is not known: {.status.health}"),
         )),
         KnownKind("*.k8s.elastic.co", "Logstash | Kibana | ApmServer | Agent | EnterpriseSearch | ElasticMapsServer", (
+            UNMANAGED,
             Row(".status.health = green",                             H),
             Row(".status.health = yellow",                            P),
             Row(".status.health = red",                               D),
@@ -131,6 +136,7 @@ FAMILIES = (
     Family("Rook Cassandra", "https://rook.io/docs/rook/v1.7/cassandra-cluster-crd.html", (
         KnownKind("cassandra.rook.io", "Cluster", (
             Row("@.members > 0 & @.readyMembers = nothing",           P,      argo=NONE, each=".status.racks[]"),
+            Row("@.members = nothing",                                P,      argo=NONE, each=".status.racks[]", message="it does not say how many members it has"),
             Row("@.members = something & @.readyMembers = something & @.readyMembers != @.members", P, each=".status.racks[]"),
             Row("@.readyMembers = @.members",                         H,      each="all .status.racks[]", message="all members of all racks are ready"),
             Row(".status.racks = something",                          H,      message="no rack lacks a member"),

@@ -1,6 +1,6 @@
 """Known kinds that let traffic in. Belongs here: Gateway API, Contour, Airlock, Gloo, Istio, OpenShift's routes."""
 
-from phaseline.machines.kubernetes.known.rows import NONE, D, Family, H, KnownKind, N, P, S, U
+from phaseline.machines.kubernetes.known.rows import NONE, D, Family, H, KnownKind, P, S, U, X
 from phaseline.machines.kubernetes.known.rows import StatusRow as Row
 
 # fmt: off
@@ -12,6 +12,7 @@ ROUTE = (
     Row("Programmed = False | Unknown",                       P,      each=PARENTS),
     Row("Accepted = Unknown",                                 P,      each=PARENTS, argo=NONE),
     Row("PartiallyInvalid = True",                            D,      each=PARENTS, argo=NONE),
+    Row("@.conditions = something & Accepted = nothing",      P,      each=PARENTS, argo=NONE, message="it does not say that it accepts the route"),
     Row("@.conditions = something",                           H,      each=PARENTS, message="accepted by {@.parentRef.name}"),
 )
 UNANSWERED = (
@@ -48,9 +49,13 @@ FAMILIES = (
             Row("Conflicted = True",                          D,      each=LISTENERS, argo=NONE),
             Row("Programmed = False | Unknown",               P,      each=LISTENERS),
             Row("stale",                                      P,      argo=NONE, message="generation {.metadata.generation} has not been observed yet"),
-            Row("Accepted = something & Programmed = nothing", P,     argo=NONE, message="it does not say that it is programmed"),
-            Row(".status.conditions = something",             H,      message="it is programmed"),
-            Row(".status.listeners = something",              H,      message="its listeners are programmed"),
+            Row("Accepted = Unknown",                         P,      argo=NONE),
+            Row("Accepted = Unknown",                         P,      argo=NONE, each=LISTENERS),
+            Row("Programmed = True",                          H,      argo=NONE),
+            Row(".status.conditions = something",             P,      argo=NONE, message="it does not say that it is programmed"),
+            Row(".status.conditions = something",             NONE,   argo=H, message="it is programmed"),
+            Row("Programmed = True",                          H,      argo=NONE, each=f"all {LISTENERS}", message="its listeners are programmed"),
+            Row(".status.listeners = something",              P,      argo=H, message="its listeners do not all say that they are programmed"),
         )),
         KnownKind("gateway.networking.k8s.io", "GatewayClass", (
             Row("stale",                                      P),
@@ -99,7 +104,7 @@ FAMILIES = (
             Row("Reconciled = False",                         P),
             Row("@.level = ERROR | Error",                    D,      each=".status.validationMessages[]", message="{@.type.name}"),
             Row("Reconciled = True",                          H),
-            Row("",                                           N,      argo=NONE, message="it configures others and has no state of its own"),
+            Row("",                                           X,      argo=NONE, message="it configures others and has no state of its own"),
         )),
         KnownKind("sailoperator.io", "*", (
             Row("Reconciled = False",                         D),

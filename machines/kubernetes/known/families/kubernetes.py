@@ -26,7 +26,8 @@ FAMILIES = (
         KnownKind("policy", "PodDisruptionBudget", (
             Row("* = False & *.reason != InsufficientPods",           D),
             Row("DisruptionAllowed = False",                          H,      message="no Pod may be disrupted now: {.status.currentHealthy} of {.status.desiredHealthy} are healthy"),
-            Row("* = True | Unknown | False",                         H),
+            Row("DisruptionAllowed = True",                           H,      argo=NONE),
+            Row("* = True | Unknown | False",                         NONE,   argo=H),
         )),
         KnownKind("apiextensions.k8s.io", "CustomResourceDefinition", (
             Row("Terminating = True",                                 P),
@@ -38,6 +39,7 @@ FAMILIES = (
             Row(".status.conditions = something",                     D,      message="it is not established"),
         )),
         KnownKind("", "ReplicationController", (
+            Row(".status = nothing",                                  P, message="no status has been reported yet"),
             Row("stale",                                              P),
             Row("ReplicaFailure = True",                              D),
             Row(".status.readyReplicas < .spec.replicas or 1",        P, message="{.status.readyReplicas or 0} of {.spec.replicas} replicas are ready"),

@@ -13,6 +13,7 @@ CREATED = (
 )
 KAFKA = (
     Row("ReconciliationPaused = True",                                S,      argo=NONE),
+    Row(".metadata.annotations[strimzi.io/pause-reconciliation] = true | True | TRUE", S, argo=NONE, message="the annotation strimzi.io/pause-reconciliation pauses it"),
     Row("NotReady = True & NotReady.reason = Creating",               P),
     Row("NotReady = True",                                            D),
 )
@@ -53,6 +54,7 @@ def rollout(failed: str, paused: str) -> tuple[Row, ...]:
 FAMILIES = (
     Family("RabbitMQ operators", "https://www.rabbitmq.com/kubernetes/operator/using-topology-operator", (
         KnownKind("rabbitmq.com", "RabbitmqCluster", (
+            Row(".metadata.labels[rabbitmq.com/pauseReconciliation] = true", S, argo=NONE, message="the label rabbitmq.com/pauseReconciliation pauses it"),
             Row("ReconcileSuccess = False",                           D),
             Row("ClusterAvailable = Unknown | False",                 P),
             Row("AllReplicasReady = Unknown | False",                 P),

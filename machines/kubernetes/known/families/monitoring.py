@@ -1,13 +1,18 @@
 """Known kinds of monitoring. Belongs here: Grafana, Prometheus, VictoriaMetrics, Datadog, Coralogix, tracing, Kiali."""
 
-from phaseline.machines.kubernetes.known.rows import NONE, D, Family, H, KnownKind, P, S
+from phaseline.machines.kubernetes.known.rows import NONE, D, Family, H, KnownKind, P, S, X
 from phaseline.machines.kubernetes.known.rows import StatusRow as Row
 
 # fmt: off
 ANY = (
     #   when                                                          health  argo
     Row("* = False",                                                  D),
-    Row("* = True",                                                   H),
+    Row("* = Unknown",                                                P,      argo=NONE),
+    Row("NoMatchingInstance = True",                                  D,      argo=NONE),
+    Row("InvalidSpec = True",                                         D,      argo=NONE),
+    Row("*Synchronized = True",                                       H,      argo=NONE),
+    Row("Ready = True",                                               H,      argo=NONE),
+    Row("* = True",                                                   NONE,   argo=H),
 )
 REMOTE = (
     Row("RemoteSynced = False",                                       D),
@@ -24,6 +29,7 @@ FAMILIES = (
             Row(".status = absent",                                   P),
             Row("DatasourceSynchronized = False",                     D,      argo=NONE),
             Row("NoMatchingInstance = True",                          D,      argo=NONE),
+            Row("DatasourceSynchronized = Unknown",                   P,      argo=NONE),
             Row(".status.NoMatchingInstances = true",                 D,      message="no Grafana instance matches it"),
             Row(".status.uid = something",                            H),
             Row(".status.hash = something",                           H),
@@ -51,7 +57,7 @@ FAMILIES = (
         KnownKind("monitoring.coreos.com", "ServiceMonitor | PodMonitor | Probe | PrometheusRule | ScrapeConfig | AlertmanagerConfig", (
             Row("Accepted = False",                                   D, each=".status.bindings[]"),
             Row("Accepted = True",                                    H, each="all .status.bindings[]"),
-            Row("",                                                   "NotAssessed", message="it configures others and has no state of its own"),
+            Row("",                                                   X, message="it configures others and has no state of its own"),
         )),
     )),
     Family("VictoriaMetrics operator", "https://docs.victoriametrics.com/operator/api/", (
@@ -68,12 +74,16 @@ FAMILIES = (
             Row("Error = True",                                       D),
             Row("Valid = False",                                      D),
             Row(".status = nothing",                                  P,      argo=H, message="no status has been reported yet"),
-            Row("",                                                   H,      message="no error has been reported"),
+            Row("Error = Unknown",                                    P,      argo=NONE),
+            Row("Valid = True",                                       H,      argo=NONE, message="no error has been reported"),
+            Row("",                                                   NONE,   argo=H, message="no error has been reported"),
         )),
         KnownKind("datadoghq.com", "DatadogMonitor | DatadogSLO | DatadogDashboard", (
             Row("Error = True",                                       D),
+            Row(".status.syncStatus ~ error*",                        D, message="{.status.syncStatus}"),
+            Row("Error = Unknown",                                    P),
             Row("Active = True",                                      H),
-            Row("Created = True",                                     H),
+            Row("Created = True",                                     P, message="it was created, and is not active yet"),
         )),
     )),
     Family("Coralogix operator", "https://github.com/coralogix/coralogix-operator/blob/main/docs/api.md", (
@@ -87,7 +97,7 @@ FAMILIES = (
     )),
     Family("Kiali", "https://kiali.io/docs/configuration/kialis.kiali.io/", (
         KnownKind("kiali.io", "Kiali | OSSMConsole", (
-            Row("Failure = True",                                     D),
+            Row("@.type = Failure & @.status = True",                 D,      each=".status.conditions[]", message="{@.message}"),
             Row("Successful = True",                                  H),
             Row("Running.reason = Running",                           P),
         )),

@@ -36,7 +36,8 @@ FAMILIES = (
                 " & .status.installedCSV = something & .status.state = UpgradePending", H, message="an upgrade waits for approval"),
             Row("InstallPlanPending = True",                          P),
             Row(".status.state = nothing | UpgradeAvailable | UpgradePending", P),
-            Row("",                                                   H,      message="its state is {.status.state}"),
+            Row(".status.state = AtLatestKnown",                      H,      message="its state is {.status.state}"),
+            Row("",                                                   U,      argo=H, message="its state is {.status.state}, which is not known"),
         )),
         KnownKind("operators.coreos.com", "ClusterServiceVersion", (
             Row(".status.phase = Failed",                             D),
@@ -98,6 +99,7 @@ FAMILIES = (
     )),
     Family("3scale", "https://github.com/3scale/3scale-operator/tree/master/doc", (
         KnownKind("apps.3scale.net", "APIManager", (
+            Row("Available = False & .status.deployments.ready = something & .status.deployments.starting = absent & .status.deployments.stopped = absent", P, argo=NONE),
             Row(".status.deployments.ready = something & .status.deployments.starting = absent & .status.deployments.stopped = absent", H),
             Row("Available = True",                                   H),
             Row("Available.reason = something",                       D),

@@ -78,12 +78,16 @@ FAMILIES = (
             Row(".spec.enabled = false",                              S,      message="it is disabled"),
         )),
         KnownKind("astra.netapp.io", "Schedule", (
-            Row("",                                                   H,      message="its last run began {.status.lastScheduleTime}"),
+            Row(".spec.enabled = false",                              S,      argo=NONE, message="it is disabled"),
+            Row(".status.error = something",                          D,      argo=NONE, message="{.status.error}"),
+            Row(".status.lastScheduleTime = something",               H,      message="its last run began {.status.lastScheduleTime}"),
+            Row("",                                                   P,      argo=H, message="it has not run yet"),
         )),
     )),
     Family("MinIO operator", "https://github.com/minio/operator/blob/master/pkg/controller/main-controller.go", (
         KnownKind("minio.min.io", "Tenant", (
             Row(f"{STATE} = Initialized & .status.healthStatus = red", D,     argo=H, message="its health is red"),
+            Row(f"{STATE} = Initialized & .status.healthStatus = yellow", P,  argo=H, message="its health is yellow"),
             Row(f"{STATE} = Initialized",                             H),
             Row(f"{STATE} = Statefulset not controlled by operator | Another MinIO Tenant already exists in the namespace", D),
             Row(f"{STATE} = Tenant credentials are not set properly | Different versions across MinIO Pools | Pool Decommissioning Not Allowed", D),

@@ -5,13 +5,18 @@ Belongs here: OpenKruise, OpenShift, Knative, KServe, Spark, Flink, KEDA, Flagge
 Does not: Kubernetes' own workloads (`health`), Argo's (`argo`).
 """
 
-from phaseline.machines.kubernetes.known.rows import NONE, D, Family, H, KnownKind, P, S, U
+from phaseline.machines.kubernetes.known.rows import NONE, D, Family, H, KnownKind, P, S, U, X
 from phaseline.machines.kubernetes.known.rows import StatusRow as Row
 
 # fmt: off
 STALE = (
     Row(".status = nothing",                                          P),
     Row(".status.observedGeneration != .metadata.generation",         P,      message="the change of the spec has not been observed yet"),
+)
+PAUSED = (
+    Row("Paused = True & Ready = True",                               S),
+    Row(".metadata.annotations[autoscaling.keda.sh/paused-replicas] != absent", S, argo=NONE, message="the annotation autoscaling.keda.sh/paused-replicas pauses it"),
+    Row(".metadata.annotations[autoscaling.keda.sh/paused] != absent | false | False | FALSE | f | F | 0", S, argo=NONE, message="the annotation autoscaling.keda.sh/paused pauses it"),
 )
 PARTITION = ".spec.updateStrategy.rollingUpdate.partition"
 SPARK = ".status.applicationState.state"
@@ -60,7 +65,7 @@ FAMILIES = (
             Row(f"{PARTITION} > 0 & .metadata.generation > 1 & .status.updatedNumberScheduled > .status.desiredNumberScheduled - {PARTITION}", S, message="its partition waits for a person"),
             Row(f"{PARTITION} > 0 & .metadata.generation > 1",        P),
             Row(".status.updatedNumberScheduled = .status.desiredNumberScheduled & .status.numberAvailable = something & .status.numberAvailable = .status.desiredNumberScheduled", H),
-            Row(".status.updatedNumberScheduled = .status.desiredNumberScheduled & .status.numberUnavailable = .status.desiredNumberScheduled", D),
+            Row(".status.updatedNumberScheduled = .status.desiredNumberScheduled & .status.numberUnavailable = something & .status.numberUnavailable = .status.desiredNumberScheduled", D),
             Row(".status.numberAvailable < .status.desiredNumberScheduled", P),
         )),
         KnownKind("apps.kruise.io", "StatefulSet", (
@@ -171,20 +176,21 @@ FAMILIES = (
         KnownKind("keda.sh", "ScaledObject", (
             Row("Ready = False",                                      D),
             Row("Fallback = True",                                    D),
-            Row("Paused = True & Ready = True",                       S),
+            *PAUSED,
             Row("Ready = True",                                       H),
         )),
         KnownKind("keda.sh", "ScaledJob", (
             Row("Ready = False | Unknown",                            D),
-            Row("Paused = True & Ready = True",                       S),
+            *PAUSED,
             Row("Ready = True",                                       H),
         )),
         KnownKind("keda.sh", "TriggerAuthentication | ClusterTriggerAuthentication", (
-            Row("",                                                   "NotAssessed", message="it configures others and has no state of its own"),
+            Row("",                                                   X, message="it configures others and has no state of its own"),
         )),
     )),
     Family("Flagger", "https://docs.flagger.app/usage/how-it-works#canary-status", (
         KnownKind("flagger.app", "Canary", (
+            Row(".spec.suspend = true",                               S,      argo=NONE, message="it is suspended"),
             Row(".status = nothing",                                  U,      message="no status has been reported yet"),
             Row(".status.phase = Failed",                             D),
             Row(".status.phase = Progressing | Finalising | Promoting", P),
@@ -198,6 +204,9 @@ FAMILIES = (
             Row(".status.jobManagerDeploymentStatus = ERROR",         D,      argo=NONE, message="{.status.error}"),
             Row(".status.jobManagerDeploymentStatus = MISSING & .spec.job.state = running | nothing", D,      argo=NONE, message="its job manager is missing: {.status.error}"),
             Row(".status.jobStatus.state = FAILED | FAILING",         D,      argo=NONE, message="its job has failed: {.status.error}"),
+            Row(".status.jobManagerDeploymentStatus = DEPLOYED_NOT_READY | DEPLOYING", P, argo=NONE),
+            Row(".status.jobStatus.state = SUSPENDED",                S,      argo=NONE),
+            Row(".status.jobStatus.state = CREATED | INITIALIZING | RECONCILING | RESTARTING | CANCELLING", P, argo=NONE),
             Row(".status.reconciliationStatus.success = true",        H),
             Row(".status.reconciliationStatus.state = DEPLOYED",      H),
             Row(".status.jobManagerDeploymentStatus = DEPLOYED_NOT_READY | DEPLOYING", P),
@@ -221,7 +230,7 @@ FAMILIES = (
         KnownKind("sparkoperator.k8s.io", "ScheduledSparkApplication", (
             Row(".spec.suspend = true",                               S),
             Row(".status.scheduleState = FailedValidation",           D, message="{.status.reason}"),
-            Row(".status.scheduleState = Scheduled | Validating",     H),
+            Row(".status.scheduleState = Scheduled",                  H),
         )),
     )),
     Family("Tekton", "https://tekton.dev/docs/pipelines/pipelineruns/#monitoring-execution-status", (
@@ -266,7 +275,12 @@ FAMILIES = (
             Row("Progressing.reason = RolloutAborted | ProgressDeadlineExceeded", D),
             Row("Paused = True",                                      S),
             Row(".status.phase = Progressing",                        P),
-            Row("",                                                   H),
+            Row(".status.phase = Degraded",                           D,      argo=NONE),
+            Row(".status.phase = Paused",                             S,      argo=NONE),
+            Row(".status.phase = Healthy | Completed",                H,      argo=NONE),
+            Row(".status.phase = something",                          U,      argo=NONE, message="its phase is {.status.phase}, which is not known"),
+            Row("Progressing = True & Progressing.reason ~ *Completed | NewReplicaSetAvailable", H, argo=NONE),
+            Row("",                                                   NONE,   argo=H),
         )),
     )),
     Family("Ansible Automation Platform", "https://github.com/ansible/awx-resource-operator/blob/devel/README.md", (

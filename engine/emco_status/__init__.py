@@ -1,6 +1,0 @@
-"""The status query on EMCO resources (docs/spec/emco.md, The status query).
-
-Belongs here: `query` (the parameters), `select` (the resources that a query is about), `design_shape` and `emco_shape`
-(the two shapes of an answer), `schema` (their JSON Schemas), `load` (whole answers), `request` (asking a worker). Does
-not: the tables of EMCO (`machines.emco`), the service of workers (`worker.services`).
-"""

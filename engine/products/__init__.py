@@ -1,0 +1,11 @@
+"""The products that come with Phaseline: what each adds beside its tables (`machines`), and what no other room knows.
+
+| package | holds |
+|---|---|
+| `emco` | EMCO's status query: by workers, by HTTP, in the client |
+| `fleet` | Fleet's counts |
+| `gitops` | the last observation of a Kubernetes object, and how it differs from Git |
+
+Each is named by text in `machines.built_in`, so that nothing loads it before it is asked for.
+Does not: the tables, what only the command does (`engine.cli`), observers (`engine.observe`).
+"""
