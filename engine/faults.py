@@ -12,7 +12,7 @@ from types import TracebackType
 from phaseline.engine import logs
 from phaseline.engine.core.process import Fault, InboxEvent, in_one_line
 from phaseline.machines.language.rules import declaration_of
-from phaseline.schemas.errors import PhaselineError, SetupError
+from phaseline.schemas.errors import ScriptStopped, SetupError
 
 log = logs.get_logger(__name__)
 
@@ -69,8 +69,8 @@ class FaultStreak:
         failed = {fault.event.sequence: fault.error for fault in faults}
         for event in events:
             error = failed.get(event.sequence)
-            if isinstance(error, PhaselineError):
-                continue  # a user's script that had to be stopped says nothing about this worker
+            if isinstance(error, ScriptStopped):
+                continue  # it says nothing about this worker
             if error is not None:
                 self._add(*tree_and_kind(event.subject))
             else:

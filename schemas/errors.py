@@ -201,6 +201,15 @@ class Undecided(NoAnswer):
     seconds: float
 
 
+class ScriptStopped(NoAnswer):
+    """a script did not end by itself: {problem}
+
+    On another machine it may end, so nothing is decided by it. Run it again, or give it fewer loops and searches.
+    """
+
+    problem: str
+
+
 class NotFound(PhaselineError):
     """not found"""
 

@@ -10,8 +10,7 @@
 | `openapi`, `reference` | the description of the requests; their part of docs/http.md |
 | `service` | the connection and the fleet |
 | `server` | listening |
-| `guard`, `guarded_protocol` | what a client may take of the server; connections within these limits |
-| `clients` | how many connections there are, and what was refused |
+| `connections` | what a client may take of the server |
 | `away` | what a request gets while NATS is away |
 | `traffic`, `kept` | how much is asked; results that may be asked for again |
 | `access` | who may ask what |

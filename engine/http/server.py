@@ -1,6 +1,6 @@
 """Listening for requests: uvicorn within our event loop.
 
-Belongs here: starting and stopping. Does not: sockets (`telemetry.listening`), accepting connections (`accepting`),
+Belongs here: starting and stopping. Does not: sockets (`telemetry.listening`), accepting connections (`connections`),
 their limits (`guard`), requests (`app`), the fleet (`service`).
 """
 
@@ -14,14 +14,14 @@ from typing import Any, NamedTuple
 
 import uvicorn
 
-from phaseline.engine.http.accepting import Accepting
 from phaseline.engine.http.access.access import Access, AccessSettings
 from phaseline.engine.http.app import HttpApp
 from phaseline.engine.http.cells.cells_app import CellsApp
 from phaseline.engine.http.cells.cells_service import CellsService, running_cells
-from phaseline.engine.http.clients import ROOM, Clients
-from phaseline.engine.http.guard import IDLE, Guard
-from phaseline.engine.http.guarded_protocol import GuardedConnection
+from phaseline.engine.http.connections.accepting import Accepting
+from phaseline.engine.http.connections.clients import ROOM, Clients
+from phaseline.engine.http.connections.guard import IDLE, Guard
+from phaseline.engine.http.connections.guarded_protocol import GuardedConnection
 from phaseline.engine.http.service import Service, running
 from phaseline.engine.settings import DEFAULT_HISTORY, Settings
 from phaseline.engine.telemetry.listening import HTTP_LISTEN, HTTP_PORT, address_of, bound, url_of

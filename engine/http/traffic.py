@@ -6,7 +6,7 @@ Belongs here: `Traffic`. Does not: names of metrics (`telemetry.metric_table`), 
 
 from collections import Counter
 
-from phaseline.engine.http.clients import Clients
+from phaseline.engine.http.connections.clients import Clients
 from phaseline.engine.http.live.log_places import LogPlaces
 from phaseline.engine.http.live.seats import Seats
 from phaseline.engine.worker.measures import Distribution

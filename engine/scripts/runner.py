@@ -10,10 +10,11 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from phaseline.engine.scripts.sandbox import Sandbox, Stopped
+from phaseline.engine.scripts.sandbox import Sandbox
 from phaseline.machines.language.scripts import UNKNOWN, JqResult
 from phaseline.machines.language.table import MAX_TEXT
 from phaseline.schemas import libraries
+from phaseline.schemas.errors import ScriptStopped
 
 PAUSE = 60.0
 """Seconds in which a script that had to be stopped is not run again: each event that needs it is a fault meanwhile."""
@@ -33,7 +34,7 @@ class SandboxRunner:
     def lua(self, script: str, live: Mapping[str, Any], now: int) -> tuple[str, str]:
         """Run a health script. A failure leads to Unknown with the reason, no answer to an empty status.
 
-        Raises `Stopped` if it had to be stopped: on another machine it may end, and nothing must be decided by that.
+        Raises `ScriptStopped` if it had to be stopped: on another machine it may end, so nothing is decided by it.
         """
         self._check()
         answer = self._ask(script, {"run": "lua", "script": script, "object": live, "now": now})
@@ -44,7 +45,7 @@ class SandboxRunner:
     def jq(self, programs: Sequence[str], values: Sequence[Any]) -> list[list[JqResult]]:
         """Delete the paths that jq programs select from `values`. A failure returns the value with the problem.
 
-        Raises `Stopped` as `lua` does.
+        Raises `ScriptStopped` as `lua` does.
         """
         self._check()
         request = {"run": "jq", "programs": list(programs), "objects": list(values)}
@@ -56,13 +57,13 @@ class SandboxRunner:
         return results
 
     def _ask(self, key: Any, request: dict[str, Any]) -> dict[str, Any]:
-        """Run a script; raises `Stopped` if it has to be stopped, or had to be within the last `PAUSE` seconds."""
+        """Run a script; raises `ScriptStopped` if it has to be stopped, or was within the last `PAUSE` seconds."""
         until, why = self._stopped.get(key, (0.0, ""))
         if time.monotonic() < until:
-            raise Stopped(problem=why)
+            raise ScriptStopped(problem=why)
         try:
             return self.sandbox.ask(request)
-        except Stopped as error:
+        except ScriptStopped as error:
             if len(self._stopped) >= REMEMBERED:
                 self._stopped.clear()
             self._stopped[key] = time.monotonic() + PAUSE, error.problem

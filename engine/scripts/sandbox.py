@@ -17,7 +17,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from phaseline.schemas import codec
-from phaseline.schemas.errors import PhaselineError
+from phaseline.schemas.errors import ScriptStopped
 
 SECONDS = 0.25
 """The most seconds of computing that a request may take. Limits counted in steps and bytes come first."""
@@ -28,13 +28,6 @@ START_SECONDS = 15.0
 HEAD = struct.Struct(">I")
 _STARTER = ThreadPoolExecutor(1, "phaseline-scripts")
 """Starts the processes. The kernel ends a process with the thread that started it, and this one lives to the end."""
-
-
-class Stopped(PhaselineError):
-    """a script did not end by itself: {problem}"""  # noqa: D400, D415  # the message
-
-    # How much a machine computes in a time differs, so this is no answer: an event that needs one is a fault.
-    problem: str
 
 
 class Sandbox:
@@ -55,7 +48,7 @@ class Sandbox:
         self.close()
 
     def ask(self, request: dict[str, Any]) -> dict[str, Any]:
-        """The answer to a request; raises `Stopped` if the process had to be killed, or ended by itself."""
+        """The answer to a request; raises `ScriptStopped` if the process had to be killed, or ended by itself."""
         with self._turn:
             return self._ask(codec.encode(request))
 
@@ -68,11 +61,11 @@ class Sandbox:
             return self._answer(child, WAIT)
         except TimeoutError:
             self.close()
-            raise Stopped(problem=f"it was stopped after {WAIT:g} s") from None
+            raise ScriptStopped(problem=f"it was stopped after {WAIT:g} s") from None
         except (EOFError, BrokenPipeError):
             if self.close() in (-signal.SIGPROF, -signal.SIGXCPU):
-                raise Stopped(problem=f"it was stopped after {self.seconds:g} s of computing") from None
-            raise Stopped(problem="its process ended: it needed too much memory, or too deep a stack") from None
+                raise ScriptStopped(problem=f"it was stopped after {self.seconds:g} s of computing") from None
+            raise ScriptStopped(problem="its process ended: it needed too much memory, or too deep a stack") from None
 
     def close(self) -> int:
         """End the process, and return its exit status. The next request starts another one."""
@@ -107,7 +100,7 @@ class Sandbox:
             self._answer(self._child, START_SECONDS)
         except (EOFError, TimeoutError):
             self.close()
-            raise Stopped(problem="the process that runs scripts does not start") from None
+            raise ScriptStopped(problem="the process that runs scripts does not start") from None
         return self._child
 
     @staticmethod

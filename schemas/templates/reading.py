@@ -106,24 +106,27 @@ def read_entities(bodies: Sequence[bytes]) -> list[EntityAfter]:
     Each step is done for all of them before the next one, because the caches of the processor hold only a few steps.
     """
     try:
-        parts = [(_json if codec.is_json(body) else _msgpack).entity(body) for body in bodies]
-        if _are_enough(parts, bodies):
+        is_json = bool(bodies) and codec.is_json(bodies[0])
+        parts = [*map((_json if is_json else _msgpack).entity, bodies)]
+        if _are_enough(parts, bodies, is_json=is_json):
             return _after([part.data for part in parts])
     except (ValueError, RecursionError):
-        pass  # one of them is a rejection, or no record
+        pass  # one of them is a rejection, no record, or in the other format
     if len(bodies) == 1:
         return [entity_after(wire_codec.read(bodies[0]))]
     return [after for body in bodies for after in read_entities([body])]
 
 
-def _are_enough(parts: list[RecordPart], bodies: Sequence[bytes]) -> bool:
+def _are_enough(parts: list[RecordPart], bodies: Sequence[bytes], *, is_json: bool) -> bool:
     """Whether these parts of bodies are as the whole bodies would be."""
     if {part.schemaversion for part in parts} != {RECORD_VERSION}:
         return False
     if not all(one.endswith(WITH_ENTITY) for one in {part.type for part in parts}):
         return False
+    if is_json:
+        return True
     with_attributes = [body for part, body in zip(parts, bodies, strict=True) if part.data.entity.attributes]
-    return not any(codec.may_hold_timestamp(body) and not codec.is_json(body) for body in with_attributes)
+    return not any(map(codec.may_hold_timestamp, with_attributes))
 
 
 def _after(found: list[EntityPart]) -> list[EntityAfter]:

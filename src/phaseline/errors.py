@@ -13,15 +13,15 @@ from phaseline.schemas.errors import (
     AmbiguousId, ApiFailed, BadArchive, BadLogFile, BadSetting, EntityUnknown, EventRefused, Fenced, InvalidInput,
     LogDamaged, LogFileDamaged, NameUnknown, NatsUnreachable, NewerRecord, NoAnswer, NoJetStream, NoResponders, NoRoom,
     NoSuchStream, NotFound, NotInLog, NotInstalled, NotPermitted, NotProvisioned, PhaselineError, RequestTimedOut,
-    ServerBug, ServerRefused, ServiceRefused, SetupError, TreeUnknown, Unconfirmed, Undecided,
+    ScriptStopped, ServerBug, ServerRefused, ServiceRefused, SetupError, TreeUnknown, Unconfirmed, Undecided,
 )
 
 __all__ = [
     "AmbiguousId", "ApiFailed", "BadArchive", "BadLogFile", "BadSetting", "EntityUnknown", "EventRefused", "Fenced",
     "InvalidInput", "LogDamaged", "LogFileDamaged", "NameUnknown", "NatsUnreachable", "NewerRecord", "NoAnswer",
     "NoJetStream", "NoResponders", "NoRoom", "NoSuchStream", "NotFound", "NotInLog", "NotInstalled", "NotPermitted",
-    "NotProvisioned", "PhaselineError", "RequestTimedOut", "ServerBug", "ServerRefused", "ServiceRefused", "SetupError",
-    "TreeUnknown", "Unconfirmed", "Undecided",
+    "NotProvisioned", "PhaselineError", "RequestTimedOut", "ScriptStopped", "ServerBug", "ServerRefused",
+    "ServiceRefused", "SetupError", "TreeUnknown", "Unconfirmed", "Undecided",
 ]
 
 _FORMER = """

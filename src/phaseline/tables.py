@@ -20,7 +20,8 @@ NAMES = {
     "phaseline.machines.language.fields":      "Attributes ComputeRule Field Refusal RuleEvent",
     "phaseline.machines.language.predicates":  "Above AllBelow AnyBelow AttributeIs Child Predicate Scene SceneEntity "
                                                "Unmet",
-    "phaseline.machines.language.product":     "Ban ClientView CopiedEvent NoProducts Product ProductCommand WorkerService",
+    "phaseline.machines.language.product":     "Ban ClientView CopiedEvent NoProducts Product ProductCommand "
+                                               "WorkerService",
     "phaseline.machines.language.retired":     "Retired",
     "phaseline.machines.language.rules":       "Revision Uses rule",
     "phaseline.machines.language.scripts":     "JqResult NoScripts ScriptRunner",

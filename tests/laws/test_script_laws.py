@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from phaseline.engine.scripts.lua import with_our_length
-from phaseline.engine.scripts.sandbox import Sandbox, Stopped
+from phaseline.engine.scripts.sandbox import Sandbox
+from phaseline.schemas.errors import ScriptStopped
 from tests.support.health_scripts import EVERYDAY, OBJECT, random_script
 from tests.support.strategies import search
 
@@ -59,7 +60,7 @@ def test_a_search_answers_the_same_however_much_time_it_has_or_is_stopped(effort
             request = lua(f"local _, found = {found} return {{status = 'Healthy', message = tostring(found)}}")
             answers = []
             for one in (slow, fast):
-                with suppress(Stopped):
+                with suppress(ScriptStopped):
                     answers.append(one.ask(request))
             assert len({str(one) for one in answers}) <= 1, (request, answers)
 

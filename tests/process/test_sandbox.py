@@ -11,8 +11,9 @@ import pytest
 
 from phaseline.engine.scripts import jq_check
 from phaseline.engine.scripts.runner import SandboxRunner
-from phaseline.engine.scripts.sandbox import Sandbox, Stopped
+from phaseline.engine.scripts.sandbox import Sandbox
 from phaseline.machines.kubernetes.assess import script_health
+from phaseline.schemas.errors import ScriptStopped
 from tests.support.processes import computed, is_there, until
 
 NOW = 1_700_000_000
@@ -125,7 +126,7 @@ def test_jq_removes_paths(programs: SandboxRunner) -> None:
 
 def test_a_program_that_takes_too_long_is_killed_and_the_next_one_runs(programs: SandboxRunner) -> None:
     many = {"a": list(range(3_000))}
-    with pytest.raises(Stopped, match="it was stopped"):
+    with pytest.raises(ScriptStopped, match="it was stopped"):
         programs.jq([".a | select(all(.[] == .[]; . or true))"], [many])
     assert programs.jq([".a"], [{"a": 1}])[0][0].value == {}
 
@@ -204,7 +205,7 @@ def test_what_had_to_be_stopped_is_not_tried_again_at_once(
 ) -> None:
     said = set()
     for n in range(100):
-        with pytest.raises(Stopped, match=r"after 0.25 s of computing") as raised:
+        with pytest.raises(ScriptStopped, match=r"after 0.25 s of computing") as raised:
             programs.lua(SLOW, {"n": n}, NOW)
         said.add(str(raised.value))
         monkeypatch.setattr(sandbox, "ask", None)
@@ -245,7 +246,8 @@ def test_nothing_of_the_environment_goes_along(monkeypatch: pytest.MonkeyPatch) 
 
 ENDLESS = """
 import sys
-from phaseline.engine.scripts.sandbox import Sandbox, Stopped
+from phaseline.engine.scripts.sandbox import Sandbox
+from phaseline.schemas.errors import ScriptStopped
 sandbox = Sandbox(1000)
 sandbox.ask({"run": "jq", "programs": [".a"], "objects": [{"a": 1}]})
 print(sandbox._child.pid, flush=True)
@@ -276,7 +278,7 @@ def test_ten_of_ten_scripts_end_with_their_parents() -> None:
 
 
 def test_a_script_that_misses_the_signal_ends_by_its_limit_of_computing() -> None:
-    with Sandbox() as sandbox, pytest.raises(Stopped, match=r"after 0.25 s of computing"):
+    with Sandbox() as sandbox, pytest.raises(ScriptStopped, match=r"after 0.25 s of computing"):
         sandbox.ask(
             {
                 "run": "lua",

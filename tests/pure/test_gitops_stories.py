@@ -6,10 +6,11 @@ from typing import Any
 import pytest
 
 from phaseline.engine.scripts.runner import SandboxRunner
-from phaseline.engine.scripts.sandbox import Sandbox, Stopped
+from phaseline.engine.scripts.sandbox import Sandbox
 from phaseline.machines.gitops.app_settings import DEADLINE
 from phaseline.machines.gitops.waves import HELM_HOOK, HELM_WEIGHT, HOOK, WAVE
 from phaseline.machines.kubernetes.assess import COMPARE_OPTIONS, IGNORE_HEALTH
+from phaseline.schemas.errors import ScriptStopped
 from phaseline.schemas.records import Transition
 from tests.support.explanations import drawn, explanation
 from tests.support.gitops_history import APP, SET, GitOpsHistory, messages, resource_id
@@ -242,7 +243,7 @@ def test_an_event_whose_script_had_to_be_stopped_is_a_fault_and_decided_again() 
         life = GitOpsHistory()
         life.history.tree.scripts = SandboxRunner(small)
         life.configure(SET, health={"cert-manager.io/*": ENDS_LATE})
-        with pytest.raises(Stopped):  # a history raises the error of a fault; a worker rejects the event
+        with pytest.raises(ScriptStopped):  # a history raises the error of a fault; a worker rejects the event
             life.say("resource", "observed", resource_id(cert), live=cert, desired=cert)
         assert resource_id(cert) not in life.history.tree.entities["resource"]
         life.history.tree.scripts = SandboxRunner(large)

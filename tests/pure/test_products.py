@@ -15,6 +15,7 @@ from phaseline.engine.http.call import Call, HttpAnswer
 from phaseline.engine.http.routes import OF_ID, ROUTES, Route
 from phaseline.engine.publish import compose
 from phaseline.engine.replay.recorded_log import StoredEvent
+from phaseline.machines import broken_kinds
 from phaseline.machines.built_in import BUILT_IN, PRODUCTS
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.kubernetes.secret_values import SECRETS
@@ -185,3 +186,15 @@ def test_reads_that_cannot_be_loaded_are_named() -> None:
         SetupError.kinds_broken, match=r"the reads lamps \(nowhere_at_all:Lamps\) cannot be loaded: ModuleNotFound"
     ):
         product_views.of_client(source, "lamps")
+
+
+@pytest.mark.parametrize(
+    ("views", "says"),
+    [
+        ((LAMPS, LAMPS), "two packages have one name of reads: lamps"),
+        ((LAMPS._replace(name="Lamps"),), "'Lamps' is no name of reads: write small letters, digits and underscores"),
+    ],
+)
+def test_names_of_reads_that_do_not_fit_are_refused(views: tuple[ClientView, ...], says: str) -> None:
+    with pytest.raises(ValueError, match=re.escape(says)):
+        broken_kinds.load((Product("lamps", kinds=(lamp(),), bans=(CARDS,), views=views),))

@@ -1,13 +1,13 @@
 """How many may follow transitions at once, and with how many filters: in all, and each caller.
 
-Belongs here: `Seats`. Does not: the frames that they get (`hub`), connections (`http.guard`).
+Belongs here: `Seats`. Does not: the frames that they get (`hub`), connections (`http.connections`).
 """
 
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from phaseline.engine.http.clients import Clients
+from phaseline.engine.http.connections.clients import Clients
 from phaseline.engine.http.live.hub import Topic
 from phaseline.schemas.errors import InvalidInput, NoAnswer, PhaselineError
 

@@ -16,10 +16,10 @@ from starlette.types import Message, Receive, Scope, Send
 from uvicorn.protocols.http.flow_control import FlowControl
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
-from phaseline.engine.http import guard as limits
 from phaseline.engine.http import problems
 from phaseline.engine.http.access.access import PROBES
-from phaseline.engine.http.guard import Ending, Guard, Phase
+from phaseline.engine.http.connections import guard as limits
+from phaseline.engine.http.connections.guard import Ending, Guard, Phase
 from phaseline.schemas import codec
 
 HEAD_ENDS = b"\r\n\r\n"

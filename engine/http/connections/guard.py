@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, NamedTuple
 from starlette.types import ASGIApp
 
 from phaseline.engine.http.access.access import PROBES
-from phaseline.engine.http.clients import Clients
+from phaseline.engine.http.connections.clients import Clients
 
 if TYPE_CHECKING:
-    from phaseline.engine.http.guarded_protocol import GuardedConnection
+    from phaseline.engine.http.connections.guarded_protocol import GuardedConnection
 
 LARGEST_HEAD, MOST_HEADERS, LONGEST_URL = 32 << 10, 100, 24 << 10
 """Bytes of a head, and lines in it; bytes of the URL above which it is the URL that is too long."""

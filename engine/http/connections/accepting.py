@@ -15,9 +15,9 @@ from collections import Counter
 from collections.abc import Callable
 from contextlib import suppress
 
-from phaseline.engine.http import guard as limits
-from phaseline.engine.http.guard import Guard
-from phaseline.engine.http.guarded_protocol import HEAD_ENDS, GuardedConnection, refusal
+from phaseline.engine.http.connections import guard as limits
+from phaseline.engine.http.connections.guard import Guard
+from phaseline.engine.http.connections.guarded_protocol import HEAD_ENDS, GuardedConnection, refusal
 
 ACCEPTED = 32
 """Connections that are accepted before those that are open get their turn."""
