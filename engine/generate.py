@@ -2,7 +2,7 @@
 
 Belongs here: calling the generators, the stubs of public modules, which type checkers read in place of a module whose
 names are loaded late. Does not: what the others write (`machines.docs.pages`, `engine.cli.reference`,
-`engine.generate_sync`, `engine.accounts.page`, `engine.http.reference`, `engine.telemetry.page`,
+`engine.sync_stub`, `engine.accounts.page`, `engine.http.reference`, `engine.telemetry.page`,
 `machines.docs.checked_tables`, `machines.docs.errors_page`).
 """
 
@@ -13,7 +13,7 @@ from functools import partial
 from importlib import import_module
 from pathlib import Path
 
-from phaseline.engine import generate_sync
+from phaseline.engine import sync_stub
 from phaseline.engine.accounts import page as accounts_page
 from phaseline.engine.cli import reference
 from phaseline.engine.http import reference as http_reference
@@ -26,8 +26,8 @@ STUBBED = {"phaseline": "__init__", "phaseline.tables": "tables"}
 
 
 def modules() -> dict[Path, str]:
-    """The client without asyncio, and the stubs, by their paths from the project's root."""
-    return {**generate_sync.pages(), **stubs()}
+    """The stubs of public modules, by their paths from the project's root."""
+    return {**sync_stub.pages(), **stubs()}
 
 
 def stubs() -> dict[Path, str]:

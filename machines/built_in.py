@@ -36,7 +36,6 @@ PRODUCTS = (
         views=(
             ClientView(
                 "emco", "phaseline.engine.products.emco.views:Emco", "phaseline.engine.products.emco.views:EmcoView",
-                "phaseline.engine.products.emco.plain_views",
             ),
         ),
     ),
@@ -44,11 +43,7 @@ PRODUCTS = (
         "GitOps",
         kinds=(application_set.APPLICATION_SET, application.APPLICATION, resource.RESOURCE),
         copies=(CopiedEvent("resource", "observed", "live"),),
-        views=(
-            ClientView(
-                "gitops", "phaseline.engine.products.gitops.views:Gitops", plain="phaseline.engine.products.gitops.plain_views",
-            ),
-        ),
+        views=(ClientView("gitops", "phaseline.engine.products.gitops.views:Gitops"),),
     ),
     Product(
         "Fleet",
@@ -59,7 +54,6 @@ PRODUCTS = (
         views=(
             ClientView(
                 "fleet", "phaseline.engine.products.fleet.views:Fleet", "phaseline.engine.products.fleet.views:FleetView",
-                "phaseline.engine.products.fleet.plain_views",
             ),
         ),
     ),

@@ -2,6 +2,6 @@
 
 Belongs here: `client` (connecting, publishing, reading), `session`, `entity_view` (states at a moment), `ranges`
 (between two moments), `product_views` (what products add), `selection` and `maps` (which entities are shown, and how,
-as JSON); the client without asyncio: `sync_client` and `sync_views`, written by `generate_sync`, on `portal`.
+as JSON); the client without asyncio: `sync_client`, which mirrors these on `portal`.
 Does not: the work behind a method (`engine.log`, `engine.publish`, `engine.explain`, `engine.replay`).
 """

@@ -1,7 +1,7 @@
 """Runs the client's coroutines for callers without asyncio: in an event loop in a thread of its own.
 
 Belongs here: `Portal`, the watch without asyncio, opening and closing. Does not: the methods of that client
-(`sync_client`, which `generate_sync` writes).
+(`sync_client`).
 """
 
 import asyncio

@@ -1,15 +1,12 @@
 """The reads of products by name: what the client and its views have beside their own methods.
 
-Belongs here: finding the `ClientView` of a name among the products, loading it, and its form without asyncio. Does not:
-any read (`engine.products`, installed packages), the seam (`language.product`).
+Belongs here: finding the `ClientView` of a name among the products, and loading it. Does not: any read
+(`engine.products`, installed packages), the seam (`language.product`), its form without asyncio (`sync_client`).
 """
 
-from collections.abc import Callable
-from functools import cache, wraps
-from inspect import iscoroutine
+from functools import cache
 from typing import Any
 
-from phaseline.engine.client.portal import Portal
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.language.product import ClientView, load
 from phaseline.schemas.errors import SetupError
@@ -32,41 +29,6 @@ def of_view(view: Any, name: str) -> Any:
     if not found.view:
         raise _absent(view, name)
     return _loaded(found.name, found.view)(view)
-
-
-def plain(portal: Portal, source: Any, name: str) -> Any:
-    """The same without asyncio. source: the client or the view with asyncio."""
-    found, reads = _found(source, name), getattr(source, name)
-    if not found.plain:
-        return PlainReads(portal, reads)
-    return _loaded(name, f"{found.plain}:{type(reads).__name__}")(portal, reads)
-
-
-class PlainReads:
-    """The reads of a product without asyncio: a method runs to its end, an asynchronous iterator is an iterator."""
-
-    def __init__(self, portal: Portal, source: Any) -> None:
-        """Run the reads of `source` in the portal."""
-        self._portal, self._source = portal, source
-
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("_"):
-            raise _absent(self, name)
-        found = getattr(self._source, name)
-        return self._run(found) if callable(found) else found
-
-    def __dir__(self) -> list[str]:
-        return [one for one in dir(self._source) if not one.startswith("_")]
-
-    def _run(self, method: Callable[..., Any]) -> Callable[..., Any]:
-        @wraps(method)
-        def call(*arguments: Any, **named: Any) -> Any:
-            made = method(*arguments, **named)
-            if iscoroutine(made):
-                return self._portal.run(made)
-            return self._portal.iterate(made) if hasattr(made, "__anext__") else made
-
-        return call
 
 
 def _offered(kinds: Kinds) -> list[ClientView]:

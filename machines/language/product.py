@@ -74,14 +74,13 @@ class ClientView(NamedTuple):
     name: a Python name of small letters, digits and underscores. What clients have themselves goes before it.
     client: names a class that is made of the client.
     view: names a class that is made of the view (`client.at`); "" if the reads are not about a moment.
-    plain: names a module in which the same classes are without asyncio, each made of the portal and the object with
-      asyncio; without it, each method is run to its end.
+
+    The client without asyncio has the same reads: it runs each method to its end.
     """
 
     name: str
     client: str
     view: str = ""
-    plain: str = ""
 
 
 class CopiedEvent(NamedTuple):

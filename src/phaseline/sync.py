@@ -1,18 +1,21 @@
 """The client for scripts and notebooks, without asyncio: `with phaseline.sync.connect() as client`. See docs/client.md.
 
 Belongs here: the public names of that client. Does not: the values that its methods return, which are those of
-`phaseline` itself.
+`phaseline` itself; the types, which stand in the stub beside this module (`engine.sync_stub`).
 """
 
 from phaseline.engine.client.portal import Watch
-from phaseline.engine.client.sync_client import Client, connect
-from phaseline.engine.client.sync_views import EntityView
-from phaseline.engine.products.emco.plain_views import Emco, EmcoView
-from phaseline.engine.products.fleet.plain_views import Fleet, FleetView
-from phaseline.engine.products.gitops.plain_views import Gitops
+from phaseline.engine.client.sync_client import Client, EntityView, connect, mirror_of
+from phaseline.engine.products.emco import views as emco
+from phaseline.engine.products.fleet import views as fleet
+from phaseline.engine.products.gitops import views as gitops
 from phaseline.engine.public_names import name_as_public
 
 __all__ = ["Client", "Emco", "EmcoView", "EntityView", "Fleet", "FleetView", "Gitops", "Watch", "connect"]
+
+Emco, EmcoView = mirror_of(emco.Emco), mirror_of(emco.EmcoView)
+Fleet, FleetView = mirror_of(fleet.Fleet), mirror_of(fleet.FleetView)
+Gitops = mirror_of(gitops.Gitops)
 
 for _name in __all__:
     name_as_public(globals()[_name], globals()[_name].__module__, __name__)

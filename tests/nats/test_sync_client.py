@@ -10,7 +10,7 @@ import sys
 import threading
 import time
 import typing
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -58,8 +58,13 @@ def test_both_clients_have_the_same_methods(with_asyncio: type, without: type) -
         if isinstance(one, property):
             assert isinstance(other, property), name
             one, other = one.fget, other.fget
-        for first, second in zip(shapes(one), shapes(other), strict=True):
-            assert first == second, name
+        assert shape(one) == shape(other), name
+        if without is not phaseline.sync.Watch and name not in ("open", "close"):
+            assert inspect.getdoc(one) == inspect.getdoc(other), name
+            assert other.__qualname__ == f"{without.__name__}.{name}"
+            assert not inspect.iscoroutinefunction(other)
+            in_turn = "AsyncIterator" in str(inspect.signature(one).return_annotation)
+            assert in_turn == inspect.isasyncgenfunction(one), name
 
 
 def test_both_ways_to_connect_take_the_same() -> None:
@@ -67,18 +72,15 @@ def test_both_ways_to_connect_take_the_same() -> None:
     assert [*shown[0].values()] == [*shown[1].values()]
 
 
-def shapes(method: Any) -> Iterator[tuple[list[str], str]]:
-    """The parameters and the answer of a method, of each of its overloads too, without the words of asyncio."""
+def shape(method: Any) -> tuple[list[str], str]:
+    """The parameters and the answer of a method, without the words of asyncio. `public_types` has its overloads."""
     plain = inspect.unwrap(getattr(method, "__func__", method))
-    for one in (plain, *typing.get_overloads(plain)):
-        shown = inspect.signature(one)
-        answer = str(typing.get_type_hints(one).get("return", "")).replace(".AsyncIterator", ".Iterator")
-        classes = re.sub(r"<class '([\w.]+)'>", r"\1", answer)
-        parameters = [
-            str(found).partition(" | collections.abc.AsyncIterable")[0] for found in shown.parameters.values()
-        ]
-        is_open = plain.__name__ == "open"
-        yield parameters, "" if is_open else re.sub(r"\bphaseline(\.\w+)*\.", "", classes)
+    shown = inspect.signature(plain)
+    answer = str(typing.get_type_hints(plain).get("return", "")).replace(".AsyncIterator", ".Iterator")
+    assert plain.__name__ == "open" or str(shown.return_annotation) == str(plain.__annotations__.get("return", ""))
+    classes = re.sub(r"<class '([\w.]+)'>", r"\1", answer)
+    parameters = [str(found).partition(" | collections.abc.AsyncIterable")[0] for found in shown.parameters.values()]
+    return parameters, "" if plain.__name__ == "open" else re.sub(r"\bphaseline(\.\w+)*\.", "", classes)
 
 
 async def test_it_publishes_reads_and_watches(working: Settings) -> None:

@@ -214,6 +214,7 @@ async def main(nats, prefix):
 asyncio.run(main(*sys.argv[1:]))
 with phaseline.sync.connect(sys.argv[1], prefix=sys.argv[2]) as client:
     print(client.acme.readiness("v2")["may_start"], list(client.acme.waiting()), "acme" in dir(client))
+    assert not hasattr(client, "acne") and not hasattr(client.at("now"), "acme") and type(client.acme) is not Acme
 """
 
 

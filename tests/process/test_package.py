@@ -66,6 +66,7 @@ def test_the_wheel_holds_what_it_should(wheel: Path) -> None:
         "phaseline/schemas/asyncapi.json",
         "phaseline/__init__.pyi",
         "phaseline/tables.pyi",
+        "phaseline/sync.pyi",
         "phaseline/scaffold/pyproject.toml",
         "phaseline/scaffold/rack_kind/py.typed",
         "phaseline/scaffold/tests/test_rack.py",

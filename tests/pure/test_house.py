@@ -13,7 +13,6 @@ from pathlib import Path
 
 import pytest
 
-from phaseline.engine import generate_sync
 from tests.support.house import RINGS, ROOT, exists, files, module_at, name_of, nodes, parsed
 
 CHARTERED = (*RINGS, "src/phaseline", "tests/support")
@@ -25,8 +24,6 @@ GENERATED = {
     "tests/golden/printing.md",
 }
 MAX_COLUMNS, MAX_FUNCTION, MAX_MODULES = 120, 60, 16
-TWINS = {str(path) for path in generate_sync.pages()}
-"""Generated: the classes of the client without asyncio have the names of those that they are made from."""
 FREE_PACKAGES = {"engine/cli"}
 """One module for each command: as many as there are commands."""
 OUTSIDE = {"tests/support/conformance.py", "tests/pure/test_house.py"}
@@ -86,10 +83,10 @@ def test_no_two_public_classes_have_one_name() -> None:
     places = defaultdict(list)
     for path in files(".py", *RINGS):
         for node in parsed(path).body:
-            if isinstance(node, ast.ClassDef) and not node.name.startswith("_") and name_of(path) not in TWINS:
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
                 places[node.name].append(name_of(path))
     # The client without asyncio has the names of the other one, under `phaseline.sync`.
-    twins = {*TWINS, "engine/client/portal.py"}
+    twins = {"engine/client/sync_client.py", "engine/client/portal.py"}
     doubled = {name: [one for one in found if one not in twins] for name, found in places.items()}
     report(f"{name}: {', '.join(found)}" for name, found in sorted(doubled.items()) if len(found) > 1)
 

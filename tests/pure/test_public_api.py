@@ -1,5 +1,6 @@
 """The public API: what `dir` and `help` show, and that every type a method takes or gives is exported."""
 
+import ast
 import collections
 import collections.abc
 import dataclasses
@@ -19,7 +20,7 @@ import msgspec
 import pytest
 
 import phaseline
-from phaseline.engine import generate
+from phaseline.engine import generate, sync_stub
 from phaseline.engine.publish import compose
 from phaseline.schemas import codec
 from phaseline.schemas.subjects import Subjects
@@ -144,6 +145,21 @@ def test_stubs_and_modules_have_the_same_names() -> None:
         assert module.__all__ == dir(module) == sorted(module.__all__)
 
 
+def test_the_types_without_asyncio_are_of_all_that_is_there() -> None:
+    [text] = sync_stub.pages().values()
+    body = ast.parse(text).body
+    classes = {node.name: node for node in body if isinstance(node, ast.ClassDef) and node.name[0] != "_"}
+    assert sorted([*classes, "Watch", "connect"]) == phaseline.sync.__all__
+    for name, node in classes.items():
+        reads = {view.name for view in sync_stub.VIEWS if name == "Client" or (name == "EntityView" and view.view)}
+        stubbed = {one.name: one for one in node.body if isinstance(one, ast.FunctionDef) and one.name[0] != "_"}
+        found = getattr(phaseline.sync, name)
+        assert {*stubbed} == {one for one in dir(found) if not one.startswith("_")} | reads
+        assert ast.get_docstring(node) == inspect.getdoc(found)
+        for one in stubbed.keys() - reads:
+            assert ast.get_docstring(stubbed[one]) == inspect.getdoc(getattr(found, one))
+
+
 def test_a_name_that_is_not_there() -> None:
     for module in (phaseline, phaseline.tables):
         with pytest.raises(AttributeError, match=f"module '{module.__name__}' has no attribute 'nothing'"):
@@ -202,7 +218,7 @@ def test_modules_that_are_made_are_up_to_date(tmp_path: pathlib.Path, capsys: py
         (tmp_path / path).write_text(text.replace("def publish(", "def post("))
     check = ["--check", "--to", str(tmp_path)]
     assert generate.write_modules(check) == 1
-    assert capsys.readouterr().out == "stale: engine/client/sync_client.py\n"
+    assert capsys.readouterr().out == "stale: src/phaseline/sync.pyi\n"
     assert generate.write_modules(["--to", str(tmp_path)]) == 0
     assert generate.write_modules(check) == 0
 

@@ -16,8 +16,8 @@ import pytest_asyncio
 
 PRODUCTS = ("built_in", "edge", "emco", "fleet", "gitops", "kubernetes")
 SURFACES = (
-    "assess", "cells", "cli", "client", "console", "demo", "doctor", "generate", "generate_sync", "http", "observe",
-    "page", "products", "telemetry",
+    "assess", "cells", "cli", "client", "console", "demo", "doctor", "generate", "http", "observe", "page", "products",
+    "sync_stub", "telemetry",
 )  # fmt: skip
 ABSENT = {
     *(f"phaseline.machines.{one}" for one in PRODUCTS), *(f"phaseline.engine.{one}" for one in SURFACES),

@@ -98,6 +98,12 @@ def without_asyncio(url: str) -> None:
             for transition in watch:
                 assert_type(transition.time, datetime)
         assert_type(client.emco.status("a"), phaseline.SourceStatus)
+        assert_type(client.emco.status("a", shape="emco", apps=True, at="1h"), phaseline.EmcoNames)
+        assert_type(client.emco.selection("a"), phaseline.StatusSelection)
+        assert_type(client.fleet.cluster_counts("a"), phaseline.FleetClusterCounts)
+        assert_type(client.gitops.diff("a"), phaseline.ObjectDiff)
+        assert_type(client.at("1h").emco, sync.EmcoView)
+        assert_type(client.at("1h").emco.status("a", shape="emco"), phaseline.EmcoStatus)
         assert_type(client.at("1h").fleet.counts("a"), phaseline.FleetCounts)
         for rejection in client.rejections():
             assert_type(rejection, phaseline.Rejection)

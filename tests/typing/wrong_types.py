@@ -4,6 +4,7 @@ mypy --strict finds comments that silence nothing. tests/process/test_typing.py 
 """
 
 import phaseline
+from phaseline import sync
 
 
 async def wrong(client: phaseline.Client) -> None:
@@ -12,3 +13,10 @@ async def wrong(client: phaseline.Client) -> None:
     await client.emco.status("a", output="everything")  # type: ignore[call-overload]
     async with phaseline.connect(request_timout=3):  # type: ignore[call-arg]
         assert number
+
+
+def wrong_without_asyncio(client: sync.Client) -> None:
+    client.emco.status("a", output="everything")  # type: ignore[call-overload]
+    client.at("1h").gitops.diff("a")  # type: ignore[attr-defined]
+    client.fleet = client.fleet  # type: ignore[misc]
+    client.acme.readiness("v2")  # type: ignore[attr-defined]

@@ -1,0 +1,414 @@
+# Written by `python -m phaseline.engine.generate` from client/sync_client.py, client/entity_view.py, client/client.py, products/emco/views.py, products/gitops/views.py, products/fleet/views.py in engine.
+
+from collections.abc import Callable
+from collections.abc import Iterable
+from collections.abc import Iterator
+from collections.abc import Mapping
+from collections.abc import Sequence
+from datetime import datetime
+from phaseline.engine.client import client
+from phaseline.engine.client.client import WAIT
+from phaseline.engine.client.entity_view import M_co
+from phaseline.engine.client.portal import Opened
+from phaseline.engine.client.portal import Portal
+from phaseline.engine.client.portal import Watch as Watch
+from phaseline.engine.client.rejection_counts import RejectionCount
+from phaseline.engine.explain.model import Explanation
+from phaseline.engine.log.changes import Change
+from phaseline.engine.log.event_order import Clock
+from phaseline.engine.log.event_order import SERVER
+from phaseline.engine.log.log_records import Logged
+from phaseline.engine.log.timeline import Timeline
+from phaseline.engine.log.when import Moment
+from phaseline.engine.log.when import NOW
+from phaseline.engine.log.when import START
+from phaseline.engine.log.when import When
+from phaseline.engine.products.emco.query import EmcoNamesQuery
+from phaseline.engine.products.emco.query import EmcoStatusQuery
+from phaseline.engine.products.emco.query import SourceStatusQuery
+from phaseline.engine.products.emco.query import StatusQuery
+from phaseline.engine.products.emco.schema import EmcoNames
+from phaseline.engine.products.emco.schema import EmcoStatus
+from phaseline.engine.products.emco.schema import SourceStatus
+from phaseline.engine.products.emco.select import StatusSelection
+from phaseline.engine.products.fleet.counts import FleetClusterCounts
+from phaseline.engine.products.fleet.counts import FleetCounts
+from phaseline.engine.products.gitops.last_observation import ObjectDiff
+from phaseline.engine.publish.compose import EventDetails
+from phaseline.engine.publish.outcomes import Outcome
+from phaseline.engine.publish.pipeline import PATIENCE
+from phaseline.engine.publish.pipeline import PublishResult
+from phaseline.engine.publish.pipeline import WINDOW
+from phaseline.engine.publish.single import Receipt
+from phaseline.engine.replay.dry_run_result import DryRun
+from phaseline.engine.settings import ConnectionSettings
+from phaseline.engine.settings import DEFAULT_URL
+from phaseline.engine.settings import Settings
+from phaseline.engine.unknown_parts import PartsOf
+from phaseline.machines.compiler.kinds import Kinds
+from phaseline.machines.language.product import BrokenKind
+from phaseline.schemas.envelope import Event
+from phaseline.schemas.records import Entity
+from phaseline.schemas.records import Rejection
+from phaseline.schemas.records import Transition
+from typing import Any
+from typing import Generic
+from typing import Literal
+from typing import Self
+from typing import Unpack
+from typing import overload
+
+__all__: list[str]
+
+class _Mirror:
+    """Runs the reads of `source` in the portal."""
+
+    def __init__(self, portal: Portal, source: Any) -> None:
+        ...
+
+class Emco(_Mirror):
+    """EMCO's status query: `client.emco`."""
+
+    @overload
+    def status(self, resource_id: str, /, *, at: When | None=None, **query: Unpack[SourceStatusQuery]) -> SourceStatus:
+        """The status of an EMCO resource; raises `EntityUnknown`, `InvalidInput.bad_status_query`, `ServiceRefused`.
+
+The worker that owns the tree answers in one round trip. The client reads the streams instead when no worker
+answers, when the answer is too large for one message, and with `at`."""
+
+    @overload
+    def status(self, resource_id: str, /, *, at: When | None=None, **query: Unpack[EmcoStatusQuery]) -> EmcoStatus:
+        """The status of an EMCO resource; raises `EntityUnknown`, `InvalidInput.bad_status_query`, `ServiceRefused`.
+
+The worker that owns the tree answers in one round trip. The client reads the streams instead when no worker
+answers, when the answer is too large for one message, and with `at`."""
+
+    @overload
+    def status(self, resource_id: str, /, *, at: When | None=None, **query: Unpack[EmcoNamesQuery]) -> EmcoNames:
+        """The status of an EMCO resource; raises `EntityUnknown`, `InvalidInput.bad_status_query`, `ServiceRefused`.
+
+The worker that owns the tree answers in one round trip. The client reads the streams instead when no worker
+answers, when the answer is too large for one message, and with `at`."""
+
+    @overload
+    def status(self, resource_id: str, /, *, at: When | None=None, **query: Unpack[StatusQuery]) -> SourceStatus | EmcoStatus | EmcoNames:
+        """The status of an EMCO resource; raises `EntityUnknown`, `InvalidInput.bad_status_query`, `ServiceRefused`.
+
+The worker that owns the tree answers in one round trip. The client reads the streams instead when no worker
+answers, when the answer is too large for one message, and with `at`."""
+
+    def selection(self, resource_id: str, /, *, at: When | None=None, **query: Unpack[StatusQuery]) -> StatusSelection:
+        """The entities and counts that a status consists of, with the reasons of failures; raises as `status` does."""
+
+class EmcoView(_Mirror):
+    """What a view shows of EMCO: `view.emco`."""
+
+    @overload
+    def status(self, resource_id: str, /, **query: Unpack[SourceStatusQuery]) -> SourceStatus:
+        """The status of an EMCO resource; raises `EntityUnknown`, `InvalidInput.bad_status_query`, `ServiceRefused`."""
+
+    @overload
+    def status(self, resource_id: str, /, **query: Unpack[EmcoStatusQuery]) -> EmcoStatus:
+        """The status of an EMCO resource; raises `EntityUnknown`, `InvalidInput.bad_status_query`, `ServiceRefused`."""
+
+    @overload
+    def status(self, resource_id: str, /, **query: Unpack[EmcoNamesQuery]) -> EmcoNames:
+        """The status of an EMCO resource; raises `EntityUnknown`, `InvalidInput.bad_status_query`, `ServiceRefused`."""
+
+    @overload
+    def status(self, resource_id: str, /, **query: Unpack[StatusQuery]) -> SourceStatus | EmcoStatus | EmcoNames:
+        """The status of an EMCO resource; raises `EntityUnknown`, `InvalidInput.bad_status_query`, `ServiceRefused`."""
+
+    def selection(self, resource_id: str, /, **query: Unpack[StatusQuery]) -> StatusSelection:
+        """The entities and counts that a status consists of, with the reasons of failures; raises as `status` does."""
+
+class Gitops(_Mirror):
+    """Kubernetes objects and Git: `client.gitops`. The server keeps the last observation only, so no view has it."""
+
+    def diff(self, resource_id: str) -> ObjectDiff:
+        """The last observation of a Kubernetes object, assessed by the settings that its application has now.
+
+Raises `NotFound.not_observed`, `InvalidInput.invalid_id`."""
+
+class Fleet(_Mirror):
+    """Fleet's counts: `client.fleet`."""
+
+    def counts(self, entity_id: str, *, condition: str | Sequence[str]=(), at: When | None=None) -> FleetCounts:
+        """Counts of a repository, a bundle or a deployment; raises `TreeUnknown`, `EntityUnknown`, `InvalidInput`."""
+
+    def cluster_counts(self, *clusters: str, condition: str | Sequence[str]=(), at: When | None=None) -> FleetClusterCounts:
+        """Counts of clusters, across all repositories. Names may be globs. Raises `EntityUnknown`, `InvalidInput`."""
+
+class FleetView(_Mirror):
+    """What a view shows of Fleet: `view.fleet`."""
+
+    def counts(self, entity_id: str, *, condition: str | Sequence[str]=()) -> FleetCounts:
+        """Counts of a repository, a bundle or a deployment; raises `TreeUnknown`, `EntityUnknown`, `InvalidInput`."""
+
+    def cluster_counts(self, *clusters: str, condition: str | Sequence[str]=()) -> FleetClusterCounts:
+        """Counts of clusters, across all repositories. Names may be globs. Raises `EntityUnknown`, `InvalidInput`."""
+
+class EntityView(_Mirror, Generic[M_co]):
+    """The entities at one moment: all reads of a view show the same moment. `client.at` makes it.
+
+The view of the latest states has no moment. Each read shows the newest copied state, a few milliseconds old."""
+
+    @property
+    def moment(self) -> M_co:
+        """The moment of the view: a place in the log, and its time. None: the latest states."""
+
+    @property
+    def kinds(self) -> Kinds:
+        """The tables of the kinds."""
+
+    def get(self, kind: str, entity_id: str) -> Entity:
+        """One entity; raises `EntityUnknown`."""
+
+    def last(self, kind: str, entity_id: str) -> Transition:
+        """The last transition of an entity: its state, the reason, and the time. Raises `EntityUnknown`."""
+
+    def list(self, kind: str | None=None, *, tree: str | None=None, state: str | None=None, condition: str | Sequence[str]=(), deleted: bool=False) -> Iterator[Entity]:
+        """The entities that fit, ids in natural order.
+
+tree: this id and those below it. state: a phase, or `{Failed,[Balance,*]}`. condition: one that stands, or
+several that stand together. deleted: deleted ones too. Raises `InvalidInput.no_state`, `NameUnknown`."""
+
+    def last_of(self, kind: str | None=None, *, tree: str | None=None, state: str | None=None, condition: str | Sequence[str]=(), deleted: bool=False) -> Sequence[Transition]:
+        """The last transition of each entity that `list` gives, in the same order: it tells the reason too."""
+
+    def unsorted(self, kind: str | None=None, *, tree: str | None=None, state: str | None=None, condition: str | Sequence[str]=(), deleted: bool=False) -> Iterator[Transition]:
+        """What `last_of` gives, in no order: of the latest states each as soon as it is read."""
+
+    def tree(self, root: str, *, deleted: bool=False) -> Sequence[Entity]:
+        """`root` and all entities below it, ids in natural order; raises `TreeUnknown`."""
+
+    def last_of_tree(self, root: str, *, deleted: bool=False) -> Sequence[Transition]:
+        """The last transition of each entity that `tree` gives, in the same order; raises `TreeUnknown`."""
+
+    def next_place(self) -> int:
+        """Where a watch must start to go on from this view without a gap. Ask for it before you read.
+
+Of the latest states it can return records that the reads have seen: leave out those whose version is not newer."""
+
+    def stale_since(self, entities: Sequence[Entity]) -> Mapping[tuple[str, str], datetime]:
+        """By kind and id, the entities whose states are stale, and since when: a place at or above fell silent."""
+
+    def stale_since_ns(self, entities: Sequence[Entity]) -> Mapping[tuple[str, str], int]:
+        """As `stale_since`, in ns since 1970."""
+
+    def unknown_parts(self, entities: Sequence[Entity]) -> PartsOf:
+        """By kind and id, and by facet, of how many parts of these wholes nothing is known (`3 of 11 not assessed`)."""
+
+    def kind_of(self, entity_id: str, kind: str | None=None) -> str:
+        """The kind of the only entity with that id, or `kind` if it exists.
+
+Raises `EntityUnknown`, `AmbiguousId`, `InvalidInput.invalid_id`."""
+
+    def why(self, kind: str, entity_id: str) -> Explanation:
+        """Why an entity is in its state: back to the events from outside. Raises `EntityUnknown`."""
+
+    @property
+    def emco(self) -> EmcoView:
+        """What a view shows of EMCO: `view.emco`."""
+
+    @property
+    def fleet(self) -> FleetView:
+        """What a view shows of Fleet: `view.fleet`."""
+
+class Client:
+    """One connection to one installation, for programs without asyncio: `phaseline.Client` with plain methods.
+
+A call returns when its answer is there. `list`, `watch`, `history` and `rejections` give iterators. Use the client
+in a `with` block, or call `close`. It runs asyncio in a thread of its own, so it also works in a notebook;
+`progress` functions are called from that thread. Ctrl-C ends a call in good order."""
+
+    def __init__(self, opened: Opened[client.Client]) -> None:
+        """Use a connection that is open; `connect` makes one."""
+
+    @classmethod
+    def open(cls, settings: Settings, *, source: str | None=None, kinds: Kinds | None=None) -> Self:
+        """Connect by complete settings, as `connect` does."""
+
+    def __enter__(self) -> Self:
+        ...
+
+    def __exit__(self, *_: object) -> None:
+        ...
+
+    def close(self) -> None:
+        """Disconnect. A second call does nothing."""
+
+    @property
+    def kinds(self) -> Kinds:
+        """The tables of the kinds."""
+
+    @property
+    def broken_kinds(self) -> Sequence[BrokenKind]:
+        """The kinds of installed packages that cannot be used and are left out, each with the reason."""
+
+    @property
+    def source(self) -> str:
+        """The source of events for which the publisher gives no other."""
+
+    def publish(self, kind: str, trigger: str, entity_id: str, data: Mapping[str, Any] | None=None, *, check: bool=True, **details: Unpack[EventDetails]) -> Receipt:
+        """Store one event; `details`: `source`, `event_id`, `sequence`, `time`, `extensions` (`EventDetails`).
+
+Sent again with the same `source` and `event_id` it is stored once (within ten minutes). Raises `Unconfirmed`
+when no answer came: send it again under the same `event_id`.
+check: judge it first as a worker would, and raise `EventRefused` instead of sending what would be rejected."""
+
+    def publish_and_wait(self, kind: str, trigger: str, entity_id: str, data: Mapping[str, Any] | None=None, *, check: bool=True, timeout: float=WAIT, **details: Unpack[EventDetails]) -> Outcome:
+        """Store one event as `publish` does, and wait for its outcome: its transitions, its rejection, or nothing.
+
+Raises `Undecided` when no worker has answered after `timeout` seconds; the event stays stored."""
+
+    def outcome(self, receipt: Receipt, *, timeout: float=WAIT) -> Outcome:
+        """The outcome of an event that was stored before. timeout: the seconds to wait for it.
+
+Raises `Undecided`, and `NotFound.event_gone` if the event is no longer stored."""
+
+    def publish_many(self, events: Iterable[Event | Mapping[str, Any]], *, window: int=WINDOW, patience: float=PATIENCE, check: bool=True, progress: Callable[[PublishResult], None] | None=None) -> PublishResult:
+        """Store events in order. The answer counts the events that are new, and those that were stored before.
+
+events: each an `Event` or a CloudEvents map, with `type` `<kind>.<trigger>` and `subject` `<kind>/<id>`.
+window: how many may be in flight. On a cluster only one of each tree is, so that the order of each tree
+survives a change of leader. patience: after trouble with the servers the client sends again; it raises
+`Unconfirmed` once nothing has moved for so many seconds. check: as for `publish`. The first event that would
+be rejected raises `EventRefused`; all events before it are stored then. progress: called with the counts."""
+
+    def snapshot(self, kind: str, entity_id: str, below: str, items: Iterable[Mapping[str, Any]], *, seen: int | None=None, after: str | None=None, upto: str | None=None, wait: float | None=None, progress: Callable[[int, int], None] | None=None, **details: Unpack[EventDetails]) -> Sequence[Outcome]:
+        """Publish all that there is of the kind `below` under an entity, in as many events as it needs.
+
+items: maps with `id` (the part below the entity), `phase`, and what else a report has. seen: the highest
+`cause.sequence` that the reporter has read in this tree. after, upto: the snapshot speaks of ids above `after`
+and up to `upto` only, in byte order. wait: the seconds to wait for the outcome of each event; None does not
+wait. progress: called with the number of events sent, and of all. Raises as `publish` and `publish_and_wait`
+do."""
+
+    def resend(self, sequence: int) -> Receipt:
+        """Store again the event whose rejection is at the place `sequence` of the log, once the reason for it is gone.
+
+Raises `NotFound.record_not_found`, `NotFound.not_rejected`, `NotFound.event_gone`, and what `publish` raises."""
+
+    def dry_run(self, kind: str, trigger: str, entity_id: str, data: Mapping[str, Any] | None=None, *, progress: Callable[[int], None] | None=None, **details: Unpack[EventDetails]) -> DryRun:
+        """What one event would do to its tree now: its records, its rejection, or nothing. Nothing is sent.
+
+progress: called with the number of states read so far. Raises `SetupError`, `EventRefused`."""
+
+    def ask(self, kind: str, entity_id: str, data: Mapping[str, Any] | None=None) -> dict[str, Any]:
+        """What the service of a product says about an entity (docs/own-kinds.md, Services).
+
+Raises `EntityUnknown`, `InvalidInput`; `InvalidInput` if the service does not take `data`; `NoAnswer` if no
+worker answers such questions; `ServiceRefused`."""
+
+    def moment(self, when: When) -> Moment:
+        """The moment that `when` names: its place in the log and its time. Pass it on to read the same moment again.
+
+Raises `NameUnknown`."""
+
+    @overload
+    def at(self, when: When) -> EntityView[Moment]:
+        """The entities at a moment; without one the latest states. The moment is resolved here, once.
+
+Raises `NameUnknown`."""
+
+    @overload
+    def at(self, when: None=None) -> EntityView[None]:
+        """The entities at a moment; without one the latest states. The moment is resolved here, once.
+
+Raises `NameUnknown`."""
+
+    @overload
+    def at(self, when: When | None) -> EntityView[Moment | None]:
+        """The entities at a moment; without one the latest states. The moment is resolved here, once.
+
+Raises `NameUnknown`."""
+
+    def get(self, kind: str, entity_id: str, *, at: When | None=None) -> Entity:
+        """One entity; raises `EntityUnknown`. Without `at` it may be milliseconds behind the log."""
+
+    def last(self, kind: str, entity_id: str, *, at: When | None=None) -> Transition:
+        """The last transition of an entity: its state, the reason, and the time. Raises `EntityUnknown`."""
+
+    def list(self, kind: str | None=None, *, tree: str | None=None, state: str | None=None, condition: str | Sequence[str]=(), deleted: bool=False, at: When | None=None) -> Iterator[Entity]:
+        """The entities that fit, ids in natural order. Each word is as in `EntityView.list`."""
+
+    def tree(self, root: str, *, deleted: bool=False, at: When | None=None) -> Sequence[Entity]:
+        """`root` and all entities below it, ids in natural order; raises `TreeUnknown`."""
+
+    def stale_since(self, entities: Sequence[Entity], *, at: When | None=None) -> Mapping[tuple[str, str], datetime]:
+        """Those of these entities whose states are stale, by kind and id, and since when (`EntityView.stale_since`)."""
+
+    def kind_of(self, entity_id: str, kind: str | None=None, *, at: When | None=None) -> str:
+        """The kind of the only entity with that id, or `kind` if it exists.
+
+Raises `EntityUnknown`, `AmbiguousId`, `InvalidInput.invalid_id`."""
+
+    def why(self, kind: str, entity_id: str, *, at: When | None=None) -> Explanation:
+        """Why an entity is in its state: back to the events from outside. Raises `EntityUnknown`."""
+
+    @overload
+    def watch(self, kind: str | None=None, *, facet: str | None=None, state: str | None=None, tree: str | None=None, condition: str | Sequence[str]=(), start: When=NOW, rejections: Literal[False]=False, follow: bool=True) -> Watch[Transition]:
+        """Transitions into `state` (and `rejections`) from `start` on, each once and in the log's order.
+
+state: a phase, or `{Failed,[Balance,*]}`. condition: one that stands then, or several that stand together.
+tree: this id and those below it. start: a place or a time, included; after a `Moment`, so that a watch
+continues a view without a gap. follow: go on after the last record that is there. Raises `InvalidInput`."""
+
+    @overload
+    def watch(self, kind: str | None=None, *, facet: str | None=None, state: str | None=None, tree: str | None=None, condition: str | Sequence[str]=(), start: When=NOW, rejections: bool, follow: bool=True) -> Watch[Transition | Rejection]:
+        """Transitions into `state` (and `rejections`) from `start` on, each once and in the log's order.
+
+state: a phase, or `{Failed,[Balance,*]}`. condition: one that stands then, or several that stand together.
+tree: this id and those below it. start: a place or a time, included; after a `Moment`, so that a watch
+continues a view without a gap. follow: go on after the last record that is there. Raises `InvalidInput`."""
+
+    def history(self, kind: str, entity_id: str, *, follow: bool=False, clock: Clock=SERVER) -> Watch[Transition]:
+        """All transitions of one entity, oldest first. clock: `event` orders them by the publishers' times.
+
+follow: go on after the last one that is there. Raises `EntityUnknown` when the first one is asked for."""
+
+    def rejections(self, kind: str | None=None, *, tree: str | None=None, reason: str | None=None, start: When=START, follow: bool=False) -> Watch[Rejection]:
+        """The rejections from `start` on, in the log's order; `watch.sequence` is what `resend` takes.
+
+tree: this id and those below it. reason: such as `guard`. follow: go on after the last one that is there."""
+
+    def rejection_counts(self, kind: str | None=None, *, tree: str | None=None, reason: str | None=None, start: When=START) -> Sequence[RejectionCount]:
+        """How many rejections there are from `start` on, by reason, kind and source, the most frequent first."""
+
+    def record(self, sequence: int) -> Logged:
+        """The record at the place `sequence` of the log; raises `NotFound.record_not_found`."""
+
+    def event(self, sequence: int) -> bytes | None:
+        """The body of a stored event, by its sequence in EVENTS; None if the stream no longer keeps it."""
+
+    def timeline(self, entity_id: str, *, kind: str | None=None, start: When | None=None, end: When | None=None, depth: int | None=None, clock: Clock=SERVER) -> Timeline:
+        """The states of an entity and of those below it from `start` to `end`, a lane for each facet.
+
+start: None for the first state. end: None for now. depth: how many levels below; None for all. clock: `event`
+for the publishers' times; without `end` it ends with the last of them. Raises `TreeUnknown`, `InvalidInput`,
+`InvalidInput.start_after_end`, `InvalidInput.wrong_clock`."""
+
+    def changes(self, start: When, end: When | None=None, *, tree: str | None=None, kind: str | None=None) -> Sequence[Change]:
+        """How entities differ between `start` and `end` (None: now), and how they changed; ids in natural order.
+
+tree: this id and those below it. Raises `InvalidInput.start_after_end`."""
+
+    @property
+    def emco(self) -> Emco:
+        """EMCO's status query: `client.emco`."""
+
+    @property
+    def gitops(self) -> Gitops:
+        """Kubernetes objects and Git: `client.gitops`. The server keeps the last observation only, so no view has it."""
+
+    @property
+    def fleet(self) -> Fleet:
+        """Fleet's counts: `client.fleet`."""
+
+def connect(url: str | Sequence[str]=DEFAULT_URL, *, source: str | None=None, kinds: Kinds | None=None, context: str | None=None, **settings: Unpack[ConnectionSettings]) -> Client:
+    """Connect to an installation: `with phaseline.sync.connect(...) as client`.
+
+url: one server or several of one cluster. source: where the client's events come from. kinds: the tables to check
+against; by default those installed here. context: the name of a context of the `nats` command that describes the
+connection, or `@selected`. Raises `BadSetting`, `NatsUnreachable`, `SetupError`."""
