@@ -165,6 +165,8 @@ def no_effects(rules: Sequence[IgnoreRule]) -> Iterator[str]:
 
 def pointless(rule: IgnoreRule) -> Iterator[str]:
     """Why a rule, or one of its selectors, can never have an effect, in sentences."""
+    if not (rule.pointers or rule.programs or rule.managers):
+        yield "it names none of jsonPointers, jqPathExpressions, managedFieldsManagers"
     for glob in dict.fromkeys((rule.group, rule.kind)):
         if said := problem(glob):
             yield said
