@@ -42,6 +42,8 @@ REPORTED = (
     Field("hydration_message", str, "what that hydration says, of which revision and when"),
     Field("hydrated",        dict, "the revisions that were hydrated last: dry, hydrated, compared"),
     Field("deployments",     dict, "what was deployed, the newest last: id, revision, deployed, by", many=True),
+    Field("resources_named", int,  "how many resources its controller names"),
+    Field("resources_left_out", int, "how many of these are not shown, because they are too many"),
     *DELETION,
 )  # fmt: skip
 """The attributes that only the controller sets."""

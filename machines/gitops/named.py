@@ -30,7 +30,6 @@ WHOLE, SYNC_ONLY = "all", "sync"
 LISTED = (
     Field("resources", dict, "by `<group:Kind>/<namespace>/<name>`, what it says of each resource: health, sync, "
                              "health_message, sync_message, prune, wave", required=True),
-    Field("left_out",  int,  "how many more it names"),
 )  # fmt: skip
 TOLD = (
     Field("health",         str,  "its health, where nothing was observed", HEALTHS),
@@ -96,12 +95,3 @@ def _text(data: Mapping[str, Any], name: str) -> str:
 def forget_named(attributes: Attributes, _: RuleEvent) -> Attributes:
     """Forgets the sync of a resource that its application no longer names."""
     return {name: value for name, value in attributes.items() if name not in ("named", "prune", "sync_message")}
-
-
-@rule("gitops.note_names", revision=1)
-def note_names(attributes: Attributes, event: RuleEvent) -> Attributes:
-    """Notes how many resources an application names, and how many of these are left out."""
-    kept = {name: value for name, value in attributes.items() if name not in ("resources_named", "resources_left_out")}
-    left_out = event.data.get("left_out", 0)
-    counted = {"resources_named": len(event.data["resources"]) + left_out}
-    return {**kept, **counted, **({"resources_left_out": left_out} if left_out else {})}

@@ -74,28 +74,44 @@ class Whole(NamedTuple):
         }
 
 
-def named(status: Manifest, entity_id: str) -> Iterator[ObservedEvent]:
-    """The events of the resources that an Application names: each, then the list with what is said of all.
+class NamedResources(NamedTuple):
+    """What is told of the resources of an Application, by the end of their ids. left_out: how many more there are."""
 
-    So all states change at once, and in between none is better than it should be.
-    """
-    if not isinstance(status.get("resources"), list) and not status.get("sync"):
-        return  # an Application that was not looked at yet names nothing
-    all_ = [one for one in map(Said.of, maps(status, "resources")) if one.key.kind and one.key.name]
-    found = {id_suffix(one.key): one for one in all_}
-    whole = Whole.of(status)
-    explained = any(one.health == whole.health for one in found.values() if not one.hook)
-    told: dict[str, Mapping[str, Any]] = {}
-    length = 0
-    for name, one in sorted(found.items(), key=lambda pair: pair[1].rank):
-        said = _data(one, whole, explained=explained)
-        length += len(name.encode()) + sum(len(str(part).encode()) + 20 for part in said.values())
-        if len(told) == MOST or length > LONGEST_LIST:
-            break
-        told[name] = said
-        yield ObservedEvent("resource", "named", f"{entity_id}/{name}")
-    left_out = {"left_out": len(found) - len(told)} if len(found) > len(told) else {}
-    yield ObservedEvent("application", "named", entity_id, {"resources": told, **left_out})
+    told: Mapping[str, Mapping[str, Any]]
+    left_out: int
+
+    @classmethod
+    def of(cls, status: Manifest) -> "NamedResources | None":
+        """Read the status of an Application; None for one that was not looked at yet, which names nothing."""
+        if not isinstance(status.get("resources"), list) and not status.get("sync"):
+            return None
+        all_ = [one for one in map(Said.of, maps(status, "resources")) if one.key.kind and one.key.name]
+        found = {id_suffix(one.key): one for one in all_}
+        whole = Whole.of(status)
+        explained = any(one.health == whole.health for one in found.values() if not one.hook)
+        told: dict[str, Mapping[str, Any]] = {}
+        length = 0
+        for name, one in sorted(found.items(), key=lambda pair: pair[1].rank):
+            said = _data(one, whole, explained=explained)
+            length += len(name.encode()) + sum(len(str(part).encode()) + 20 for part in said.values())
+            if len(told) == MOST or length > LONGEST_LIST:
+                break
+            told[name] = said
+        return cls(told, len(found) - len(told))
+
+    def counted(self) -> dict[str, int]:
+        """How many there are, and how many of these are left out, for the report of the whole."""
+        left_out = {"resources_left_out": self.left_out} if self.left_out else {}
+        return {"resources_named": len(self.told) + self.left_out, **left_out} if self.told else {}
+
+    def events(self, entity_id: str) -> Iterator[ObservedEvent]:
+        """The events: each resource, then the list with what is said of all.
+
+        So all states change at once, and in between none is better than it should be.
+        """
+        for name in self.told:
+            yield ObservedEvent("resource", "named", f"{entity_id}/{name}")
+        yield ObservedEvent("application", "named", entity_id, {"resources": self.told})
 
 
 def _data(one: Said, whole: Whole, *, explained: bool) -> Mapping[str, Any]:

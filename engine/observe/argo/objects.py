@@ -7,7 +7,7 @@ projects (`projects`), the objects that an application deploys (`generic`), whos
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from phaseline.engine.observe.argo.named import Whole, named
+from phaseline.engine.observe.argo.named import NamedResources, Whole
 from phaseline.engine.observe.argo.operation import (
     deployments,
     hydration,
@@ -61,15 +61,17 @@ def application(manifest: Manifest, entity_id: str, *, gone: bool) -> Iterator[O
         return
     yield ObservedEvent("application", "configure", entity_id, settings(manifest))
     status = mapping(manifest, "status")
+    named = NamedResources.of(status)
     found = {
-        **_seen(status), **_problems(status), **operation(manifest), **hydration(status), **_deletion(manifest),
-        "deployments": deployments(status),
+        **({} if named is None else named.counted()), **_seen(status), **_problems(status), **operation(manifest),
+        **hydration(status), **_deletion(manifest), "deployments": deployments(status),
     }  # fmt: skip
     if several := revisions_in(mapping(status, "sync")):
         found["revisions"] = {str(n): one for n, one in enumerate(several, 1)}
     yield ObservedEvent("application", "observed", entity_id, without_empty(**found), _steady(without_empty(**found)))
     yield from resource_failures(status, entity_id)
-    yield from named(status, entity_id)
+    if named is not None:
+        yield from named.events(entity_id)
 
 
 def _deletion(manifest: Manifest) -> dict[str, Any]:
@@ -287,7 +289,7 @@ def application_set(manifest: Manifest, entity_id: str, *, gone: bool) -> Iterat
         yield ObservedEvent("application", "stepped", f"{entity_id}/{whose}", data)
 
 
-class Step(NamedTuple):
+class RolloutStep(NamedTuple):
     """How far one application is in the rollout of its set. target: the revision that the step is to bring."""
 
     name: str
@@ -303,7 +305,7 @@ class Step(NamedTuple):
         return self.step > 0 and self.state != "Healthy"
 
 
-def _steps(manifest: Manifest) -> Iterator[Step]:
+def _steps(manifest: Manifest) -> Iterator[RolloutStep]:
     """Each application in the rollout of a set."""
     for one in maps(mapping(manifest, "status"), "applicationStatus"):
         name, step, state = text(one, "application"), text(one, "step"), text(one, "status")
@@ -311,4 +313,4 @@ def _steps(manifest: Manifest) -> Iterator[Step]:
         if name and state in ROLLOUTS:
             number = int(step) if digits.isascii() and digits.isdigit() and len(digits) < 10 else -1
             target = revision_of({"revisions": one.get("targetRevisions")})
-            yield Step(name, number, state, text(one, "message"), target, text(one, "lastTransitionTime"))
+            yield RolloutStep(name, number, state, text(one, "message"), target, text(one, "lastTransitionTime"))
