@@ -91,6 +91,11 @@ def deletes(name: str) -> tuple[AttributeIs]:
 NOTHING_LIVES = (some(HEALTH, MISSING), AllBelow("application", "resource", (MISSING, ASIDE), HEALTH))
 NOTHING_TO_ASSESS = (some(HEALTH, NO_HEALTH), AllBelow("application", "resource", (MISSING, *APART), HEALTH))
 """Of nothing that lives there is a health. Argo CD calls that Healthy; it is not known to work."""
+SPARED = (
+    AttributeIs("application", "reported_health", HEALTHY),
+    AllBelow("application", "resource", (NOT_ASSESSED, MISSING, *APART), HEALTH),
+)
+"""Its controller calls it Healthy, and beside what nobody assessed there is only what is missing."""
 
 # fmt: off
 APPLICATION = Table(
@@ -185,6 +190,7 @@ APPLICATION = Table(
                 View(HEALTHY,     (some(HEALTH, HEALTHY),)),
                 *(View(health, says("reported_health", health, HEALTH), message_from="health_message")
                   for health in HEALTHS),
+                View(HEALTHY,     (*NEWER, *SPARED), message_from="health_message"),
                 View(HEALTHY,     (*ARGO, *NOTHING_TO_ASSESS)),
             ),
             retired=(Retired(HEALTHY, to=NOT_ASSESSED),),

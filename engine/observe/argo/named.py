@@ -88,11 +88,11 @@ class NamedResources(NamedTuple):
         all_ = [one for one in map(Said.of, maps(status, "resources")) if one.key.kind and one.key.name]
         found = {id_suffix(one.key): one for one in all_}
         whole = Whole.of(status)
-        explained = any(one.health == whole.health for one in found.values() if not one.hook)
+        spares = any(one.health != MISSING for one in found.values() if not one.hook)
         told: dict[str, Mapping[str, Any]] = {}
         length = 0
         for name, one in sorted(found.items(), key=lambda pair: pair[1].rank):
-            said = _data(one, whole, explained=explained)
+            said = _data(one, whole, spares=spares)
             length += len(name.encode()) + sum(len(str(part).encode()) + 20 for part in said.values())
             if len(told) == MOST or length > LONGEST_LIST:
                 break
@@ -114,10 +114,10 @@ class NamedResources(NamedTuple):
         yield ObservedEvent("application", "named", entity_id, {"resources": self.told})
 
 
-def _data(one: Said, whole: Whole, *, explained: bool) -> Mapping[str, Any]:
+def _data(one: Said, whole: Whole, *, spares: bool) -> Mapping[str, Any]:
     if one.hook:
         return without_empty(health=ASIDE, sync=NOT_COMPARED, health_message="it is a hook", wave=one.wave or None)
-    health, why_health = _health(one, whole, explained=explained)
+    health, why_health = _health(one, whole, spares=spares)
     sync, why_sync = _sync(one, whole)
     return without_empty(
         health=health, health_message=why_health, sync=sync, sync_message=why_sync, prune=one.prunes or None,
@@ -125,13 +125,16 @@ def _data(one: Said, whole: Whole, *, explained: bool) -> Mapping[str, Any]:
     )  # fmt: skip
 
 
-def _health(one: Said, whole: Whole, *, explained: bool) -> tuple[str, str]:
-    """A health that is worse than that of the whole does not count there, so it is told and not shown."""
+def _health(one: Said, whole: Whole, *, spares: bool) -> tuple[str, str]:
+    """A health that is worse than that of the whole does not count there, so it is told and not shown.
+
+    spares: whether something else is there: then Argo CD does not count what is missing, and neither do its profiles.
+    """
     if not one.health:
         return NOT_ASSESSED, ""
     since = f" (since {one.since})" if one.since else ""
     said = f"Argo CD says {one.health}{f': {one.message}' if one.message else ''}{since}"
-    spared = one.health == MISSING and explained
+    spared = one.health == MISSING and spares
     if whole.health in HEALTHS and HEALTHS.index(one.health) < HEALTHS.index(whole.health) and not spared:
         return NOT_ASSESSED, f"{said}; it does not count for the application, which Argo CD calls {whole.health}"
     return one.health, said if one.message or one.health != HEALTHY else ""
