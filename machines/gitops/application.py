@@ -19,7 +19,7 @@ from phaseline.machines.gitops.auto_sync import SET_HERE as OWN
 from phaseline.machines.gitops.controller import HEALTHS, OPERATION, REPORTED, ROLLOUT, note_controller, note_step
 from phaseline.machines.gitops.deletion import LEFT, note_stuck, read_deletion
 from phaseline.machines.gitops.labels import CANNOT_COMPARE, NOT_KNOWN, SYNC_UNKNOWN, SYNCS
-from phaseline.machines.gitops.named import LISTED, tell_named
+from phaseline.machines.gitops.named import LISTED, note_list, tell_named
 from phaseline.machines.gitops.observe import ASIDE, SYNC_FAILED, SYNCING
 from phaseline.machines.kubernetes.assess import NOT_COMPARED, OUT_OF_SYNC, SYNCED
 from phaseline.machines.kubernetes.health_labels import HEALTHS as HEALTH_LABELS
@@ -113,6 +113,7 @@ APPLICATION = Table(
         *REPORTED,
         *LEFT,
         *ROLLOUT,
+        Field("resources_digest", str, "a digest of what it says of the resources that it names"),
         Field("evidence", dict, "what its controllers say beside its states: condition, status, message, since",
               many=True),
         *OBSERVER,
@@ -166,8 +167,8 @@ APPLICATION = Table(
                 Row((LIVE,),           "observed",      SAME,         computes=note_controller),
                 Row((ABSENT, DELETED), "stepped",       NOT_ASSESSED, computes=note_step),
                 Row((LIVE,),           "stepped",       SAME,         computes=note_step),
-                Row((ABSENT, DELETED), "named",         NOT_ASSESSED),
-                Row((LIVE,),           "named",         SAME),
+                Row((ABSENT, DELETED), "named",         NOT_ASSESSED, computes=note_list),
+                Row((LIVE,),           "named",         SAME,         computes=note_list),
                 Row((LIVE,),           "stuck",         SAME,         computes=note_stuck),
                 Row((LIVE,),           "removed",       DELETED),
                 Row((LIVE,),           "owner_gone",    DELETED),

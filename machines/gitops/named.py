@@ -21,6 +21,7 @@ from phaseline.machines.kubernetes.profiles import (
 from phaseline.machines.language.predicates import Scene
 from phaseline.machines.language.rules import rule
 from phaseline.machines.language.table import Attributes, Field, Fired, RuleEvent
+from phaseline.schemas.shared_values import digest
 
 HEALTHS = (UNKNOWN, MISSING, DEGRADED, PAUSED, PROGRESSING, HEALTHY, NOT_ASSESSED, ASIDE)
 SYNCS = (SYNCED, OUT_OF_SYNC, NOT_COMPARED)
@@ -95,3 +96,9 @@ def _text(data: Mapping[str, Any], name: str) -> str:
 def forget_named(attributes: Attributes, _: RuleEvent) -> Attributes:
     """Forgets the sync of a resource that its application no longer names."""
     return {name: value for name, value in attributes.items() if name not in ("named", "prune", "sync_message")}
+
+
+@rule("gitops.note_list", revision=1)
+def note_list(attributes: Attributes, event: RuleEvent) -> Attributes:
+    """Notes that the list of an application changed, so that what it told leads back to a record of the application."""
+    return {**attributes, "resources_digest": digest(event.data["resources"])}
