@@ -335,6 +335,28 @@ def test_a_list_is_told_once() -> None:
     assert [*life.observer.see(ObjectChange(web(status=said(resources=LISTED)), False))] == []
 
 
+def test_an_observer_that_starts_again_changes_nothing() -> None:
+    found = web(operation={"sync": {"revision": "b3"}}, status=said("OutOfSync", "Degraded", resources=LISTED))
+    life = Life().see(found)
+    before, life.observer = len(life.records), Observer("/o")
+    assert [str(one.after) for one in life.see(found).records[before:]] == []
+
+
+def test_a_snapshot_has_what_an_application_names() -> None:
+    def listed(observer: Observer) -> list[str]:
+        found = [
+            event for event in observer.relisted("", "ConfigMap", None) if event["subject"] == f"application/{HERE}"
+        ]
+        return [one["id"] for event in found for one in event["data"].get("resource", event["data"].get("items", []))]
+
+    life = Life().see(web(status=said("OutOfSync", "Degraded", resources=LISTED)))
+    assert listed(life.observer) == ["core:ConfigMap/shop/old"]
+    life.see(web(status=said(resources=LISTED[:2])))
+    assert listed(life.observer) == []
+    life.see(web(status=said(resources=LISTED))).see(web(), gone=True)
+    assert listed(life.observer) == []
+
+
 # ---- conditions
 
 
@@ -401,7 +423,8 @@ def test_a_step_says_for_which_revision_it_waits() -> None:
         assert (life.app()["rollout_target"], life.app()["rollout_since"]) == ("b1", "2026-03-02T08:00:00Z")
         told = "condition rollout is Waiting since 2026-03-02T08:00:00Z: step 2 waits for b1 while the application is at b2"
         assert told in life.why()
-    assert "step 2 of 2: web (Waiting, to b1)" in life.history.attributes("application_set", "all")["health_message"]
+    told = "step 2 of 2: web (Waiting, to b1, since 2026-03-02T08:00:00Z)"
+    assert told in life.history.attributes("application_set", "all")["health_message"]
     life.see(set_({**step, "status": "Healthy"}))
     assert "rollout" not in life.why()
 

@@ -264,7 +264,7 @@ def application_set(manifest: Manifest, entity_id: str, *, gone: bool) -> Iterat
         ours: known[theirs].get("status") == "True" for theirs, ours in CONDITIONS.items() if theirs in known
     }
     steps = [*_steps(manifest)]
-    waits = [f"{one.name} ({one.state}{f', to {one.target}' if one.target else ''})" for one in steps if one.is_open]
+    waits = [one.words() for one in steps if one.is_open]
     strategy = mapping(manifest, "spec", "strategy")
     rolls = text(strategy, "type") == "RollingSync"
     if rolls or steps:
@@ -303,6 +303,11 @@ class RolloutStep(NamedTuple):
     def is_open(self) -> bool:
         """Whether it is in a step, and not done."""
         return self.step > 0 and self.state != "Healthy"
+
+    def words(self) -> str:
+        """`web (Waiting, to b1, since 2026-03-02T08:00:00Z)`."""
+        parts = (self.state, f"to {self.target}" if self.target else "", f"since {self.since}" if self.since else "")
+        return f"{self.name} ({', '.join(filter(None, parts))})"
 
 
 def _steps(manifest: Manifest) -> Iterator[RolloutStep]:
