@@ -30,7 +30,7 @@ WHOLE, SYNC_ONLY = "all", "sync"
 
 LISTED = (
     Field("resources", dict, "by `<group:Kind>/<namespace>/<name>`, what it says of each resource: health, sync, "
-                             "health_message, sync_message, prune, wave", required=True),
+                             "health_message, sync_message, prune, wave"),
 )  # fmt: skip
 TOLD = (
     Field("health",         str,  "its health, where nothing was observed", HEALTHS),
@@ -48,9 +48,12 @@ def tell_named(scene: Scene, entity_id: str, data: Mapping[str, Any], below: str
     found = scene.above(below, "resource")
     if found is None:
         return None
-    said = data["resources"].get(below[len(entity_id) + 1 :])
+    listed = data.get("resources")
+    if listed is None:
+        return None
+    said = listed.get(below[len(entity_id) + 1 :])
     if not isinstance(said, Mapping):
-        return "unnamed" if found.attributes.get("named") else None
+        return "unnamed" if found.attributes.get("by_name") else None
     told = {name: said[name] for name in ("health_message", "sync_message", "prune", "wave") if name in said}
     health, sync = (said.get(name) for name in ("health", "sync"))
     seen = "live_digest" in found.attributes
@@ -61,20 +64,20 @@ def tell_named(scene: Scene, entity_id: str, data: Mapping[str, Any], below: str
     at_work = found.facets[SYNC].base.phase in (SYNCING, SYNC_FAILED)
     if not compared and (sync == SYNCED or not at_work):
         told["sync"] = sync
-    return Fired("told", told) if "health" in told or "sync" in told or found.attributes.get("named") else None
+    return Fired("told", told) if "health" in told or "sync" in told or found.attributes.get("by_name") else None
 
 
 @rule("gitops.note_name", revision=1)
 def note_name(attributes: Attributes, _: RuleEvent) -> Attributes:
     """Notes that a resource is known by its name, and forgets what was observed in an earlier life."""
-    return {**{name: value for name, value in attributes.items() if name not in NOTED}, "named": WHOLE}
+    return {**{name: value for name, value in attributes.items() if name not in NOTED}, "by_name": WHOLE}
 
 
 @rule("gitops.note_told", revision=1)
 def note_told(attributes: Attributes, event: RuleEvent) -> Attributes:
     """Notes what its application says of a resource, as far as it counts."""
     data, whole, syncs = event.data, "health" in event.data, "sync" in event.data
-    kept = {name: value for name, value in attributes.items() if name not in ("named", "prune")}
+    kept = {name: value for name, value in attributes.items() if name not in ("by_name", "prune")}
     if whole:
         kept = {
             name: value for name, value in kept.items() if name not in NOTED or (name == "sync_message" and not syncs)
@@ -83,8 +86,8 @@ def note_told(attributes: Attributes, event: RuleEvent) -> Attributes:
         kept |= {"wave": data["wave"]} if type(data.get("wave")) is int else {}
     if syncs:
         kept["sync_message"] = _text(data, "sync_message")
-    kept |= {"named": WHOLE if whole else SYNC_ONLY} if whole or syncs else {}
-    return {**kept, "prune": True} if data.get("prune") is True and "named" in kept else kept
+    kept |= {"by_name": WHOLE if whole else SYNC_ONLY} if whole or syncs else {}
+    return {**kept, "prune": True} if data.get("prune") is True and "by_name" in kept else kept
 
 
 def _text(data: Mapping[str, Any], name: str) -> str:
@@ -95,10 +98,11 @@ def _text(data: Mapping[str, Any], name: str) -> str:
 @rule("gitops.forget_named", revision=1)
 def forget_named(attributes: Attributes, _: RuleEvent) -> Attributes:
     """Forgets the sync of a resource that its application no longer names."""
-    return {name: value for name, value in attributes.items() if name not in ("named", "prune", "sync_message")}
+    return {name: value for name, value in attributes.items() if name not in ("by_name", "prune", "sync_message")}
 
 
 @rule("gitops.note_list", revision=1)
 def note_list(attributes: Attributes, event: RuleEvent) -> Attributes:
     """Notes that the list of an application changed, so that what it told leads back to a record of the application."""
-    return {**attributes, "resources_digest": digest(event.data["resources"])}
+    listed = event.data.get("resources")
+    return attributes if listed is None else {**attributes, "resources_digest": digest(listed)}

@@ -46,7 +46,7 @@ from phaseline.schemas.records import State
 SETTLED = Live(but=(SYNCING, SYNC_FAILED))
 EVER = (ABSENT, DELETED, LIVE)
 UNSAID = (AttributeIs("resource", "unsaid", value=True),)
-BY_NAME, SYNC_BY_NAME = ((AttributeIs("resource", "named", what),) for what in (naming.WHOLE, naming.SYNC_ONLY))
+BY_NAME, SYNC_BY_NAME = ((AttributeIs("resource", "by_name", what),) for what in (naming.WHOLE, naming.SYNC_ONLY))
 ASSESSED = (UNKNOWN, MISSING, DEGRADED, PAUSED, PROGRESSING, HEALTHY, NOT_ASSESSED, NO_HEALTH, ASIDE)
 
 
@@ -55,9 +55,9 @@ def note_observed(attributes: Mapping[str, Any], event: RuleEvent) -> Mapping[st
     """Notes the results of the observation. Of what was known by name, only a sync that is not compared here stays."""
     data = event.data
     found = {name: data[name] for name in observe.NOTED if name in data}
-    dropped = ("evidence", "concerns", *(("named", "prune") if "sync" in data else ()))
+    dropped = ("evidence", "concerns", *(("by_name", "prune") if "sync" in data else ()))
     kept = {name: value for name, value in attributes.items() if name not in dropped}
-    kept |= {"named": naming.SYNC_ONLY} if "named" in kept else {}
+    kept |= {"by_name": naming.SYNC_ONLY} if "by_name" in kept else {}
     noted = {**kept, **found}
     if "overdue" in noted and noted["overdue"] != found.get("progress"):
         del noted["overdue"]
@@ -107,7 +107,7 @@ RESOURCE = Table(
         Field("unsaid",         bool, "whether it has not reported any status yet"),
         Field("hook",           str,  "the phases of a synchronisation in which it is a hook, with commas"),
         Field("wave",           int,  "the wave in which it is synchronised"),
-        Field("named",          str,  "what of it is known only because its application names it: all, or its sync",
+        Field("by_name",        str,  "what of it is known only because its application names it: all, or its sync",
               (naming.WHOLE, naming.SYNC_ONLY)),
         Field("prune",          bool, "whether its application says that it is to be pruned"),
     ),

@@ -260,12 +260,12 @@ def test_what_was_observed_comes_before_what_is_named() -> None:
         if not first:
             life.observed(ready, name)
         assert life.resource(name) == ("Healthy", "OutOfSync")
-        assert life.of(name)["named"] == "sync"
+        assert life.of(name)["by_name"] == "sync"
         life.observed(ready, name, desired=deployment(replicas=1))
         assert life.resource(name) == ("Healthy", "Synced")
         life.see(web(status=said("OutOfSync", "Degraded", resources=[*listed, part("Pod", "p", "Synced")])))
         assert life.resource(name) == ("Healthy", "Synced")
-        assert "named" not in life.of(name)
+        assert "by_name" not in life.of(name)
         life.see(web(status=said("Synced", "Healthy", resources=[])))
         assert life.resource(name) == ("Healthy", "Synced")
 
