@@ -4,12 +4,16 @@ Belongs here: that order, and the words beside each resource. Does not: other pa
 (`machines.gitops.waves`).
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
+from phaseline.machines.gitops.controller import asked_words, rollout_words
 from phaseline.machines.gitops.waves import rank
 from phaseline.schemas.records import Entity
 
 APPLICATION, RESOURCE = "application", "resource"
+MOST, LONGEST = 3, 160
+"""The most conditions beside an application, and the most characters of each; `why` and `get` have all of them."""
 
 
 def in_order(entity: Entity, children: Sequence[Entity]) -> list[Entity]:
@@ -59,7 +63,28 @@ def _of_application(entity: Entity) -> Iterator[str]:
     if phase is not None and phase != "Succeeded":
         message = found.get("operation_message")
         yield f"operation {phase}{f', retry {tries}' if tries else ''}{f': {message}' if message else ''}"
+    if asked := found.get("operation_asked"):
+        yield f"operation not begun: {asked_words(asked)}"
+    if found.get("hydration") == "Hydrating":
+        yield found.get("hydration_message", "")
     if "rollout" in found and found.get("rollout_step", -1) > 0:
-        yield f"rollout step {found['rollout_step']} {found['rollout']}"
+        since = f" since {found['rollout_since']}" if "rollout_since" in found else ""
+        waits = rollout_words(found)
+        yield f"rollout step {found['rollout_step']} {found['rollout']}{since}{f': {waits}' if waits else ''}"
     if found.get("orphaned"):
         yield f"{found['orphaned']} orphaned"
+    if found.get("resources_left_out"):
+        yield f"{found['resources_left_out']:,} of {found['resources_named']:,} named resources are not shown"
+    yield from _conditions(found)
+
+
+def _conditions(found: Mapping[str, Any]) -> Iterator[str]:
+    """The conditions that its controller reports, without those that its states quote."""
+    quoted = [found.get(name) or "" for name in ("deletion_message", "sync_message", "health_message")]
+    for one in found.get("problems", ())[:MOST]:
+        message = one.get("message", "")
+        if not any(message and message in said for said in quoted):
+            short = message if len(message) <= LONGEST else f"{message[:LONGEST]}…"
+            yield f"{one.get('type', '')}{f': {short}' if short else ''}"
+    if (more := len(found.get("problems", ())) - MOST) > 0:
+        yield f"{more} more conditions"

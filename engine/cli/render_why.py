@@ -75,7 +75,8 @@ class ExplanationTree:
         if found.message:
             yield Text.assemble("because: ", render.text_of(found.message))
         for one in found.evidence:
-            yield render.text_of(evidence(one))
+            said = one.get("message") or ""
+            yield render.text_of(evidence(one) + (f": {said}" if said and said not in found.message else ""))
         table = facet_named(self.kinds, found.kind, found.facet)
         if table is not None and (advice := advice_of(table, found.state, self.language)):
             yield Text.assemble("to do: ", render.text_of(advice, "italic"))

@@ -24,7 +24,7 @@ from phaseline.schemas.wire_codec import Data
 from phaseline.schemas.wire_types import FacetMap, RecordMap
 
 NOTHING_UNKNOWN: PartsOf = {}
-TIMES = frozenset({HEARD_AT, "operation_began", "auto_sync_looked"})
+TIMES = frozenset({HEARD_AT, "operation_began", "operation_ended", "auto_sync_looked"})
 """The attributes that are times: in records they are numbers, ns since 1970."""
 
 

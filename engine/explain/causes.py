@@ -5,9 +5,12 @@ Belongs here: reading one entity's history backwards, and following a record to 
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from itertools import groupby
+from itertools import groupby, pairwise
 from typing import NamedTuple
 
+from msgspec.structs import replace
+
+from phaseline.engine.core.transitions import BECAUSE
 from phaseline.engine.explain.model import CauseChain, Role
 from phaseline.machines.compiler.conditions import accumulated_conditions
 from phaseline.machines.compiler.kinds import Kind, Kinds
@@ -148,6 +151,18 @@ def attribute_record(history: History, name: str) -> Transition | None:
 
 def trace(kinds: Kinds, lookup: Lookup, record: Transition) -> tuple[tuple[Transition, ...], str | None]:
     """The records from this one back to the outside event's own, all of one event; and what is missing of them."""
+    chain, missing = _back(kinds, lookup, record)
+    return (chain[0], *(_about(*pair) for pair in pairwise(chain))), missing
+
+
+def _about(before: Transition, record: Transition) -> Transition:
+    """A record behind another one. What a view of another facet names is not said: it is no reason of this one."""
+    of_a_view = record.facet != before.facet and (record.message or "").startswith(BECAUSE)
+    return replace(record, message=None) if of_a_view else record
+
+
+def _back(kinds: Kinds, lookup: Lookup, record: Transition) -> tuple[tuple[Transition, ...], str | None]:
+    """These records as the log has them."""
     chain, cause = [record], record.cause
     while not is_outside(chain[-1]):
         kind, _, entity_id = (chain[-1].cause.origin or "").partition("/")

@@ -22,7 +22,7 @@ from phaseline.machines.compiler.conditions import state_shown
 from phaseline.machines.compiler.labels import message_of
 from phaseline.machines.language.predicates import Above, AllBelow, AnyBelow, AttributeIs, Predicate
 from phaseline.machines.language.table import ABSENT, DELETED, Facet, View
-from phaseline.schemas.records import Entity, FacetState, facets_of
+from phaseline.schemas.records import Entity, facets_of
 from phaseline.schemas.subjects import ancestor_id
 
 MAX_NAMED = 3
@@ -67,12 +67,12 @@ class _Explainer:
         return FacetExplanation(
             *head, view=view, causes=self.base_causes(entity, index),
             message="" if base_only else message_of(table, kind, entity.attributes, facet),
-            evidence=self.evidence(entity, table, facet), contradicted_by=tuple(self.contradictions(entity, index)),
+            evidence=self.evidence(entity, table), contradicted_by=tuple(self.contradictions(entity, index)),
         )  # fmt: skip
 
-    def evidence(self, entity: Entity, table: Facet, facet: FacetState) -> tuple[Mapping[str, Any], ...]:
-        """The conditions that the entity keeps as evidence of the facet, unless a view covers its base."""
-        if table.evidence_from is None or facet.state != facet.base:
+    def evidence(self, entity: Entity, table: Facet) -> tuple[Mapping[str, Any], ...]:
+        """The conditions that the entity keeps as evidence of the facet."""
+        if table.evidence_from is None:
             return ()
         return tuple(entity.attributes.get(table.evidence_from, ()))
 

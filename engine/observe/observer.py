@@ -133,11 +133,16 @@ class Observer:
         for observed in self._observed(change):
             key = (observed.kind, observed.trigger, observed.id)
             self.presence.note(observed)
+            if key[:2] == ("application", "named"):
+                for one in self.presence.named(observed):
+                    self._published.pop(("resource", "named", one), None)
             named = self.roots.note(sort, observed, change.manifest)
             digest = _digest(json.dumps(observed.compared if observed.compared is not None else observed.data))
             if self._published.get(key) == digest:
                 continue
             self._forget_opposites(observed)
+            if key[:2] == ("resource", "removed"):
+                self._published.pop(("application", "named", "/".join(observed.id.split("/")[:2])), None)
             self._published[key] = digest
             yield self._event(named, mapping(change.manifest, "metadata"), gone=change.gone)
 
@@ -239,6 +244,7 @@ OPPOSITES = (
     {"fetched", "fetch_failed", "removed"},
     {"failed", "recovered", "removed"},
     {"created", "removed", "observed"},
+    {"named", "removed"},
     {"rollout", "removed"},
     {"checked_in", "removed"},
 )

@@ -22,12 +22,14 @@ class Presence:
 
     def __init__(self) -> None:
         self._there: dict[str, dict[str, None]] = {kind: {} for kind in PARTS}
+        self._named: dict[str, frozenset[str]] = {}
+        """By application, the resources that it names itself. They are there although nobody saw the objects."""
         self._heard: set[tuple[str, str]] = set()
         """The places that were told of since the last heartbeats."""
 
     def note(self, event: ObservedEvent) -> None:
         """Learn from an event, whether it is sent or would only repeat the last one."""
-        if event.kind not in PARTS:
+        if event.kind not in PARTS or event.trigger == "named":
             return
         data = event.data or {}
         nowhere = event.trigger == "observed" and "live" in data and data["live"] is data.get("desired") is None
@@ -39,6 +41,13 @@ class Presence:
             if kind == event.kind or (count < len(parts) and kind in ABOVE[event.kind]):
                 self._there[kind]["/".join(parts[:count])] = None
 
+    def named(self, event: ObservedEvent) -> frozenset[str]:
+        """Learn which resources an application names now; returns those that it no longer names."""
+        names = frozenset(f"{event.id}/{one}" for one in (event.data or {})["resources"])
+        before = self._named.get(event.id, frozenset())
+        self._named[event.id] = names
+        return before - names
+
     def heard(self, event: ObservedEvent) -> None:
         """Note that an event about a place, or about something below it, is sent."""
         for kind in PLACES:
@@ -48,6 +57,8 @@ class Presence:
     def forget(self, kind: str, entity_id: str) -> None:
         """Forget an entity and all below it."""
         self._there[kind].pop(entity_id, None)
+        for one in [one for one in self._named if f"{one}/".startswith(f"{entity_id}/")]:
+            del self._named[one]
         for below, above in ABOVE.items():
             if kind in above and below in self._there:
                 ids = self._there[below]
@@ -62,7 +73,8 @@ class Presence:
         """The snapshots of each entity of a kind: what is there of the kind `below`, of ids that begin with `start`."""
         count = PARTS[kind]
         names: dict[str, list[str]] = {entity_id: [] for entity_id in self._there[kind]}
-        for one in self._there[below]:
+        named = frozenset[str]().union(*self._named.values()) if below == "resource" else ()
+        for one in dict.fromkeys((*self._there[below], *sorted(named))):
             parts = one.split("/")
             name = "/".join(parts[count:])
             if name.startswith(start):

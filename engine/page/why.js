@@ -19,7 +19,7 @@ export function whyList(app, found, cell = chosenCell()) {
 		const advice = adviceOf(described(app.machines, facet.kind, facet.facet, facet));
 		return [
 			facet.message ? el("div", el("b", `${t("because")}: `), safe(facet.message)) : null,
-			(facet.evidence ?? []).map((one) => el("div.soft.small", t("condition", { name: safe(one.condition), status: safe(one.status), reason: one.reason ? ` (${safe(one.reason)})` : "", since: one.since ? t("sinceThen", { time: safe(one.since) }) : "" }))),
+			(facet.evidence ?? []).map((one) => el("div.soft.small", t("condition", { name: safe(one.condition), status: safe(one.status), reason: one.reason ? ` (${safe(one.reason)})` : "", since: one.since ? t("sinceThen", { time: safe(one.since) }) : "" }), one.message && !(facet.message ?? "").includes(one.message) ? `: ${safe(one.message)}` : "")),
 			advice ? el("div", el("b", `${t("toDo")}: `), advice) : null,
 		];
 	}

@@ -115,7 +115,7 @@ def deadline_of(live: Mapping[str, Any], settings: MergedSettings) -> int:
     return settings.deadline
 
 
-@rule("gitops.check_settings", revision=3, uses=(SCRIPTS,))
+@rule("gitops.check_settings", revision=4, uses=(SCRIPTS,))
 def check_settings(scene: Scene, _: str, __: Attributes, event: RuleEvent) -> Mapping[str, Any] | Refusal:
     """Refuses wrong settings; rules that can never have an effect become the message."""
     data = event.data

@@ -16,8 +16,10 @@ from phaseline.machines.gitops.auto_sync import (
     wait,
 )
 from phaseline.machines.gitops.auto_sync import SET_HERE as OWN
-from phaseline.machines.gitops.controller import HEALTHS, OPERATION, REPORTED, ROLLOUT, note_controller
+from phaseline.machines.gitops.controller import HEALTHS, OPERATION, REPORTED, ROLLOUT, note_controller, note_step
+from phaseline.machines.gitops.deletion import LEFT, note_stuck, read_deletion
 from phaseline.machines.gitops.labels import CANNOT_COMPARE, NOT_KNOWN, SYNC_UNKNOWN, SYNCS
+from phaseline.machines.gitops.named import LISTED, note_list, tell_named
 from phaseline.machines.gitops.observe import ASIDE, SYNC_FAILED, SYNCING
 from phaseline.machines.kubernetes.assess import NOT_COMPARED, OUT_OF_SYNC, SYNCED
 from phaseline.machines.kubernetes.health_labels import HEALTHS as HEALTH_LABELS
@@ -40,6 +42,7 @@ from phaseline.machines.language.table import (
     LIVE,
     SAME,
     Facet,
+    FanOut,
     Field,
     Interpret,
     Retired,
@@ -57,7 +60,6 @@ ALAUDA, ARGO, NEWER, OLDER = (
     for names in (("alauda", None), ("argocd", "argocd-3.3"), ("argocd",), ("argocd-3.3",))
 )
 IDLE = (AttributeIs("application", "operation", (None, *RESULTS)),)
-STEPPED = tuple(field.name for field in ROLLOUT)
 SET_HERE = (*(field.name for field in SETTINGS), *OWN, *SEEN_BY)
 
 
@@ -76,9 +78,24 @@ def says(name: str, value: str, facet: int) -> tuple[AttributeIs, AllBelow]:
     return AttributeIs("application", name, value), AllBelow("application", "resource", silent, facet)
 
 
+def alone(name: str, value: str, flag: str) -> tuple[AttributeIs, AttributeIs]:
+    """Its controller says so of the whole, and none of the resources that it names is so."""
+    return AttributeIs("application", name, value), AttributeIs("application", flag, value=True)
+
+
+def deletes(name: str) -> tuple[AttributeIs]:
+    """It is being deleted, or has been for too long."""
+    return (AttributeIs("application", name, value=True),)
+
+
 NOTHING_LIVES = (some(HEALTH, MISSING), AllBelow("application", "resource", (MISSING, ASIDE), HEALTH))
 NOTHING_TO_ASSESS = (some(HEALTH, NO_HEALTH), AllBelow("application", "resource", (MISSING, *APART), HEALTH))
 """Of nothing that lives there is a health. Argo CD calls that Healthy; it is not known to work."""
+SPARED = (
+    AttributeIs("application", "reported_health", HEALTHY),
+    AllBelow("application", "resource", (NOT_ASSESSED, MISSING, *APART), HEALTH),
+)
+"""Its controller calls it Healthy, and beside what nobody assessed there is only what is missing."""
 
 # fmt: off
 APPLICATION = Table(
@@ -89,12 +106,16 @@ APPLICATION = Table(
     doc="An application: what one part of a repository declares for one destination. Its states follow from its "
         "resources, in the order of its profile.",
     intents=("configure", "sync"),
-    derived=("inherit", "auto_sync", "owner_gone"),
+    derived=("inherit", "auto_sync", "owner_gone", "stuck"),
     attributes=(
         *SETTINGS,
         *ATTRIBUTES,
         *REPORTED,
+        *LEFT,
         *ROLLOUT,
+        Field("resources_digest", str, "a digest of what it says of the resources that it names"),
+        Field("evidence", dict, "what its controllers say beside its states: condition, status, message, since",
+              many=True),
         *OBSERVER,
     ),
     fields={
@@ -106,6 +127,7 @@ APPLICATION = Table(
         ),
         "observed": (*OPERATION, *REPORTED),
         "stepped": ROLLOUT,
+        "named": LISTED,
         "sync_finished": (
             Field("result",   str, "the result", RESULTS, required=True),
             Field("revision", str, "the revision that was synchronised to"),
@@ -114,6 +136,7 @@ APPLICATION = Table(
     interprets=(
         Interpret(("configure",), (), check_settings),
         Interpret(("sync",),      (), may_sync),
+        Interpret(("observed",),  LEFT, read_deletion),
         Interpret(
             ("auto_sync",),
             (
@@ -142,14 +165,21 @@ APPLICATION = Table(
                 Row((LIVE,),           "inherit",       SAME),
                 Row((ABSENT, DELETED), "observed",      NOT_ASSESSED, computes=note_controller),
                 Row((LIVE,),           "observed",      SAME,         computes=note_controller),
-                Row((ABSENT, DELETED), "stepped",       NOT_ASSESSED, assigns=STEPPED),
-                Row((LIVE,),           "stepped",       SAME,         assigns=STEPPED),
+                Row((ABSENT, DELETED), "stepped",       NOT_ASSESSED, computes=note_step),
+                Row((LIVE,),           "stepped",       SAME,         computes=note_step),
+                Row((ABSENT, DELETED), "named",         NOT_ASSESSED, computes=note_list),
+                Row((LIVE,),           "named",         SAME,         computes=note_list),
+                Row((LIVE,),           "stuck",         SAME,         computes=note_stuck),
                 Row((LIVE,),           "removed",       DELETED),
                 Row((LIVE,),           "owner_gone",    DELETED),
             ),
             views=(
                 #    shows        while
+                View(DEGRADED,    deletes("deletion_overdue"), message_from="deletion_message"),
+                View(PROGRESSING, deletes("deleting"), message_from="deletion_message"),
                 View(UNKNOWN,     (AttributeIs("application", "spec_invalid", True),), message_from="health_message"),
+                *(View(health, alone("reported_health", health, "health_alone"), message_from="health_message")
+                  for health in HEALTHS if health != HEALTHY),
                 View(UNKNOWN,     (some(HEALTH, UNKNOWN),)),
                 View(MISSING,     (*ALAUDA, some(HEALTH, MISSING))),
                 View(DEGRADED,    (some(HEALTH, DEGRADED),)),
@@ -161,9 +191,11 @@ APPLICATION = Table(
                 View(HEALTHY,     (some(HEALTH, HEALTHY),)),
                 *(View(health, says("reported_health", health, HEALTH), message_from="health_message")
                   for health in HEALTHS),
+                View(HEALTHY,     (*NEWER, *SPARED), message_from="health_message"),
                 View(HEALTHY,     (*ARGO, *NOTHING_TO_ASSESS)),
             ),
             retired=(Retired(HEALTHY, to=NOT_ASSESSED),),
+            timeouts=(Timeout(PROGRESSING, "stuck", seconds_from="deletion_in"),),
         ),
         Facet(
             name="sync",
@@ -171,12 +203,14 @@ APPLICATION = Table(
             adopted=State(NOT_COMPARED),
             message_names=("resource", SYNC),
             unknown_parts=NOT_COMPARED,
+            evidence_from="evidence",
             labels=(*SYNCS, CANNOT_COMPARE, NOT_KNOWN),
             rows=(
                 #   from               trigger       to
                 Row((ABSENT, DELETED), "configure",  NOT_COMPARED),
                 Row((ABSENT, DELETED), "observed",   NOT_COMPARED),
                 Row((ABSENT, DELETED), "stepped",    NOT_COMPARED),
+                Row((ABSENT, DELETED), "named",      NOT_COMPARED),
                 Row((LIVE,),           "auto_sync",  SAME,    given={"begins": True},  when=IDLE, computes=begin_sync),
                 Row((LIVE,),           "auto_sync",  SAME,    given={"begins": False}, when=IDLE, computes=wait),
                 Row((LIVE,),           "removed",    DELETED),
@@ -185,12 +219,14 @@ APPLICATION = Table(
             views=(
                 #    shows         while
                 View(SYNC_FAILED,  (some(SYNC, SYNC_FAILED),)),
+                View(SYNC_FAILED,  (AttributeIs("application", "hydration", "Failed"),), message_from="hydration_message"),
                 View(SYNC_UNKNOWN, (AttributeIs("application", "sync_unknown", True),), message_from="sync_message"),
                 View(OUT_OF_SYNC,  (some(SYNC, OUT_OF_SYNC),)),
+                View(OUT_OF_SYNC,  alone("reported_sync", OUT_OF_SYNC, "sync_alone"), message_from="sync_message"),
                 View(OUT_OF_SYNC,  says("reported_sync", OUT_OF_SYNC, SYNC), message_from="sync_message"),
                 View(SYNCING,      (some(SYNC, SYNCING),)),
                 View(SYNCED,       (some(SYNC, SYNCED),)),
-                View(SYNCED,       says("reported_sync", SYNCED, SYNC)),
+                View(SYNCED,       says("reported_sync", SYNCED, SYNC), message_from="sync_message"),
             ),
             retired=(Retired(SYNCED, to=NOT_COMPARED),),
             timeouts=(Timeout(
@@ -199,5 +235,6 @@ APPLICATION = Table(
             ),),
         ),
     ),
+    fan_outs=(FanOut(("told", "unnamed"), at="resource", on=("named",), rule=tell_named),),
     tallies=(("resource", HEALTH), ("resource", SYNC)),
 )

@@ -33,6 +33,8 @@ ATTRIBUTES = (
     Field("sources",           dict, "where its manifests come from: repository, path or chart, revision", many=True),
     Field("managed_namespace", dict, "labels and annotations of the namespace that its controller manages"),
     Field("prune",             bool, "whether its controller deletes objects that Git no longer declares"),
+    Field("sync_options",      str,  "options of its controller for each synchronisation, such as SkipHooks=true", many=True),
+    Field("hydrator",          dict, "where its manifests are hydrated from and to: repository, path, revision, branch"),
     Field("retry_policy",      dict, "how its controller tries again: limit, duration, factor, maxDuration"),
     Field("auto_sync",         bool, "whether it is synchronised automatically when it is OutOfSync"),
     Field("self_heal",         bool, "whether it is synchronised automatically to the same revision again"),
@@ -53,7 +55,7 @@ OF_ONE = ("operation_message", "revision", "retries")
 """The attributes of one operation that the next one does not take over."""
 SET_HERE = (
     "namespace", "server", "cluster", "auto_sync", "self_heal", "target_revision", "controller", "project", "sources",
-    "managed_namespace", "prune", "retry_policy",
+    "managed_namespace", "prune", "retry_policy", "sync_options", "hydrator",
 )  # fmt: skip
 
 MOST_RETRIES = 2**63 - 1

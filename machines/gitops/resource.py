@@ -6,6 +6,7 @@ Belongs here: its table. Does not: reading its manifests (`observe`).
 from collections.abc import Mapping
 from typing import Any
 
+from phaseline.machines.gitops import named as naming
 from phaseline.machines.gitops import observe
 from phaseline.machines.gitops.labels import SYNCS, UNCOMPARED
 from phaseline.machines.gitops.observe import ASIDE, SYNC_FAILED, SYNCING
@@ -29,6 +30,7 @@ from phaseline.machines.language.table import (
     ABSENT,
     DELETED,
     LIVE,
+    SAME,
     Facet,
     Field,
     Interpret,
@@ -44,15 +46,18 @@ from phaseline.schemas.records import State
 SETTLED = Live(but=(SYNCING, SYNC_FAILED))
 EVER = (ABSENT, DELETED, LIVE)
 UNSAID = (AttributeIs("resource", "unsaid", value=True),)
+BY_NAME, SYNC_BY_NAME = ((AttributeIs("resource", "by_name", what),) for what in (naming.WHOLE, naming.SYNC_ONLY))
 ASSESSED = (UNKNOWN, MISSING, DEGRADED, PAUSED, PROGRESSING, HEALTHY, NOT_ASSESSED, NO_HEALTH, ASIDE)
 
 
-@rule("gitops.note_observed", revision=3)
+@rule("gitops.note_observed", revision=4)
 def note_observed(attributes: Mapping[str, Any], event: RuleEvent) -> Mapping[str, Any]:
-    """Notes the results of the observation."""
+    """Notes the results of the observation. Of what was known by name, only a sync that is not compared here stays."""
     data = event.data
     found = {name: data[name] for name in observe.NOTED if name in data}
-    kept = {name: value for name, value in attributes.items() if name not in ("evidence", "concerns")}
+    dropped = ("evidence", "concerns", *(("by_name", "prune") if "sync" in data else ()))
+    kept = {name: value for name, value in attributes.items() if name not in dropped}
+    kept |= {"by_name": naming.SYNC_ONLY} if "by_name" in kept else {}
     noted = {**kept, **found}
     if "overdue" in noted and noted["overdue"] != found.get("progress"):
         del noted["overdue"]
@@ -80,7 +85,7 @@ RESOURCE = Table(
     doc="One Kubernetes object that an application deploys. `kind` is `<group>:<Kind>`, `core:<Kind>` for the core "
         "group; `namespace` is `-` if it has none.",
     intents=(),
-    derived=("deadline", "owner_gone"),
+    derived=("deadline", "owner_gone", "told", "unnamed"),
     attributes=(
         Field("health_message", str,  "the reason for its health"),
         Field("sync_message",   str,  "the reason for its sync"),
@@ -102,8 +107,12 @@ RESOURCE = Table(
         Field("unsaid",         bool, "whether it has not reported any status yet"),
         Field("hook",           str,  "the phases of a synchronisation in which it is a hook, with commas"),
         Field("wave",           int,  "the wave in which it is synchronised"),
+        Field("by_name",        str,  "what of it is known only because its application names it: all, or its sync",
+              (naming.WHOLE, naming.SYNC_ONLY)),
+        Field("prune",          bool, "whether its application says that it is to be pruned"),
     ),
     fields={
+        "told": naming.TOLD,
         "observed": (
             Field("live",    dict, "the manifest in the cluster; null if there is none", required=True, null=True),
             Field("desired", dict, "the manifest from Git; null if none is declared, left out if that is not known"),
@@ -129,6 +138,13 @@ RESOURCE = Table(
                 Row((LIVE,),            "observed",       DELETED,      given={"gone": True}),
                 *(Row(EVER,             "observed",       health,       given={"health": health},
                       computes=note_observed) for health in ASSESSED),
+                Row((ABSENT, DELETED),  "named",          NOT_ASSESSED, computes=naming.note_name),
+                Row((LIVE,),            "named",          SAME),
+                *(Row((LIVE,),          "told",           health,       given={"health": health},
+                      computes=naming.note_told) for health in naming.HEALTHS),
+                Row((LIVE,),            "told",           SAME,         computes=naming.note_told),
+                Row((LIVE,),            "unnamed",        DELETED,      when=BY_NAME),
+                Row((LIVE,),            "unnamed",        SAME,         computes=naming.forget_named),
                 Row((PROGRESSING,),     "deadline",       UNKNOWN,      when=UNSAID, computes=note_overdue),
                 Row((PROGRESSING,),     "deadline",       DEGRADED,     computes=note_overdue),
                 Row((ABSENT, DELETED),  "sync_started",   NOT_ASSESSED),
@@ -151,6 +167,11 @@ RESOURCE = Table(
                 Row(EVER,                        "observed",       SYNCED,       given={"sync": SYNCED}),
                 Row((ABSENT, DELETED, SETTLED),  "observed",       OUT_OF_SYNC,  given={"sync": OUT_OF_SYNC}),
                 Row(EVER,                        "observed",       NOT_COMPARED, given={"sync": NOT_COMPARED}),
+                Row((ABSENT, DELETED),           "named",          NOT_COMPARED),
+                *(Row((LIVE,),                   "told",           sync,         given={"sync": sync})
+                  for sync in naming.SYNCS),
+                Row((LIVE,),                     "unnamed",        DELETED,      when=BY_NAME),
+                Row((LIVE,),                     "unnamed",        NOT_COMPARED, when=SYNC_BY_NAME),
                 Row(EVER,                        "sync_started",   SYNCING,      computes=note_sync),
                 Row(EVER,                        "sync_succeeded", SYNCED,       computes=note_sync),
                 Row(EVER,                        "sync_failed",    SYNC_FAILED,  computes=note_sync),

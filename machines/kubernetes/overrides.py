@@ -235,8 +235,6 @@ def _rule(found: Any, where: str, *, exact: bool = False) -> IgnoreRule:
     if not entry.kind:
         raise BadOverride(f"{where}.kind must be a kind, or a glob such as *")
     selectors = (entry.json_pointers or (), entry.jq_path_expressions or (), entry.managed_fields_managers or ())
-    if not any(selectors):
-        raise BadOverride(f"{where} must have at least one of {', '.join(SELECTORS)}")
     return IgnoreRule(entry.group, entry.kind, entry.name, entry.namespace, *selectors, exact)
 
 

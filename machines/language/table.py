@@ -308,7 +308,7 @@ class Facet:
     unknown_parts: a phase of the entities that `message_names` names, in which nothing is known of them. Consoles say
         how many are in it.
     parts_apart: phases of these entities in which they are not counted among the parts.
-    evidence_from: the attribute that holds conditions on which the base rests, as maps. `why` shows them.
+    evidence_from: the attribute that holds conditions that speak of the facet, as maps. `why` shows them.
     """
 
     name: str

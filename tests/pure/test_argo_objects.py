@@ -16,7 +16,7 @@ from tests.support.manifests import config, deployment, kubernetes_object
 HERE = "all/web"
 BARE = {
     "profile": "argocd", "controller": "argocd", "ignore_differences": [], "auto_sync": False, "self_heal": False,
-    "prune": False, "retry_policy": {}, "managed_namespace": {},
+    "prune": False, "retry_policy": {}, "managed_namespace": {}, "sync_options": [], "hydrator": {}, "sync_hours": [],
 }  # fmt: skip
 
 
@@ -108,7 +108,11 @@ def test_one_source_and_several() -> None:
     assert data_of(found, "configure")["sources"][1] == {
         "repository": "https://charts", "chart": "redis", "ref": "values", "revision": "1.x",
     }  # fmt: skip
-    assert data_of(found, "observed") == {"reported_sync": "Synced", "revisions": {"1": "abc", "2": "1.2"}}
+    assert data_of(found, "configure")["target_revision"] == "abc, 1.2"
+    assert data_of(found, "observed") == {
+        "reported_sync": "Synced", "revisions": {"1": "abc", "2": "1.2"},
+        "sync_message": "Argo CD says Synced at abc, 1.2",
+    }  # fmt: skip
 
 
 # ---- operations

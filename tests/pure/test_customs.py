@@ -92,7 +92,6 @@ def test_ours_and_one_after_the_other() -> None:
     ({"ignore_differences": {}}, "here.ignore_differences must be a list, found dict"),
     ({"ignore_differences": [3]}, "here.ignore_differences[0] must be a map, found int"),
     ({"ignore_differences": [{"jsonPointers": ["/a"]}]}, "here.ignore_differences[0].kind must be a kind, or a glob such as *"),
-    ({"ignore_differences": [{"kind": "Pod"}]}, "here.ignore_differences[0] must have at least one of jsonPointers, jqPathExpressions, managedFieldsManagers"),
     ({"ignore_differences": [{"kind": "Pod", "jsonPointer": "/a"}]}, "here.ignore_differences[0]: 'jsonPointer' is none of group, kind"),
     ({"ignore_differences": [{"kind": "Pod", "jsonPointers": "/a"}]}, "here.ignore_differences[0].jsonPointers must be a list of strings, found str"),
     ({"ignore_differences": [{"kind": "Pod", "jsonPointers": [1]}]}, "here.ignore_differences[0].jsonPointers[0] must be a string, found int"),

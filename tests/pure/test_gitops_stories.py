@@ -272,7 +272,6 @@ def test_what_can_match_nothing_is_named_and_the_others_hold() -> None:
 
 
 @pytest.mark.parametrize(("data", "says"), [
-    ({"ignore_differences": [{"kind": "Pod"}]}, "data.ignore_differences[0] must have at least one of jsonPointers"),
     ({"health": {"a/B": 3}}, "data.health.a/B must be a script in Lua, or a map with `rows`, found int"),
     ({"profile": "flux"}, "data.profile must be one of alauda, argocd, argocd-3.3"),
     ({"progress_deadline": -1}, "data.progress_deadline must be 0 or more"),

@@ -177,6 +177,8 @@ def pointless(rule: IgnoreRule) -> Iterator[str]:
             yield f"pointer {word!r}: {why}"
     if rule.exact and rule.managers and "*" in rule.group + rule.kind and (rule.group, rule.kind) != ("*", "*"):
         yield f"managers of a whole installation are heeded for one kind or for all, not for {rule.group}/{rule.kind}"
+    if not (rule.pointers or rule.programs or rule.managers):
+        yield "it names none of jsonPointers, jqPathExpressions, managedFieldsManagers"
 
 
 def _no_such_kind(rule: IgnoreRule) -> Iterator[str]:
