@@ -24,7 +24,7 @@ AIM = 0.1
 
 
 class Figures(NamedTuple):
-    """What the questions took, in ms. late: how many took longer than `AIM`. failed: how many had no answer 200 twice."""
+    """What the questions took, in ms. late: how many took over `AIM`. failed: how many had no answer 200 twice."""
 
     asked: int
     failed: int
