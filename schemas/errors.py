@@ -204,9 +204,10 @@ class Undecided(NoAnswer):
 class ScriptStopped(NoAnswer):
     """a script did not end by itself: {problem}
 
-    On another machine it may end, so nothing is decided by it. Run it again, or give it fewer loops and searches.
+    On another machine it may end, so nothing is decided by it.
     """
 
+    remedy = "run it again, or give it fewer loops and searches"
     problem: str
 
 

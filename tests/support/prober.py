@@ -85,10 +85,12 @@ def figures(found: Sequence[Question]) -> Figures:
 async def probe(url: str, found: list[Question]) -> None:
     """Ask one server, for ever."""
     parts = urlsplit(url)
+    host, port = str(parts.hostname), int(parts.port or 80)
     while True:
-        asked = await ask(str(parts.hostname), int(parts.port or 80))
-        # Under a flood, who has not sent in time may be ended, and asks again.
-        found.append(asked if asked.good else await ask(str(parts.hostname), int(parts.port or 80)))
+        answer = await ask(host, port)
+        if not answer.good:  # under a flood, who has not sent in time may be ended, and asks again
+            answer = await ask(host, port)
+        found.append(answer)
         await asyncio.sleep(PAUSE)
 
 
