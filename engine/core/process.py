@@ -82,7 +82,7 @@ class Unread(Exception):
 
 
 class Fault(NamedTuple):
-    """An event on which a rule raised an error, which is a bug."""
+    """An event on which a rule raised an error, which is a bug, or needed a script that had to be stopped."""
 
     event: InboxEvent
     error: Exception

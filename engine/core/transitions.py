@@ -27,7 +27,7 @@ MAX_NAMED = 3
 class Decision(msgspec.Struct, frozen=True):
     """The core's answer to one event: the records, and the timers that they change.
 
-    fault: the error that a rule raised, which is a bug. The event is rejected then.
+    fault: the error that a rule raised, which is a bug but for a stopped script. The event is rejected then.
     """
 
     records: list[Record]
