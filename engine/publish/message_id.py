@@ -1,14 +1,16 @@
 """The `Nats-Msg-Id` of an event: subject, source and id, hashed under a secret where the publisher has one.
 
-Belongs here: the headers of an event, the secret behind this one, and recognising the event that is stored under it.
-Does not: sending (`single`, `pipeline`).
+Belongs here: the headers of an event, the secret behind this one, and recognising the event that is stored under it:
+whether it is ours, and whether this call stored it. Does not: sending (`single`, `pipeline`).
 The server recognises repeats in the whole stream, whatever their subject. Without a secret, whoever foresees an id
 could send it first, with another event. A publisher has a secret if it has credentials. Publishers with the same
 credentials may send each other's events anyway. They share the secret, so a repeat is recognised whoever of them sends
 it.
 """
 
+import json
 import re
+import time
 from functools import lru_cache
 from hashlib import blake2b, scrypt
 from pathlib import Path
@@ -16,11 +18,12 @@ from urllib.parse import urlsplit
 
 from phaseline.engine.jetstream.api_reply import Ack
 from phaseline.engine.jetstream.wire import Wire
-from phaseline.engine.log.log_records import direct_event
+from phaseline.engine.log.log_records import direct, direct_event
 from phaseline.engine.publish.compose import EventMessage
 from phaseline.engine.settings import Settings
 from phaseline.schemas.cloudevents import content_types
 from phaseline.schemas.errors import ApiFailed, BadSetting, NoAnswer, NotPermitted
+from phaseline.schemas.records import SECOND, nanoseconds, timestamp
 from phaseline.schemas.subjects import is_stored_as
 
 MESSAGE_ID = "Nats-Msg-Id"
@@ -99,3 +102,19 @@ async def is_repeat(wire: Wire, message: EventMessage, ack: Ack) -> bool:
     except (NoAnswer, ApiFailed, NotPermitted):
         return True
     return stored is None or is_stored_as(message.subject, stored.subject)
+
+
+async def first_since(wire: Wire, moment: float) -> int:
+    """The position of the first event that EVENTS stored since a `time.monotonic`; 0 if that cannot be found out.
+
+    What the server takes for a repeat of an event before it was stored before `moment`; a repeat of one after it
+    repeats a try of ours since then. The server's clock alone decides, so no clocks are compared.
+    """
+    events = wire.settings.stream("EVENTS")
+    try:
+        info = await wire.api(f"STREAM.INFO.{events}")
+        then = nanoseconds(info["ts"]) - round((time.monotonic() - moment) * SECOND)
+        found = await direct(wire, events, json.dumps({"start_time": timestamp(then), "next_by_subj": ">"}).encode())
+    except (NoAnswer, ApiFailed, NotPermitted):
+        return 0
+    return int(info["state"]["last_seq"]) + 1 if found is None else int(found.headers["Nats-Sequence"])

@@ -23,7 +23,7 @@ from phaseline.engine.jetstream.api_reply import Ack, can_pass, read_ack
 from phaseline.engine.jetstream.streams import why_unstored
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.publish.compose import EventMessage
-from phaseline.engine.publish.message_id import headers_of, key_of, renamed
+from phaseline.engine.publish.message_id import first_since, headers_of, key_of, renamed
 from phaseline.schemas.errors import (
     ApiFailed,
     NatsUnreachable,
@@ -94,8 +94,10 @@ class Pipeline:
         self._skip_tree = wire.settings.prefix.count(".") + 2
         self._batch: list[bytes] = []
         self._size = 0
-        self._stored = self._duplicates = self._first = 0
-        self._heard = self._shown = self._loop.time()
+        self._stored = self._duplicates = 0
+        self._first = 0
+        """The position of the first event that was stored since we began; 0 while it is not known."""
+        self._opened = self._heard = self._shown = self._loop.time()
         self._moved = asyncio.Event()
         self._trouble = self._failed = self._full = False
         self._refusal: ApiFailed | None = None
@@ -248,6 +250,8 @@ class Pipeline:
             else:
                 self._refuse(number, error)
         else:
+            if ack.duplicate and not self._first:
+                self._first = await first_since(self._wire, self._opened)
             if self._land(number):
                 self._count(ack, repeat=self._is_repeat(oldest, ack))
             now, sent = self._loop.time(), [flying for flying in self._flying.values() if flying.since]

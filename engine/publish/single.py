@@ -14,7 +14,7 @@ from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.log_records import event_at, record_at
 from phaseline.engine.publish.compose import EventMessage
-from phaseline.engine.publish.message_id import headers_of, is_repeat, key_of, renamed
+from phaseline.engine.publish.message_id import first_since, headers_of, is_repeat, key_of, renamed
 from phaseline.schemas import envelope
 from phaseline.schemas.errors import (
     ApiFailed,
@@ -55,7 +55,8 @@ async def publish(wire: Wire, message: EventMessage, timeout: float) -> Receipt:
     `NotProvisioned`, and what `Wire` raises.
     """
     again, key = False, key_of(wire.settings)
-    deadline = time.monotonic() + timeout
+    began = time.monotonic()
+    deadline = began + timeout
     while True:
         try:
             ack = await wire.publish_acked(message.subject, message.body, headers_of(message, key))
@@ -72,7 +73,8 @@ async def publish(wire: Wire, message: EventMessage, timeout: float) -> Receipt:
             if ack.duplicate and not again and not await is_repeat(wire, message, ack):
                 message = renamed(message)
                 continue
-            return Receipt(ack.seq, ack.duplicate and not again, message.event, message.source)
+            was_stored = ack.duplicate and (not again or ack.seq < await first_since(wire, began))
+            return Receipt(ack.seq, was_stored, message.event, message.source)
 
 
 async def resend(installation: Installation, sequence: int, timeout: float) -> Receipt:

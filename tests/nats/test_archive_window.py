@@ -30,7 +30,6 @@ async def test_a_repeat_is_recognised_after_an_archive_and_a_restart(tmp_path: P
             done = await run_archive(live, tmp_path / "archive", old=False)
             assert (done.manifest.position, done.trimmed.events, done.trimmed.young) == (COUNT, 0, COUNT)
             await server.restart()
-            await until_decided(wire, layout)
             assert await client.publish_many(nodes("c1", 0, COUNT)) == PublishResult(0, COUNT)
             assert await client.publish_many(nodes("c1", COUNT, COUNT + 1)) == PublishResult(1, 0)
             await until_decided(wire, layout)

@@ -144,6 +144,20 @@ async def test_answers_are_lost(server: EmbeddedServer, bare: Client, wire: Wire
     assert await stored_ids(wire, settings) == list(range(1_200))
 
 
+async def test_repeats_are_counted_as_repeats_though_answers_are_lost(
+    server: EmbeddedServer, bare: Client, wire: Wire, settings: Settings
+) -> None:
+    assert await bare.publish_many(events(100)) == PublishResult(100, 0)
+    async with proxy_to(server.port) as proxy:
+        far = replace(settings, nats=(f"nats://127.0.0.1:{proxy.port}",))
+        async with Client.open(far) as distant:
+            proxy.swallow_next = True
+            assert await distant.publish_many(events(100)) == PublishResult(0, 100)
+            proxy.swallow_next = True
+            assert await distant.publish_many(events(150), window=20) == PublishResult(50, 100)
+    assert await stored_ids(wire, settings) == list(range(150))
+
+
 async def test_patience_ends(server: EmbeddedServer, bare: Client, settings: Settings) -> None:
     async with proxy_to(server.port) as proxy:
         far = replace(settings, nats=(f"nats://127.0.0.1:{proxy.port}",), request_timeout=0.2)

@@ -175,7 +175,10 @@ async def test_a_lost_answer_is_asked_for_again(server: EmbeddedServer, working:
             await distant.publish("cluster", "create", "c1", event_id="before")
             proxy.swallow_next = True
             receipt = await distant.publish("cluster", "create", "c2", event_id="e1")
+            proxy.swallow_next = True
+            repeat = await distant.publish("cluster", "create", "c2", event_id="e1")
     assert not receipt.duplicate
+    assert repeat == receipt._replace(duplicate=True)
     assert await stored(client, receipt.sequence)
     assert (await client.publish("cluster", "create", "c2", event_id="e1")).sequence == receipt.sequence
 
