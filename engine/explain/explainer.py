@@ -20,7 +20,7 @@ from phaseline.engine.explain.model import (
 )
 from phaseline.machines.compiler.conditions import state_shown
 from phaseline.machines.compiler.labels import message_of
-from phaseline.machines.language.predicates import Above, AllBelow, AnyBelow, AttributeIs, Predicate
+from phaseline.machines.language.predicates import Above, AllBelow, AnyBelow, AttributeIs, Predicate, counts
 from phaseline.machines.language.table import ABSENT, DELETED, Facet, View
 from phaseline.schemas.records import Entity, facets_of
 from phaseline.schemas.subjects import ancestor_id
@@ -125,9 +125,7 @@ class _Explainer:
     def tally(self, predicate: AnyBelow | AllBelow, entity: Entity, depth: int) -> PredicateExplanation:
         below, facet = predicate.kind, predicate.facet
         living = [
-            one
-            for one in self.living(entity, below, facet)
-            if predicate.has in (None, *one.facets[facet].state.conditions)
+            one for one in self.living(entity, below, facet) if counts(predicate, one.facets[facet].state.conditions)
         ]
         counted = [one for one in living if one.facets[facet].state.phase in predicate.phases]
         # The entity in its state for longest comes first; among equals n2 comes before n10.
