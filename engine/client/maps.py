@@ -90,16 +90,15 @@ def _shown_facet(
         UNSET if fit is None else fit,
         advice_of(facet, found.state, language) or UNSET,
         UNSET if well else message_of(facet, entity.kind, entity.attributes, found) or UNSET,
-        _unknown(unknown, language) if isinstance(unknown, UnknownParts) else UNSET,
-        _lacks(unknown, language) if isinstance(unknown, LackingParts) else UNSET,
+        parts_map(unknown, language) if isinstance(unknown, UnknownParts) else UNSET,
+        parts_map(unknown, language) if isinstance(unknown, LackingParts) else UNSET,
     )  # fmt: skip
 
 
-def _unknown(parts: UnknownParts, language: Language) -> dict[str, Any]:
-    return {"count": parts.number, "of": parts.of, "text": parts.text(language)}
-
-
-def _lacks(parts: LackingParts, language: Language) -> dict[str, Any]:
+def parts_map(parts: Parts, language: Language) -> dict[str, Any]:
+    """What a whole does not know of its parts, or lacks, as JSON shows it."""
+    if isinstance(parts, UnknownParts):
+        return {"count": parts.number, "of": parts.of, "text": parts.text(language)}
     values = {str(parts.value): parts.same, **parts.different} if parts.different else {}
     numbers = {} if parts.of is None else {"of": parts.of, "phases": {parts.phase: parts.number, **parts.others}}
     return {"kind": parts.kind, **numbers, **({"values": values} if values else {}), "text": parts.text(language)}

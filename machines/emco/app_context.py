@@ -6,6 +6,7 @@ Belongs here: its table. Does not: the resources (`rsync_resource`).
 from phaseline.machines.emco import rsync_resource as rsync
 from phaseline.machines.emco.advice import APP_CONTEXT as ADVICE
 from phaseline.machines.emco.between_contexts import TAKEN_OVER_BY, left_behind, note_successor, resource_of_current
+from phaseline.machines.language import deadlines
 from phaseline.machines.language.advice import advised
 from phaseline.machines.language.predicates import AllBelow, AnyBelow
 from phaseline.machines.language.table import (
@@ -36,7 +37,7 @@ UPDATING, UPDATED, UPDATE_FAILED = "Updating", "Updated", "UpdateFailed"
 STOPPED = "Stopped"
 REPLACEABLE = (INSTANTIATED, INSTANTIATE_FAILED)
 """The states in which another context may take over. A failed rollout is so repaired by an update."""
-DEADLINE = ("deadline",)
+DEADLINE = (deadlines.DEADLINE,)
 HOUR = 3600.0
 
 A_FAILURE = AnyBelow("app_context", "rsync_resource", (rsync.FAILED,))
@@ -59,8 +60,8 @@ APP_CONTEXT = Table(
     derived=("deletion_seen", "stop_overdue", "stalled", "owner_gone"),
     known_by="itself",
     attributes=(
-        Field("deadline",    float, "the seconds that instantiating, stopping that, terminating and updating may take; 0 for no limit", default=HOUR),
-        Field(TAKEN_OVER_BY, str,   "the app_context that took over from it when it was last updated"),
+        Field(deadlines.DEADLINE, float, "the seconds that instantiating, stopping that, terminating and updating may take, if not as its resource says or an hour; 0 for no limit"),
+        Field(TAKEN_OVER_BY,      str,   "the app_context that took over from it when it was last updated"),
     ),
     fields={"update": (Field("to", str, "the app_context that replaces it", required=True),)},
     facets=(Facet(
@@ -101,8 +102,8 @@ APP_CONTEXT = Table(
             Row(unless_stopped(INSTANTIATED, INSTANTIATE_FAILED, TERMINATING, TERMINATE_FAILED,
                                UPDATING, UPDATED, UPDATE_FAILED),                                "terminate",             TERMINATE, assigns=DEADLINE),
             Row(unless_stopped(PRE_TERMINATE),                                                   "terminate",             SAME, assigns=DEADLINE),
-            Row(unless_stopped(*REPLACEABLE),                                                    "update",                UPDATE, computes=note_successor),
-            Row(unless_stopped(CREATED, UPDATED),                                                "update_from",           INSTANTIATE),
+            Row(unless_stopped(*REPLACEABLE),                                                    "update",                UPDATE, assigns=DEADLINE, computes=note_successor),
+            Row(unless_stopped(CREATED, UPDATED),                                                "update_from",           INSTANTIATE, assigns=DEADLINE),
             Row((LIVE,),                                                                         "stop",                  SAME, sets=STOPPED),
             Row((LIVE,),                                                                         "resume",                SAME, clears=(STOPPED,)),
             Row((PRE_TERMINATE,),                                                                "instantiation_stopped", TERMINATE),

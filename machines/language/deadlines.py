@@ -1,8 +1,8 @@
 """Deadlines: how long a request may wait for its answer, and what a kind gets whose pending phases have one.
 
 When the time is up the entity stays what it is, with the condition `Stalled`. Only the engine sets and clears it.
-Belongs here: the words, and what `Pending` adds to a table. Does not: the timers (`engine.core.timers`), the messages
-(`engine.core.transitions`).
+Belongs here: the words, how states are counted that may stall, and what `Pending` adds to a table. Does not: the timers
+(`engine.core.timers`), the messages (`engine.core.transitions`).
 """
 
 from collections.abc import Collection, Iterator, Mapping
@@ -21,6 +21,7 @@ from phaseline.machines.language.table import (
     Table,
     Timeout,
 )
+from phaseline.schemas.records import State
 
 DEADLINE = "deadline"
 """The attribute whose seconds replace those of the tables: of the entity, else of the nearest one above that has it."""
@@ -36,6 +37,21 @@ ADVICE: Mapping[str, str] = {
     "delete.",
     ZH: "检查代理是否存活以及它最后上报的内容；然后上报实际状态、重新请求或删除。",
 }
+
+
+COUNTED = f" [{STALLED}]"
+"""What follows the phase of a stalled state where states are counted."""
+
+
+def counted_as(state: State) -> str:
+    """Under what a state is counted: its phase, and whether it is stalled: `Creating`, `Creating [Stalled]`."""
+    return state.phase + COUNTED if STALLED in state.conditions else state.phase
+
+
+def phase_of(counted: str) -> tuple[str, bool]:
+    """The phase of what a state is counted as, and whether it is stalled."""
+    phase = counted.removesuffix(COUNTED)
+    return phase, phase != counted
 
 
 def timed(facet: Facet) -> Mapping[str, float]:

@@ -59,7 +59,8 @@ SENTENCES: dict[str, tuple[tuple[Said, ...], Said, str]] = {
     "a guard on an ancestor": (
         (*UP, ("cluster", "overdue", "c")), ("node_pool", "create", "c/q"),
         "node_pool c/q is Absent: the cluster is Stopped [Balance], create needs Running, Updating or AllFailed; "
-        "way out: if it is there: reported at cluster c with the state you see",
+        "way out: once it is so: renewed, then started, at cluster c; "
+        "or if it is there: reported at cluster c with the state you see",
     ),
     "a guard on a state that a view shows": (
         (*UP, ("node_pool", "delete", "c/p")), ("component", "create", "c/k"),
@@ -81,7 +82,8 @@ SENTENCES: dict[str, tuple[tuple[Said, ...], Said, str]] = {
         (*UP, ("cluster", "overdue", "c")), ("node_pool", "update", "c/p"),
         "node_pool c/p is Failed [ClusterNotRunning]: update is not legal there, it needs Running, Updating, "
         "Failed [AllFailed] or Scaling [Stalled]; "
-        "way out: if it is there: reported at cluster c with the state you see",
+        "way out: once it is so: renewed, then started, at cluster c; "
+        "or if it is there: reported at cluster c with the state you see",
     ),
     "an observation in the wrong state": (
         (("cluster", "create", "c"),), ("cluster", "started", "c"),

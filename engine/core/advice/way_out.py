@@ -239,15 +239,25 @@ class Goal(NamedTuple):
     dies: bool
 
 
+class WayStep(NamedTuple):
+    """One step on a way: the triggers that lead there, and whether any of them has guards."""
+
+    triggers: tuple[str, ...]
+    is_guarded: bool
+
+
 def _along(tree: Tree, kind: Kind, at: Arrival, index: int, goal: Goal, depth: int) -> list[Turn]:
     """The turns on the shortest way of one facet, and before each what its guards need; none if these cannot be met."""
     entity = tree.get(kind.name, at.id)
     base = (kind.unborn if entity is None else entity.facets)[index].base
     found: list[Turn] = []
-    for observed, is_guarded in way(kind, index, base, goal) or ():
+    steps = way(kind, index, base, goal) or ()
+    if begins := _begun(kind, index, base, goal, steps):
+        found.append(Turn((), kind.name, at.id, f"once it is so: {', then '.join(begins)}, at {kind.name} {at.id}"))
+    for observed, is_guarded in steps:
         triggers = _asked(kind, observed)
         if not triggers:
-            found += [_seen(kind, at.id)] if kind.judge is not None else []
+            found += [_seen(kind, at.id, is_other=bool(begins))] if kind.judge is not None else []
             continue
         free = tuple([t for t in triggers if not _unmet(tree, kind, at.id, t)]) if is_guarded else triggers
         if not free:
@@ -258,6 +268,24 @@ def _along(tree: Tree, kind: Kind, at: Arrival, index: int, goal: Goal, depth: i
             found += past
         found.append(Turn(free or triggers[:1], kind.name, at.id))
     return [*found, *_until_stalled(tree, kind, at.id)]
+
+
+def _begun(kind: Kind, index: int, base: State, goal: Goal, steps: Sequence[WayStep]) -> list[str]:
+    """The observations that begin something at a base that waits for nothing, and those that follow; else none.
+
+    What others begin is news, such as `renewed`, and no state that could be seen already.
+    """
+    named: list[str] = []
+    if base.phase in kind.waiting[index]:
+        return named
+    for observed, _ in steps:
+        if _asked(kind, observed):
+            break
+        named.append(or_list(observed))
+        base = _after(kind, index, base, goal)[observed[0]]
+        if len(named) == 1 and base.phase not in kind.waiting[index]:
+            return []
+    return named
 
 
 def _guards(tree: Tree, at: Arrival, unmet: Sequence[Predicate], depth: int) -> Iterator[Turn]:
@@ -282,13 +310,6 @@ def _guards_of(kind: Kind, trigger: str) -> tuple[tuple[Predicate, ...], ...]:
     rows = (row for facet in kind.table.facets for row in facet.rows if row.trigger == trigger)
     guards = tuple(row.when for row in rows if True not in row.given.values())
     return guards if all(guards) else ()
-
-
-class WayStep(NamedTuple):
-    """One step on a way: the triggers that lead there, and whether any of them has guards."""
-
-    triggers: tuple[str, ...]
-    is_guarded: bool
 
 
 @lru_cache(maxsize=4096)
