@@ -1,6 +1,6 @@
-"""What a whole does not know of its parts: of how many resources of an application nothing was assessed or compared.
+"""What a whole does not know of its parts, or lacks: 3 of 11 resources not assessed, 3 of 5 nodes Running.
 
-Belongs here: counting these parts, reading them, the text. Does not: the states of wholes (their tables, by tallies).
+Belongs here: counting these parts, reading them, the texts. Does not: the states of wholes (their tables, by tallies).
 """
 
 import asyncio
@@ -12,7 +12,7 @@ from phaseline.engine.log.state_view import StateView
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.compiler.labels import Language, label
 from phaseline.machines.language.language_tags import ENGLISH
-from phaseline.machines.language.table import ABSENT, DELETED, Facet
+from phaseline.machines.language.table import ABSENT, DELETED, Facet, Wants
 from phaseline.schemas.records import Entity, State, Transition
 from phaseline.schemas.subjects import ancestor_id
 
@@ -21,6 +21,11 @@ Key = tuple[str, str]
 ONE_BY_ONE = 32
 """The most wholes whose parts are read one by one. Of more, all entities of the kind of the parts are read."""
 GONE = (ABSENT, DELETED)
+LACKS = {ENGLISH: "{number:,} of {of:,} {kind}s {phase}", "zh": "{kind} 应有 {of:,} 个, {number:,} 个 {phase}"}
+VALUES = {ENGLISH: "{number:,} of {of:,} at {value}", "zh": "{of:,} 个中 {number:,} 个为 {value}"}
+AT = {ENGLISH: "at", "zh": "个为"}
+SAME = -1
+"""Under this index the values of an attribute are counted, in place of phases."""
 SENTENCES = {ENGLISH: "{number:,} of {of:,} {what}", "zh": "{of:,} 个中 {number:,} 个{what}"}
 
 
@@ -35,6 +40,44 @@ class UnknownParts(NamedTuple):
         """`3 of 11 not assessed`."""
         in_it = language if language in SENTENCES and language in self.what else ENGLISH
         return SENTENCES[in_it].format(number=self.number, of=self.of, what=self.what[in_it])
+
+
+class LackingParts(NamedTuple):
+    """What a whole lacks below it.
+
+    kind: of the parts. number: how many are as they should be (`phase`), out of how many (`of`); None if nobody said.
+    others: how many are in which other phase. same: how many have the value that they should have, and of how many
+    something is known; others have another one (`different`).
+    """
+
+    kind: str
+    phase: str
+    number: int
+    of: int | None
+    others: Mapping[str, int]
+    value: object
+    same: int
+    different: Mapping[str, int]
+
+    def text(self, language: Language = ENGLISH) -> str:
+        """`3 of 5 nodes Running, 2 Failed; 1 of 2 at 1.28, 1 at 1.27`."""
+        return "; ".join(filter(None, (self._numbers(language), self._values(language))))
+
+    def _numbers(self, language: Language) -> str:
+        if self.of is None:
+            return ""
+        others = "".join(f", {count:,} {phase}" for phase, count in self.others.items())
+        head = LACKS.get(language, LACKS[ENGLISH])
+        return head.format(number=self.number, of=self.of, kind=self.kind, phase=self.phase) + others
+
+    def _values(self, language: Language) -> str:
+        if not self.different:
+            return ""
+        others = "".join(
+            f", {count:,} {AT.get(language, AT[ENGLISH])} {value}" for value, count in self.different.items()
+        )
+        head = VALUES.get(language, VALUES[ENGLISH])
+        return head.format(number=self.same, of=self.same + sum(self.different.values()), value=self.value) + others
 
 
 def texts_of(facet: Facet, state: State) -> Mapping[str, str]:
@@ -59,8 +102,9 @@ class Roll(NamedTuple):
     apart: tuple[str, ...] = ()
 
 
-PartsOf = Mapping[Key, Mapping[str, UnknownParts]]
-"""By whole and by facet, of how many of its parts nothing is known. What is wholly known is left out."""
+Parts = UnknownParts | LackingParts
+PartsOf = Mapping[Key, Mapping[str, Parts]]
+"""By whole and by facet, of how many of its parts nothing is known, or what it lacks. The others are left out."""
 
 
 def rolls_of(kinds: Kinds, kind: str) -> Iterator[Roll]:
@@ -74,18 +118,61 @@ def rolls_of(kinds: Kinds, kind: str) -> Iterator[Roll]:
                 yield Roll(facet.name, parts, index, what, silent, facet.parts_apart)
 
 
+def wants_of(kinds: Kinds, kind: str) -> Iterator[tuple[str, Wants]]:
+    """The facets of a kind whose entities should have something below them, with what they should have."""
+    known = kinds.get(kind)
+    for facet in known.table.facets if known is not None else ():
+        if facet.wants is not None and facet.wants.kind in kinds:
+            yield facet.name, facet.wants
+
+
+def parts_of(kinds: Kinds, whole: Entity) -> set[str]:
+    """The kinds below that have to be looked at for a whole."""
+    lacking = {
+        wants.kind
+        for _, wants in wants_of(kinds, whole.kind)
+        if {wants.number, wants.same}.intersection(whole.attributes) and whole.facets[0].state.phase not in GONE
+    }
+    return lacking.union(roll.parts for roll in rolls_of(kinds, whole.kind))
+
+
 def count(kinds: Kinds, wholes: Iterable[Entity], parts: Iterable[Entity]) -> PartsOf:
     """Of how many of these parts nothing is known, by whole. A whole of which nothing is known says so itself."""
     by_whole: dict[Key, Counter[tuple[str, int, str]]] = defaultdict(Counter)
-    asked = [one for one in wholes if any(True for _ in rolls_of(kinds, one.kind))]
-    wanted = {(roll.parts, one.kind, kinds[one.kind].arity) for one in asked for roll in rolls_of(kinds, one.kind)}
+    asked = [one for one in wholes if parts_of(kinds, one)]
+    wanted = {(below, one.kind, kinds[one.kind].arity) for one in asked for below in parts_of(kinds, one)}
+    same = {(one.kind, wants.kind): wants.same for one in asked for _, wants in wants_of(kinds, one.kind)}
     for part in parts:
         for below, kind, arity in wanted:
             if part.kind == below:
+                counted = by_whole[kind, ancestor_id(part.id, arity)]
                 for index, facet in enumerate(part.facets):
-                    by_whole[kind, ancestor_id(part.id, arity)][below, index, facet.state.phase] += 1
-    found = {(one.kind, one.id): dict(_unknown(kinds, one, by_whole[one.kind, one.id])) for one in asked}
+                    counted[below, index, facet.state.phase] += 1
+                value = part.attributes.get(same.get((kind, below), ""))
+                if value is not None and part.facets[0].state.phase not in GONE:
+                    counted[below, SAME, str(value)] += 1
+    found: dict[Key, dict[str, Parts]] = {}
+    for one in asked:
+        counts = by_whole[one.kind, one.id]
+        found[one.kind, one.id] = {**dict(_unknown(kinds, one, counts)), **dict(_lacking(kinds, one, counts))}
     return {key: facets for key, facets in found.items() if facets}
+
+
+def _lacking(
+    kinds: Kinds, whole: Entity, counted: Mapping[tuple[str, int, str], int]
+) -> Iterator[tuple[str, LackingParts]]:
+    """What a whole lacks that says what it should have."""
+    for facet, wants in wants_of(kinds, whole.kind):
+        if whole.facets[0].state.phase in GONE:
+            continue
+        healthy = kinds[wants.kind].table.facets[0].healthy
+        phases = {at[2]: n for at, n in sorted(counted.items()) if at[:2] == (wants.kind, 0) and at[2] not in GONE}
+        values = {at[2]: n for at, n in sorted(counted.items()) if at[:2] == (wants.kind, SAME)}
+        of, value, number = whole.attributes.get(wants.number), whole.attributes.get(wants.same), phases.pop(healthy, 0)
+        same = values.pop(str(value), 0) if value is not None else 0
+        different = values if value is not None else {}
+        if different or (of is not None and (number != of or phases)):
+            yield facet, LackingParts(wants.kind, healthy, number, of, phases, value, same, different)
 
 
 def _unknown(
@@ -104,10 +191,10 @@ def _unknown(
 async def read(view: StateView, wholes: Sequence[Entity]) -> PartsOf:
     """Of how many parts of these wholes nothing is known, read from their states."""
     kinds = view.installation.kinds
-    asked = {(roll.parts, one.id) for one in wholes for roll in rolls_of(kinds, one.kind)}
+    asked = {(below, one.id) for one in wholes for below in parts_of(kinds, one)}
     below: list[tuple[str, str | None]] = [*asked]
     if len(asked) > ONE_BY_ONE:
         below = [(kind, None) for kind in {kind for kind, _ in asked}]
     found: list[list[Transition]] = await asyncio.gather(*(view.states(kind, whole) for kind, whole in below))
     parts = {(one.entity.kind, one.entity.id): one.entity for some in found for one in some}
-    return count(kinds, wholes, parts.values()) if parts else {}
+    return count(kinds, wholes, parts.values()) if asked else {}

@@ -137,6 +137,7 @@ SECTIONS: Sections = {
         "get": ("get.get", "Show one entity."),
         "list": ("list_.list_", "List entities."),
         "tree": ("tree.tree", "Show an entity and everything below it."),
+        "counts": ("counts.counts", "Show how many entities are in which state, what is lacking and what is stalled."),
     },
     "History and why": {
         "watch": ("watch.watch", "Show transitions as they happen, or from an earlier moment on."),
@@ -162,7 +163,6 @@ SECTIONS: Sections = {
     "Products: GitOps, Fleet, EMCO": {
         "assess": ("assess.assess", "GitOps: show the health and sync of manifests. Needs no server."),
         "diff": ("diff.diff", "GitOps: show where a Kubernetes object differs from Git."),
-        "counts": ("counts.counts", "Fleet: show how many resources are ready, and which are not."),
         "status": ("status.status", "EMCO: show the status of what was deployed."),
     },
     "Shell": {

@@ -1,6 +1,7 @@
-"""The command `counts`: how many resources of Fleet are ready, and which are not.
+"""The command `counts`: how many entities below one are in which state, of Fleet's how many resources are ready.
 
-Belongs here: its options and layout. Does not: counting (`phaseline.engine.products.fleet.counts`).
+Belongs here: its options and layout. Does not: counting (`phaseline.engine.client.part_counts`,
+`phaseline.engine.products.fleet.counts`).
 """
 
 from collections.abc import Iterator, Mapping
@@ -13,16 +14,24 @@ from phaseline.engine.cli.as_of import time_of
 from phaseline.engine.cli.help import Page
 from phaseline.engine.cli.output import Output
 from phaseline.engine.cli.styled import Text
+from phaseline.engine.client import part_counts
+from phaseline.engine.client.entity_view import EntityView
+from phaseline.engine.client.part_counts import PartCounts
+from phaseline.engine.log.watch import RecordFilter, chosen
 from phaseline.engine.log.when import When
 from phaseline.engine.products.fleet.counts import KINDS
 from phaseline.engine.settings import Settings
+from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.fleet.counts import fraction
+from phaseline.schemas.errors import EntityUnknown
 from phaseline.schemas.records import nanoseconds
 
 
 @click.command(
     cls=Page,
     examples=[
+        ("phaseline counts c1", "what is below a cluster: states, what is lacking, what is stalled"),
+        ("phaseline counts node_pool c1/gpu --condition Stalled", "only what is stalled"),
         ("phaseline counts infra", "a git repository"),
         ("phaseline counts infra/web", "a bundle"),
         ("phaseline counts infra/web/c1 --json", "a bundle on one cluster, for programs"),
@@ -39,19 +48,20 @@ from phaseline.schemas.records import nanoseconds
 @options.connected
 @options.archived
 @options.output("json", "yaml", "wide")
-@entity_name.argument(required=False, only=KINDS)
+@entity_name.argument(required=False)
 def counts(
-    settings: Settings, entity_id: str | None, *, clusters: tuple[str, ...], at: When | None,
+    settings: Settings, entity_id: str | None, *, kind: str | None = None, clusters: tuple[str, ...], at: When | None,
     condition: tuple[str, ...], output: Output,
 ) -> int | None:  # fmt: skip
-    """Show how many deployments and resources of a Fleet repository, bundle or cluster are ready, and which are not.
+    """Show how many entities below one are in which state, what is lacking, and which operations are stalled.
 
-    ID is <repo>, <repo>/<bundle> or <repo>/<bundle>/<cluster>. Declared resources are counted. A declared resource that
-    somebody deleted counts as not ready. A resource that is no longer declared does not count. What Fleet counts
+    Of a Fleet repository, bundle or cluster, show how many deployments and resources are ready, and which are not.
+    Then ID is <repo>, <repo>/<bundle> or <repo>/<bundle>/<cluster>. Declared resources are counted. A declared resource
+    that somebody deleted counts as not ready. A resource that is no longer declared does not count. What Fleet counts
     without naming it is counted too ("and 2 more").
 
-    With --condition, only entities in such a state and what is below them are counted: `--condition Error` counts
-    below the bundles with an error.
+    With --condition, only entities in such a state are counted; of Fleet's also what is below them: `--condition Error`
+    counts below the bundles with an error.
     """
     if (entity_id is None) is not bool(clusters):
         raise click.UsageError("give either ID or --cluster")
@@ -60,6 +70,14 @@ def counts(
         async with undecided.reading(settings, entity_id, at) as client:
             view = await client.at(at)
             found: Mapping[str, Any]
+            of = None if entity_id is None else await _kind(view, kind, entity_id)
+            if entity_id is not None and of is not None and of not in KINDS:
+                parts = await _parts(view, of, entity_id, condition)
+                if output.is_data:
+                    output.show(parts.as_map(client.kinds))
+                else:
+                    _show_parts(client.kinds, parts, output)
+                return
             if clusters:
                 found = await view.fleet.cluster_counts(*clusters, condition=condition)
             else:
@@ -70,6 +88,47 @@ def counts(
             _show(found, time_of(view), output)
 
     return terminal.run(work())
+
+
+async def _kind(view: EntityView[Any], kind: str | None, entity_id: str) -> str:
+    """The kind of an id. Where Fleet and another product have it, Fleet's."""
+    depth = entity_id.count("/")
+    if kind is None and depth < len(KINDS):
+        try:
+            return await view.kind_of(entity_id, KINDS[depth])
+        except EntityUnknown:
+            pass
+    return await view.kind_of(entity_id, kind)
+
+
+async def _parts(view: EntityView[Any], kind: str, entity_id: str, condition: tuple[str, ...]) -> PartCounts:
+    """The counts of an entity that is none of Fleet's."""
+    choice = chosen(view.kinds, None, None, condition)
+    RecordFilter(choice=choice).check(view.kinds)
+    top = (await view.last(kind, entity_id)).entity
+    everything = [
+        one.entity
+        for one in await view.last_of_tree(entity_id)
+        if entity_name.is_part_of(view.kinds, one.entity.kind, kind)
+    ]
+    shown = [one for one in everything if any(choice.selects(facet.state) for facet in one.facets)]
+    return part_counts.count(view.kinds, top, everything, shown)
+
+
+def _show_parts(kinds: Kinds, parts: PartCounts, output: Output) -> None:
+    lacking = {key: [one.text() for one in found.values()] for key, found in parts.lacks.items()}
+    own = "".join(f", {text}" for text in lacking.pop((parts.top.kind, parts.top.id), []))
+    head = Text.assemble(render.text_of(f"{parts.top.kind} ", "bright_black"), render.text_of(parts.top.id, "bold"))
+    output.line(Text.assemble(head, "  ", render.states(kinds, parts.top, "en"), render.text_of(own, "yellow")))
+    output.pairs(
+        [
+            *((f"  {kind}", render.text_of(part_counts.text(counted))) for kind, counted in parts.below.items()),
+            *(("  lacks", render.text_of(f"{kind} {name}: {text}", "yellow"))
+              for (kind, name), texts in lacking.items() for text in texts),
+            *(("  stalled", Text.assemble(f"{one.kind} {one.id}  ", render.states(kinds, one, "en")))
+              for one in parts.stalled),
+        ]
+    )  # fmt: skip
 
 
 def _show(found: Mapping[str, Any], now: int, output: Output) -> None:

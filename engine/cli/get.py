@@ -169,6 +169,9 @@ def described(
         fit = None if known is None else schedulable(known, facet.state)
         if fit is not None:
             yield "schedulable", render.text_of("yes" if fit else "no")
+    compiled = kinds.get(entity.kind)
+    if compiled is not None and (waits := compiled.waits_for(entity)):
+        yield "waits for", render.text_of(f"the answer to event {waits}")
     for name, value in entity.attributes.items():
         is_time = name in maps.TIMES and isinstance(value, int)
         yield name, render.text_of(render.local_time(value) if is_time else wording.plain_value(value))

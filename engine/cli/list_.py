@@ -23,7 +23,7 @@ from phaseline.engine.client.selection import Selector, by_id, order_of
 from phaseline.engine.log.latest import matches
 from phaseline.engine.log.watch import chosen
 from phaseline.engine.log.when import Moment, When
-from phaseline.engine.unknown_parts import PartsOf, UnknownParts
+from phaseline.engine.unknown_parts import Parts, PartsOf
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.compiler.labels import Language
 from phaseline.schemas.errors import Exit
@@ -123,7 +123,7 @@ class Shown(NamedTuple):
     cell: str
     record: Transition
     stale: int | None = None
-    unknown: Mapping[str, UnknownParts] = {}
+    unknown: Mapping[str, Parts] = {}
 
 
 class ListRead(NamedTuple):

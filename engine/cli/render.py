@@ -16,7 +16,7 @@ from phaseline.engine.cli.output import JSON, Output
 from phaseline.engine.cli.styled import Text
 from phaseline.engine.client.maps import NOTHING_UNKNOWN
 from phaseline.engine.explain.causes import is_of_snapshot
-from phaseline.engine.unknown_parts import PartsOf, UnknownParts
+from phaseline.engine.unknown_parts import Parts, PartsOf
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.compiler.labels import Language, facet_named, label_of, message_of
 from phaseline.machines.language.table import ABSENT, DELETED, PROGRESSING, Facet
@@ -112,8 +112,8 @@ class Described(dict[tuple[str, tuple[str, ...], tuple[State, ...]], tuple[Text,
         return self[key]
 
 
-def partly(unknown: UnknownParts | None, language: Language) -> Text:
-    """`, 3 of 11 not assessed`: of how many parts nothing is known."""
+def partly(unknown: Parts | None, language: Language) -> Text:
+    """`, 3 of 11 not assessed`: of how many parts nothing is known, or what is lacking."""
     return text_of("" if unknown is None else f", {unknown.text(language)}", "yellow")
 
 

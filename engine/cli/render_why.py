@@ -66,7 +66,15 @@ class ExplanationTree:
                 tree.add(branch)
         for one in found.contradicted_by:
             tree.add(self.contradiction(one))
+        if found.last_said is not None:
+            tree.add(self.last_said(found.last_said))
         return tree
+
+    def last_said(self, record: Transition) -> Text:
+        """`the last that was said here or below: node c1/p/n7 Running [Ok], ready by /agent, event ...`."""
+        name = Text.assemble(render.text_of(f"{record.entity.kind} "), render.text_of(record.entity.id, "bold"))
+        state = render.state(self.kinds, record.entity.kind, record.facet, record.after)
+        return Text.assemble("the last that was said here or below: ", name, "  ", state, ", ", self.sentence(record))
 
     def said(self, found: FacetExplanation) -> Iterator[Text]:
         """Why it is so, as the entity itself says, with the conditions behind it, and what to do about it."""

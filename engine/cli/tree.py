@@ -32,6 +32,7 @@ from phaseline.engine.log.when import When
 from phaseline.engine.settings import Settings
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.compiler.labels import Language
+from phaseline.machines.language.deadlines import counted_as
 from phaseline.schemas.records import Entity, Transition, own_facets
 from phaseline.schemas.subjects import ancestor_id
 
@@ -210,7 +211,7 @@ class Forest:
             facets = own_facets(child)
             counters = by_kind.setdefault(child.kind, [Counter() for _ in facets])
             for counter, facet in zip(counters, facets, strict=True):
-                counter[facet.state.phase] += 1
+                counter[counted_as(facet.state)] += 1
         return "; ".join(_counted(kind, counters) for kind, counters in by_kind.items())
 
 

@@ -13,10 +13,11 @@ from phaseline.engine import staleness
 from phaseline.engine.client.rejection_counts import RejectionCount
 from phaseline.engine.log.changes import Change
 from phaseline.engine.log.timeline import Interval, Lane
-from phaseline.engine.unknown_parts import PartsOf, UnknownParts
+from phaseline.engine.unknown_parts import LackingParts, Parts, PartsOf, UnknownParts
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.compiler.labels import Language, advice_of, facet_named, label_of, message_of, schedulable
 from phaseline.machines.language.contact import HEARD_AT
+from phaseline.machines.language.endings import END
 from phaseline.machines.language.table import DELETED, Facet
 from phaseline.schemas import codec, wire_codec
 from phaseline.schemas.records import Entity, FacetState, Rejection, State, Transition, facets_of, timestamp
@@ -34,7 +35,7 @@ def name_of(entity: Entity) -> str:
 
 
 class ShownFacet(FacetMap, frozen=True, gc=False, omit_defaults=True):
-    """A facet as on the wire, with the label of its state, what to do about it, and what is not known of its parts.
+    """A facet as on the wire, with the label of its state, what to do about it, and what it says of its parts.
 
     schedulable: whether new pods may be scheduled there. message: why it is not well, as far as the entity says itself.
     """
@@ -44,6 +45,7 @@ class ShownFacet(FacetMap, frozen=True, gc=False, omit_defaults=True):
     advice: str | UnsetType = UNSET
     message: str | UnsetType = UNSET
     unknown_parts: dict[str, Any] | UnsetType = UNSET
+    lacks: dict[str, Any] | UnsetType = UNSET
 
 
 def entity_map(
@@ -58,6 +60,8 @@ def entity_map(
     entity = found.entity if isinstance(found, Transition) else found
     wire, parts = wire_codec.entity_to_wire(entity), unknown.get((entity.kind, entity.id), {})
     optional = {"sequences": wire.sequences, "timers": wire.timers, "asked": wire.asked}
+    kind = kinds.get(entity.kind)
+    told = {"waits_for": 0 if kind is None else kind.waits_for(entity), "end": entity.attributes.get(END)}
     return {
         "kind": entity.kind,
         "id": entity.id,
@@ -67,7 +71,7 @@ def entity_map(
             for (name, facet), one in zip(facets_of(entity), wire.facets.values(), strict=True)
         },
         "attributes": _with_iso_times(wire.attributes),
-        **{name: value for name, value in optional.items() if value},
+        **{name: value for name, value in {**optional, **told}.items() if value},
         **(wire_codec.moved_map(found) if isinstance(found, Transition) else {}),
         **staleness.shown(stale),
     }
@@ -75,7 +79,7 @@ def entity_map(
 
 def _shown_facet(
     facet: Facet | None, one: FacetMap, found: FacetState, entity: Entity, language: Language,
-    unknown: UnknownParts | None,
+    unknown: Parts | None,
 ) -> FacetMap:  # fmt: skip
     """A facet with its label. facet: what its table says of it; None where its kind is not installed here."""
     if facet is None:
@@ -86,8 +90,18 @@ def _shown_facet(
         UNSET if fit is None else fit,
         advice_of(facet, found.state, language) or UNSET,
         UNSET if well else message_of(facet, entity.kind, entity.attributes, found) or UNSET,
-        UNSET if unknown is None else {"count": unknown.number, "of": unknown.of, "text": unknown.text(language)},
+        parts_map(unknown, language) if isinstance(unknown, UnknownParts) else UNSET,
+        parts_map(unknown, language) if isinstance(unknown, LackingParts) else UNSET,
     )  # fmt: skip
+
+
+def parts_map(parts: Parts, language: Language) -> dict[str, Any]:
+    """What a whole does not know of its parts, or lacks, as JSON shows it."""
+    if isinstance(parts, UnknownParts):
+        return {"count": parts.number, "of": parts.of, "text": parts.text(language)}
+    values = {str(parts.value): parts.same, **parts.different} if parts.different else {}
+    numbers = {} if parts.of is None else {"of": parts.of, "phases": {parts.phase: parts.number, **parts.others}}
+    return {"kind": parts.kind, **numbers, **({"values": values} if values else {}), "text": parts.text(language)}
 
 
 def record_map(

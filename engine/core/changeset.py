@@ -12,15 +12,20 @@ import msgspec
 
 from phaseline.engine.core.judgement import attributes_after
 from phaseline.engine.core.timers import silence_of
-from phaseline.engine.core.tree import Tree, recount
+from phaseline.engine.core.tree import Tree, key_of, recount
 from phaseline.machines.compiler.conditions import without_expired
 from phaseline.machines.compiler.kinds import Kind
 from phaseline.machines.compiler.machine import Step
 from phaseline.machines.language.contact import UNHEARD, UNWATCHED
+from phaseline.machines.language.endings import end_of, with_end
+from phaseline.machines.language.predicates import AllBelow
 from phaseline.machines.language.scripts import ScriptRunner
 from phaseline.machines.language.table import DELETED, OWNER_GONE, Cascade, FanOut, Refusal, RuleEvent
 from phaseline.schemas.records import NONE, By, Entity, FacetState, State
 from phaseline.schemas.subjects import ancestor_id, id_above
+
+TallyAt = tuple[str, str, str, int, str | None, str | None, tuple[str, ...] | None]
+"""The id of the entity above; then the parts of a `TallyKey`."""
 
 
 class Origin(msgspec.Struct, frozen=True, gc=False):
@@ -68,7 +73,7 @@ class Changeset:
         self.tree, self.kinds, self.trigger, self.asks = tree, tree.kinds, trigger, asks
         self.sequence, self.time = sequence, time
         self.changes: dict[tuple[str, str], EntityChange] = {}
-        self.tallies: dict[tuple[str, str, str, int, str | None], dict[str, int]] = {}
+        self.tallies: dict[TallyAt, dict[str, int]] = {}
         self.dirty: dict[tuple[str, str], Origin] = {}
         """The entities whose views have to be computed again."""
         self.cascades: list[tuple[str, str, Origin]] = []
@@ -77,7 +82,7 @@ class Changeset:
         """The entities at which `owner_gone` was fired because something above them was deleted."""
         self.created: list[tuple[str, str]] = []
         """The entities that the tree does not know yet."""
-        self.tally_changed_by: dict[tuple[str, str, str, int, str | None], str] = {}
+        self.tally_changed_by: dict[TallyAt, str] = {}
         """The id of the descendant that changed each tally last."""
         self.on_tally_fired: set[tuple[str, str, str]] = set()
         """The on-tally triggers that were taken. Each is taken once per event at each entity, so that settling ends."""
@@ -92,10 +97,13 @@ class Changeset:
         above_id = ancestor_id(entity_id, self.kinds[kind].arity)
         return self.changes.get((kind, above_id)) or self.tree.entities[kind].get(above_id)
 
-    def tally(self, entity_id: str, kind: str, below: str, facet: int, has: str | None = None) -> Mapping[str, int]:
+    def tally(
+        self, entity_id: str, kind: str, below: str, facet: int, has: str | None = None, lacks: str | None = None,
+        inside: tuple[str, ...] | None = None,
+    ) -> Mapping[str, int]:  # fmt: skip
         """How many descendants are in which phase, with the changes so far."""
-        tally = self.tallies.get((entity_id, kind, below, facet, has))
-        return self.tree.tally(entity_id, kind, below, facet, has) if tally is None else tally
+        tally = self.tallies.get((entity_id, kind, below, facet, has, lacks, inside))
+        return self.tree.tally(entity_id, kind, below, facet, has, lacks, inside) if tally is None else tally
 
     def entity(self, kind: str, entity_id: str) -> EntityChange | Entity:
         """A known entity, with the changes so far."""
@@ -156,8 +164,13 @@ class Changeset:
             self.move(kind, entity_id, facet, result, origin)
             moves.append((base, result))
             ends = ends or ends_life(facet, base, result)
-            if (self.asks and origin.by in ("event", "cascade")) or result.phase == DELETED != base.phase:
-                change.asked = self.sequence
+            asks = self.asks and origin.by in ("event", "cascade")
+            waits = waits_anew(compiled, facet, origin.trigger, base, result, asks=asks)
+            if waits is not None:
+                change.asked = self.sequence if waits else 0
+        if ends:
+            end = end_of(origin.trigger, compiled.roles[origin.trigger], origin.data)
+            change.attributes = with_end(change.attributes, end)
         if compiled.contact is not None:
             self._end_contact(kind, entity_id)
         for cascade in compiled.table.cascades:
@@ -280,7 +293,7 @@ class Changeset:
             if old == new:
                 continue
             above = id_above(entity_id, counted.levels)
-            key = (above, counted.kind, kind, facet, counted.has)
+            key = (above, *key_of(counted, kind))
             if key not in self.tallies:
                 self.tallies[key] = dict(self.tree.tally(*key))
             crossed = recount(self.tallies[key], old, new)
@@ -311,15 +324,30 @@ class Changeset:
     def _fire_on_tally(self) -> bool:
         """Take the on-tally triggers whose predicate holds since this event; whether there is more to settle."""
         for key in list(self.tallies):
-            entity_id, kind, below, facet, has = key
+            entity_id, kind, *counted = key
             for on_tally in self.kinds[kind].table.on_tally:
                 when, once = on_tally.when, (kind, entity_id, on_tally.trigger)
-                if (when.kind, when.facet, when.has) != (below, facet, has) or once in self.on_tally_fired:
+                inside = when.phases if isinstance(when, AllBelow) and when.some else None
+                if [when.kind, when.facet, when.has, when.lacks, inside] != counted or once in self.on_tally_fired:
                     continue
                 if when.holds(self, entity_id) and not when.holds(self.tree, entity_id):
-                    origin = Origin(on_tally.trigger, "tally", f"{below}/{self.tally_changed_by[key]}")
+                    origin = Origin(on_tally.trigger, "tally", f"{when.kind}/{self.tally_changed_by[key]}")
                     self._take_derived(kind, entity_id, origin)
         return bool(self.cascades or self.dirty)
+
+
+def waits_anew(kind: Kind, facet: int, trigger: str, before: State, after: State, *, asks: bool) -> bool | None:
+    """Whether a facet's base waits for an event from now on: for this one, for none (False), or as before (None).
+
+    A deletion counts as such an event: reports that are older than it are stale. asks: whether the event is a request.
+    """
+    if after.phase == DELETED:
+        return True if before.phase != DELETED else None
+    if after.phase not in kind.waiting[facet]:
+        return None
+    if asks and trigger in kind.asking[facet]:
+        return True
+    return None if before.phase in kind.waiting[facet] else False
 
 
 def ends_life(facet: int, before: State, after: State) -> bool:

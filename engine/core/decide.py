@@ -18,12 +18,12 @@ from phaseline.engine.core.fast_path import fast_path, planned, with_sequence
 from phaseline.engine.core.intake import Arrival
 from phaseline.engine.core.judgement import Steps, attributes_of, impossible_base, interpretation
 from phaseline.engine.core.rejections import below_missing, bounded, here, mark, reject, without_step
-from phaseline.engine.core.reports import read_report
+from phaseline.engine.core.reports import outdated, read_report
 from phaseline.engine.core.snapshot import take_snapshot
 from phaseline.engine.core.transitions import REPEAT, Decision, transitions
 from phaseline.engine.core.tree import Tree
 from phaseline.machines.compiler.kinds import Kind
-from phaseline.machines.compiler.reports import SNAPSHOT
+from phaseline.machines.compiler.reports import ANSWERS, SNAPSHOT
 from phaseline.machines.language.contact import HEARTBEAT
 from phaseline.machines.language.table import Refusal
 from phaseline.schemas.records import Entity, Reason, Record, Rejection
@@ -36,12 +36,14 @@ def decide(tree: Tree, arrival: Arrival) -> Decision:
     may_be_old = arrival.sequence is not None or arrival.timer is not None
     if may_be_old and (_is_repeat(entity, arrival) or _is_over(entity, arrival)):
         return REPEAT
+    if ANSWERS in arrival.data and entity is not None and (answer := outdated(tree, kind, entity, arrival)) is not None:
+        return answer
     is_heard = (tree.watched or tree.silence_after > 0) and hearing.is_heard(tree, kind, arrival)
     facet = kind.unguarded.get(arrival.trigger)
     if facet is not None and entity is not None and not is_heard and arrival.timer is None:
-        record = planned(tree, kind, entity, arrival, facet)
-        if record is not None:
-            return Decision([record])
+        decision = planned(tree, kind, entity, arrival, facet)
+        if decision is not None:
+            return decision
     return bounded(tree, arrival, _decide(tree, kind, entity, arrival, is_heard=is_heard))
 
 
@@ -74,9 +76,9 @@ def _decide(tree: Tree, kind: Kind, entity: Entity | None, arrival: Arrival, *, 
         return _without_step(tree, kind, entity, arrival, records) if is_heard else Decision(records)
     is_alone = kind.fast_path_ok and missing is None and not is_heard and arrival.timer is None
     if entity is not None and is_alone and len(steps) == 1:
-        record = fast_path(tree, kind, entity, arrival, *steps[0])
-        if record is not None:
-            return Decision([record])
+        decision = fast_path(tree, kind, entity, arrival, *steps[0])
+        if decision is not None:
+            return decision
     attributes = attributes_of(tree, kind, entity, steps, arrival)
     if isinstance(attributes, Refusal):
         return _refused(tree, arrival, attributes)

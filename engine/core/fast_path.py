@@ -10,18 +10,24 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from phaseline.engine.core.adoption import has_parent
-from phaseline.engine.core.changeset import ends_life, is_fired
+from phaseline.engine.core.changeset import ends_life, is_fired, waits_anew
 from phaseline.engine.core.intake import Arrival
-from phaseline.engine.core.tree import Tree
+from phaseline.engine.core.timers import TimerChange, restart, timers_after
+from phaseline.engine.core.transitions import Decision
+from phaseline.engine.core.tree import NO_TALLY, Tree, key_of
 from phaseline.machines.compiler.kinds import Kind
 from phaseline.machines.compiler.machine import INTERRUPTED, Step
 from phaseline.machines.compiler.short_ways import Crossing, MovePlan
+from phaseline.machines.language.predicates import OUT
 from phaseline.machines.language.table import ABSENT, DELETED, Cascade
 from phaseline.schemas.records import Entity, FacetState, State, Transition
 from phaseline.schemas.subjects import id_above
 
 MAX_SOURCES = 64
 """The most sources whose `sequence` an entity remembers. It forgets the oldest one, so that records stay small."""
+
+
+NO_RESTARTS: tuple[TimerChange, ...] = ()
 
 
 class _Asked(Exception):
@@ -49,7 +55,7 @@ class _AnyData(Mapping[str, Any]):
 _ANY_DATA = _AnyData()
 
 
-def planned(tree: Tree, kind: Kind, entity: Entity, arrival: Arrival, index: int) -> Transition | None:
+def planned(tree: Tree, kind: Kind, entity: Entity, arrival: Arrival, index: int) -> Decision | None:
     """The only transition of an event without guards, if its step follows from the state of facet `index`; else None.
 
     It is the one that selecting the step and `fast_path` lead to.
@@ -65,7 +71,7 @@ def planned(tree: Tree, kind: Kind, entity: Entity, arrival: Arrival, index: int
     return _follow(tree, kind, entity, arrival, plan)
 
 
-def fast_path(tree: Tree, kind: Kind, entity: Entity, arrival: Arrival, index: int, step: Step) -> Transition | None:
+def fast_path(tree: Tree, kind: Kind, entity: Entity, arrival: Arrival, index: int, step: Step) -> Decision | None:
     """The only transition of an event that takes `step` in facet `index`; None if the event may change more."""
     old = entity.facets[index]
     base = step.result(old.base, arrival.data)
@@ -96,15 +102,19 @@ def _plan(kind: Kind, index: int, step: Step, old: FacetState, base: State, inte
     """The plan for a step from the facet `old` to `base`; None if an event that takes it changes more, or may do so."""
     trigger, row = step.row.trigger, step.row
     begins = old.base.phase in (ABSENT, DELETED)
-    if begins or row.assigns or row.computes or trigger in kind.fan_out_triggers:
+    if begins or row.computes or trigger in kind.fan_out_triggers:
         return None
-    if ends_life(index, old.base, base) and (kind.below or kind.contact is not None):
+    if ends_life(index, old.base, base):
         return None
     cascades = tuple(one for one in kind.table.cascades if _may_fire(one, trigger, old.base, base))
     unasked = trigger in kind.reports and kind.is_unasked(index, trigger, old.base, base)
-    asks = kind.roles[trigger] == "intent" or base.phase == DELETED
+    asks = kind.roles[trigger] == "intent"
+    timed = kind.deadlines[index]
+    restarts = (old.base.phase != base.phase or asks) and (old.base.phase in timed or base.phase in timed)
+    waits = waits_anew(kind, index, trigger, old.base, base, asks=asks)
     is_viewed = bool(kind.machines[index].views[base.phase])
-    return MovePlan(index, base, interrupted, asks, unasked, is_viewed, cascades, {})
+    assigns = kind.table.assigned(row)
+    return MovePlan(index, base, interrupted, waits, unasked, is_viewed, assigns, restarts, cascades, {})
 
 
 def _crossings(kind: Kind, index: int, old: FacetState, base: State, state: State) -> tuple[Crossing, ...] | None:
@@ -119,9 +129,20 @@ def _crossings(kind: Kind, index: int, old: FacetState, base: State, state: Stat
     for counted in kind.counted:
         before, after = counted.phase(old.state), counted.phase(state)
         leaves, enters = (phase if phase in counted.phases else "" for phase in (before, after))
+        if counted.inside is not None:  # it lives on: what matters is only whether there are others
+            leaves, enters = (phase if phase == OUT else "" for phase in (leaves, enters))
         if counted.facet == index and before != after and (leaves or enters):
             found.append(Crossing(counted, leaves, enters))
-    return tuple(found)
+    return tuple(_lowest(found))
+
+
+def _lowest(found: Sequence[Crossing]) -> Iterator[Crossing]:
+    """Without the same tallies further up: where the count of fewer does not come to zero, that of more does not."""
+    lowest: dict[tuple[object, ...], Crossing] = {}
+    for one in sorted(found, key=lambda one: one.counted.levels):
+        counted = one.counted
+        lowest.setdefault((counted.has, counted.lacks, counted.inside, one.leaves, one.enters), one)
+    yield from lowest.values()
 
 
 def _may_fire(cascade: Cascade, trigger: str, old: State, base: State) -> bool:
@@ -132,9 +153,11 @@ def _may_fire(cascade: Cascade, trigger: str, old: State, base: State) -> bool:
         return True
 
 
-def _follow(tree: Tree, kind: Kind, entity: Entity, arrival: Arrival, plan: MovePlan) -> Transition | None:
+def _follow(tree: Tree, kind: Kind, entity: Entity, arrival: Arrival, plan: MovePlan) -> Decision | None:
     """The transition of a plan; None if the event changes more after all."""
     index, base, trigger, data = plan.facet, plan.base, arrival.trigger, arrival.data
+    if data and plan.assigns and not data.keys().isdisjoint(plan.assigns):
+        return None
     old = entity.facets[index]
     for cascade in plan.cascades:
         if is_fired(cascade, trigger, [(old.base, base)], data) and (
@@ -149,7 +172,7 @@ def _follow(tree: Tree, kind: Kind, entity: Entity, arrival: Arrival, plan: Move
     if crossings is None:
         return None
     for counted, leaves, enters in crossings:
-        tally = tree.tally(id_above(arrival.id, counted.levels), counted.kind, kind.name, index, counted.has)
+        tally = tree.tallies[key_of(counted, kind.name)].get(id_above(arrival.id, counted.levels), NO_TALLY)
         if (leaves and tally[leaves] == 1) or (enters and not tally.get(enters)):
             return None
     facet = FacetState(base, state, old.since_ns if state == old.state else arrival.time, plan.interrupted)
@@ -157,23 +180,31 @@ def _follow(tree: Tree, kind: Kind, entity: Entity, arrival: Arrival, plan: Move
     if arrival.sequence is not None:
         sequences = with_sequence(sequences, arrival.cause.source, arrival.sequence)
     facets = (facet,) if len(entity.facets) == 1 else (*entity.facets[:index], facet, *entity.facets[index + 1 :])
-    asked = arrival.cause.sequence if plan.asks else entity.asked
+    asked = entity.asked
+    if plan.waits is not None:
+        asked = arrival.cause.sequence if plan.waits else 0
+    timers, restarts = entity.timers_ns, NO_RESTARTS
+    if plan.restarts:
+        timers, restarts = _restarted(tree, kind, entity, index, facet, arrival.time)
     after = Entity(
-        kind.name, arrival.id, entity.version + 1, kind.names, facets, entity.attributes, sequences, entity.timers_ns,
-        asked,
+        kind.name, arrival.id, entity.version + 1, kind.names, facets, entity.attributes, sequences, timers, asked
     )  # fmt: skip
-    return Transition(
-        kind.names[index],
-        old.state,
-        state,
-        trigger,
-        data.get("reason"),
-        data.get("message"),
-        arrival.cause,
-        after,
-        arrival.time,
-        plan.unasked,
-    )
+    record = Transition(
+        kind.names[index], old.state, state, trigger, data.get("reason"), data.get("message"), arrival.cause, after,
+        arrival.time, plan.unasked,
+    )  # fmt: skip
+    return Decision([record], restarts)
+
+
+def _restarted(
+    tree: Tree, kind: Kind, entity: Entity, index: int, facet: FacetState, time: int
+) -> tuple[Mapping[str, int], tuple[TimerChange, ...]]:
+    """The timers of an entity after that of a facet has started again, or ended; and this change, if it is one."""
+    timers = entity.timers_ns
+    change = restart(
+        tree, kind, entity.id, index, facet, entity.attributes, time, 0, fired=False, silence_after=tree.silence_after
+    )  # fmt: skip
+    return timers_after(timers, change), () if change.due == timers.get(change.facet) else (change,)
 
 
 def with_sequence(sequences: Mapping[str, int], source: str, sequence: int) -> Mapping[str, int]:

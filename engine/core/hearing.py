@@ -73,8 +73,9 @@ def heard_again(tree: Tree, kind: Kind, place: Entity, arrival: Arrival) -> Deci
             return None
     attributes = {**place.attributes, HEARD_AT: arrival.time}
     timer = restart(
-        kind, kind.contact, facet, attributes, arrival.time, 0, fired=False, silence_after=tree.silence_after
-    )
+        tree, kind, place.id, kind.contact, facet, attributes, arrival.time, 0, fired=False,
+        silence_after=tree.silence_after,
+    )  # fmt: skip
     cause = cause_of(arrival.cause, Origin(HEARD, "cascade", f"{kind.name}/{arrival.id}"))
     after = Entity(
         kind.name, place.id, place.version, kind.names, place.facets, attributes, place.sequences,

@@ -93,7 +93,8 @@ def _child_problem(tree: Tree, cascade: Cascade, attributes: Mapping[str, Any], 
     child = tree.get(kind.name, child_id)
     needs = f"{arrival.trigger} needs that {kind.name} {child_id} takes {cascade.trigger}"
     if child is None:
-        return f"{needs}, but that is unknown; way out: {or_list(kind.births)} at {kind.name} {child_id}"
+        asked = tuple(birth for birth in kind.births if kind.roles[birth] == "intent")
+        return f"{needs}, but that is unknown; way out: {or_list(asked)} at {kind.name} {child_id}"
     data = {name: attributes.get(of) for name, of in cascade.data.items()}
     steps = kind.select(cascade.trigger, child.facets, tree, child_id, data).steps
     if steps and impossible_base(kind, steps, data) is None:

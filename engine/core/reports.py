@@ -11,12 +11,12 @@ from typing import Any, NamedTuple
 from msgspec.structs import replace
 
 from phaseline.engine.core.intake import Arrival
-from phaseline.engine.core.rejections import mark, reject
+from phaseline.engine.core.rejections import here, mark, reject
 from phaseline.engine.core.transitions import Decision
 from phaseline.engine.core.tree import Tree
 from phaseline.machines.compiler.judging import Judge, has_seen
 from phaseline.machines.compiler.kinds import Kind
-from phaseline.machines.compiler.reports import CONDITIONS, PHASE, RECENT, SEEN
+from phaseline.machines.compiler.reports import ANSWERS, CONDITIONS, PHASE, RECENT, SEEN
 from phaseline.machines.language.table import DELETED, REPORTED
 from phaseline.schemas.records import Entity, Reason, State
 
@@ -36,6 +36,22 @@ def read_report(tree: Tree, kind: Kind, entity: Entity | None, arrival: Arrival)
     if read is not None:
         return replace(arrival, data=read)
     return Decision([] if arrival.sequence is None or entity is None else [mark(arrival, entity)])
+
+
+def outdated(tree: Tree, kind: Kind, entity: Entity, arrival: Arrival) -> Decision | None:
+    """The answer to an observation that names the request which it answers, if that is not the last one."""
+    answers, sequence = arrival.data[ANSWERS], arrival.cause.sequence
+    if kind.roles[arrival.trigger] != "observation" or type(answers) is not int:
+        return None
+    if answers >= sequence:
+        problem = f"data.answers is {answers}, but this is event {sequence}: name the cause.sequence of the request"
+        return Decision([reject(tree, arrival, "invalid", problem)])
+    if answers >= entity.asked:
+        return None
+    waits = kind.waits_for(entity)
+    newer = f"it waits for the request of event {waits}" if waits else f"event {entity.asked} is newer"
+    message = f"{here(tree, arrival)}: {arrival.trigger} answers event {answers}, and {newer}"
+    return Decision([reject(tree, arrival, "stale", message)])
 
 
 class Refused(NamedTuple):

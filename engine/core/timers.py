@@ -14,6 +14,9 @@ from msgspec.structs import replace
 from phaseline.engine.core.message import Message
 from phaseline.machines.compiler.kinds import Kind
 from phaseline.machines.language.contact import SILENCE_AFTER
+from phaseline.machines.language.deadlines import DEADLINE
+from phaseline.machines.language.predicates import Scene
+from phaseline.machines.language.table import Timeout
 from phaseline.schemas import codec
 from phaseline.schemas.records import NONE, SECOND, FacetState, Record, Rejection, timestamp
 from phaseline.schemas.subjects import Subjects
@@ -49,11 +52,13 @@ class Schedule(msgspec.Struct, frozen=True, gc=False):
     due: int | None
 
 
-def starts_again(
-    kind: Kind, index: int, facet: FacetState, before: Mapping[str, Any], after: Mapping[str, Any]
-) -> bool:
+def timeout_of(kind: Kind, index: int, facet: FacetState) -> Timeout | None:
+    """The timeout under which a facet is: that of the phase that it shows, else that of its base; None if neither."""
+    return kind.timeouts[index].get(facet.state.phase) or kind.deadlines[index].get(facet.base.phase)
+
+
+def starts_again(timeout: Timeout | None, before: Mapping[str, Any], after: Mapping[str, Any]) -> bool:
     """Whether this change of attributes starts the timer of a facet again although its phase stays."""
-    timeout = kind.timeouts[index].get(facet.state.phase)
     if timeout is None or timeout.restart_on is None or before is after:
         return False
     names = (timeout.restart_on, timeout.seconds_from)
@@ -61,26 +66,41 @@ def starts_again(
 
 
 def restart(
-    kind: Kind, index: int, facet: FacetState, attributes: Mapping[str, Any], time: int, record: int,
-    *, fired: bool, silence_after: float,
+    scene: Scene, kind: Kind, entity_id: str, index: int, facet: FacetState, attributes: Mapping[str, Any],
+    time: int, record: int, *, fired: bool, silence_after: float,
 ) -> TimerChange:  # fmt: skip
     """The timer of a facet when it starts again at `time` (ns); a cancelled one if the phase has no timeout.
 
     fired: whether the timer of the facet fired just now, and the facet stays in its phase. record: as in `TimerChange`.
     silence_after: the seconds of a place that has no own ones.
     """
-    name, timeout = kind.names[index], kind.timeouts[index].get(facet.state.phase)
+    name, timeout = kind.names[index], timeout_of(kind, index, facet)
     if timeout is None:
         return TimerChange(record, name, "", None)
     attribute = timeout.repeat_after if fired else timeout.seconds_from
     fixed = 0 if fired else timeout.seconds
     if index == kind.contact:
         seconds = silence_of(attributes, silence_after)
+    elif timeout.deadline and not fired:
+        seconds = _deadline(scene, kind, entity_id, attributes, fixed)
     else:
         seconds = fixed if attribute is None else attributes.get(attribute) or 0
     if not seconds > 0:
         return TimerChange(record, name, "", None)
     return TimerChange(record, name, timeout.trigger, time + int(min(seconds * timeout.times, LONGEST) * SECOND))
+
+
+def _deadline(scene: Scene, kind: Kind, entity_id: str, attributes: Mapping[str, Any], fixed: float) -> float:
+    """How many seconds a request may wait: as the entity says, else the nearest one above, else `fixed`."""
+    own: float | None = attributes.get(DEADLINE)
+    if own is not None:
+        return own
+    for name in kind.deadlines_above:
+        above = scene.above(entity_id, name)
+        found: float | None = None if above is None else above.attributes.get(DEADLINE)
+        if found is not None:
+            return found
+    return fixed
 
 
 def silence_of(attributes: Mapping[str, Any], otherwise: float) -> float:

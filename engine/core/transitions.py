@@ -11,13 +11,22 @@ import msgspec
 from msgspec.structs import replace
 
 from phaseline.engine.core.changeset import Changeset, EntityChange, Origin
-from phaseline.engine.core.timers import TimerChange, restart, silence_of, starts_again, timers_after
+from phaseline.engine.core.timers import TimerChange, restart, silence_of, starts_again, timeout_of, timers_after
 from phaseline.machines.compiler.kinds import Kind
 from phaseline.machines.language.contact import FALLS_SILENT, HEARD_AT
+from phaseline.machines.language.deadlines import STALLS
+from phaseline.machines.language.endings import ABANDON
 from phaseline.machines.language.predicates import AnyBelow
+from phaseline.machines.language.table import DELETED, MAX_TEXT, STALLED
 from phaseline.machines.language.table import Facet as TableFacet
 from phaseline.schemas.records import NONE, Cause, Entity, FacetState, Mark, Record, State, Transition, timestamp
 
+LONGEST_WORD = 1_000
+"""The most characters of a person's own message that stand before what was given up."""
+ROOM = 64
+"""The characters of a message that are left for the number of what it does not name."""
+NOT_ENDED = "it did not end in time; nobody asked for it"
+"""The message of a stall that no request began."""
 BECAUSE = "because of "
 """How a message begins that names entities below."""
 MAX_NAMED = 3
@@ -50,7 +59,9 @@ def transitions(changeset: Changeset, cause: Cause) -> Decision:
             if facets is None:
                 continue
             is_timed = kind.timed or (entity is not None and entity.timers_ns)
-            restarts = _restarts(changeset, kind, entity, change, index, facets, len(records)) if is_timed else ()
+            restarts = (
+                _restarts(changeset, kind, entity_id, entity, change, index, facets, len(records)) if is_timed else ()
+            )
             before, entity = entity, _entity_after(kind, entity_id, entity, change, facets, restarts)
             origin = change.origins[index]
             records.append(_transition(changeset, before, entity, index, origin, cause))
@@ -59,7 +70,7 @@ def transitions(changeset: Changeset, cause: Cause) -> Decision:
         if kind.contact is None or entity is None or entity is not change.before:
             continue
         if change.attributes != entity.attributes:
-            restarts = _restarts(changeset, kind, entity, change, kind.contact, entity.facets, len(records))
+            restarts = _restarts(changeset, kind, entity_id, entity, change, kind.contact, entity.facets, len(records))
             records.append(_hearing(kind, entity, change, restarts, cause, changeset.time))
             timers += restarts
     return Decision(records, timers)
@@ -115,7 +126,27 @@ def _message_of(changeset: Changeset, entity: Entity, index: int, origin: Origin
     found = entity.facets[index]
     if found.state != found.base and (why := _of_view(changeset, entity, index)):
         return why
-    return origin.data.get("message") or _message(changeset, entity.kind, entity, index, origin)
+    said = origin.data.get("message") or _message(changeset, entity.kind, entity, index, origin)
+    if index == 0 and origin.by == "event" and origin.data.get(ABANDON) and found.base.phase == DELETED:
+        return _given_up(changeset, said)
+    return said
+
+
+def _given_up(changeset: Changeset, said: str | None) -> str:
+    """What a request gave up: the entity, and all that lived below it, as far as a message has room."""
+    lost = [f"{kind} {entity_id}" for kind, entity_id in changeset.orphans if (kind, entity_id) in changeset.changes]
+    first = f"{said[:LONGEST_WORD]}; given up" if said else "given up"
+    message = f"{first}, nobody has seen that it is gone"
+    if not lost:
+        return message
+    message += f"; with it {len(lost):,} below: "
+    named = list[str]()
+    for one in sorted(lost):
+        if len(message) + sum(len(each) + 2 for each in named) + len(one) > MAX_TEXT - ROOM:
+            break
+        named.append(one)
+    more = f" and {len(lost) - len(named):,} more" if len(named) < len(lost) else ""
+    return f"{message}{', '.join(named)}{more}"
 
 
 def _of_view(changeset: Changeset, entity: Entity, index: int) -> str | None:
@@ -129,6 +160,8 @@ def _message(changeset: Changeset, kind: str, entity: Entity, index: int, origin
     facet, found = changeset.kinds[kind].table.facets[index], entity.facets[index]
     if origin.trigger == FALLS_SILENT and HEARD_AT in entity.attributes:
         return f"nothing was heard since {timestamp(entity.attributes[HEARD_AT])}"
+    if origin.trigger == STALLS and origin.by == "timer":
+        return f"the request of event {entity.asked} was not answered in time" if entity.asked else NOT_ENDED
     if found.state != found.base:
         asked = (
             ()
@@ -182,7 +215,7 @@ def _facets_after(
     """All facets after the change of facet `index`; None if neither the facet nor an attribute changed."""
     before, time = kind.unborn if entity is None else entity.facets, changeset.time
     old, new = before[index], change.facets[index]
-    if new.base == old.base and new.state == old.state:
+    if new.base == old.base and new.state == old.state and not _asks_again(changeset, kind, change, index):
         may_assign = index in change.origins and index != kind.contact
         if not (may_assign and _is_assigned(kind, entity, change.attributes)):
             return None
@@ -190,6 +223,16 @@ def _facets_after(
     if kind.contact is not None and silence_of(change.attributes, changeset.tree.silence_after) > 0:
         before = (*before[:-1], _begun(before[-1], time))
     return (*before[:index], facet, *before[index + 1 :])
+
+
+def _asks_again(changeset: Changeset, kind: Kind, change: EntityChange, index: int) -> bool:
+    """Whether the time of a pending phase starts anew: a request was taken in it, or a map of states moved the base."""
+    origin = change.origins.get(index)
+    if origin is None or not ((changeset.asks and origin.by in ("event", "cascade")) or origin.by == "tables"):
+        return False
+    facet = change.facets[index]
+    timeout = timeout_of(kind, index, facet)
+    return timeout is not None and timeout.deadline and STALLED not in facet.base.conditions
 
 
 def _begun(contact: FacetState, time: int) -> FacetState:
@@ -208,7 +251,7 @@ def _is_assigned(kind: Kind, entity: Entity | None, attributes: Mapping[str, Any
 
 
 def _restarts(
-    changeset: Changeset, kind: Kind, entity: Entity | None, change: EntityChange, index: int | None,
+    changeset: Changeset, kind: Kind, entity_id: str, entity: Entity | None, change: EntityChange, index: int | None,
     facets: tuple[FacetState, ...], record: int,
 ) -> list[TimerChange]:  # fmt: skip
     """The timers that start again, or end, with the change of facet `index`. `facets`: all facets after the change."""
@@ -216,13 +259,19 @@ def _restarts(
     attributes = NONE if entity is None else entity.attributes
     restarts = []
     for number, facet in enumerate(facets):
-        fired = number == index and change.fired_timer == kind.names[number]
-        moved = number == index and facet.state.phase != before[number].state.phase
-        if fired or moved or starts_again(kind, number, facet, attributes, change.attributes):
+        timeout, is_moved = timeout_of(kind, number, facet), number == index
+        fired = is_moved and change.fired_timer == kind.names[number]
+        stray = timeout is None and entity is not None and kind.names[number] in entity.timers_ns
+        moved = is_moved and (
+            stray
+            or timeout is not timeout_of(kind, number, before[number])
+            or _asks_again(changeset, kind, change, number)
+        )
+        if fired or moved or starts_again(timeout, attributes, change.attributes):
             stays = fired and not moved
             restarts.append(
                 restart(
-                    kind, number, facet, change.attributes, changeset.time, record,
+                    changeset, kind, entity_id, number, facet, change.attributes, changeset.time, record,
                     fired=stays, silence_after=changeset.tree.silence_after,
                 )
             )  # fmt: skip

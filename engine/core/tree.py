@@ -6,21 +6,27 @@ Belongs here: holding state, `evolve` and `restore`. Does not: deciding anything
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from phaseline.machines.compiler.kinds import Kind, Kinds
+from phaseline.machines.compiler.relations import Counted
 from phaseline.machines.language.contact import SILENCE_AFTER
 from phaseline.machines.language.scripts import ScriptRunner
 from phaseline.machines.language.table import ABSENT
 from phaseline.schemas.errors import SetupError
-from phaseline.schemas.records import Entity, EntityAfter, Record, Rejection
+from phaseline.schemas.records import Entity, EntityAfter, Record, Rejection, State
 from phaseline.schemas.subjects import ancestor_id, id_above, ids_above
 from phaseline.schemas.templates.reading import read_entities
 
 NO_TALLY: Mapping[str, int] = {}
+TallyKey = tuple[str, str, int, str | None, str | None, tuple[str, ...] | None]
+"""The kind above, the kind that is counted, its facet, the condition that an entity has, the one that it lacks, and the
+phases that are only told from others."""
+Moves = tuple[tuple[int, dict[str, dict[str, int]], str, str], ...]
+"""What a move changes: how many levels above, in which tallies, from which phase, to which."""
 
 
 class Tree:
-    """All entities of some trees. `tallies[of, kind, facet, has][id][phase]` counts those of `kind` below `of/id`."""
+    """All entities of some trees. `tallies[TallyKey][id][phase]` counts those of `kind` below `of/id`."""
 
-    __slots__ = ("_counted", "below", "entities", "kinds", "scripts", "silence_after", "tallies", "watched")
+    __slots__ = ("_counted", "_moves", "below", "entities", "kinds", "scripts", "silence_after", "tallies", "watched")
 
     def __init__(self, kinds: Kinds, scripts: ScriptRunner) -> None:
         """Start empty. `scripts` runs the scripts that rules ask for."""
@@ -32,16 +38,19 @@ class Tree:
         """Whether a place has own ones, or had. As long as none has, nobody needs to ask which place was heard."""
         self.entities: dict[str, dict[str, Entity]] = {name: {} for name in kinds}
         self.below: dict[str, dict[str, list[str]]] = {name: {} for name in kinds}
-        self.tallies: dict[tuple[str, str, int, str | None], dict[str, dict[str, int]]] = {
-            (counted.kind, kind.name, counted.facet, counted.has): {}
-            for kind in kinds.values()
-            for counted in kind.counted
+        self.tallies: dict[TallyKey, dict[str, dict[str, int]]] = {
+            key_of(counted, kind.name): {} for kind in kinds.values() for counted in kind.counted
         }
         self._counted = {
-            kind.name: tuple((one, self.tallies[one.kind, kind.name, one.facet, one.has]) for one in kind.counted)
+            kind.name: tuple((one, self.tallies[key_of(one, kind.name)]) for one in kind.counted)
             for kind in kinds.values()
         }
         """By kind, what kinds above count of it, with these tallies."""
+        self._moves: dict[str, tuple[tuple[int, dict[tuple[State, State], Moves]], ...]] = {
+            kind.name: tuple((facet, {}) for facet in dict.fromkeys(one.facet for one in kind.counted))
+            for kind in kinds.values()
+        }
+        """By kind, each facet that is counted, with what a move from one state to another changes. Filled as met."""
 
     def __len__(self) -> int:
         """The number of entities."""
@@ -55,9 +64,15 @@ class Tree:
         """The ancestor of that kind; None if it is unknown."""
         return self.entities[kind].get(ancestor_id(entity_id, self.kinds[kind].arity))
 
-    def tally(self, entity_id: str, kind: str, below: str, facet: int, has: str | None = None) -> Mapping[str, int]:
-        """How many descendants are in which phase; with `has`, only those with that condition."""
-        return self.tallies[kind, below, facet, has].get(entity_id, NO_TALLY)
+    def tally(
+        self, entity_id: str, kind: str, below: str, facet: int, has: str | None = None, lacks: str | None = None,
+        inside: tuple[str, ...] | None = None,
+    ) -> Mapping[str, int]:  # fmt: skip
+        """How many descendants are in which phase; only those with the condition `has`, and without `lacks`.
+
+        inside: as in `Scene.tally`.
+        """
+        return self.tallies[kind, below, facet, has, lacks, inside].get(entity_id, NO_TALLY)
 
     def descendants(self, kind: str, entity_id: str, below: str) -> Iterator[str]:
         """The ids of kind `below` under `kind/entity_id`, in any order."""
@@ -82,13 +97,25 @@ class Tree:
         if old is None:
             self._count_in(kind, entity)
             return
-        for counted, tallies in self._counted[kind.name]:
-            state, before = entity.facets[counted.facet].state, old.facets[counted.facet].state
+        for facet, known_moves in self._moves[kind.name]:
+            state, before = entity.facets[facet].state, old.facets[facet].state
             if before is state:
                 continue
-            new_phase, old_phase = counted.phase(state), counted.phase(before)
-            if new_phase != old_phase:
-                recount(tallies.setdefault(id_above(entity_id, counted.levels), {}), old_phase, new_phase)
+            try:
+                moves = known_moves[before, state]
+            except KeyError:
+                moves = known_moves[before, state] = self._moves_of(kind, facet, before, state)
+            for levels, tallies, old_phase, new_phase in moves:
+                recount(tallies.setdefault(id_above(entity_id, levels), {}), old_phase, new_phase)
+
+    def _moves_of(self, kind: Kind, facet: int, before: State, state: State) -> "Moves":
+        """What the move of a facet from one state to another changes in the tallies above."""
+        found = (
+            (one.levels, tallies, one.phase(before), one.phase(state))
+            for one, tallies in self._counted[kind.name]
+            if one.facet == facet
+        )
+        return tuple(move for move in found if move[2] != move[3])
 
     def put_all(self, entities: Iterable[Entity]) -> None:
         """As `put` for each of them. New ones are counted together: that takes half the time."""
@@ -143,6 +170,11 @@ class Tree:
                     if phase != ABSENT:
                         tally = tallies.setdefault(id_above(parent, counted.levels - levels), {})
                         tally[phase] = tally.get(phase, 0) + number
+
+
+def key_of(counted: Counted, below: str) -> TallyKey:
+    """The key of a tally of the kind `below`."""
+    return counted.kind, below, counted.facet, counted.has, counted.lacks, counted.inside
 
 
 def recount(tally: dict[str, int], old: str, new: str) -> tuple[str, ...]:

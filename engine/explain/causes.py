@@ -70,11 +70,18 @@ def findings(kind: Kind, index: int, base: State, history: History) -> list[Find
     lasting = [c for c in base.conditions if c in held or c in facet.sticky]
     result = [_finding(kind, facet, moved, "condition", c, added(facet, moved, c)) for c in lasting]
     if held.isdisjoint(base.conditions):
-        result.append(_finding(kind, facet, moved, "phase", base.phase, entered(moved)))
+        found = _finding(kind, facet, moved, "phase", base.phase, entered(moved))
+        result.append(found._replace(record=request(facet, base, history) or found.record))
     last = moved[-1] if moved else None
     if last is not None and last.before is not None and all(finding.record is not last.record for finding in result):
         result += _of_last_move(last, last.before)
     return result
+
+
+def request(facet: Facet, base: State, history: History) -> Transition | None:
+    """The record of the request that a pending base waits for, which may be newer than the phase."""
+    asked = history[-1].entity.asked if history and base.phase in facet.pending_phases else 0
+    return next((one for one in reversed(history) if asked and one.cause.sequence == asked), None)
 
 
 def _finding(kind: Kind, facet: Facet, moved: Sequence[Move], role: Role, name: str, at: int | None) -> Finding:

@@ -20,9 +20,9 @@ from phaseline.engine.explain.model import (
 )
 from phaseline.machines.compiler.conditions import state_shown
 from phaseline.machines.compiler.labels import message_of
-from phaseline.machines.language.predicates import Above, AllBelow, AnyBelow, AttributeIs, Predicate
-from phaseline.machines.language.table import ABSENT, DELETED, Facet, View
-from phaseline.schemas.records import Entity, facets_of
+from phaseline.machines.language.predicates import Above, AllBelow, AnyBelow, AttributeIs, Predicate, counts
+from phaseline.machines.language.table import ABSENT, DELETED, STALLED, Facet, View
+from phaseline.schemas.records import Entity, Transition, facets_of
 from phaseline.schemas.subjects import ancestor_id
 
 MAX_NAMED = 3
@@ -68,7 +68,25 @@ class _Explainer:
             *head, view=view, causes=self.base_causes(entity, index),
             message="" if base_only else message_of(table, kind, entity.attributes, facet),
             evidence=self.evidence(entity, table), contradicted_by=tuple(self.contradictions(entity, index)),
+            last_said=self.last_said(entity) if depth == 0 and STALLED in facet.base.conditions else None,
         )  # fmt: skip
+
+    def last_said(self, entity: Entity) -> Transition | None:
+        """The newest observation at an entity or below it. Below, those are looked at that changed last."""
+        kinds = self.tree.kinds
+        below = [
+            self.tree.entities[kind][one]
+            for kind in kinds[entity.kind].below
+            for one in self.tree.descendants(entity.kind, entity.id, kind)
+        ]
+        newest = sorted(below, key=lambda one: max(facet.since_ns for facet in one.facets), reverse=True)[:MAX_NAMED]
+        said = (
+            record
+            for one in (entity, *newest)
+            for record in self.history(one)
+            if kinds[one.kind].roles.get(record.trigger) == "observation" and causes.is_outside(record)
+        )
+        return max(said, key=lambda record: (record.time_ns, record.cause.sequence), default=None)
 
     def evidence(self, entity: Entity, table: Facet) -> tuple[Mapping[str, Any], ...]:
         """The conditions that the entity keeps as evidence of the facet."""
@@ -125,9 +143,7 @@ class _Explainer:
     def tally(self, predicate: AnyBelow | AllBelow, entity: Entity, depth: int) -> PredicateExplanation:
         below, facet = predicate.kind, predicate.facet
         living = [
-            one
-            for one in self.living(entity, below, facet)
-            if predicate.has in (None, *one.facets[facet].state.conditions)
+            one for one in self.living(entity, below, facet) if counts(predicate, one.facets[facet].state.conditions)
         ]
         counted = [one for one in living if one.facets[facet].state.phase in predicate.phases]
         # The entity in its state for longest comes first; among equals n2 comes before n10.

@@ -46,10 +46,13 @@ class ReadTree(Tree):
         self._request(Request(kind, ancestor_id(entity_id, self.kinds[kind].arity)))
         return super().above(entity_id, kind)
 
-    def tally(self, entity_id: str, kind: str, below: str, facet: int, has: str | None = None) -> Mapping[str, int]:
+    def tally(
+        self, entity_id: str, kind: str, below: str, facet: int, has: str | None = None, lacks: str | None = None,
+        inside: tuple[str, ...] | None = None,
+    ) -> Mapping[str, int]:  # fmt: skip
         """How many of the descendants read so far are in which phase."""
         self._request(Request(kind, entity_id, below))
-        return super().tally(entity_id, kind, below, facet, has)
+        return super().tally(entity_id, kind, below, facet, has, lacks, inside)
 
     def descendants(self, kind: str, entity_id: str, below: str) -> Iterator[str]:
         """The ids read so far of kind `below` under `kind/entity_id`. The entities between them need not be read."""

@@ -104,6 +104,8 @@ class FacetExplanation(msgspec.Struct, frozen=True):
     """The conditions of the observed object on which the state rests: condition, status, reason, since."""
     contradicted_by: tuple[Contradiction, ...] = ()
     """What other sources say, which does not decide."""
+    last_said: Transition | None = None
+    """Of a stalled operation: the newest observation at the entity or below it, as far as the log has one."""
 
     @property
     def since(self) -> datetime:
@@ -148,6 +150,7 @@ def _facet_map(facet: FacetExplanation) -> dict[str, Any]:
             {"state": one.state, "text": one.text, "message": one.message, "cause": one.cause and _cause_map(one.cause)}
             for one in facet.contradicted_by
         ],
+        "last_said": facet.last_said and _record_map(facet.last_said),
     }
     return {
         **head, **{name: value for name, value in beside.items() if value},

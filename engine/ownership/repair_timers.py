@@ -66,14 +66,14 @@ async def _schedules(installation: Installation, tree: Tree) -> AsyncIterator[Sc
     """The schedules that the timers of all entities need. Others have their turns meanwhile, such as leases."""
     for name, entities in tree.entities.items():
         kind = tree.kinds[name]
-        if not entities or not any(kind.timeouts):
+        if not entities or not kind.timed:
             continue
         for number, entity in enumerate(entities.values()):
             if number % AT_ONCE == 0:
                 await asyncio.sleep(0)
             for facet, due in entity.timers_ns.items():
                 index = kind.names.index(facet)
-                timeout = kind.timeouts[index].get(entity.facets[index].state.phase)
+                timeout = timers.timeout_of(kind, index, entity.facets[index])
                 if timeout is not None:
                     target = installation.subjects.fired(name, timeout.trigger, entity.id)
                     yield Schedule(0, target, name, entity.id, facet, timeout.trigger, due)

@@ -67,7 +67,7 @@ export function open(app, root) {
 	}
 
 	function header() {
-		const { kind, id, facets, attributes } = found.entity;
+		const { kind, id, facets, attributes, waits_for: request, timers = {} } = found.entity;
 		const stale = app.store.flags[app.store.find(kind, id)] & STALE;
 		const fact = (label, value) => el("div", el("dt", label), el("dd", value));
 		fill(head,
@@ -75,8 +75,9 @@ export function open(app, root) {
 				stale ? staleMark() : null,
 				el("a", { href: app.router.to("tree", { id: id.split("/")[0], sel: `${kind}/${id}` }) }, t("tree"))),
 			el("dl.facts.bar", Object.entries(facets).map(([facet, one]) => [
-				fact(facet, [found.mark(facet, one), one.unknown_parts ? el("span.soft", `, ${one.unknown_parts.text}`) : null]), one.conditions.length ? fact(t("conditions"), one.conditions.join(", ")) : null,
+				fact(facet, [found.mark(facet, one), one.unknown_parts ? el("span.soft", `, ${one.unknown_parts.text}`) : null, one.lacks ? el("span.soft", `, ${one.lacks.text}`) : null]), one.conditions.length ? fact(t("conditions"), one.conditions.join(", ")) : null,
 				fact(t("since"), `${moment(one.since)} · ${span(app.clock() - seconds(one.since))}`)]),
+				request ? [fact(t("waitsFor"), `${t("event")} ${request}`), timers.phase ? fact(t("stallsAt"), moment(timers.phase)) : null] : null,
 				attributes.heard_at ? fact(t("heard"), moment(attributes.heard_at / 1e9)) : null));
 	}
 

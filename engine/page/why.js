@@ -11,7 +11,7 @@ export function whyList(app, found, cell = chosenCell()) {
 
 	function part(facet, named) {
 		return el("li", named ? el("b", `${facet.facet}: `) : null, mark(facet, facet), said(facet),
-			el("ul", facet.causes.map((one) => cause(one)), facet.view ? view(facet.view, Boolean(facet.message)) : null, (facet.contradicted_by ?? []).map(other)));
+			el("ul", facet.causes.map((one) => cause(one)), facet.view ? view(facet.view, Boolean(facet.message)) : null, (facet.contradicted_by ?? []).map(other), facet.last_said ? el("li", `${t("lastSaid")}: `, event(facet.last_said)) : null));
 	}
 
 	/** Why it is so, as the entity itself says, the conditions behind it, and what to do. */

@@ -39,6 +39,8 @@ METRICS: tuple[Metric, ...] = (
            "Rejected events. The kind is `-` where no such kind is installed."),
     Metric("phaseline_entities", "gauge", ("kind", "facet", "state"),
            "Entities in the partitions that this worker owns. A state that was left stays, with 0."),
+    Metric("phaseline_entities_stalled", "gauge", ("kind", "facet", "state"),
+           "Those of them whose operation was not answered in time. A state that was left stays, with 0."),
     Metric("phaseline_entity_state", "gauge", ("kind", "id", "facet", "state"),
            "1 for the state of each entity of the kind that `--metrics-entities` names, at most 1,000 entities."),
     Metric("phaseline_metrics_entities_dropped", "gauge", ("kind",),

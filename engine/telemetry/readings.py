@@ -17,6 +17,7 @@ from phaseline.engine.worker.measures import CASCADES, FORMER, LOSSES, States, s
 from phaseline.engine.worker.partition import Partition
 from phaseline.engine.worker.worker import Worker
 from phaseline.machines.compiler.kinds import Kinds
+from phaseline.machines.language.deadlines import counted_as, phase_of
 from phaseline.machines.language.table import DELETED
 from phaseline.schemas.records import SECOND
 from phaseline.schemas.version import __version__
@@ -35,7 +36,7 @@ def readings(worker: Worker, entities_of: str = "") -> Iterator[Reading]:
     outcomes, parts = worker.outcomes(), [partition for partition, _, _ in worker.owned.values()]
     yield from _of_events(outcomes, worker.kinds)
     counted = entities(worker.kinds, [(one.census.states, one.outcomes.all_moves()) for one in parts])
-    yield "phaseline_entities", dict(counted.items())
+    yield from _of_entities(counted)
     timers: Counter[str] = Counter()
     for one in parts:
         timers.update(one.census.timers)
@@ -64,7 +65,7 @@ def _of_events(outcomes: Outcomes, kinds: Kinds) -> Iterator[Reading]:
     events: Counter[tuple[str, ...]] = Counter(outcomes.all_events())
     transitions: Counter[tuple[str, ...]] = Counter()
     for (kind, facet, _, after), count in outcomes.all_moves().items():
-        transitions[kind, facet, after] += count
+        transitions[kind, facet, phase_of(after)[0]] += count
     yield "phaseline_events_total", events
     yield "phaseline_transitions_total", transitions
     yield "phaseline_event_transitions", {(): spread(outcomes.all_cascades(), CASCADES)}
@@ -93,8 +94,20 @@ def entities(kinds: Kinds, parts: Iterable[tuple[States, Mapping[Move, int]]]) -
             compiled = kinds[kind]
             for name, unborn in zip(compiled.names, compiled.unborn, strict=True):
                 if name != facet:
-                    found[kind, name, unborn.state.phase] += count
+                    found[kind, name, counted_as(unborn.state)] += count
     return found
+
+
+def _of_entities(counted: States) -> Iterator[Reading]:
+    """How many entities are in which phase, and how many of them are stalled."""
+    phases, stalled = Counter[tuple[str, ...]](), dict[tuple[str, ...], Value]()
+    for (kind, facet, what), count in counted.items():
+        phase, is_stalled = phase_of(what)
+        phases[kind, facet, phase] += count
+        if is_stalled:
+            stalled[kind, facet, phase] = count
+    yield "phaseline_entities", phases
+    yield "phaseline_entities_stalled", stalled
 
 
 def _of_measures(worker: Worker) -> Iterator[Reading]:

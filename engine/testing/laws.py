@@ -116,7 +116,8 @@ def _follows(record: Transition, before: Entity | None) -> None:
         [entity.facets[i] for i in others],
         [replace(before.facets[i], since_ns=begins.get(i, before.facets[i].since_ns)) for i in others],
     )
-    if (facet.base, facet.state, entity.attributes) == (old.base, old.state, before.attributes):
+    what = (facet.base, facet.state, entity.attributes, entity.asked, entity.timers_ns)
+    if what == (old.base, old.state, before.attributes, before.asked, before.timers_ns):
         raise AssertionError(f"{name}: it has a record although nothing changed")
     same(f"{name}: since", facet.since_ns, old.since_ns if facet.state == old.state else record.time_ns)
 
@@ -238,9 +239,9 @@ def _follow_from_the_bases(tree: Tree, when: str) -> None:
         known = tree.below[kind.name]
         same(f"the number of {kind.name}s {when}", {of: len(found) for of, found in known.items()}, dict(parents))
         same(f"the {kind.name}s {when}", {found for below in known.values() for found in below}, set(ids))
-    for (of, below, facet, has), counts in tree.tallies.items():
+    for (of, below, facet, has, lacks, inside), counts in tree.tallies.items():
         for entity_id in tree.entities[of]:
-            expected = dict(again.tally(entity_id, of, below, facet, has))
+            expected = dict(again.tally(entity_id, of, below, facet, has, lacks, inside))
             same(f"the tally of {below}s of {of} {entity_id} {when}", counts.get(entity_id, {}), expected)
 
 

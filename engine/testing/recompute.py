@@ -8,7 +8,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from phaseline.engine.core.tree import Tree
-from phaseline.machines.language.table import ABSENT, DELETED, OK, View
+from phaseline.machines.language.predicates import IN, OUT
+from phaseline.machines.language.table import ABSENT, DELETED, OK, STALLED, View
 from phaseline.schemas.records import FacetState, State
 
 
@@ -45,13 +46,20 @@ class Recomputed:
         bases, attributes = self.bases[key]
         return RecomputedEntity([FacetState(b, s, 0) for b, s in zip(bases, self.states[key], strict=True)], attributes)
 
-    def tally(self, entity_id: str, kind: str, below: str, facet: int, has: str | None = None) -> Mapping[str, int]:
+    def tally(
+        self, entity_id: str, kind: str, below: str, facet: int, has: str | None = None, lacks: str | None = None,
+        inside: tuple[str, ...] | None = None,
+    ) -> Mapping[str, int]:  # fmt: skip
         """How many descendants are in which phase, counted one by one."""
         assert entity_id.count("/") + 1 == self.kinds[kind].arity
         counts: dict[str, int] = defaultdict(int)
         for (of, found), states in self.states.items():
             if of == below and found.startswith(f"{entity_id}/") and states[facet].phase != ABSENT:
-                counts[states[facet].phase] += has is None or has in states[facet].conditions
+                phase, conditions = states[facet]
+                if inside is not None:
+                    phase = IN if phase in inside else OUT
+                is_dead = inside is not None and states[facet].phase == DELETED
+                counts[phase] += has in (None, *conditions) and lacks not in conditions and not is_dead
         return {phase: count for phase, count in counts.items() if count}
 
     def _round(self) -> bool:
@@ -79,7 +87,9 @@ class Recomputed:
             return kept if view.condition in kept else (*kept, view.condition)
         facet = next(f for kind in self.kinds.values() for f in kind.table.facets if f.views is views)
         own = [
-            found.condition for found in facet.labels if found.phase == view.to and found.condition not in facet.sticky
+            found.condition
+            for found in facet.labels
+            if found.phase == view.to and found.condition not in (STALLED, *facet.sticky)
         ]
         return kept or (
             () if None in own else (OK,) if OK in own else tuple(c for c in own if c) if len(own) == 1 else ()

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from operator import methodcaller
 from typing import NamedTuple
 
-from phaseline.engine.core.timers import Schedule, fired_event
+from phaseline.engine.core.timers import Schedule, fired_event, timeout_of
 from phaseline.engine.core.tree import Tree
 from phaseline.engine.testing.histories import SUBJECTS, Sent, answer
 from phaseline.engine.testing.placement import wrong_test
@@ -83,7 +83,9 @@ def armed(tree: Tree, spent: frozenset[ArmedTimer] = frozenset()) -> Iterator[Ar
         for entity in tree.entities[kind.name].values():
             for facet, due in entity.timers_ns.items():
                 index = kind.names.index(facet)
-                timeout = kind.timeouts[index][entity.facets[index].state.phase]
+                timeout = timeout_of(kind, index, entity.facets[index])
+                if timeout is None:
+                    raise AssertionError(f"{kind.name} {entity.id} has a timer in a phase without a timeout")
                 timer = ArmedTimer(due, kind.name, entity.id, facet, timeout.trigger)
                 if timer not in spent:
                     yield timer

@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from phaseline.engine.core.tree import Tree
 from phaseline.engine.faults import FaultStreak
+from phaseline.machines.language.deadlines import counted_as
 from phaseline.schemas.records import SECOND
 
 DELAYS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 300.0, 1800.0)
@@ -29,7 +30,7 @@ AT_ONCE = 5_000
 """Entities that are counted before the event loop turns again."""
 
 States = Counter[tuple[str, str, str]]
-"""How many entities are in which state: by kind, facet and phase."""
+"""How many entities are in which state: by kind, facet and what the state counts as."""
 
 
 class Census(NamedTuple):
@@ -132,7 +133,7 @@ async def census(tree: Tree) -> Census:
     for kind, entities in tree.entities.items():
         for entity in entities.values():
             for name, facet in zip(entity.names, entity.facets, strict=True):
-                found[kind, name, facet.state.phase] += 1
+                found[kind, name, counted_as(facet.state)] += 1
             if entity.timers_ns:
                 timers[kind] += len(entity.timers_ns)
             counted += 1

@@ -14,7 +14,7 @@ from phaseline.machines.compiler.conditions import phases_of
 from phaseline.machines.compiler.machine import FacetMachine
 from phaseline.machines.language import contact
 from phaseline.machines.language.predicates import Above, AllBelow, AnyBelow, AttributeIs, Child, Predicate
-from phaseline.machines.language.table import ABSENT, DELETED, OWNER_GONE, SAME, Facet, Table, View
+from phaseline.machines.language.table import ABSENT, DELETED, OWNER_GONE, SAME, Facet, Table, View, Wants
 from phaseline.schemas.similar import did_you_mean
 
 
@@ -103,7 +103,22 @@ def _relatives(table: Table, named: Mapping[str, Table]) -> Iterator[str]:
             yield f"{facet.name}, message_names: {_no_facet(table.kind, below, index)}"
         elif facet.unknown_parts is not None or facet.parts_apart:
             yield from _unknown_parts(facet, named)
+        if facet.wants is not None:
+            yield from _wants(table, facet.name, facet.wants, named)
     yield from _unseen(table)
+
+
+def _wants(table: Table, facet: str, wants: Wants, named: Mapping[str, Table]) -> Iterator[str]:
+    """Parts that are not below the whole, or attributes that one of them does not have."""
+    if not _is_above(table.kind, wants.kind, named):
+        near = "" if wants.kind in named else meant(wants.kind, named)
+        yield f"{facet}, wants: {wants.kind} is not below {table.kind}{near}: name a kind below it"
+        return
+    asked = ((table, wants.number), (table, wants.same), (named[wants.kind], wants.same))
+    for of, name in asked:
+        known = [field.name for field in of.attributes]
+        if name not in known:
+            yield f"{facet}, wants: {of.kind} has no attribute {name}{meant(name, known)}: add it, or correct the name"
 
 
 def _unknown_parts(facet: Facet, named: Mapping[str, Table]) -> Iterator[str]:
@@ -177,7 +192,7 @@ def _unseen(table: Table) -> Iterator[str]:
         for view in facet.views:
             for seen in view.while_:
                 own = isinstance(seen, AttributeIs) and seen.kind == table.kind
-                if not own and not isinstance(seen, Above | AnyBelow | AllBelow):
+                if not own and (not isinstance(seen, Above | AnyBelow | AllBelow) or _names_conditions(seen)):
                     yield (
                         f"{facet.name}, view {view.to}: the engine does not notice when `{seen.text()}` changes: "
                         f"use Above, AnyBelow, AllBelow, or AttributeIs of {table.kind} itself"
@@ -198,11 +213,22 @@ def _known(predicate: Predicate, named: Mapping[str, Table]) -> Iterator[str]:
             )
             return
         yield from _phases(predicate.text(), named[predicate.kind], facets[predicate.facet], predicate.phases)
-        if isinstance(predicate, AnyBelow | AllBelow) and predicate.has is not None:
-            conditions = {label.condition for label in facets[predicate.facet].labels}
-            if predicate.has not in conditions:
-                near = meant(predicate.has, conditions)
-                yield f"`{predicate.text()}`: {predicate.kind} has no condition {predicate.has}{near}: correct the name"
+        conditions = {label.condition for label in facets[predicate.facet].labels}
+        for condition in _conditions(predicate):
+            if condition not in conditions:
+                near = meant(condition, conditions)
+                yield f"`{predicate.text()}`: {predicate.kind} has no condition {condition}{near}: correct the name"
+
+
+def _names_conditions(predicate: Predicate) -> bool:
+    """Whether a predicate looks at conditions above, of which the engine does not notice every change."""
+    return isinstance(predicate, Above) and bool(predicate.or_has)
+
+
+def _conditions(predicate: Above | AnyBelow | AllBelow) -> Iterator[str]:
+    """The conditions that a predicate names."""
+    named = predicate.or_has if isinstance(predicate, Above) else (predicate.has, predicate.lacks)
+    yield from (condition for condition in named if condition is not None)
 
 
 def _compared(predicate: AttributeIs, table: Table) -> Iterator[str]:

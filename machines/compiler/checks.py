@@ -12,7 +12,8 @@ from typing import Any
 from phaseline.machines.compiler import fingerprint, reachability, shapes
 from phaseline.machines.compiler.conditions import own_condition, phases_of, stands_alone, starts_of
 from phaseline.machines.compiler.retiring import check_lines
-from phaseline.machines.language import contact
+from phaseline.machines.language import contact, deadlines
+from phaseline.machines.language.endings import END
 from phaseline.machines.language.language_tags import ENGLISH, as_tag, is_tag
 from phaseline.machines.language.rules import declaration_of
 from phaseline.machines.language.table import (
@@ -67,13 +68,15 @@ def check_shapes(table: object) -> None:
 
 
 def check_place(table: Table) -> None:
-    """Raise `WrongTable` if a table has something of its own with the name of something that `place=True` brings."""
+    """Raise `WrongTable` if a table has something of its own with the name of what a place or a deadline brings."""
     if (
         table.place
         and table.facets
         and table.facets[-1] is not contact.FACET
         and (problems := [*contact.problems(table)])
     ):
+        raise WrongTable(table.kind, problems)
+    if problems := [*deadlines.problems(table)]:
         raise WrongTable(table.kind, problems)
 
 
@@ -129,6 +132,8 @@ def _names(table: Table) -> Iterator[str]:
         yield from (f"{facet.name}: {problem}" for problem in _labels(facet))
     for name in _twice([facet.name for facet in table.facets]):
         yield f"two facets have the name {name}: rename one"
+    if END in {field.name for field in table.attributes}:
+        yield f"in the attribute {END} the engine says how a life ended: rename yours"
     for field in fields:
         if field.name in DATA_WORDS:
             yield f"{field.name!r} already has a meaning in every event's data: rename the field or attribute"
@@ -293,7 +298,7 @@ def _facet(facet: Facet, phases: tuple[str, ...], pairs: Pairs) -> Iterator[str]
             if condition not in conditions:
                 near = meant(condition, conditions)
                 yield f"condition {condition} in {name}= has no label{near}: add a label, or correct the name"
-    for phase in facet.pending:
+    for phase in facet.pending_phases:
         if phase not in phases or phase in (ABSENT, DELETED):
             yield f"phase {phase} in pending= is unknown{meant(phase, phases)}: correct the name, or add a label for it"
     if facet.accumulates_in is not None and facet.accumulates_in not in phases:
@@ -315,7 +320,7 @@ def _timeout(table: Table, facet: Facet, timeout: Timeout) -> Iterator[str]:
     if timeout.trigger not in table.derived:
         near = meant(timeout.trigger, table.derived)
         yield f"trigger {timeout.trigger} is not derived{near}: add it to `derived`, and add a row for it"
-    if (timeout.seconds > 0) == (timeout.seconds_from is not None):
+    if not timeout.deadline and (timeout.seconds > 0) == (timeout.seconds_from is not None):
         yield (
             f"found seconds={timeout.seconds:g} and seconds_from={timeout.seconds_from!r}: "
             "write either seconds above 0, or the attribute that holds them"

@@ -1,4 +1,4 @@
-"""What the language gives to tables: rows for `owner_gone`, the kinds that `CHILDREN` stands for, what a place has.
+"""What the language gives to tables: rows for `owner_gone`, the kinds of `CHILDREN`, what places and deadlines bring.
 
 Belongs here: a table as the engine runs it, out of the table as it is written. Does not: checking either (`checks`),
 the version, which is that of the written table (`fingerprint`).
@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from phaseline.machines.language.contact import FACET, with_contact
+from phaseline.machines.language.deadlines import with_deadlines
 from phaseline.machines.language.table import CHILDREN, DELETED, LIVE, OWNER_GONE, Cascade, Facet, Row, Table
 
 ENDS_WITH_OWNER = Row((LIVE,), OWNER_GONE, DELETED)
@@ -16,7 +17,7 @@ ENDS_WITH_OWNER = Row((LIVE,), OWNER_GONE, DELETED)
 
 def completed(table: Table, tables: Iterable[Table]) -> Table:
     """The table as the engine runs it. `tables` are all of the installation."""
-    table = with_contact(table)
+    table = with_deadlines(with_contact(table))
     cascades = tuple(_resolved(cascade, table.kind, tables) for cascade in table.cascades)
     table = replace(table, cascades=tuple(cascade for cascade in cascades if cascade.at))
     if table.parent is None:

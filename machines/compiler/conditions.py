@@ -4,17 +4,31 @@ The rules are in docs/spec/reading-the-tables.md, section Conditions.
 Belongs here: the conditions of one facet. Does not: which row or view applies (`machine`, `kinds`).
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 
-from phaseline.machines.language.table import ABSENT, DELETED, FROM_DATA, OK, SAME, At, Facet, Live, Row, Source, View
+from phaseline.machines.language.table import (
+    ABSENT,
+    DELETED,
+    FROM_DATA,
+    OK,
+    SAME,
+    STALLED,
+    At,
+    Facet,
+    Live,
+    Row,
+    Source,
+    View,
+)
 from phaseline.schemas.records import State, state
 
 
 @cache
 def own_condition(facet: Facet, phase: str) -> str | None:
     """The condition that comes with a phase by itself; None if a row must name one, or if the phase needs none."""
-    own = [label.condition for label in facet.labels if label.phase == phase and label.condition not in facet.sticky]
+    other = (STALLED, *facet.sticky)
+    own = [label.condition for label in facet.labels if label.phase == phase and label.condition not in other]
     return None if None in own else OK if OK in own else own[0] if len(own) == 1 else None
 
 
@@ -39,6 +53,23 @@ def base_after(facet: Facet, row: Row, base: State, phase: str) -> State:
     kept = [c for c in base.conditions if c not in row.clears and c != OK and (stays or c in facet.sticky)]
     arriving = row.sets or row.condition or (None if stays else own_condition(facet, phase))
     return state(phase, _joined(kept, arriving, own_condition(facet, phase)))
+
+
+def without_stalled(conditions: Iterable[str]) -> tuple[str, ...]:
+    """The conditions that publishers may speak of: nobody but the engine says whether something is stalled."""
+    return tuple(condition for condition in conditions if condition != STALLED)
+
+
+def as_told(base: State) -> State:
+    """A base as publishers may speak of it."""
+    return state(base.phase, without_stalled(base.conditions)) if STALLED in base.conditions else base
+
+
+def still_stalled(before: State, after: State) -> State:
+    """The base after a report, which does not end the stall of a phase that it does not leave."""
+    if STALLED not in before.conditions or before.phase != after.phase or STALLED in after.conditions:
+        return after
+    return state(after.phase, (*after.conditions, STALLED))
 
 
 def state_shown(facet: Facet, view: View, base: State) -> State:
@@ -106,14 +137,17 @@ def returns(facet: Facet) -> Mapping[str, str]:
 
 def _settled(facet: Facet, phase: str, leads_to: list[str]) -> str:
     """The phase itself if it is stable; for a pending one the only stable one to which it leads, or the healthy one."""
-    if phase not in facet.pending:
+    if phase not in facet.pending_phases:
         return phase
-    ends = set(leads_to).difference(facet.pending, (SAME, FROM_DATA, ABSENT, DELETED), [facet.accumulates_in])
+    ends = set(leads_to).difference(facet.pending_phases, (SAME, FROM_DATA, ABSENT, DELETED), [facet.accumulates_in])
     return ends.pop() if len(ends) == 1 else facet.healthy
 
 
 def expiring_conditions(facet: Facet) -> Iterator[tuple[str, frozenset[str]]]:
-    """For each phase with a timeout, the conditions that the timeout's rows set: they go when the stay in it ends."""
-    for timeout in facet.timeouts:
+    """For each phase with a timeout, the conditions that the timeout's rows set: they go when the stay in it ends.
+
+    Those of a base go with its phase, as all others do.
+    """
+    for timeout in (timeout for timeout in facet.timeouts if not timeout.base):
         sets = {row.sets for row in facet.rows if row.trigger == timeout.trigger and row.sets is not None}
         yield timeout.phase, frozenset(sets.difference(facet.sticky))

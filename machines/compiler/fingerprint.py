@@ -25,15 +25,17 @@ from phaseline.machines.language.table import (
     Interpret,
     Label,
     OnTally,
+    Pending,
     Retired,
     Row,
     Table,
     Timeout,
     View,
+    Wants,
 )
 
 LENGTH = 12
-LANGUAGE = Revision("phaseline.tables", 3)
+LANGUAGE = Revision("phaseline.tables", 4)
 """A part of every version. Raise it when the meaning of a class or field of the table language changes."""
 
 
@@ -56,7 +58,7 @@ WORDS: Mapping[type, Word] = {
         "accumulates_in": "accumulates_in", "healthy": "healthy", "order": "order", "adopted": "adopted", "begins": "begins",
         "timeouts": "timeouts", "message_from": "message_from", "message_names": "message_names", "pending": "pending",
         "retired": "retired", "unknown_parts": None, "parts_apart": None,
-        "evidence_from": None,
+        "evidence_from": None, "wants": None,
     }),
     Label: Word("label", {
         "phase": "phase", "condition": "condition", "en": None, "others": None, "schedulable": "schedulable",
@@ -81,19 +83,26 @@ WORDS: Mapping[type, Word] = {
     Retired: Word("retired", {"phase": "phase", "to": "to", "has": "has", "condition": "condition"}),
     Timeout: Word("timeout", {
         "phase": "phase", "trigger": "trigger", "seconds": "seconds", "seconds_from": "seconds_from",
-        "times": "times", "restart_on": "restart_on", "repeat_after": "repeat_after",
+        "times": "times", "restart_on": "restart_on", "repeat_after": "repeat_after", "deadline": "deadline",
+        "base": "base",
     }),
+    Pending: Word("pending", {"phase": "phase", "deadline": "deadline"}),
+    Wants: Word("wants", {"kind": None, "number": None, "same": None}),
     Field: Word("field", {
         "name": "name", "type": "type", "doc": None, "options": "options", "default": "default", "many": "many",
         "required": "required", "null": "null", "least": "least", "known": None,
     }),
     At: Word("at", {"phase": "phase", "has": "has", "lacks": "lacks", "base": "base"}),
     Live: Word("live", {"but": "but", "has": "has"}),
-    Above: Word("above", {"kind": "kind", "phases": "phases", "facet": "facet", "base": "base"}),
+    Above: Word("above", {"kind": "kind", "phases": "phases", "facet": "facet", "base": "base", "or_has": "or_has"}),
     AttributeIs: Word("attribute_is", {"kind": "kind", "name": "name", "value": "value", "or_of": "or_of"}),
     Child: Word("child", {"of": "of", "kind": "kind", "named": "named", "phases": "phases", "none": "none"}),
-    AnyBelow: Word("any_below", {"of": "of", "kind": "kind", "phases": "phases", "facet": "facet", "has": "has"}),
-    AllBelow: Word("all_below", {"of": "of", "kind": "kind", "phases": "phases", "facet": "facet", "has": "has"}),
+    AnyBelow: Word("any_below", {
+        "of": "of", "kind": "kind", "phases": "phases", "facet": "facet", "has": "has", "lacks": "lacks",
+    }),
+    AllBelow: Word("all_below", {
+        "of": "of", "kind": "kind", "phases": "phases", "facet": "facet", "has": "has", "lacks": "lacks", "some": "some",
+    }),
 }  # fmt: skip
 """The words are a part of every version. To rename a class or field in Python, change only the left side here."""
 TYPES: Mapping[type, str] = {str: "string", int: "integer", float: "number", bool: "boolean", dict: "map"}

@@ -10,7 +10,7 @@ from typing import Any, Literal, NamedTuple
 
 import msgspec
 
-from phaseline.machines.compiler.conditions import aliases_of, base_after, own_condition
+from phaseline.machines.compiler.conditions import aliases_of, as_told, base_after, own_condition, without_stalled
 from phaseline.machines.compiler.machine import FacetMachine, Step
 from phaseline.machines.compiler.reachability import in_order
 from phaseline.machines.compiler.reports import CONDITIONS, PHASE, SEEN, UNREQUESTED, arriving, observed_attributes
@@ -98,7 +98,7 @@ class Judge:
         }
         """By phase of the base, what rows say of the report of one phase: the table's own, and what ends a life."""
         self.aliases = aliases_of(facet)
-        self.pending, self.arriving = frozenset(facet.pending), frozenset(arriving(table, facet))
+        self.pending, self.arriving = frozenset(facet.pending_phases), frozenset(arriving(table, facet))
         self.observed = tuple(
             Observed(machine, frozenset(row for row in each.rows if _observes(table, row)))
             for machine, each in zip(machines, table.facets, strict=True)
@@ -125,8 +125,9 @@ class Judge:
         if phase is None:
             known = base.phase not in (ABSENT, DELETED)
             return Judged("same") if known else Judged("taken", self.machine.facet.adopted)
-        named = data.get(CONDITIONS)
-        if _is(base, phase, named) or _is(facet.state, phase, named):
+        base, named = as_told(base), data.get(CONDITIONS)
+        named = None if named is None else without_stalled(named)
+        if _is(base, phase, named) or _is(as_told(facet.state), phase, named):
             return Judged("same")
         wanted = self._base(base, phase, named, lambda found: self.machine.shown(found, scene, entity_id))
         if wanted is None:
@@ -147,7 +148,7 @@ class Judge:
     def pending_phases(self) -> Iterator[PendingPhase]:
         """What becomes of reports in each pending phase, in the order of the table."""
         live = [base for base in self._bases() if base.phase not in (ABSENT, DELETED)]
-        for phase in self.machine.facet.pending:
+        for phase in self.machine.facet.pending_phases:
             reached = {found for base in live if base.phase == phase for found in self.observed[0].by_any(base)}
             taken, held = list[str](), list[str]()
             for other in (one for one in self.machine.phases if one not in (phase, ABSENT, DELETED)):
@@ -177,7 +178,7 @@ class Judge:
             return None
         healthy = self.machine.facet.healthy
         live = (found for found in self._bases() if found.phase not in (ABSENT, DELETED))
-        under = [found for found in live if _is(shown(found), phase, named)]
+        under = [found for found in live if found == as_told(found) and _is(shown(found), phase, named)]
         return min(under, key=lambda found: (found.phase != healthy, found), default=None)
 
     def _named(self, base: State, phase: str, named: Sequence[str] | None) -> Iterator[State]:

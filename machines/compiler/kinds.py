@@ -72,9 +72,12 @@ class Kind:
     may_stay_unknown: whether entities may live below an unknown one, because adopting it leaves it Absent.
     starts: from where each trigger has rows, as a clause. births: the triggers that begin a life from outside.
     fired_by: what fires each derived trigger, as a clause.
-    timeouts: for each facet, the timeouts by phase.
+    timeouts: for each facet, the timeouts by phase of the state. deadlines: those by phase of the base.
+    deadlines_above: the kinds above that have the attribute `deadline`, from the bottom up.
+    waiting: for each facet, the pending phases. asking: for each facet, the triggers that lead into one of them.
     expiring: for each facet and phase, the conditions that go when the stay in the phase ends.
-    fast_path_ok: whether the kind has no timeouts, no view that depends on the entity itself, no derived messages.
+    fast_path_ok: whether the kind has no timeouts of states, no view that depends on the entity itself, and no derived
+    messages.
     plans: what the fast path remembers. unguarded: the triggers that may have a plan, each with its only facet.
     hears_alone: whether a heartbeat of a place that is Fresh can change nothing but the time at which it was heard.
     counted: the tallies that kinds above keep of this kind. viewers: the kinds below whose views look at this kind.
@@ -88,11 +91,11 @@ class Kind:
     """
 
     __slots__ = (
-        "_bases", "_judged_by_state", "_steps", "_tables", "_version", "adopted", "arity", "attributes", "base_from_data", "below",
-        "births", "contact", "counted", "event_types", "expiring", "fan_out_triggers", "fast_path_ok", "fields",
+        "_bases", "_judged_by_state", "_steps", "_tables", "_version", "adopted", "arity", "asking", "attributes",
+        "base_from_data", "below", "births", "contact", "counted", "deadlines", "deadlines_above", "event_types", "expiring", "fan_out_triggers", "fast_path_ok", "fields",
         "fired_by", "hears_alone", "implied", "inherited", "interprets", "judge", "levels", "machines", "may_grow", "may_stay_unknown",
         "name", "names", "parent", "parent_arity", "places", "plans", "reported_below", "reports", "roles", "starts",
-        "table", "timed", "timeouts", "unborn", "unguarded", "viewers", "written",
+        "table", "timed", "timeouts", "unborn", "unguarded", "viewers", "waiting", "written",
     )  # fmt: skip
 
     def __init__(self, written: Table, tables: Mapping[str, Table]) -> None:
@@ -160,12 +163,12 @@ class Kind:
         self.starts = {trigger: starts_of_trigger(table, trigger) for trigger in table.triggers}
         self.births = tuple(filter(self._begins, table.triggers))
         self.fired_by = {trigger: relations.what_fires(table, trigger, tables) for trigger in table.derived}
-        self.timeouts = tuple({timeout.phase: timeout for timeout in facet.timeouts} for facet in table.facets)
-        self.expiring = tuple(dict(expiring_conditions(facet)) for facet in table.facets)
-        self.timed = frozenset(timeout.trigger for facet in table.facets for timeout in facet.timeouts)
+        self._compile_times(table, tables)
         own = [facet for facet in table.facets if facet is not FACET]
         self.fast_path_ok = (
-            not any(facet.timeouts for facet in own) and not looks_at_itself(table) and not derives_messages(table)
+            not any(not timeout.base for facet in own for timeout in facet.timeouts)
+            and not looks_at_itself(table)
+            and not derives_messages(table)
         )
         self.plans: dict[PlanKey, MovePlan | None] = {}
         self.unguarded = dict(unguarded(table)) if self.fast_path_ok else {}
@@ -185,6 +188,24 @@ class Kind:
         judges = REPORTED in self.reports
         self.judge = Judge(completed_table, self.machines, lambda: self.bases[0]) if judges else None
         self._tables = None
+
+    def _compile_times(self, table: Table, tables: Mapping[str, Table]) -> None:
+        """Set what says how long states and requests may last."""
+        facets = table.facets
+        self.timeouts = tuple({one.phase: one for one in facet.timeouts if not one.base} for facet in facets)
+        self.deadlines = tuple({one.phase: one for one in facet.timeouts if one.base} for facet in facets)
+        self.deadlines_above = tuple(relations.with_deadlines_above(table, tables))
+        self.waiting = tuple(frozenset(facet.pending_phases) for facet in facets)
+        self.asking = tuple(
+            frozenset(row.trigger for row in facet.rows if row.to in facet.pending_phases) for facet in facets
+        )
+        self.expiring = tuple(dict(expiring_conditions(facet)) for facet in facets)
+        self.timed = frozenset(timeout.trigger for facet in facets for timeout in facet.timeouts)
+
+    def waits_for(self, entity: Entity) -> int:
+        """The sequence of the request that a pending phase of an entity waits for; 0 if it waits for none."""
+        facets = zip(entity.facets, self.table.facets, strict=False)
+        return entity.asked if any(one.base.phase in facet.pending_phases for one, facet in facets) else 0
 
     def is_named(self, facet: str) -> bool:
         """Whether texts name this facet: the kind has several, beside `contact`, or it is `contact`."""

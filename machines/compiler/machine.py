@@ -16,12 +16,15 @@ from transitions import Transition as _Arrow
 
 from phaseline.machines.compiler.conditions import (
     accumulated_conditions,
+    as_told,
     base_after,
     phases_of,
     returns,
     stands_alone,
     starts_of,
     state_shown,
+    still_stalled,
+    without_stalled,
 )
 from phaseline.machines.language.predicates import Predicate, Scene, or_list
 from phaseline.machines.language.sources import source_text
@@ -110,8 +113,9 @@ class Step(msgspec.Struct, eq=False):
             home = self.dest if self.over is None else self.source
             return base.phase in (self.source, home) and not any(c in base.conditions for c in row.clears)
         if row.to == FROM_DATA:
-            named = data.get("conditions") or base.conditions
-            return data.get("phase") == base.phase and sorted(named) == sorted(base.conditions)
+            told = as_told(base).conditions
+            named = without_stalled(data.get("conditions") or ()) or told
+            return data.get("phase") == base.phase and sorted(named) == sorted(told)
         return self.dest == base.phase and (row.condition is None or row.condition in base.conditions)
 
     def has_given(self, data: Mapping[str, Any]) -> bool:
@@ -128,10 +132,11 @@ class Step(msgspec.Struct, eq=False):
     def result(self, base: State, data: Mapping[str, Any]) -> State:
         """The base after this step."""
         if self.row.to == FROM_DATA:
-            named = data.get("conditions")
+            given = data.get("conditions")
+            named = None if given is None else without_stalled(given)
             if named or (named is not None and stands_alone(self.facet, self.dest)):
-                return state(self.dest, tuple(named))
-            return base_after(self.facet, self.row, base, self.dest)
+                return still_stalled(base, state(self.dest, named))
+            return still_stalled(base, base_after(self.facet, self.row, base, self.dest))
         after = self.results.get(base)
         if after is None:
             stays = self.row.to == SAME and not self.last
@@ -285,8 +290,10 @@ def _condition(step: Step) -> Any:
 
 
 def starts_of_trigger(table: Table, trigger: str) -> str:
-    """The states from which a trigger has rows: `Running, Failed or Stopped`."""
-    sources = [s for facet in table.facets for row in facet.rows if row.trigger == trigger for s in row.source]
+    """The states from which a trigger has rows: `Running, Failed or Stopped`. What data must ask for does not count."""
+    rows = [row for facet in table.facets for row in facet.rows if row.trigger == trigger]
+    plain = [row for row in rows if True not in row.given.values()]
+    sources = [source for row in plain or rows for source in row.source]
     return or_list(tuple(dict.fromkeys(map(source_text, sources))))
 
 

@@ -76,7 +76,7 @@ def _never_reported(table: Table, machine: FacetMachine) -> Iterator[str]:
         for step in steps
         if table.role(trigger) == "observation" and step.dest != step.source
     }
-    for phase in facet.pending:
+    for phase in facet.pending_phases:
         if phase not in left and not any(phase in view.base for view in facet.views):
             yield (
                 f"{facet.name}: {phase} is pending, but no observation leads out of {phase}, so no report could be the "

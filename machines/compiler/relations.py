@@ -11,8 +11,9 @@ import msgspec
 
 from phaseline.machines.compiler import check_kinds
 from phaseline.machines.compiler.conditions import phases_of
-from phaseline.machines.language.predicates import Above, AllBelow, AnyBelow, AttributeIs, or_list
-from phaseline.machines.language.table import ABSENT, OWNER_GONE, Table
+from phaseline.machines.language.deadlines import DEADLINE
+from phaseline.machines.language.predicates import IN, OUT, Above, AllBelow, AnyBelow, AttributeIs, or_list
+from phaseline.machines.language.table import ABSENT, DELETED, OWNER_GONE, Table
 from phaseline.schemas.records import State
 
 
@@ -22,17 +23,24 @@ class Counted(msgspec.Struct, frozen=True):
     facet: the index of the facet that is counted.
     kind: the ancestor kind. levels: how many parts more the ids of this kind have.
     phases: the phases whose count matters to the ancestor when it becomes zero or leaves zero.
-    has: the condition that an entity must have to be counted; None for every entity.
+    has: the condition that an entity must have to be counted; None for every entity. lacks: one that it must not have.
+    inside: phases, where those in one of them are only told from the others (`IN`, `OUT`).
     """
 
     facet: int
     kind: str
     levels: int
     phases: frozenset[str]
-    has: str | None
+    has: str | None = None
+    lacks: str | None = None
+    inside: tuple[str, ...] | None = None
 
     def phase(self, state: State) -> str:
         """The phase under which a facet in this state is counted; Absent if it is not counted."""
+        if self.inside is not None:
+            return ABSENT if state.phase in (ABSENT, DELETED) else IN if state.phase in self.inside else OUT
+        if self.lacks is not None and self.lacks in state.conditions:
+            return ABSENT
         return state.phase if self.has is None or self.has in state.conditions else ABSENT
 
 
@@ -60,25 +68,42 @@ def places_of(table: Table, tables: Mapping[str, Table]) -> Iterator[tuple[str, 
         above = tables[above.parent] if above.parent else None
 
 
+def with_deadlines_above(table: Table, tables: Mapping[str, Table]) -> Iterator[str]:
+    """The kinds above whose entities may say how long requests may wait, from the bottom up."""
+    while table.parent:
+        table = tables[table.parent]
+        if any(field.name == DEADLINE for field in table.attributes):
+            yield table.kind
+
+
 def counted_by(table: Table, tables: Mapping[str, Table]) -> Iterator[Counted]:
     """The tallies that kinds above keep of this kind. A guard only reads them, so no phase of its own matters."""
-    phases: dict[tuple[int, str, str], set[str]] = {}
+    phases: dict[tuple[int, str, str, str, tuple[str, ...]], set[str]] = {}
     for other in tables.values():
         for facet in (facet for kind, facet in other.tallies if kind == table.kind):
-            phases.setdefault((facet, other.kind, ""), set())
+            phases.setdefault((facet, other.kind, "", "", ()), set())
         for predicate in check_kinds.predicates(other):
             if isinstance(predicate, AnyBelow | AllBelow) and predicate.kind == table.kind:
-                phases.setdefault((predicate.facet, other.kind, predicate.has or ""), set())
+                phases.setdefault(_key(predicate, other), set())
         for predicate in check_kinds.watching(other):
             if isinstance(predicate, AnyBelow | AllBelow) and predicate.kind == table.kind:
-                every = (
-                    phases_of(table.facets[predicate.facet])[1:]
-                    if isinstance(predicate, AllBelow)
-                    else predicate.phases
-                )
-                phases[predicate.facet, other.kind, predicate.has or ""].update(every)
-    for (facet, kind, has), found in sorted(phases.items()):
-        yield Counted(facet, kind, len(table.id) - len(tables[kind].id), frozenset(found), has or None)
+                phases[_key(predicate, other)].update(_watched(predicate, table))
+    for (facet, kind, has, lacks, inside), found in sorted(phases.items()):
+        levels = len(table.id) - len(tables[kind].id)
+        yield Counted(facet, kind, levels, frozenset(found), has or None, lacks or None, inside or None)
+
+
+def _watched(predicate: AnyBelow | AllBelow, table: Table) -> tuple[str, ...]:
+    """The phases whose count matters to a predicate that looks at a kind below."""
+    if isinstance(predicate, AnyBelow):
+        return predicate.phases
+    return (IN, OUT) if predicate.some else phases_of(table.facets[predicate.facet])[1:]
+
+
+def _key(predicate: AnyBelow | AllBelow, of: Table) -> tuple[int, str, str, str, tuple[str, ...]]:
+    """Which tally a predicate of the table `of` asks for."""
+    inside = predicate.phases if isinstance(predicate, AllBelow) and predicate.some else ()
+    return predicate.facet, of.kind, predicate.has or "", predicate.lacks or "", inside
 
 
 def viewers_of(table: Table, tables: Mapping[str, Table]) -> Iterator[Viewer]:

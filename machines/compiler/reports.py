@@ -48,6 +48,11 @@ ITEMS = (
     Field("after", str, "the snapshot speaks of ids above this one only, in byte order"),
     Field("upto", str, "the snapshot speaks of ids up to this one only, in byte order"),
 )
+ANSWERS = "answers"
+"""The field of an observation that names the request which it answers."""
+ANSWERS_FIELD = Field(
+    ANSWERS, int, "the `cause.sequence` of the request that it answers; left out, of the last one", least=0
+)
 SEEN_FIELD = Field(SEEN, int, "the highest `cause.sequence` that the reporter has read in this tree", default=0)
 
 
@@ -82,9 +87,11 @@ def with_reports(table: Table, below: tuple[str, ...] = ()) -> Table:
             facet if facet.name == CONTACT else replace(facet, rows=tuple(_rows(table, index, facet)))
             for index, facet in enumerate(facets)
         )
-        fields[REPORTED] = (SEEN_FIELD, *table.fields.get(REPORTED, ()))
+        fields[REPORTED] = (SEEN_FIELD, *fields.get(REPORTED, ()))
+    for trigger in answering(table):
+        fields[trigger] = (*fields.get(trigger, ()), ANSWERS_FIELD)
     if is_widened(table):
-        fields[UNREQUESTED] = (SEEN_FIELD, *table.fields.get(UNREQUESTED, ()))
+        fields[UNREQUESTED] = (SEEN_FIELD, *fields.get(UNREQUESTED, ()))
     if below:
         facets = (replace(facets[0], rows=(*facets[0].rows, Row((LIVE,), SNAPSHOT, SAME))), *facets[1:])
         fields[SNAPSHOT] = (Field("kind", str, "the kind of the items", below, required=True), *ITEMS, SEEN_FIELD)
@@ -132,10 +139,22 @@ def is_widened(table: Table) -> bool:
     return named and bool(rows) and all(row.to == DELETED for row in rows)
 
 
+def answering(table: Table) -> tuple[str, ...]:
+    """The observations that can be the answer to a request: they start from a pending phase, or name a whole state."""
+    found = [REPORTED] if takes_reports(table) and any(facet.pending for facet in table.facets) else []
+    for facet in table.facets:
+        phases, pending = phases_of(facet), set(facet.pending_phases)
+        for row in facet.rows:
+            starts = {at.phase for source in row.source for at in starts_of(source, phases)}
+            if pending.intersection(starts) and table.role(row.trigger) == "observation":
+                found.append(row.trigger)
+    return tuple(dict.fromkeys(found))
+
+
 def arriving(table: Table, facet: Facet) -> tuple[str, ...]:
     """The pending phases in which an entity waits to come into being: an intent leads there from nothing."""
     born = {row.to for row in facet.rows if row.trigger in table.intents and ABSENT in row.source}
-    return tuple(phase for phase in facet.pending if phase in born)
+    return tuple(phase for phase in facet.pending_phases if phase in born)
 
 
 def _rows(table: Table, index: int, facet: Facet) -> Iterator[Row]:

@@ -31,9 +31,10 @@ class Crossing(NamedTuple):
 class MovePlan(msgspec.Struct, frozen=True):
     """What a step does to one facet in one state, as far as it follows from the table alone.
 
-    facet: its index. base, interrupted: the facet's after the step. asks: whether the event counts as a request.
-    unasked: as in the record. is_viewed: whether a view may show over the base.
-    cascades: those that are fired, depending on the data or on which entities are there.
+    facet: its index. base, interrupted: the facet's after the step. waits: whether the base waits for this event from
+    now on; None if that does not change. unasked: as in the record. is_viewed: whether a view may show over the base.
+    assigns: the attributes that data may set; an event that sets one changes more. restarts: whether a timer starts, or
+    ends. cascades: those that are fired, depending on the data or on which entities are there.
     crossings: by the visible state after the step, the tallies that matter; None if more changes. Filled as states
     are met.
     """
@@ -41,9 +42,11 @@ class MovePlan(msgspec.Struct, frozen=True):
     facet: int
     base: State
     interrupted: str | None
-    asks: bool
+    waits: bool | None
     unasked: bool
     is_viewed: bool
+    assigns: tuple[str, ...]
+    restarts: bool
     cascades: tuple[Cascade, ...]
     crossings: dict[State, tuple[Crossing, ...] | None]
 

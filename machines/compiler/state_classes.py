@@ -41,7 +41,7 @@ def derived(facet: Facet, phase: str, condition: str | None) -> StateClass:
     """The class that follows from the table, where no label names one."""
     if phase == facet.accumulates_in:
         return "bad"
-    if condition == PROGRESSING or phase in facet.pending:
+    if condition == PROGRESSING or phase in facet.pending_phases:
         return "busy"
     if phase == facet.healthy:
         return "good" if condition in (None, OK) else "excused"

@@ -5,7 +5,7 @@ phrases under `text` (`wording`).
 """
 
 from collections.abc import Callable
-from dataclasses import fields, is_dataclass
+from dataclasses import asdict, fields, is_dataclass
 from typing import Any
 
 from phaseline.machines.compiler.conditions import phases_of
@@ -84,13 +84,14 @@ def _facet(table: Table, facet: Facet) -> dict[str, Any]:
         "rows": [_row(table, facet, row) for row in facet.rows],
         "views": [_view(facet, view) for view in facet.views],
         "timeouts": [_timeout(timeout) for timeout in facet.timeouts],
-        "pending": list(facet.pending),
+        "pending": list(facet.pending_phases),
         "retired": [{field.name: getattr(one, field.name) for field in fields(one)} for one in facet.retired],
         "message_from": facet.message_from,
         "message_names": None if named is None else {"kind": named[0], "facet": named[1]},
         "unknown_parts": facet.unknown_parts,
         "parts_apart": list(facet.parts_apart),
         "evidence_from": facet.evidence_from,
+        "wants": None if facet.wants is None else asdict(facet.wants),
     }
 
 

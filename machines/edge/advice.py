@@ -5,6 +5,7 @@ from phaseline.machines.language.advice import advice
 # fmt: off
 CLUSTER = advice(
     #  state or condition       what to do (en)                                                          (zh)
+    ("AllFailed",              "Look at what its nodes say; what they share may be the reason.", "查看各节点的消息；其共同之处可能就是原因。"),
     ("CreateError",            "Read the message, correct what it names, and create the cluster again.", "查看消息，修正其中指出的问题，然后重新创建集群。"),
     ("LimitedByQuota",         "Ask for a higher quota or free some of it, then create the cluster again.", "提高配额或释放已用配额，然后重新创建集群。"),
     ("StockOut",               "Wait for capacity, or create the cluster in another zone or with another instance type.", "等待库存恢复，或更换可用区或实例规格后重新创建集群。"),
@@ -13,6 +14,7 @@ CLUSTER = advice(
     ("Failed [Unknown]",       "Read the message and the last events; report the state that is seen once it is known.", "查看消息与最近的事件；查明后上报实际状态。"),
 )
 NODE_POOL = advice(
+    ("AllFailed",              "Look at what its nodes say; scale the pool, or replace the nodes.", "查看各节点的消息；对节点池伸缩或更换节点。"),
     ("ResourceCleanupFailed",  "Look for nodes that the message names, remove them, and delete the pool again.", "找到消息中指出的节点，移除后再次删除节点池。"),
     ("Failed [Unknown]",       "Read the message, correct what it names, and create the pool again; delete it first.", "查看消息并修正问题；先删除，再重新创建节点池。"),
     ("ClusterNotRunning",      "Get the cluster running first; the pool follows.", "先恢复集群运行，节点池会随之恢复。"),

@@ -4,8 +4,9 @@ Belongs here: its table. Does not: the table language (`language.table`), other 
 """
 
 from phaseline.machines.edge.advice import CLUSTER as ADVICE
+from phaseline.machines.edge.requests import ALL_FAILED, GIVES_UP, SWITCH, WORK, deletions, stalled
 from phaseline.machines.language.advice import advised
-from phaseline.machines.language.predicates import AnyBelow
+from phaseline.machines.language.predicates import AllBelow, AnyBelow
 from phaseline.machines.language.table import (
     ABSENT,
     CHILDREN,
@@ -14,12 +15,14 @@ from phaseline.machines.language.table import (
     OK,
     PROGRESSING,
     SAME,
+    STALLED,
     At,
     Cascade,
     Facet,
     Field,
     Label,
     Live,
+    Pending,
     Row,
     Table,
     View,
@@ -38,12 +41,18 @@ CLUSTER = Table(
     intents=("create", "update", "delete"),
     fields={
         "create_failed": (Field("condition", str, "why it could not be created", CREATE_CAUSES),),
-        "delete":        (Field("cascade", bool, "whether node pools and components are removed too (default true)"),),
+        "delete":        (Field("cascade", bool, "whether node pools and components are removed too (default true)"), GIVES_UP),
     },
     facets=(Facet(
         name="phase",
         accumulates_in=FAILED,
-        pending=(CREATING, UPDATING, DELETING, STARTING),
+        pending=(
+            #       phase     deadline
+            Pending(CREATING, WORK),
+            Pending(UPDATING, WORK),
+            Pending(DELETING, WORK),
+            Pending(STARTING, SWITCH),
+        ),
         labels=advised(ADVICE, (
             #     phase     condition                en                   others
             Label(CREATING, PROGRESSING,             "Creating",          {"zh": "创建中"}),
@@ -58,22 +67,23 @@ CLUSTER = Table(
             Label(FAILED,   "Balance",               "Create failed",     {"zh": "创建失败"}),
             Label(FAILED,   "ResourceCleanupFailed", "Delete failed",     {"zh": "删除失败"}),
             Label(FAILED,   "Unknown",               "Abnormal",          {"zh": "异常"}),
+            Label(FAILED,   ALL_FAILED,              "All nodes failed",  {"zh": "节点全部失败"}),
         )),
         rows=(
             #   from                                            trigger           to
-            Row((ABSENT, DELETED),                              "create",         CREATING),
+            Row((ABSENT, DELETED, *stalled(CREATING)),          "create",         CREATING),
             Row((ABSENT,),                                      "adopt",          FROM_DATA),
             Row((CREATING,),                                    "created",        RUNNING),
             Row((CREATING,),                                    "create_failed",  FAILED, condition="LimitedByQuota", given={"condition": "LimitedByQuota"}),
             Row((CREATING,),                                    "create_failed",  FAILED, condition="StockOut",       given={"condition": "StockOut"}),
             Row((CREATING,),                                    "create_failed",  FAILED, condition="Balance",        given={"condition": "Balance"}),
             Row((CREATING,),                                    "create_failed",  FAILED, condition="CreateError"),
-            Row((RUNNING, At(UPDATING, base=RUNNING)),          "update",         UPDATING),
+            Row((RUNNING, UPDATING, At(FAILED, has=ALL_FAILED), *stalled(STARTING)), "update", UPDATING),
             Row((UPDATING,),                                    "updated",        RUNNING),
             Row((CREATING, RUNNING, UPDATING, STARTING, FAILED), "overdue",       STOPPED),
             Row((STOPPED,),                                     "renewed",        STARTING),
             Row((STARTING,),                                    "started",        RUNNING),
-            Row((RUNNING, FAILED, STOPPED),                     "delete",         DELETING),
+            *deletions("cluster"),
             Row((DELETING,),                                    "deleted",        DELETED),
             Row((DELETING,),                                    "cleanup_failed", FAILED, condition="ResourceCleanupFailed"),
             Row((Live(but=(DELETING, STOPPED)),),               "error",          FAILED, condition="Unknown"),
@@ -81,10 +91,11 @@ CLUSTER = Table(
         ),
         views=(
             #    shows     while
-            View(UPDATING, (AnyBelow("cluster", "node_pool", (CREATING, DELETING, "Scaling")),), base=(RUNNING,)),
+            View(FAILED,   (AllBelow("cluster", "node", (FAILED,), some=True),), condition=ALL_FAILED, base=(RUNNING,)),
+            View(UPDATING, (AnyBelow("cluster", "node_pool", (CREATING, DELETING, "Scaling"), lacks=STALLED),), base=(RUNNING,)),
         ),
     ),),
     cascades=(
-        Cascade("remove", at=CHILDREN, on=("delete",), unless=("cascade", False)),
+        Cascade("remove", at=CHILDREN, on=("delete",), unless=("cascade", False), then=DELETING),
     ),
 )

@@ -4,6 +4,7 @@ Belongs here: its table. Does not: the table language (`language.table`), other 
 """
 
 from phaseline.machines.edge.advice import COMPONENT as ADVICE
+from phaseline.machines.edge.requests import ALL_FAILED, GIVES_UP, WORK, deletions, stalled
 from phaseline.machines.language.advice import advised
 from phaseline.machines.language.predicates import Above
 from phaseline.machines.language.table import (
@@ -15,12 +16,14 @@ from phaseline.machines.language.table import (
     OK,
     PROGRESSING,
     SAME,
+    STALLED,
     At,
     Cascade,
     Facet,
     Field,
     Label,
     Live,
+    Pending,
     Row,
     Table,
     View,
@@ -28,8 +31,9 @@ from phaseline.machines.language.table import (
 
 CREATING, RUNNING, UPDATING, DELETING, FAILED = "Creating", "Running", "Updating", "Deleting", "Failed"
 
-CLUSTER_RUNS = (Above("cluster", ("Running",)),)
-CLUSTER_UP = (Above("cluster", ("Running", "Updating")),)
+CLUSTER_RUNS = (Above("cluster", ("Running",), or_has=(ALL_FAILED,)),)
+CLUSTER_UP = (Above("cluster", ("Running", "Updating"), or_has=(ALL_FAILED,)),)
+CLUSTER_KEPT = (Above("cluster", ("Running", "Updating"), or_has=(STALLED, ALL_FAILED)),)
 CLUSTER_DOWN = Above("cluster", ("Stopped", "Starting"))
 PASSING = ("CrashLoopBackOff", "ImagePullBackOff", "SchedulingFailed", "Degraded", "Unknown")
 """The conditions that `recovered` clears."""
@@ -43,12 +47,18 @@ COMPONENT = Table(
     intents=("create", "update", "delete"),
     derived=("remove", "owner_gone"),
     fields={
+        "delete":    (GIVES_UP,),
         "recovered": (Field("condition", str, "the only condition that is over; without it, all conditions that can pass", PASSING),),
     },
     facets=(Facet(
         name="phase",
         accumulates_in=FAILED,
-        pending=(CREATING, UPDATING, DELETING),
+        pending=(
+            #       phase     deadline
+            Pending(CREATING, WORK),
+            Pending(UPDATING, WORK),
+            Pending(DELETING, WORK),
+        ),
         labels=advised(ADVICE, (
             #     phase     condition                en                  others
             Label(CREATING, PROGRESSING,             "Installing",       {"zh": "安装中"}),
@@ -66,10 +76,10 @@ COMPONENT = Table(
         )),
         rows=(
             #   from                                    trigger              to
-            Row((ABSENT, DELETED),                      "create",            CREATING, when=CLUSTER_RUNS),
+            Row((ABSENT, DELETED, *stalled(CREATING)),  "create",            CREATING, when=CLUSTER_RUNS),
             Row((ABSENT,),                              "adopt",             FROM_DATA),
             Row((CREATING,),                            "created",           RUNNING),
-            Row((RUNNING, At(FAILED, lacks=("ResourceCleanupFailed", "ClusterNotRunning"))),
+            Row((RUNNING, UPDATING, At(FAILED, lacks=("ResourceCleanupFailed", "ClusterNotRunning"))),
                                                         "update",            UPDATING, when=CLUSTER_UP),
             Row((UPDATING,),                            "updated",           RUNNING),
             Row((CREATING,),                            "name_conflict",     FAILED,   condition="NameConflict"),
@@ -80,8 +90,7 @@ COMPONENT = Table(
             *(Row((At(FAILED, has=condition),),             "recovered",         SAME,     clears=(condition,), given={"condition": condition})
               for condition in PASSING),
             Row((FAILED,),                              "recovered",         SAME,     clears=PASSING, given={"condition": None}),
-            Row((RUNNING, UPDATING, At(FAILED, lacks=("ClusterNotRunning",))),
-                                                        "delete",            DELETING, when=CLUSTER_UP),
+            *deletions("cluster", CLUSTER_KEPT),
             Row((LIVE,),                                "remove",            DELETING),
             Row((DELETING,),                            "deleted",           DELETED),
             Row((DELETING,),                            "cleanup_failed",    FAILED,   condition="ResourceCleanupFailed"),
@@ -93,5 +102,5 @@ COMPONENT = Table(
             View(FAILED, (CLUSTER_DOWN,), condition="ClusterNotRunning", unless=(DELETING,), keeps=True),
         ),
     ),),
-    cascades=(Cascade("remove", at=CHILDREN, on=("delete", "remove")),),
+    cascades=(Cascade("remove", at=CHILDREN, on=("delete", "remove"), then=DELETING),),
 )

@@ -4,6 +4,7 @@ Belongs here: its table. Does not: the table language (`language.table`), other 
 """
 
 from phaseline.machines.edge.advice import NODE as ADVICE
+from phaseline.machines.edge.requests import ALL_FAILED, GIVES_UP, SWITCH, WORK, deletions, stalled
 from phaseline.machines.language.advice import advised
 from phaseline.machines.language.predicates import Above, AttributeIs
 from phaseline.machines.language.table import (
@@ -15,11 +16,14 @@ from phaseline.machines.language.table import (
     OK,
     PROGRESSING,
     SAME,
+    STALLED,
     At,
     Cascade,
     Facet,
+    Field,
     Label,
     Live,
+    Pending,
     Row,
     Table,
 )
@@ -27,9 +31,10 @@ from phaseline.machines.language.table import (
 CREATING, RUNNING, UPDATING, DELETING = "Creating", "Running", "Updating", "Deleting"
 STARTING, STOPPING, STOPPED, FAILED = "Starting", "Stopping", "Stopped", "Failed"
 
-POOL_TAKES = (Above("node_pool", ("Running", "Scaling")),)
+VERSION = ("version",)
+POOL_TAKES = (Above("node_pool", ("Running", "Scaling"), or_has=(ALL_FAILED,)),)
 POOL_RECYCLES = (AttributeIs("node_pool", "autoscaling_mode", "Recycle"),)
-CLUSTER_KEPT = (Above("cluster", ("Running", "Updating", "Stopped")),)
+CLUSTER_KEPT = (Above("cluster", ("Running", "Updating", "Stopped"), or_has=(STALLED, ALL_FAILED)),)
 
 # fmt: off
 NODE = Table(
@@ -39,13 +44,22 @@ NODE = Table(
     doc="A server that runs pods.",
     intents=("create", "update", "cordon", "drain", "uncordon", "stop", "start", "delete"),
     derived=("remove", "owner_gone"),
+    attributes=(Field("version", str, "the version that it runs"),),
+    fields={"delete": (GIVES_UP,)},
     facets=(Facet(
         name="phase",
         accumulates_in=FAILED,
         sticky=("Balance", "Unschedulable"),
         # ResourceCleanupFailed only arises during removal, so its label comes first.
         order=("ResourceCleanupFailed", "Balance", "NotReady", "InitializeFailed", "Unknown"),
-        pending=(CREATING, UPDATING, DELETING, STARTING, STOPPING),
+        pending=(
+            #       phase     deadline
+            Pending(CREATING, WORK),
+            Pending(UPDATING, WORK),
+            Pending(DELETING, WORK),
+            Pending(STARTING, SWITCH),
+            Pending(STOPPING, SWITCH),
+        ),
         labels=advised(ADVICE, (
             #     phase     condition                en                         others                      schedulable
             Label(CREATING, PROGRESSING,             "Creating",                {"zh": "创建中"},           False),
@@ -64,24 +78,26 @@ NODE = Table(
         )),
         rows=(
             #   from                                    trigger           to
-            Row((ABSENT, DELETED),                      "create",         CREATING, when=POOL_TAKES),
-            Row((ABSENT,),                              "adopt",          FROM_DATA),
+            Row((ABSENT, DELETED, *stalled(CREATING)),  "create",         CREATING, when=POOL_TAKES, assigns=VERSION),
+            Row((ABSENT,),                              "adopt",          FROM_DATA, assigns=VERSION),
             Row((CREATING,),                            "created",        RUNNING),
             Row((CREATING,),                            "init_failed",    FAILED,   condition="InitializeFailed"),
-            Row((RUNNING,),                             "update",         UPDATING),
-            Row((UPDATING,),                            "updated",        RUNNING),
+            Row((RUNNING, UPDATING, *stalled(STARTING, STOPPING)),
+                                                        "update",         UPDATING),
+            Row((UPDATING,),                            "updated",        RUNNING,  assigns=VERSION),
             Row((Live(but=(CREATING, DELETING)),),      "cordon",         SAME,     sets="Unschedulable"),
             Row((Live(but=(CREATING, DELETING)),),      "drain",          SAME,     sets="Unschedulable"),
             Row((Live(but=(CREATING, DELETING)),),      "uncordon",       SAME,     clears=("Unschedulable",)),
-            Row((RUNNING,),                             "stop",           STOPPING, when=POOL_RECYCLES),
+            Row((RUNNING, *stalled(UPDATING, STARTING, STOPPING)),
+                                                        "stop",           STOPPING, when=POOL_RECYCLES),
             Row((STOPPING,),                            "stopped",        STOPPED),
-            Row((STOPPED,),                             "start",          STARTING, when=POOL_RECYCLES),
+            Row((STOPPED, *stalled(STARTING)),          "start",          STARTING, when=POOL_RECYCLES),
             Row((STARTING,),                            "started",        RUNNING),
             Row((RUNNING, UPDATING, STARTING, FAILED),  "not_ready",      FAILED,   condition="NotReady"),
             Row((At(FAILED, has="NotReady"),),          "ready",          SAME,     clears=("NotReady",)),
             Row((Live(but=(CREATING, DELETING)),),      "overdue",        FAILED,   condition="Balance"),
             Row((Live(has="Balance"),),                 "renewed",        SAME,     clears=("Balance",)),
-            Row((RUNNING, STOPPED, FAILED),             "delete",         DELETING, when=CLUSTER_KEPT),
+            *deletions("cluster", CLUSTER_KEPT),
             Row((LIVE,),                                "remove",         DELETING),
             Row((DELETING,),                            "deleted",        DELETED),
             Row((DELETING,),                            "cleanup_failed", FAILED,   condition="ResourceCleanupFailed"),
@@ -90,5 +106,5 @@ NODE = Table(
             Row((LIVE,),                                "owner_gone",     DELETED),
         ),
     ),),
-    cascades=(Cascade("remove", at=CHILDREN, on=("delete", "remove")),),
+    cascades=(Cascade("remove", at=CHILDREN, on=("delete", "remove"), then=DELETING),),
 )

@@ -4,8 +4,9 @@ Belongs here: its table. Does not: the table language (`language.table`), other 
 """
 
 from phaseline.machines.edge.advice import NODE_POOL as ADVICE
+from phaseline.machines.edge.requests import ALL_FAILED, GIVES_UP, WORK, deletions, stalled
 from phaseline.machines.language.advice import advised
-from phaseline.machines.language.predicates import Above, AnyBelow
+from phaseline.machines.language.predicates import Above, AllBelow, AnyBelow
 from phaseline.machines.language.table import (
     ABSENT,
     CHILDREN,
@@ -15,22 +16,25 @@ from phaseline.machines.language.table import (
     OK,
     PROGRESSING,
     SAME,
+    STALLED,
     At,
     Cascade,
     Facet,
     Field,
     Label,
     Live,
+    Pending,
     Row,
     Table,
     View,
+    Wants,
 )
 
 CREATING, RUNNING, UPDATING, SCALING = "Creating", "Running", "Updating", "Scaling"
 DELETING, FAILED = "Deleting", "Failed"
 
-CLUSTER_UP = (Above("cluster", ("Running", "Updating")),)
-CLUSTER_KEPT = (Above("cluster", ("Running", "Updating", "Stopped")),)
+CLUSTER_UP = (Above("cluster", ("Running", "Updating"), or_has=(ALL_FAILED,)),)
+CLUSTER_KEPT = (Above("cluster", ("Running", "Updating", "Stopped"), or_has=(STALLED, ALL_FAILED)),)
 CLUSTER_DOWN = Above("cluster", ("Stopped", "Starting"))
 
 # fmt: off
@@ -44,11 +48,21 @@ NODE_POOL = Table(
     attributes=(
         Field("default", bool, "whether it is the cluster's default pool"),
         Field("autoscaling_mode", str, "`Recycle` stops and starts nodes instead of deleting and creating them"),
+        Field("desired", int, "how many nodes it should have", least=0),
+        Field("version", str, "the version that its nodes should have"),
     ),
+    fields={"delete": (GIVES_UP,)},
     facets=(Facet(
         name="phase",
         accumulates_in=FAILED,
-        pending=(CREATING, UPDATING, SCALING, DELETING),
+        wants=Wants("node", number="desired", same="version"),
+        pending=(
+            #       phase     deadline
+            Pending(CREATING, WORK),
+            Pending(UPDATING, WORK),
+            Pending(SCALING,  WORK),
+            Pending(DELETING, WORK),
+        ),
         labels=advised(ADVICE, (
             #     phase     condition                en               others
             Label(CREATING, PROGRESSING,             "Creating",      {"zh": "创建中"}),
@@ -59,18 +73,21 @@ NODE_POOL = Table(
             Label(FAILED,   "ResourceCleanupFailed", "Delete failed", {"zh": "删除失败"}),
             Label(FAILED,   "Unknown",               "Create failed", {"zh": "创建失败"}),
             Label(FAILED,   "ClusterNotRunning",     "Abnormal",      {"zh": "异常"}),
+            Label(FAILED,   ALL_FAILED,              "All nodes failed", {"zh": "节点全部失败"}),
         )),
         rows=(
             #   from                                    trigger           to
-            Row((ABSENT, DELETED),                      "create",         CREATING, when=CLUSTER_UP, assigns=True),
+            Row((ABSENT, DELETED, *stalled(CREATING)),  "create",         CREATING, when=CLUSTER_UP, assigns=True),
             Row((ABSENT,),                              "adopt",          FROM_DATA,    assigns=True),
             Row((CREATING,),                            "created",        RUNNING),
-            Row((RUNNING,),                             "update",         UPDATING, when=CLUSTER_UP),
+            Row((RUNNING, UPDATING, At(FAILED, has=ALL_FAILED), *stalled(SCALING)),
+                                                        "update",         UPDATING, when=CLUSTER_UP, assigns=("version",)),
             Row((UPDATING,),                            "updated",        RUNNING),
-            Row((RUNNING, At(SCALING, base=RUNNING)),   "scale",          SCALING),
+            Row((RUNNING, At(SCALING, base=RUNNING), At(SCALING, base=SCALING), At(FAILED, has=ALL_FAILED), *stalled(UPDATING)),
+                                                        "scale",          SCALING,  assigns=("desired",)),
             Row((SCALING,),                             "scaled",         RUNNING),
             Row((LIVE,),                                "configure",      SAME,     assigns=True),
-            Row((RUNNING, FAILED),                      "delete",         DELETING, when=CLUSTER_KEPT),
+            *deletions("cluster", CLUSTER_KEPT),
             Row((LIVE,),                                "remove",         DELETING),
             Row((DELETING,),                            "deleted",        DELETED),
             Row((DELETING,),                            "cleanup_failed", FAILED,   condition="ResourceCleanupFailed"),
@@ -81,8 +98,9 @@ NODE_POOL = Table(
         views=(
             #    shows    while
             View(FAILED,  (CLUSTER_DOWN,), condition="ClusterNotRunning", unless=(DELETING,), keeps=True),
-            View(SCALING, (AnyBelow("node_pool", "node", (CREATING, DELETING)),), base=(RUNNING, FAILED)),
+            View(FAILED,  (AllBelow("node_pool", "node", (FAILED,), some=True),), condition=ALL_FAILED, base=(RUNNING,)),
+            View(SCALING, (AnyBelow("node_pool", "node", (CREATING, DELETING), lacks=STALLED),), base=(RUNNING, FAILED)),
         ),
     ),),
-    cascades=(Cascade("remove", at=CHILDREN, on=("delete", "remove")),),
+    cascades=(Cascade("remove", at=CHILDREN, on=("delete", "remove"), then=DELETING),),
 )

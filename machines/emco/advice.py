@@ -5,10 +5,11 @@ from phaseline.machines.language.advice import advice
 # fmt: off
 APP_CONTEXT = advice(
     #  state or condition             what to do (en)                                                                  (zh)
-    ("Instantiating [DeadlineExceeded]", "Look at the clusters and resources that have not answered; stop it, or wait for them.", "检查尚未应答的集群与资源；可停止，或继续等待。"),
+    ("Instantiating [Stalled]",       "Look at the clusters and resources that have not answered; stop it, or wait for them.", "检查尚未应答的集群与资源；可停止，或继续等待。"),
     ("InstantiateFailed",             "Correct what the failed resources say, then instantiate again; or terminate.",  "修正失败资源所指出的问题，然后重新实例化；或终止。"),
-    ("Terminating [DeadlineExceeded]", "Look at the clusters that have not answered; stop it, or wait for them.",      "检查尚未应答的集群；可停止，或继续等待。"),
+    ("Terminating [Stalled]",         "Look at the clusters that have not answered; stop it, or wait for them.",      "检查尚未应答的集群；可停止，或继续等待。"),
     ("TerminateFailed",               "Look for resources that are left, remove them, then terminate again.",          "找到残留的资源，清理后再次终止。"),
+    ("Updating [Stalled]",            "Look at the clusters that have not answered; stop it, or wait for them.",      "检查尚未应答的集群；可停止，或继续等待。"),
     ("UpdateFailed",                  "Correct what the failed resources say, then update again; or roll back.",       "修正失败资源所指出的问题，然后重新更新；或回滚。"),
 )
 APP_CLUSTER = advice(

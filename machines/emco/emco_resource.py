@@ -10,6 +10,7 @@ from phaseline.machines.emco import app_context as context
 from phaseline.machines.emco import rsync_resource as rsync
 from phaseline.machines.emco.between_contexts import UNDER_WAY as WORKING
 from phaseline.machines.emco.between_contexts import to_resume, to_terminate
+from phaseline.machines.language.deadlines import DEADLINE
 from phaseline.machines.language.predicates import AllBelow, AnyBelow, AttributeIs, Child
 from phaseline.machines.language.rules import rule
 from phaseline.machines.language.table import (
@@ -47,6 +48,7 @@ NOTHING_LEFT = (
     AllBelow("emco_resource", "app_context", SETTLED),
 )
 HEADER = ("type", "project", "composite_app", "composite_app_version", "composite_profile")
+TIMED = (DEADLINE,)
 KEPT = 256
 """How many revisions can be rolled back to. The limit keeps an entity's record small."""
 
@@ -111,6 +113,7 @@ EMCO_RESOURCE = Table(
         Field("context",               str, "the app_context of this revision"),
         Field("previous",              str, "the app_context that was current before"),
         Field("status_context",        str, "the app_context that ResourceBundleStates name: the first one, also after updates"),
+        Field(DEADLINE,                float, "the seconds that each step of its contexts may take where they have no own deadline; 0 for no limit", least=0),
         Field("contexts",              str, f"the app_contexts of the last {KEPT} revisions, the newest last", many=True),
     ),
     fields={
@@ -135,14 +138,14 @@ EMCO_RESOURCE = Table(
         ),
         rows=(
             #   from                                                 trigger        to
-            Row((ABSENT, DELETED),                                   "create",      CREATED,      assigns=HEADER),
+            Row((ABSENT, DELETED),                                   "create",      CREATED,      assigns=(*HEADER, DEADLINE)),
             Row((CREATED, APPROVED, TERMINATED),                     "approve",     APPROVED,     when=GROUP),
-            Row((APPROVED, TERMINATED, TERMINATE_STOPPED),           "instantiate", INSTANTIATED, when=GROUP,  computes=begin),
-            Row((CREATED, APPLIED, TERMINATED, TERMINATE_STOPPED),   "apply",       APPLIED,      when=OTHERS, computes=begin),
-            Row((INSTANTIATED, INSTANTIATE_STOPPED),                 "update",      INSTANTIATED, when=(*GROUP, REPLACEABLE), computes=new_revision),
-            Row((INSTANTIATED, INSTANTIATE_STOPPED),                 "rollback",    INSTANTIATED, when=(*GROUP, REPLACEABLE), computes=roll_back),
-            Row((INSTANTIATED, APPLIED, INSTANTIATE_STOPPED),        "terminate",   TERMINATED),
-            Row((TERMINATED,),                                       "terminate",   TERMINATED,   when=NOT_DELETED),
+            Row((APPROVED, TERMINATED, TERMINATE_STOPPED),           "instantiate", INSTANTIATED, when=GROUP,  assigns=TIMED, computes=begin),
+            Row((CREATED, APPLIED, TERMINATED, TERMINATE_STOPPED),   "apply",       APPLIED,      when=OTHERS, assigns=TIMED, computes=begin),
+            Row((INSTANTIATED, INSTANTIATE_STOPPED),                 "update",      INSTANTIATED, when=(*GROUP, REPLACEABLE), assigns=TIMED, computes=new_revision),
+            Row((INSTANTIATED, INSTANTIATE_STOPPED),                 "rollback",    INSTANTIATED, when=(*GROUP, REPLACEABLE), assigns=TIMED, computes=roll_back),
+            Row((INSTANTIATED, APPLIED, INSTANTIATE_STOPPED),        "terminate",   TERMINATED,   assigns=TIMED),
+            Row((TERMINATED,),                                       "terminate",   TERMINATED,   when=NOT_DELETED, assigns=TIMED),
             Row((INSTANTIATED, APPLIED),                             "stop",        INSTANTIATE_STOPPED, when=UNDER_WAY),
             Row((TERMINATED,),                                       "stop",        TERMINATE_STOPPED,   when=UNDER_WAY),
             Row((INSTANTIATE_STOPPED,),                              "resumed",     INSTANTIATED, when=GROUP),

@@ -5,10 +5,11 @@ is heard (`engine.core.hearing`).
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from phaseline.machines.language.fields import Attributes, Field, RuleEvent
+from phaseline.machines.language.predicates import Scene, Unmet, or_list
 from phaseline.machines.language.rules import rule
 from phaseline.machines.language.table import ABSENT, LIVE, SAME, Facet, Label, Row, Table, Timeout
 from phaseline.schemas.records import CONTACT, Entity, State
@@ -115,6 +116,34 @@ def _with_own_attributes(table: Table, row: Row) -> Row:
     if row.trigger == CONFIGURE:
         return replace(row, assigns=(*table.assigned(row), SILENCE_AFTER))
     return replace(row, assigns=table.assigned(row)) if row.assigns is True else row
+
+
+@rule("phaseline.in_silence", revision=1)
+@dataclass(frozen=True, slots=True)
+class InSilence:
+    """A place at or above the entity is Silent. For guards only.
+
+    places: the kinds of these places.
+    """
+
+    places: tuple[str, ...]
+
+    def holds(self, scene: Scene, entity_id: str) -> bool:
+        """Look at the facets `contact`."""
+        found = (scene.above(entity_id, kind) for kind in self.places)
+        return any(place is not None and place.facets[-1].state.phase == SILENT for place in found)
+
+    def text(self) -> str:
+        """`a place at or above it (cluster) is Silent`."""
+        return f"a place at or above it ({or_list(self.places)}) is {SILENT}"
+
+    def unmet(self, scene: Scene, entity_id: str) -> Unmet:
+        """`no place at or above it is Silent`, and for what else something can be given up."""
+        del scene, entity_id
+        return Unmet(
+            f"no place at or above it ({or_list(self.places)}) is {SILENT}",
+            "it to be, or the entity to be Deleting and Stalled, or Failed with ResourceCleanupFailed, to be given up",
+        )
 
 
 def silent_since(entity: Entity) -> int | None:

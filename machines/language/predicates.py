@@ -12,6 +12,9 @@ from typing import Any, NamedTuple, Protocol, runtime_checkable
 from phaseline.machines.language.scripts import ScriptRunner
 from phaseline.schemas.records import FacetState
 
+IN, OUT = "in", "out"
+"""Under what a tally counts that only tells those in some phases from the others."""
+
 
 class SceneEntity(Protocol):
     """One entity, as predicates and rules see it."""
@@ -31,8 +34,13 @@ class Scene(Protocol):
     def above(self, entity_id: str, kind: str) -> SceneEntity | None:
         """Return the ancestor of that kind, or the entity itself for its own kind; None while it is unknown."""
 
-    def tally(self, entity_id: str, kind: str, below: str, facet: int, has: str | None = None) -> Mapping[str, int]:
-        """Count the descendants of kind `below` by phase. With `has`, only those with that condition count.
+    def tally(
+        self, entity_id: str, kind: str, below: str, facet: int, has: str | None = None, lacks: str | None = None,
+        inside: tuple[str, ...] | None = None,
+    ) -> Mapping[str, int]:  # fmt: skip
+        """Count the descendants of kind `below` by phase: with `has` those with it, with `lacks` those without it.
+
+        inside: phases; with them, those alive are counted under `IN` if they are in one of them, else under `OUT`.
 
         entity_id, kind: the entity whose descendants are counted. facet: the index of the facet that is counted.
         """
@@ -92,12 +100,14 @@ class Above:
     phases: the phases of which one must be there.
     facet: the index of the facet.
     base: whether the base is looked at, in place of the state.
+    or_has: conditions of which one does as well, whatever the phase is. For guards only.
     """
 
     kind: str
     phases: tuple[str, ...]
     facet: int = 0
     base: bool = False
+    or_has: tuple[str, ...] = ()
 
     def holds(self, scene: Scene, entity_id: str) -> bool:
         """Look at the facet's phase; False while the ancestor is unknown."""
@@ -105,16 +115,21 @@ class Above:
         if entity is None:
             return False
         facet = entity.facets[self.facet]
-        return (facet.base if self.base else facet.state).phase in self.phases
+        found = facet.base if self.base else facet.state
+        return found.phase in self.phases or any(condition in found.conditions for condition in self.or_has)
 
     def text(self) -> str:
         """`the cluster is Running or Updating`."""
-        return f"{self._who} is {or_list(self.phases)}"
+        return f"{self._who} is {self._wanted}"
 
     def unmet(self, scene: Scene, entity_id: str) -> Unmet:
         """`the cluster is Stopped [Balance]`, `Running or Updating`."""
         found = states_of(scene.above(entity_id, self.kind), self.facet, base=self.base)
-        return Unmet(f"{self._who} is {found}", or_list(self.phases))
+        return Unmet(f"{self._who} is {found}", self._wanted)
+
+    @property
+    def _wanted(self) -> str:
+        return or_list((*self.phases, *self.or_has))
 
     @property
     def _who(self) -> str:
@@ -220,6 +235,7 @@ class AnyBelow:
     phases: the phases of which one must be there.
     facet: the index of the descendants' facet.
     has: a condition; only descendants with this condition count.
+    lacks: a condition; only descendants without it count.
     """
 
     of: str
@@ -227,10 +243,11 @@ class AnyBelow:
     phases: tuple[str, ...]
     facet: int = 0
     has: str | None = None
+    lacks: str | None = None
 
     def holds(self, scene: Scene, entity_id: str) -> bool:
         """Look at the tally only, not at the descendants."""
-        tally = scene.tally(entity_id, self.of, self.kind, self.facet, self.has)
+        tally = scene.tally(entity_id, self.of, self.kind, self.facet, self.has, self.lacks)
         for phase in self.phases:  # noqa: SIM110  # asked at each change of a view: a generator takes twice as long
             if tally.get(phase):
                 return True
@@ -238,23 +255,25 @@ class AnyBelow:
 
     def text(self) -> str:
         """`a node_pool is Creating, Deleting or Scaling`."""
-        return f"a {self.kind}{_with(self.has)} is {or_list(self.phases)}"
+        return f"a {self.kind}{_with(self.has, self.lacks)} is {or_list(self.phases)}"
 
     def unmet(self, scene: Scene, entity_id: str) -> Unmet:
         """`of its node_pools, 2 are Running`, `one that is Creating`."""
-        tally = scene.tally(entity_id, self.of, self.kind, self.facet, self.has)
-        return Unmet(_counted(self.kind, self.has, tally), f"one that is {or_list(self.phases)}")
+        tally = scene.tally(entity_id, self.of, self.kind, self.facet, self.has, self.lacks)
+        return Unmet(_counted(self.kind, _with(self.has, self.lacks), tally), f"one that is {or_list(self.phases)}")
 
 
 @dataclass(frozen=True, slots=True)
 class AllBelow:
-    """True while every descendant that is not Deleted is in one of some phases, so also while there is no descendant.
+    """True while every descendant that is not Deleted is in one of some phases, also while there is none.
 
     of: the entity's own kind.
     kind: the kind of the descendants.
     phases: the phases of which one must be there.
     facet: the index of the descendants' facet.
     has: a condition; only descendants with this condition count.
+    lacks: a condition; only descendants without it count.
+    some: whether there must be one, so that the answer is no while there is none.
     """
 
     of: str
@@ -262,21 +281,36 @@ class AllBelow:
     phases: tuple[str, ...]
     facet: int = 0
     has: str | None = None
+    lacks: str | None = None
+    some: bool = False
 
     def holds(self, scene: Scene, entity_id: str) -> bool:
         """Look at the tally only, not at the descendants."""
-        tally = scene.tally(entity_id, self.of, self.kind, self.facet, self.has)
+        if self.some:
+            split = scene.tally(entity_id, self.of, self.kind, self.facet, self.has, self.lacks, self.phases)
+            return not split.get(OUT) and bool(split.get(IN))
+        tally = scene.tally(entity_id, self.of, self.kind, self.facet, self.has, self.lacks)
         return all(phase in self.phases or phase == "Deleted" or not count for phase, count in tally.items())
 
     def text(self) -> str:
         """`every rsync_resource is Applied`."""
-        return f"every {self.kind}{_with(self.has)} is {or_list(self.phases)}"
+        which = f"{self.kind}{_with(self.has, self.lacks)}"
+        return f"{f'there is a {which}, and ' if self.some else ''}every {which} is {or_list(self.phases)}"
 
     def unmet(self, scene: Scene, entity_id: str) -> Unmet:
         """`of its rsync_resources, 1 is Failed`, `every one to be Applied`."""
-        tally = scene.tally(entity_id, self.of, self.kind, self.facet, self.has)
+        tally = scene.tally(
+            entity_id, self.of, self.kind, self.facet, self.has, self.lacks, self.phases if self.some else None
+        )
         others = {phase: count for phase, count in tally.items() if phase not in (*self.phases, "Deleted")}
-        return Unmet(_counted(self.kind, self.has, others), f"every one to be {or_list(self.phases)}")
+        return Unmet(
+            _counted(self.kind, _with(self.has, self.lacks), others), f"every one to be {or_list(self.phases)}"
+        )
+
+
+def counts(predicate: AnyBelow | AllBelow, conditions: Sequence[str]) -> bool:
+    """Whether a predicate counts a descendant whose facet has these conditions."""
+    return predicate.has in (None, *conditions) and predicate.lacks not in conditions
 
 
 def _named(value: object) -> str:
@@ -284,11 +318,11 @@ def _named(value: object) -> str:
     return "not set" if value is None else str(value)
 
 
-def _counted(kind: str, has: str | None, tally: Mapping[str, int]) -> str:
-    """`of its nodes, 2 are Running and 1 is Failed`."""
+def _counted(kind: str, which: str, tally: Mapping[str, int]) -> str:
+    """`of its nodes, 2 are Running and 1 is Failed`. which: what the counted ones have or lack, as `_with` says it."""
     counts = [f"{count} {'is' if count == 1 else 'are'} {phase}" for phase, count in sorted(tally.items()) if count]
-    return f"of its {kind}s{_with(has)}, {' and '.join(counts)}" if counts else f"it has no {kind}{_with(has)}"
+    return f"of its {kind}s{which}, {' and '.join(counts)}" if counts else f"it has no {kind}{which}"
 
 
-def _with(condition: str | None) -> str:
-    return "" if condition is None else f" with {condition}"
+def _with(has: str | None, lacks: str | None = None) -> str:
+    return (f" with {has}" if has is not None else "") + (f" without {lacks}" if lacks is not None else "")

@@ -31,6 +31,7 @@ __all__ = [
     "PROGRESSING",
     "REPORTED",
     "SAME",
+    "STALLED",
     "At",
     "Attributes",
     "Cascade",
@@ -45,6 +46,7 @@ __all__ = [
     "Label",
     "Live",
     "OnTally",
+    "Pending",
     "Refusal",
     "Retired",
     "Role",
@@ -55,6 +57,7 @@ __all__ = [
     "TargetsRule",
     "Timeout",
     "View",
+    "Wants",
 ]  # fmt: skip
 
 ABSENT = "Absent"
@@ -65,6 +68,8 @@ OK = "Ok"
 """The condition of a phase in which nothing is wrong. It never stands beside another condition."""
 PROGRESSING = "Progressing"
 """The condition of a phase in which something is under way."""
+STALLED = "Stalled"
+"""The condition of a pending phase that has lasted longer than its deadline. Only the engine sets and clears it."""
 SAME = "="
 """The target of a row that keeps the phase."""
 FROM_DATA = "*"
@@ -258,7 +263,8 @@ class Timeout:
     """Fires a trigger at the entity itself when a facet's state has been in a phase for a given time.
 
     The time starts when the state enters the phase, by a row or by a view, and ends when the state leaves it.
-    The trigger's row starts from the base under that phase.
+    The trigger's row starts from the base under that phase. Where the phases of the state and of the base both have a
+    timeout, that of the state counts.
     A condition that the trigger's rows add with `sets=` goes when the stay in the phase ends, unless it is sticky.
 
     phase: the phase.
@@ -269,6 +275,9 @@ class Timeout:
         changes.
     times: the seconds are multiplied by this number.
     repeat_after: an attribute with the seconds after which the trigger fires again.
+    deadline: whether the time is that of a request. Then each request that is taken in the phase starts it anew, and
+        the attribute `deadline` of the entity, or else of the nearest one above that has it, replaces `seconds`.
+    base: whether the phase is that of the base. `Pending` makes such timeouts.
     """
 
     phase: str
@@ -278,6 +287,37 @@ class Timeout:
     times: float = 1
     restart_on: str | None = None
     repeat_after: str | None = None
+    deadline: bool = False
+    base: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Pending:
+    """A phase in which a request waits for its answer, with the time that it may last.
+
+    When the time is up, the condition `Stalled` joins those of the base; `language.deadlines` says what else a table
+    gets. The time starts with the phase, and anew with each request that is taken in it.
+
+    phase: the phase.
+    deadline: how many seconds it may last; 0 for ever.
+    """
+
+    phase: str
+    deadline: float = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Wants:
+    """What a whole should have below it. Consoles say what it lacks; nothing depends on it.
+
+    kind: the kind of the parts. They are right in the healthy phase of their first facet.
+    number: the attribute that says how many there should be.
+    same: the attribute that the whole and its parts should have the same value of.
+    """
+
+    kind: str
+    number: str
+    same: str
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -302,13 +342,14 @@ class Facet:
     message_names: a kind below and the index of its facet. If a view shows because of this kind's tally, the message
         names the entities responsible. Entities below that have a condition for which the view asks (`has`) are named
         too, with the reason that they keep (`message_from`).
-    pending: the phases in which a request waits for its answer. A report that may be older than the request does not
-        end them (docs/reports.md).
+    pending: the phases in which a request waits for its answer, each a phase or a `Pending`. A report that may be
+        older than the request does not end them (docs/reports.md).
     retired: the map of states: which states of earlier tables are no more, and where entities in them go.
     unknown_parts: a phase of the entities that `message_names` names, in which nothing is known of them. Consoles say
         how many are in it.
     parts_apart: phases of these entities in which they are not counted among the parts.
     evidence_from: the attribute that holds conditions that speak of the facet, as maps. `why` shows them.
+    wants: what the entity should have below it. Consoles say what it lacks.
     """
 
     name: str
@@ -324,11 +365,17 @@ class Facet:
     timeouts: tuple[Timeout, ...] = ()
     message_from: str | None = None
     message_names: tuple[str, int] | None = None
-    pending: tuple[str, ...] = ()
+    pending: tuple[str | Pending, ...] = ()
     retired: tuple[Retired, ...] = ()
     unknown_parts: str | None = None
     parts_apart: tuple[str, ...] = ()
     evidence_from: str | None = None
+    wants: Wants | None = None
+
+    @property
+    def pending_phases(self) -> tuple[str, ...]:
+        """The phases in which a request waits for its answer."""
+        return tuple(one.phase if isinstance(one, Pending) else one for one in self.pending)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

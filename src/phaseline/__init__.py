@@ -50,7 +50,7 @@ NAMES = {
     "phaseline.engine.replay.dry_run_result":             "DryRun",
     "phaseline.engine.settings":                          "ConnectionSettings Settings",
     "phaseline.engine.testing.driven":                    "DrivenMachine machine",
-    "phaseline.engine.unknown_parts":                     "UnknownParts",
+    "phaseline.engine.unknown_parts":                     "LackingParts UnknownParts",
     "phaseline.engine.worker.services":                   "ServiceQuery",
     "phaseline.machines.compiler.kinds":                  "Kinds",
     "phaseline.machines.kubernetes.assess":               "Assessment HiddenDifference",

@@ -76,6 +76,7 @@ from phaseline.engine.settings import ConnectionSettings as ConnectionSettings
 from phaseline.engine.settings import Settings as Settings
 from phaseline.engine.testing.driven import DrivenMachine as DrivenMachine
 from phaseline.engine.testing.driven import machine as machine
+from phaseline.engine.unknown_parts import LackingParts as LackingParts
 from phaseline.engine.unknown_parts import UnknownParts as UnknownParts
 from phaseline.engine.worker.services import ServiceQuery as ServiceQuery
 from phaseline.machines.compiler.kinds import Kinds as Kinds

@@ -26,9 +26,9 @@ NAMES = {
     "phaseline.machines.language.rules":       "Revision Uses rule",
     "phaseline.machines.language.scripts":     "JqResult NoScripts ScriptRunner",
     "phaseline.machines.language.sources":     "LIVE At Live Source",
-    "phaseline.machines.language.table":       "ABSENT CHILDREN DELETED FROM_DATA OK PROGRESSING SAME Cascade Facet "
-                                               "FanOut Fired Interpret InterpretRule KnownBy Label OnTally Role Row "
-                                               "Table TargetsRule Timeout View",
+    "phaseline.machines.language.table":       "ABSENT CHILDREN DELETED FROM_DATA OK PROGRESSING SAME STALLED Cascade "
+                                               "Facet FanOut Fired Interpret InterpretRule KnownBy Label OnTally "
+                                               "Pending Role Row Table TargetsRule Timeout View Wants",
     "phaseline.schemas.records":               "FacetState State",
 }
 

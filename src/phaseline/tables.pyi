@@ -43,6 +43,7 @@ from phaseline.machines.language.table import FROM_DATA as FROM_DATA
 from phaseline.machines.language.table import OK as OK
 from phaseline.machines.language.table import PROGRESSING as PROGRESSING
 from phaseline.machines.language.table import SAME as SAME
+from phaseline.machines.language.table import STALLED as STALLED
 from phaseline.machines.language.table import Cascade as Cascade
 from phaseline.machines.language.table import Facet as Facet
 from phaseline.machines.language.table import FanOut as FanOut
@@ -52,12 +53,14 @@ from phaseline.machines.language.table import InterpretRule as InterpretRule
 from phaseline.machines.language.table import KnownBy as KnownBy
 from phaseline.machines.language.table import Label as Label
 from phaseline.machines.language.table import OnTally as OnTally
+from phaseline.machines.language.table import Pending as Pending
 from phaseline.machines.language.table import Role as Role
 from phaseline.machines.language.table import Row as Row
 from phaseline.machines.language.table import Table as Table
 from phaseline.machines.language.table import TargetsRule as TargetsRule
 from phaseline.machines.language.table import Timeout as Timeout
 from phaseline.machines.language.table import View as View
+from phaseline.machines.language.table import Wants as Wants
 from phaseline.schemas.records import FacetState as FacetState
 from phaseline.schemas.records import State as State
 

@@ -17,6 +17,7 @@ from phaseline.engine.scripts.runner import shared_runner
 from phaseline.engine.telemetry.readings import entities
 from phaseline.engine.worker.measures import census
 from phaseline.machines.compiler.kinds import Kinds
+from phaseline.machines.language.deadlines import counted_as
 from phaseline.schemas.records import SECOND, Rejection, Transition
 from tests.support import edge_worlds
 from tests.support.built_in_kinds import BUILT_IN_KINDS
@@ -47,7 +48,7 @@ def counts_are_right(history: History) -> None:
     """Transitions, rejections, events and entities; alone and added up."""
     processor, records = played(history), [record for step in history.steps for record in step.records]
     outcomes = processor.outcomes
-    moves = Counter((r.entity.kind, r.facet, r.after.phase) for r in records if isinstance(r, Transition))
+    moves = Counter((r.entity.kind, r.facet, counted_as(r.after)) for r in records if isinstance(r, Transition))
     found: Counter[tuple[str, str, str]] = Counter()
     for (kind, facet, _, after), count in outcomes.all_moves().items():
         found[kind, facet, after] += count

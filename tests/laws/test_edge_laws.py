@@ -34,7 +34,9 @@ def agrees_with_the_specification(history: History) -> None:
         if found.sequence is not None and found.sequence <= last.get(source, -1):
             assert step.records == []
             continue
-        if found.trigger in ("reported", "snapshot") or "seen" in found.data:  # test_report_laws is about these
+        if found.trigger in ("reported", "snapshot") or {"seen", "answers"}.intersection(
+            found.data
+        ):  # test_report_laws is about these
             entities = [record.entity for record in step.records if not isinstance(record, Rejection)]
             world |= {(e.kind, e.id): Thing(e.facets[0].base, without_contact(e.attributes)) for e in entities}
             if found.sequence is not None and any((e.kind, e.id) == (found.kind, found.id) for e in entities):

@@ -120,7 +120,7 @@ def tallies_are_a_fresh_count(history: History) -> None:
         for table in (k.table for k in KINDS.values())
         for facet in range(len(table.facets))
     ]:
-        if (of, below, facet, None) not in tree.tallies:
+        if (of, below, facet, None, None, None) not in tree.tallies:
             continue
         for entity_id in tree.entities[of]:
             fresh = Counter(

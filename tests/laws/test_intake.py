@@ -190,6 +190,7 @@ def test_the_arrival_alone_decides() -> None:
     assert (found.cause.event, found.cause.source, found.cause.time_text) == ("e", "/t", "2026-03-02T08:00:00Z")
     history = History(edge_worlds.KINDS)
     history.take(event("node", "adopt", "c/p/n", {"phase": "Running"}))
-    [record] = history.take(sent).records
+    record, *above = history.take(sent).records
     assert isinstance(record, Transition)
     assert (record.reason, record.message, record.cause.time_text) == ("Gone", "since noon", "2026-03-02T08:00:00Z")
+    assert [one.entity.kind for one in above if isinstance(one, Transition)] == ["cluster", "node_pool"]

@@ -10,7 +10,7 @@ from collections.abc import Callable
 import pytest
 
 from phaseline.engine.core.message import COPY
-from phaseline.engine.core.tree import Tree, evolve, take_all_in
+from phaseline.engine.core.tree import TallyKey, Tree, evolve, take_all_in
 from phaseline.engine.jetstream.reader import Stored
 from phaseline.engine.log.log_records import entities_in_state
 from phaseline.engine.testing.laws import same
@@ -95,7 +95,7 @@ def what_is_read_in_part_is_what_the_whole_record_holds(history: History) -> Non
     same("entities", reading.read_entities(written), found)
 
 
-def without_empty(tallies: dict[tuple[str, str, int, str | None], dict[str, dict[str, int]]]) -> dict[object, object]:
+def without_empty(tallies: dict[TallyKey, dict[str, dict[str, int]]]) -> dict[object, object]:
     """The tallies that count something."""
     return {key: {of: tally for of, tally in found.items() if tally} for key, found in tallies.items()}
 

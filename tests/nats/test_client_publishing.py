@@ -218,7 +218,7 @@ async def test_only_rejections_are_sent_again(client: Client, wire: Wire) -> Non
         await client.resend(created.records[0].sequence)
     with raises(NotFound.record_not_found, match="no record at place 4711"):
         await client.resend(4711)
-    refused = await client.publish_and_wait("cluster", "delete", "c1")
+    refused = await client.publish_and_wait("cluster", "update", "c1")
     layout = await client._session.layout()
     await wire.api(f"STREAM.PURGE.{layout.events}")
     with raises(NotFound.event_gone):

@@ -220,4 +220,6 @@ async def test_a_reader_of_all_streams_may_do_a_dry_run(guarded: str) -> None:
     ) as client:
         told = await client.dry_run("node", "not_ready", "c1/p/n1")
     assert told.behind is None
-    assert [t.after for t in told.transitions] == [State("Failed", ("NotReady",))]
+    assert [(t.entity.kind, t.after) for t in told.transitions] == [
+        ("node", State("Failed", ("NotReady",))), ("cluster", State("Failed", ("AllFailed",))), ("node_pool", State("Failed", ("AllFailed",))),
+    ]  # fmt: skip

@@ -33,9 +33,9 @@ def test_an_hour_where_nothing_else_is_said() -> None:
     clock = under_way()
     assert clock.due == [3610]
     clock.fire(3610.1)
-    assert state(clock) == "Instantiating [DeadlineExceeded]"
+    assert state(clock) == "Instantiating [Stalled]"
     clock.say(3700, "rsync_resource", "applied", A)
-    assert state(clock) == "Instantiating [DeadlineExceeded]"
+    assert state(clock) == "Instantiating [Stalled]"
     clock.say(3800, "rsync_resource", "applied", B)
     assert state(clock) == "Instantiated"
 
@@ -60,7 +60,7 @@ def test_each_stay_has_a_time_and_a_verdict_of_its_own() -> None:
     clock.say(200, "emco_resource", "terminate", GROUP)
     assert (state(clock), clock.due) == ("Terminating", [260])
     clock.fire(260)
-    assert state(clock) == "Terminating [DeadlineExceeded]"
+    assert state(clock) == "Terminating [Stalled]"
     for name in (A, B, resource("late+ConfigMap")):
         clock.say(300, "rsync_resource", "terminated", name)
     assert (state(clock), clock.due) == ("Terminated", [])
@@ -69,11 +69,11 @@ def test_each_stay_has_a_time_and_a_verdict_of_its_own() -> None:
 def test_a_stopped_one_shows_both() -> None:
     clock = under_way(deadline=60)
     clock.say(20, "emco_resource", "stop", GROUP)
-    assert clock.due == [70]
-    clock.fire(70)
-    assert state(clock) == "Instantiating [Stopped, DeadlineExceeded]"
-    clock.say(80, "app_context", "resume", context())
-    assert state(clock) == "Instantiating [DeadlineExceeded]"
+    assert clock.due == [80], "each request starts the time anew"
+    clock.fire(80)
+    assert state(clock) == "Instantiating [Stopped, Stalled]"
+    clock.say(90, "app_context", "resume", context())
+    assert (state(clock), clock.due) == ("Instantiating", [150])
 
 
 def test_never() -> None:
@@ -94,7 +94,7 @@ def test_pre_terminate_ends_with_its_deadline_at_the_latest() -> None:
     silent.fire(80)
     assert (state(silent), silent.shown("rsync_resource", A), silent.due) == ("Terminating", "Pending", [140])
     silent.fire(140)
-    assert state(silent) == "Terminating [DeadlineExceeded]"
+    assert state(silent) == "Terminating [Stalled]"
     seen = under_way(deadline=60)
     seen.say(20, "emco_resource", "terminate", GROUP)
     seen.say(25, "rsync_resource", "terminated", A)
@@ -120,7 +120,7 @@ async def test_on_the_real_server(working: Settings, wire: Wire) -> None:
         layout = await inspect(wire, working)
         await until_decided(wire, layout)
         async with asyncio.timeout(60):
-            while "DeadlineExceeded" not in (await client.get("app_context", context(NEW))).facets[0].state.conditions:
+            while "Stalled" not in (await client.get("app_context", context(NEW))).facets[0].state.conditions:
                 await asyncio.sleep(0.05)
         await client.publish("rsync_resource", "applied", resource(ctx=NEW))
         await until_decided(wire, layout)
@@ -129,7 +129,7 @@ async def test_on_the_real_server(working: Settings, wire: Wire) -> None:
                 await asyncio.sleep(0.05)
         history = [record async for record in client.history("app_context", context(NEW))]
         assert [str(record.after) for record in history] == [
-            "Created", "Instantiating", "Instantiating [DeadlineExceeded]", "Instantiated",
+            "Created", "Instantiating", "Instantiating [Stalled]", "Instantiated",
         ]  # fmt: skip
         assert history[2].cause.by == "timer"
         assert await stored(wire, layout.log, [f"{layout.prefix}.timer.>"]) == []

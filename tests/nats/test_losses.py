@@ -242,4 +242,4 @@ async def test_a_timer_that_a_foreign_message_replaced_is_set_again(
             await until_decided(wire, layout)
             found = await stored(wire, layout.log, [f"{layout.prefix}.log.0.transition.app_context.>"])
     records = [wire_codec.read(one.data) for one in found]
-    assert [one.trigger for one in records if isinstance(one, Transition)].count("deadline_exceeded") == 1
+    assert [one.trigger for one in records if isinstance(one, Transition)].count("stalled") == 1

@@ -28,7 +28,7 @@ async def installation(wire: Wire, settings: Settings) -> Installation:
     """One partition with the first events of some clusters."""
     layout = await provision(wire, replace(settings, partitions=1))
     fleet = RandomEvents(settings.prefix)
-    await publish(wire, [fleet.event("cluster", "create", f"c{number}") for number in range(COUNT)])
+    await publish(wire, [fleet.event("cluster", "heartbeat", f"c{number}") for number in range(COUNT)])
     return Installation(wire, layout, BUILT_IN_KINDS)
 
 

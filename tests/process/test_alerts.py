@@ -86,6 +86,8 @@ CASES = [
     Case({**UP, 'phaseline_source_last_timestamp_seconds{job="p",source="/a"}': "0x1600"}, "1500m", {}),
     Case({**UP, 'phaseline_entities{job="p",kind="cluster",facet="contact",state="Silent"}': "3x60"}, "10m",
          {"PhaselinePlacesSilent": [{**JOB, "kind": "cluster"}]}),
+    Case({**UP, 'phaseline_entities_stalled{job="p",kind="node",facet="phase",state="Creating"}': "2x60"}, "10m",
+         {"PhaselineOperationsStalled": [{**JOB, "kind": "node"}]}),
     Case({**UP, 'phaseline_resyncs_total{job="p"}': "0+60x60"}, "30m", {"PhaselineWatchersResyncing": [JOB]}),
 ]  # fmt: skip
 

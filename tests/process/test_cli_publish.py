@@ -77,9 +77,9 @@ async def test_waiting_for_what_comes_of_it(shell: Shell) -> None:
     assert re.fullmatch(
         r"event 1\n +\d+  \S+ \S+  cluster c1  new -> Creating \[Progressing\]  create by /\S+\n", created.out
     )
-    refused = await shell("publish", "cluster", "delete", "c1", "--wait=5")
+    refused = await shell("publish", "cluster", "update", "c1", "--wait=5")
     assert refused.code == 1
-    assert "cluster c1  delete rejected, illegal: cluster c1 is Creating [Progressing]" in refused.out
+    assert "cluster c1  update rejected, illegal: cluster c1 is Creating [Progressing]" in refused.out
     assert (await shell("publish", "cluster", "created", "c1", "--wait", "5")).code == 0
     nothing = await shell("publish", "cluster", "created", "c1", "--wait")
     assert (nothing.code, nothing.out) == (0, "event 4\nno effect: already in that state, or a duplicate event\n")

@@ -38,7 +38,7 @@ async def seed(client: Client) -> None:
         (("list", "node"), "node/c1/p/node-with-a-long-name"),
         (("tree", NODE[1]), "node/c1/p/node-with-a-long-name"),
         (("changes", "--from", "start", "--kind", "node"), "node/c1/p/node-with-a-long-name"),
-        (("watch", "--from", "start", "--no-follow", "--state", "Failed"), "node/c1/p/node-with-a-long-name"),
+        (("watch", "node", "--from", "start", "--no-follow", "--state", "Failed"), "node/c1/p/node-with-a-long-name"),
         (("rejections",), "node/c1/p/node-with-a-long-name"),
         (("history", *NODE), None),
         (("timeline", NODE[1]), None),
@@ -91,7 +91,8 @@ async def test_json_holds_what_the_page_shows(shell: Shell, client: Client) -> N
     records = (await shell("watch", "--tree", "c1", "--from", "start", "--no-follow", "--json")).lines
     heard = [one["data"]["entity"]["attributes"].get("heard_at") for one in records]
     assert {type(one) for one in heard} == {type(None), str}
-    assert [one["label"] for one in records if one["data"]["to"]["state"] == "Failed"] == [facet["label"]]
+    failed = [one for one in records if one["data"]["kind"] == "node" and one["data"]["to"]["state"] == "Failed"]
+    assert [one["label"] for one in failed] == [facet["label"]]
     chinese = (await shell("get", *NODE, "--lang", "zh", "--json")).json
     assert not chinese["facets"]["phase"]["label"].isascii()
     assert "heard_at" not in page.out

@@ -80,7 +80,7 @@ def test_its_timers_end_with_it_and_it_can_live_again() -> None:
     assert (clock.due, clock.shown("backup", "c/b")) == ([], DELETED)
     clock.say(4, "cluster", "create", "c")
     clock.say(5, "backup", "create", "c/b")
-    assert (clock.due, clock.shown("backup", "c/b")) == ([605], "Running [Ok]")
+    assert (clock.due, clock.shown("backup", "c/b")) == ([1804, 605], "Running [Ok]")
 
 
 def test_a_removed_cluster_removes_the_children_that_know_the_trigger() -> None:

@@ -6,6 +6,7 @@ from collections import Counter
 import pytest
 
 from phaseline.machines.compiler.conditions import returns
+from phaseline.machines.language.table import Pending
 from tests.support import spec_edge_hosting as spec
 from tests.support import spec_edge_moves as ours
 from tests.support import spec_edge_page as page
@@ -77,11 +78,22 @@ def test_the_order_of_a_nodes_labels() -> None:
     assert tuple(found[1].replace("\n", " ").split(", ")) == BUILT_IN_KINDS["node"].table.facets[0].order
 
 
+def test_the_deadlines() -> None:
+    head = page.sections()[""].replace("\n", " ")
+    for kind in KINDS:
+        for one in BUILT_IN_KINDS[kind].written.facets[0].pending:
+            assert isinstance(one, Pending)
+            [named] = re.findall(rf"{one.deadline:g} s for ([\w, ]+?)(?:, and|\.)", head)
+            assert one.phase in re.split(r", | and ", named)
+
+
 def test_the_attributes_of_a_node_pool() -> None:
     [found] = re.findall(r"^Attributes: (.*(?:\n.+)*)", page.sections()["node_pool"], flags=re.MULTILINE)
     attributes = BUILT_IN_KINDS["node_pool"].table.attributes
     assert re.findall(r"`(\w+)` \((\w+)", found) == [
-        (field.name, {bool: "bool", str: "text"}[field.type]) for field in attributes
+        (field.name, {bool: "bool", str: "text", int: "number"}[field.type])
+        for field in attributes
+        if field.name != "deadline"
     ]
 
 

@@ -92,7 +92,7 @@ def test_states_have_the_labels_of_consoles() -> None:
     cluster = phaseline.machine("cluster")["phase"]
     assert isinstance(cluster, GraphMachine)
     assert cluster.get_state("Stopped").tags == ["Stopped (overdue)"]
-    assert cluster.get_state("Failed").tags == ["Create failed", "Delete failed", "Abnormal"]
+    assert cluster.get_state("Failed").tags == ["Create failed", "Delete failed", "Abnormal", "All nodes failed"]
     assert cluster.trigger("create")
     assert cluster.trigger("create_failed", condition="Balance")
     assert (cluster.state, cluster.conditions, cluster.label) == ("Failed", ("Balance",), "Create failed")

@@ -101,7 +101,7 @@ def recovery(case: dict[str, Any]) -> None:
     clock.say(2, "rsync_resource", "add", A)
     clock.say(3, "emco_resource", "instantiate", GROUP, context=CTX)
     clock.fire(63)
-    assert clock.shown("app_context", context()) == "Instantiating [DeadlineExceeded]"
+    assert clock.shown("app_context", context()) == "Instantiating [Stalled]"
     clock.say(70, "emco_resource", "terminate", GROUP)  # rsync is away: it gives no sign that it has stopped
     clock.fire(130)
     assert clock.shown("app_context", context()) == "Terminating"

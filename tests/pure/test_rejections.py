@@ -58,13 +58,14 @@ GROUP: tuple[Said, ...] = (
 SENTENCES: dict[str, tuple[tuple[Said, ...], Said, str]] = {
     "a guard on an ancestor": (
         (*UP, ("cluster", "overdue", "c")), ("node_pool", "create", "c/q"),
-        "node_pool c/q is Absent: the cluster is Stopped [Balance], create needs Running or Updating; "
-        "way out: renewed, then started, at cluster c",
+        "node_pool c/q is Absent: the cluster is Stopped [Balance], create needs Running, Updating or AllFailed; "
+        "way out: once it is so: renewed, then started, at cluster c; "
+        "or if it is there: reported at cluster c with the state you see",
     ),
     "a guard on a state that a view shows": (
         (*UP, ("node_pool", "delete", "c/p")), ("component", "create", "c/k"),
-        "component c/k is Absent: the cluster is Updating [Progressing], create needs Running; "
-        "way out: wait, it is so only while a node_pool is Creating, Deleting or Scaling",
+        "component c/k is Absent: the cluster is Updating [Progressing], create needs Running or AllFailed; "
+        "way out: wait, it is so only while a node_pool without Stalled is Creating, Deleting or Scaling",
     ),
     "a guard on an attribute": (
         NODE, ("node", "stop", "c/p/n"),
@@ -72,14 +73,17 @@ SENTENCES: dict[str, tuple[tuple[Said, ...], Said, str]] = {
         "way out: configure at node_pool c/p with autoscaling_mode Recycle",
     ),
     "an intent in the wrong state": (
-        (("cluster", "create", "c"),), ("cluster", "delete", "c"),
-        "cluster c is Creating [Progressing]: delete is not legal there, it needs Running, Failed or Stopped; "
-        "way out: created at cluster c",
+        (("cluster", "create", "c"),), ("cluster", "create", "c"),
+        "cluster c is Creating [Progressing]: create is not legal there, it needs Absent, Deleted or Creating [Stalled]; "
+        "way out: delete at cluster c; or if it is there: reported at cluster c with the state you see; "
+        "or wait: cluster c will be Stalled at ",
     ),
     "an intent under a view": (
         (*UP, ("cluster", "overdue", "c")), ("node_pool", "update", "c/p"),
-        "node_pool c/p is Failed [ClusterNotRunning]: update is not legal there, it needs Running; "
-        "way out: renewed, then started, at cluster c",
+        "node_pool c/p is Failed [ClusterNotRunning]: update is not legal there, it needs Running, Updating, "
+        "Failed [AllFailed] or Scaling [Stalled]; "
+        "way out: once it is so: renewed, then started, at cluster c; "
+        "or if it is there: reported at cluster c with the state you see",
     ),
     "an observation in the wrong state": (
         (("cluster", "create", "c"),), ("cluster", "started", "c"),
@@ -92,16 +96,19 @@ SENTENCES: dict[str, tuple[tuple[Said, ...], Said, str]] = {
     "an observation of what is unknown": (
         UP, ("node", "ready", "c/p/n"),
         "node c/p/n is Absent: ready is not legal there, it needs Failed [NotReady]; "
-        "way out: adopt or reported at node c/p/n, with the state that was seen",
+        "way out: if it is there: reported at node c/p/n with the state you see",
     ),
     "an intent below what is unknown": (
         (), ("node", "create", "c/p/n"),
-        "node c/p/n is Absent: the node_pool c/p is unknown, create needs it alive; way out: adopt at node_pool c/p",
+        "node c/p/n is Absent: the node_pool c/p is unknown, create needs it alive; way out: create at "
+        "cluster c; or if it is there: reported at cluster c with the state you see; then create at node_pool c/p; "
+        "or if it is there: reported at node_pool c/p with the state you see",
     ),
     "below what is deleted": (
         GONE, ("node", "not_ready", "c/p/n"),
         "node c/p/n is Absent: the node_pool c/p is deleted, not_ready needs it alive; "
-        "way out: create at cluster c; then create at node_pool c/p",
+        "way out: create at cluster c; or if it is there: reported at cluster c with the state you see; "
+        "then create at node_pool c/p",
     ),
     "a child that must follow": (
         GROUP[:2], ("emco_resource", "instantiate", "g", {"context": "9"}),
@@ -131,7 +138,7 @@ def test_a_rejection_says_what_is_so_what_was_needed_and_what_to_do(
 ) -> None:
     found = refused(history(*before), *sent)
     assert found.message.startswith(sentence)
-    assert found.message == sentence or found.message[len(sentence)] in ";, "
+    assert found.message == sentence or found.message[len(sentence)] in ";, 12"
 
 
 def test_a_tally_says_what_it_counts() -> None:
@@ -209,13 +216,12 @@ def test_a_derived_trigger_is_answered_with_what_fires_it() -> None:
 
 
 def way_of(made: History, kind: str, trigger: str, entity_id: str) -> list[Turn] | None:
-    """The way out of a rejected intent; None if it is taken, or if the way is no sequence of triggers."""
+    """The way out of a rejected intent; None if it is taken."""
     step = made.decide(event(kind, trigger, entity_id))
     if not isinstance(step.read, Arrival) or step.accepted:
         return None
     guard = made.kinds[kind].select(trigger, made.tree.entities[kind][entity_id].facets, made.tree, entity_id, {})
-    way = [*dict.fromkeys(turns(made.tree, step.read, made.legal(kind, entity_id), guard.refused))]
-    return None if any(turn.wait for turn in way) else way
+    return [*dict.fromkeys(turns(made.tree, step.read, made.legal(kind, entity_id), guard.refused))]
 
 
 def rejected_intents(seeds: int) -> Iterator[tuple[History, str, str, str]]:
@@ -230,18 +236,25 @@ def rejected_intents(seeds: int) -> Iterator[tuple[History, str, str, str]]:
                         yield play(made.kinds, [step.sent for step in made.steps]), kind.name, trigger, entity_id
 
 
-def test_ways_out_work() -> None:
-    """The first turn of a way out is taken. Who follows the ways out one after another arrives."""
-    followed, arrived = 0, 0
-    for made, kind, trigger, entity_id in rejected_intents(6):
+def test_a_way_out_asks_for_no_claim_and_begins_with_what_is_taken() -> None:
+    followed, asks, reports = 0, 0, 0
+    for made, kind, trigger, entity_id in rejected_intents(8):
+        way = way_of(made, kind, trigger, entity_id) or []
+        offered = {(turn.kind, one) for turn in way for one in turn.triggers}
+        assert all(made.kinds[of].roles[one] == "intent" for of, one in offered), way
         followed += 1
-        for _ in range(6):
-            way = way_of(made, kind, trigger, entity_id) or []
-            taken = [made.take(event(turn.kind, turn.triggers[0], turn.id)).accepted for turn in way]
-            assert all(taken[:1]), (way, made)
-        arrived += trigger in made.legal(kind, entity_id)
+        first = way[0]
+        if first.triggers:
+            asks += 1
+            for one in first.triggers:
+                other = play(made.kinds, [step.sent for step in made.steps])
+                assert other.take(event(first.kind, one, first.id)).accepted, (one, way, made)
+        elif "reported at" in first.wait:
+            reports += 1
+            assert "reported" in made.legal(first.kind, first.id), (way, made)
     assert followed > 90
-    assert arrived / followed > 0.85
+    assert asks > 20
+    assert reports > 20
 
 
 def test_children_that_cannot_follow_are_told_apart_by_their_states(monkeypatch: pytest.MonkeyPatch) -> None:

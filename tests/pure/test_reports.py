@@ -57,8 +57,8 @@ def refusal(then: testing.Then) -> Rejection:
 def test_an_unknown_entity_is_adopted_with_its_ancestors() -> None:
     then = report(testing.given(KINDS), "Failed", conditions=["NotReady"], reason="KubeletStopped", message="no lease")
     assert [(r.entity.kind, r.trigger, str(r.after), r.unasked) for r in then.transitions] == [
-        ("cluster", "adopt", "Running [Ok]", False),
-        ("node_pool", "adopt", "Running [Ok]", False),
+        ("cluster", "adopt", "Failed [AllFailed]", False),
+        ("node_pool", "adopt", "Failed [AllFailed]", False),
         ("node", "reported", "Failed [NotReady]", False),
     ]
     assert (then.transitions[-1].reason, then.transitions[-1].message) == ("KubeletStopped", "no lease")

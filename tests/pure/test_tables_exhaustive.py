@@ -85,6 +85,8 @@ def test_every_state_and_every_trigger(kind: str, share: float) -> None:
         for trigger, data in wanted:
             right = expected(world, before, kind, trigger, data)
             found = decided(tree, kind, trigger, data)
+            if isinstance(found, dict):  # a request that is taken has a record, whatever it changes
+                found = {key: one for key, one in found.items() if one != before.get(key)}
             tried += 1
             outcomes.add(found if isinstance(found, str) else bool(found))
             if found != right:

@@ -72,7 +72,7 @@ def unmoved(history: History) -> None:
     assert isinstance(record, Transition)
     assert isinstance(before, Transition)
     facets = before.entity.facets
-    entity = replace(record.entity, facets=facets)
+    entity = replace(record.entity, facets=facets, asked=before.entity.asked, timers_ns=before.entity.timers_ns)
     history.steps[1].records[0] = replace(record, before=facets[0].state, after=facets[0].state, entity=entity)
 
 
@@ -91,7 +91,7 @@ def in_the_tree(change: Callable[[Tree], object]) -> Change:
 
 
 def untallied(tree: Tree) -> None:
-    tree.tallies["cluster", "node_pool", 0, None].clear()
+    tree.tallies["cluster", "node_pool", 0, None, "Stalled", None].clear()
 
 
 def one_too_many(tree: Tree) -> None:
@@ -116,7 +116,7 @@ REPLAY = laws.replay_equals_live
 BROKEN: list[tuple[Callable[[History], None], Change, str]] = [
     (REPLAY, unheard, "entities after a replay, cluster, c1: expected Entity("),
     (REPLAY, in_the_tree(untallied),
-     "tallies after a replay, cluster node_pool 0 None, c1: expected None, found {'Failed': 1}"),
+     "tallies after a replay, cluster node_pool 0 None Stalled None, c1: expected None, found {'Failed': 1}"),
     (REPLAY, in_the_tree(one_too_many), "children after a replay, node_pool, c1: expected ['c1/p', 'c1/q']"),
     (laws.the_same_events_make_the_same_bytes, edited(3, reason="guard"), "event 4 decided again, 0, data, reason: expected guard, found illegal"),
     (VERSIONS, entity_edited(1, version=3), "cluster c1 phase, version 3: version: expected 2, found 3"),
@@ -155,7 +155,7 @@ def test_a_core_that_changes_the_tree_as_it_decides_is_caught(monkeypatch: pytes
     right = decide._is_repeat
 
     def meddling(entity: Any, arrival: Any) -> bool:
-        trees.tallies["cluster", "node_pool", 0, None].setdefault("c1", {})["Scaling"] = 1
+        trees.tallies["cluster", "node_pool", 0, None, "Stalled", None].setdefault("c1", {})["Scaling"] = 1
         return right(entity, arrival)
 
     history = sample()
@@ -164,7 +164,7 @@ def test_a_core_that_changes_the_tree_as_it_decides_is_caught(monkeypatch: pytes
     monkeypatch.setattr(decide, "_is_repeat", meddling)
     with pytest.raises(
         AssertionError,
-        match="the tree after event 1 was decided and not taken, tallies, cluster node_pool 0 None, c1, Scaling",
+        match="the tree after event 1 was decided and not taken, tallies, cluster node_pool 0 None Stalled None, c1, Scaling",
     ):
         laws.deciding_changes_nothing(history)
 

@@ -29,11 +29,10 @@ from phaseline.schemas.records import Mark, Record, Rejection, Transition, entit
 from phaseline.schemas.subjects import Subjects
 from phaseline.schemas.templates import reading
 from phaseline.schemas.upcasting import RECORD_VERSION, STEPS, upcast
-from tests.support import edge_worlds
+from tests.support.earlier_tables import KINDS
 
 FILES = {int(path.stem[5:]): path for path in Path(__file__).parents[1].glob("golden/wire-*.json")}
 GOLDEN = {version: json.loads(path.read_text()) for version, path in FILES.items()}
-KINDS = edge_worlds.KINDS
 
 
 def events(held: dict[str, Any]) -> list[StoredEvent]:

@@ -36,14 +36,23 @@ def test_a_failed_cleanup_names_the_deletion_that_it_ended() -> None:
     assert triggers(failed.ended) == [("remove", "node/c/p/n"), ("remove", "node_pool/c/p"), ("delete", "cluster/c")]
 
 
-def test_an_entity_without_a_record_of_the_cascade_is_skipped() -> None:
-    """The pool was being deleted already, so the cluster comes next."""
+def test_a_pending_phase_leads_to_the_newest_request() -> None:
+    asked = [event("node_pool", "scale", "c/p", {"desired": number}) for number in (5, 3)]
+    history = play(edge_worlds.KINDS, [*RUNNING, *asked])
+    (pool,) = explanation(history, "node_pool", "c/p").facets
+    assert pool.causes[0].records[0].entity.attributes["desired"] == 3
+
+
+def test_a_request_that_comes_again_has_a_record_on_its_way() -> None:
+    """The pool was being deleted already, and waits for the new request from now on."""
     history = play(edge_worlds.KINDS, [*RUNNING, event("node_pool", "delete", "c/p")])
     for kind, trigger, entity_id in (("node", "adopt", "c/p/n"), ("cluster", "error", "c"), ("cluster", "delete", "c")):
         assert history.take(event(kind, trigger, entity_id, {"phase": "Creating"})).accepted
     (node,) = explanation(history, "node", "c/p/n").facets
     assert node.causes[0].records[0].cause.origin == "node_pool/c/p"
-    assert triggers(node.causes[0]) == [("remove", "node/c/p/n"), ("delete", "cluster/c")]
+    assert triggers(node.causes[0]) == [
+        ("remove", "node/c/p/n"), ("remove", "node_pool/c/p"), ("delete", "cluster/c"),
+    ]  # fmt: skip
 
 
 def test_an_activity_that_ended_well_or_was_cut_short_is_not_named() -> None:
@@ -86,7 +95,11 @@ def test_a_tally_names_the_entities_longest_in_their_state_and_explains_each_onc
     history = play(edge_worlds.KINDS, [*RUNNING, *made, event("node", "created", "c/p/n3")])
     (cluster,) = explanation(history, "cluster", "c").facets
     (pools,) = predicates(cluster)
-    assert (pools.text, pools.count, pools.total) == ("a node_pool is Creating, Deleting or Scaling", 1, 1)
+    assert (pools.text, pools.count, pools.total) == (
+        "a node_pool without Stalled is Creating, Deleting or Scaling",
+        1,
+        1,
+    )
     (nodes,) = predicates(pools.entities[0])
     assert [node.id for node in nodes.entities] == ["c/p/n5", "c/p/n10", "c/p/n9"]
     assert (nodes.count, nodes.total) == (4, 5)

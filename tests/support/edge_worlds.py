@@ -22,8 +22,10 @@ HERE = {"cluster": "c", "node_pool": "c/p", "node": "c/p/n", "component": "c/k"}
 ABSENT = ("Absent", ())
 RUNNING, CREATING, DELETING, DELETED = ("Running", ("Ok",)), ("Creating", ("Progressing",)), ("Deleting", ("Progressing",)), ("Deleted", ())  # fmt: skip
 UNPAID = ("Failed", ("Balance",))
+STUCK = ("Creating", ("Progressing", "Stalled"))
 NODES: tuple[tuple[tuple[str, tuple[str, ...]], ...], ...] = (
     (), (RUNNING,), (CREATING,), (DELETING,), (DELETED,), (UNPAID,), (UNPAID, CREATING, DELETED), (RUNNING, DELETING),
+    (STUCK,), (UNPAID, STUCK), (UNPAID, DELETED), (STUCK, DELETING),
 )  # fmt: skip
 MODES: tuple[dict[str, Any], ...] = ({}, {"autoscaling_mode": "Recycle", "default": True}, {"autoscaling_mode": "Keep"})
 
@@ -38,13 +40,15 @@ def clusters() -> Iterator[World]:
         here: World = {("cluster", "c"): Thing(base)}
         yield here
         for pool in one_per_phase("node_pool"):
-            for beside in (None, RUNNING, CREATING):
+            for beside in (None, RUNNING, CREATING, STUCK):
                 world = {**here, ("node_pool", "c/p"): Thing(pool), ("component", "c/k"): Thing(RUNNING)}
                 world |= {("node", f"c/p/n{i}"): Thing(node) for i, node in enumerate((RUNNING, UNPAID, DELETED))}
                 world["component", "c/gone"] = Thing(DELETED)
                 if beside is not None:
                     world["node_pool", "c/q"] = Thing(beside)
                 yield world
+                if beside is None:
+                    yield {**world, ("node", "c/p/n0"): Thing(UNPAID)}
 
 
 def node_pools() -> Iterator[World]:
@@ -102,8 +106,12 @@ def variants(kind: str, trigger: str) -> Iterator[dict[str, Any]]:
         yield from _adoptions(kind)
         return
     yield {}
+    if trigger == "delete":
+        yield from ({"abandon": False}, {"abandon": True})
     if (kind, trigger) == ("cluster", "delete"):
         yield from ({"cascade": True}, {"cascade": False})
+    if trigger in ("create", "update", "start", "delete", "configure"):
+        yield {"deadline": 60.0, "version": "v1", "desired": 3}
     if kind == "node_pool" and trigger in ("create", "configure"):
         yield from ({"default": False}, {"autoscaling_mode": "Recycle"}, {"default": True, "autoscaling_mode": "Keep"})
     if trigger in ("create_failed", "recovered"):
@@ -115,6 +123,7 @@ def _adoptions(kind: str) -> Iterator[dict[str, Any]]:
         yield from ({"phase": phase}, {"phase": phase, "conditions": [condition]})
     yield from ({"phase": "Failed", "conditions": list(pair)} for pair in (("Unknown", "Balance"), ("Ok",), ()))
     yield {"phase": "Deleting", "conditions": ["Balance", "Progressing"]}
+    yield {"phase": "Deleting", "conditions": ["Progressing", "Stalled"]}
     yield {"phase": "Running", "conditions": ["Ok", "Unschedulable"]}
     yield {"phase": "Running", "autoscaling_mode": "Recycle", "default": True}
 

@@ -63,7 +63,11 @@ class RecordedScene:
         facets = tuple(FacetState(_state(base), _state(shown), 0) for base, shown in found["facets"])
         return Recorded(facets, found["attributes"])
 
-    def tally(self, entity_id: str, kind: str, below: str, facet: int, has: str | None = None) -> Mapping[str, int]:
+    def tally(
+        self, entity_id: str, kind: str, below: str, facet: int, has: str | None = None, lacks: str | None = None,
+        inside: tuple[str, ...] | None = None,
+    ) -> Mapping[str, int]:  # fmt: skip
+        assert (lacks, inside) == (None, None), "no rule asks for these yet"
         found: Mapping[str, int] = self._tallies[f"{kind} {entity_id} {below} {facet}{f' {has}' if has else ''}"]
         return found
 

@@ -16,14 +16,14 @@ ENDS = ("Absent", "Deleted")
 INTENTS = {
     "cluster": ("create", "update", "delete", "configure"),
     "node_pool": ("create", "update", "scale", "configure", "delete"),
-    "node": ("create", "update", "cordon", "drain", "uncordon", "stop", "start", "delete"),
-    "component": ("create", "update", "delete"),
+    "node": ("create", "update", "cordon", "drain", "uncordon", "stop", "start", "delete", "configure"),
+    "component": ("create", "update", "delete", "configure"),
 }
 DERIVED = {
-    "cluster": (),
-    "node_pool": ("remove", "owner_gone"),
-    "node": ("remove", "owner_gone"),
-    "component": ("remove", "owner_gone"),
+    "cluster": ("stalled",),
+    "node_pool": ("remove", "owner_gone", "stalled"),
+    "node": ("remove", "owner_gone", "stalled"),
+    "component": ("remove", "owner_gone", "stalled"),
 }
 
 ID = {
@@ -33,7 +33,33 @@ ID = {
     "component": ("cluster", "component"),
 }
 PARENT = {"cluster": None, "node_pool": "cluster", "node": "node_pool", "component": "cluster"}
-ATTRIBUTES = {"cluster": ("silence_after",), "node_pool": ("default", "autoscaling_mode"), "node": (), "component": ()}
+ATTRIBUTES = {
+    "cluster": ("silence_after", "deadline"),
+    "node_pool": ("default", "autoscaling_mode", "desired", "version", "deadline"),
+    "node": ("version", "deadline"),
+    "component": ("deadline",),
+}
+POOL = ("default", "autoscaling_mode", "desired", "version")
+# The attributes that the data of a trigger may set.
+ASSIGNS: dict[str, dict[str, tuple[str, ...]]] = {
+    "cluster": {
+        "create": ("deadline",), "update": ("deadline",), "delete": ("deadline",),
+        "configure": ("silence_after", "deadline"),
+    },
+    "node_pool": {
+        "create": (*POOL, "deadline"), "adopt": POOL, "update": ("version", "deadline"),
+        "scale": ("desired", "deadline"), "delete": ("deadline",), "configure": (*POOL, "deadline"),
+    },
+    "node": {
+        "create": ("version", "deadline"), "adopt": ("version",), "updated": ("version",), "update": ("deadline",),
+        "stop": ("deadline",), "start": ("deadline",), "delete": ("deadline",), "configure": ("deadline",),
+    },
+    "component": {
+        "create": ("deadline",), "update": ("deadline",), "delete": ("deadline",), "configure": ("deadline",),
+    },
+}  # fmt: skip
+# The field of data that chooses the row of a trigger.
+CHOOSES = {"delete": "abandon"}
 
 # The condition that a phase brings along where it has but one; Failed never does.
 OWN = {
@@ -66,19 +92,22 @@ PASSING = "CrashLoopBackOff, ImagePullBackOff, SchedulingFailed, Degraded, Unkno
 # fmt: off
 ROWS: Table = {
     "cluster": (
-        ("create",         ("Absent", "Deleted"),                                         "Creating"),
+        ("create",         ("Absent", "Deleted", "Creating with Stalled"),                "Creating"),
         ("adopt",          ("Absent",),                                                   "named"),
         ("created",        ("Creating",),                                                 "Running"),
         ("create_failed",  ("Creating",),                                                 "Failed +CreateError", (None, "CreateError")),
         ("create_failed",  ("Creating",),                                                 "Failed +LimitedByQuota", ("LimitedByQuota",)),
         ("create_failed",  ("Creating",),                                                 "Failed +StockOut", ("StockOut",)),
         ("create_failed",  ("Creating",),                                                 "Failed +Balance", ("Balance",)),
-        ("update",         ("Running", "Updating over Running"),                          "Updating"),
+        ("update",         ("Running", "Updating", "Failed with AllFailed", "Starting with Stalled"), "Updating"),
         ("updated",        ("Updating",),                                                 "Running"),
         ("overdue",        ("Creating", "Running", "Updating", "Starting", "Failed"),     "Stopped"),
         ("renewed",        ("Stopped",),                                                  "Starting"),
         ("started",        ("Starting",),                                                 "Running"),
-        ("delete",         ("Running", "Failed", "Stopped"),                              "Deleting"),
+        ("delete",         ("Creating", "Running", "Updating", "Starting", "Stopped", "Failed", "Deleting with Stalled"),
+                                                                                          "Deleting", (None, False)),
+        ("delete",         ("Deleting with Stalled", "Failed with ResourceCleanupFailed"), "Deleted", (True,)),
+        ("delete",         CLUSTER_LIVE,                                                  "Deleted", (True,), "silent"),
         ("deleted",        ("Running", "Updating", "Deleting", "Starting", "Stopped", "Failed"), "Deleted"),
         ("cleanup_failed", ("Deleting",),                                                 "Failed +ResourceCleanupFailed"),
         ("error",          ("Creating", "Running", "Updating", "Starting", "Failed"),     "Failed +Unknown"),
@@ -86,37 +115,43 @@ ROWS: Table = {
         ("heartbeat",      ("Absent",),                                                   "Running"),
         ("heartbeat",      CLUSTER_LIVE,                                                  "same"),
         ("configure",      CLUSTER_LIVE,                                                  "same"),
+        ("stalled",        ("Creating", "Updating", "Deleting", "Starting"),              "set Stalled"),
     ),
     "node_pool": (
-        ("create",         ("Absent", "Deleted"),                                         "Creating"),
+        ("create",         ("Absent", "Deleted", "Creating with Stalled"),                "Creating"),
         ("adopt",          ("Absent",),                                                   "named"),
         ("created",        ("Creating",),                                                 "Running"),
-        ("update",         ("Running",),                                                  "Updating"),
+        ("update",         ("Running", "Updating", "Failed with AllFailed", "Scaling with Stalled"), "Updating"),
         ("updated",        ("Updating",),                                                 "Running"),
-        ("scale",          ("Running", "Scaling over Running"),                           "Scaling"),
+        ("scale",          ("Running", "Scaling over Running", "Scaling over Scaling", "Failed with AllFailed",
+                            "Updating with Stalled"),                                     "Scaling"),
         ("scaled",         ("Scaling",),                                                  "Running"),
         ("configure",      ("Creating", "Running", "Updating", "Scaling", "Deleting", "Failed"), "same"),
-        ("delete",         ("Running", "Failed"),                                         "Deleting"),
+        ("delete",         ("Creating", "Running", "Updating", "Scaling", "Failed", "Deleting with Stalled"),
+                                                                                          "Deleting", (None, False)),
+        ("delete",         ("Deleting with Stalled", "Failed with ResourceCleanupFailed"), "Deleted", (True,)),
+        ("delete",         ("Creating", "Running", "Updating", "Scaling", "Deleting", "Failed"), "Deleted", (True,), "silent"),
         ("remove",         ("Creating", "Running", "Updating", "Scaling", "Deleting", "Failed"), "Deleting"),
         ("deleted",        ("Running", "Updating", "Scaling", "Deleting", "Failed"), "Deleted"),
         ("cleanup_failed", ("Deleting",),                                                 "Failed +ResourceCleanupFailed"),
         ("error",          ("Creating", "Running", "Updating", "Scaling", "Failed"),      "Failed +Unknown"),
         ("recovered",      ("Failed with Unknown",),                                      "clear Unknown"),
         ("owner_gone",     ("Creating", "Running", "Updating", "Scaling", "Deleting", "Failed"), "Deleted"),
+        ("stalled",        ("Creating", "Updating", "Scaling", "Deleting"),               "set Stalled"),
     ),
     "node": (
-        ("create",         ("Absent", "Deleted"),                                         "Creating"),
+        ("create",         ("Absent", "Deleted", "Creating with Stalled"),                "Creating"),
         ("adopt",          ("Absent",),                                                   "named"),
         ("created",        ("Creating",),                                                 "Running"),
         ("init_failed",    ("Creating",),                                                 "Failed +InitializeFailed"),
-        ("update",         ("Running",),                                                  "Updating"),
+        ("update",         ("Running", "Updating", "Starting with Stalled", "Stopping with Stalled"), "Updating"),
         ("updated",        ("Updating",),                                                 "Running"),
         ("cordon",         ("Running", "Updating", "Starting", "Stopping", "Stopped", "Failed"), "set Unschedulable"),
         ("drain",          ("Running", "Updating", "Starting", "Stopping", "Stopped", "Failed"), "set Unschedulable"),
         ("uncordon",       ("Running", "Updating", "Starting", "Stopping", "Stopped", "Failed"), "clear Unschedulable"),
-        ("stop",           ("Running",),                                                  "Stopping"),
+        ("stop",           ("Running", "Updating with Stalled", "Starting with Stalled", "Stopping with Stalled"), "Stopping"),
         ("stopped",        ("Stopping",),                                                 "Stopped"),
-        ("start",          ("Stopped",),                                                  "Starting"),
+        ("start",          ("Stopped", "Starting with Stalled"),                          "Starting"),
         ("started",        ("Starting",),                                                 "Running"),
         ("not_ready",      ("Running", "Updating", "Starting", "Failed"),                 "Failed +NotReady"),
         ("ready",          ("Failed with NotReady",),                                     "clear NotReady"),
@@ -124,19 +159,25 @@ ROWS: Table = {
         ("renewed",        ("Creating with Balance", "Running with Balance", "Updating with Balance",
                             "Deleting with Balance", "Starting with Balance", "Stopping with Balance",
                             "Stopped with Balance", "Failed with Balance"),               "clear Balance"),
-        ("delete",         ("Running", "Stopped", "Failed"),                              "Deleting"),
+        ("delete",         ("Creating", "Running", "Updating", "Starting", "Stopping", "Stopped", "Failed",
+                            "Deleting with Stalled"),                                     "Deleting", (None, False)),
+        ("delete",         ("Deleting with Stalled", "Failed with ResourceCleanupFailed"), "Deleted", (True,)),
+        ("delete",         ("Creating", "Running", "Updating", "Deleting", "Starting", "Stopping", "Stopped", "Failed"),
+                                                                                          "Deleted", (True,), "silent"),
         ("remove",         ("Creating", "Running", "Updating", "Deleting", "Starting", "Stopping", "Stopped", "Failed"), "Deleting"),
         ("deleted",        ("Running", "Updating", "Deleting", "Starting", "Stopping", "Stopped", "Failed"), "Deleted"),
         ("cleanup_failed", ("Deleting",),                                                 "Failed +ResourceCleanupFailed"),
         ("error",          ("Creating", "Running", "Updating", "Starting", "Stopping", "Stopped", "Failed"), "Failed +Unknown"),
         ("recovered",      ("Failed with Unknown",),                                      "clear Unknown"),
         ("owner_gone",     ("Creating", "Running", "Updating", "Deleting", "Starting", "Stopping", "Stopped", "Failed"), "Deleted"),
+        ("configure",      ("Creating", "Running", "Updating", "Deleting", "Starting", "Stopping", "Stopped", "Failed"), "same"),
+        ("stalled",        ("Creating", "Updating", "Deleting", "Starting", "Stopping"),  "set Stalled"),
     ),
     "component": (
-        ("create",         ("Absent", "Deleted"),                                         "Creating"),
+        ("create",         ("Absent", "Deleted", "Creating with Stalled"),                "Creating"),
         ("adopt",          ("Absent",),                                                   "named"),
         ("created",        ("Creating",),                                                 "Running"),
-        ("update",         ("Running", "Failed without ResourceCleanupFailed, ClusterNotRunning"), "Updating"),
+        ("update",         ("Running", "Updating", "Failed without ResourceCleanupFailed, ClusterNotRunning"), "Updating"),
         ("updated",        ("Updating",),                                                 "Running"),
         ("name_conflict",  ("Creating",),                                                 "Failed +NameConflict"),
         ("crash_loop",        ("Creating", "Running", "Updating", "Failed"),              "Failed +CrashLoopBackOff"),
@@ -149,39 +190,45 @@ ROWS: Table = {
         ("recovered",      ("Failed with SchedulingFailed",),                             "clear SchedulingFailed", ("SchedulingFailed",)),
         ("recovered",      ("Failed with Degraded",),                                     "clear Degraded", ("Degraded",)),
         ("recovered",      ("Failed with Unknown",),                                      "clear Unknown", ("Unknown",)),
-        ("delete",         ("Running", "Updating", "Failed without ClusterNotRunning"),   "Deleting"),
+        ("delete",         ("Creating", "Running", "Updating", "Failed", "Deleting with Stalled"), "Deleting", (None, False)),
+        ("delete",         ("Deleting with Stalled", "Failed with ResourceCleanupFailed"), "Deleted", (True,)),
+        ("delete",         ("Creating", "Running", "Updating", "Deleting", "Failed"),     "Deleted", (True,), "silent"),
         ("remove",         ("Creating", "Running", "Updating", "Deleting", "Failed"),     "Deleting"),
         ("deleted",        ("Running", "Updating", "Deleting", "Failed"), "Deleted"),
         ("cleanup_failed", ("Deleting",),                                                 "Failed +ResourceCleanupFailed"),
         ("error",          ("Creating", "Running", "Updating", "Failed"),                 "Failed +Unknown"),
         ("owner_gone",     ("Creating", "Running", "Updating", "Deleting", "Failed"),     "Deleted"),
+        ("configure",      ("Creating", "Running", "Updating", "Deleting", "Failed"),     "same"),
+        ("stalled",        ("Creating", "Updating", "Deleting"),                          "set Stalled"),
     ),
 }
 
-# of the entity, trigger: whose state must be one of these, or whose attribute must have this value
+# of the entity, trigger: whose state must be one of these phases, or have one of these conditions
 GUARDS = {
-    ("node_pool", "create"): ("cluster", ("Running", "Updating")),
-    ("node_pool", "update"): ("cluster", ("Running", "Updating")),
-    ("node_pool", "delete"): ("cluster", ("Running", "Updating", "Stopped")),
-    ("node", "create"):      ("node_pool", ("Running", "Scaling")),
-    ("node", "delete"):      ("cluster", ("Running", "Updating", "Stopped")),
-    ("component", "create"): ("cluster", ("Running",)),
-    ("component", "update"): ("cluster", ("Running", "Updating")),
-    ("component", "delete"): ("cluster", ("Running", "Updating")),
+    ("node_pool", "create"): ("cluster", ("Running", "Updating"), ("AllFailed",)),
+    ("node_pool", "update"): ("cluster", ("Running", "Updating"), ("AllFailed",)),
+    ("node_pool", "delete"): ("cluster", ("Running", "Updating", "Stopped"), ("Stalled", "AllFailed")),
+    ("node", "create"):      ("node_pool", ("Running", "Scaling"), ("AllFailed",)),
+    ("node", "delete"):      ("cluster", ("Running", "Updating", "Stopped"), ("Stalled", "AllFailed")),
+    ("component", "create"): ("cluster", ("Running",), ("AllFailed",)),
+    ("component", "update"): ("cluster", ("Running", "Updating"), ("AllFailed",)),
+    ("component", "delete"): ("cluster", ("Running", "Updating"), ("Stalled", "AllFailed")),
 }
 ATTRIBUTE_GUARDS = {
     ("node", "stop"):  ("node_pool", "autoscaling_mode", "Recycle"),
     ("node", "start"): ("node_pool", "autoscaling_mode", "Recycle"),
 }
 
-# shows, over which bases, while whose phase is one of which; the first that holds
+# shows, over which bases, while whose phase is one of which, without which condition; the first that holds
 VIEWS: Table = {
     "cluster": (
-        ("Updating", ("Running",), "some node_pool", ("Creating", "Deleting", "Scaling")),
+        ("Failed +AllFailed", ("Running",), "every node", ("Failed",)),
+        ("Updating", ("Running",), "some node_pool", ("Creating", "Deleting", "Scaling"), "Stalled"),
     ),
     "node_pool": (
         ("Failed +ClusterNotRunning", ("Creating", "Running", "Updating", "Scaling", "Failed"), "the cluster", ("Stopped", "Starting")),
-        ("Scaling", ("Running", "Failed"), "some node", ("Creating", "Deleting")),
+        ("Failed +AllFailed", ("Running",), "every node", ("Failed",)),
+        ("Scaling", ("Running", "Failed"), "some node", ("Creating", "Deleting"), "Stalled"),
     ),
     "node": (),
     "component": (

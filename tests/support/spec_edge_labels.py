@@ -18,6 +18,11 @@ LABELS = {
         ("Failed", "Balance", "创建失败", "Create failed", None),
         ("Failed", "ResourceCleanupFailed", "删除失败", "Delete failed", None),
         ("Failed", "Unknown", "异常", "Abnormal", None),
+        ("Failed", "AllFailed", "节点全部失败", "All nodes failed", None),
+        ("Creating", "Stalled", "创建中（停滞）", "Creating (stalled)", None),
+        ("Updating", "Stalled", "更新中（停滞）", "Updating (stalled)", None),
+        ("Deleting", "Stalled", "删除中（停滞）", "Deleting (stalled)", None),
+        ("Starting", "Stalled", "启动中（停滞）", "Starting (stalled)", None),
     ),
     "node_pool": (
         ("Creating", "Progressing", "创建中", "Creating", None),
@@ -28,6 +33,11 @@ LABELS = {
         ("Failed", "ResourceCleanupFailed", "删除失败", "Delete failed", None),
         ("Failed", "Unknown", "创建失败", "Create failed", None),
         ("Failed", "ClusterNotRunning", "异常", "Abnormal", None),
+        ("Failed", "AllFailed", "节点全部失败", "All nodes failed", None),
+        ("Creating", "Stalled", "创建中（停滞）", "Creating (stalled)", None),
+        ("Updating", "Stalled", "更新中（停滞）", "Updating (stalled)", None),
+        ("Scaling", "Stalled", "伸缩中（停滞）", "Scaling (stalled)", None),
+        ("Deleting", "Stalled", "删除中（停滞）", "Deleting (stalled)", None),
     ),
     "node": (
         ("Creating", "Progressing", "创建中", "Creating", False),
@@ -43,6 +53,11 @@ LABELS = {
         ("Failed", "Balance", "异常（欠费关停）", "Abnormal (overdue)", False),
         ("Failed", "ResourceCleanupFailed", "移除失败", "Remove failed", False),
         ("Failed", "Unknown", "创建失败", "Create failed", False),
+        ("Creating", "Stalled", "创建中（停滞）", "Creating (stalled)", False),
+        ("Updating", "Stalled", "更新中（停滞）", "Updating (stalled)", False),
+        ("Deleting", "Stalled", "移除中（停滞）", "Removing (stalled)", False),
+        ("Starting", "Stalled", "启动中（停滞）", "Starting (stalled)", False),
+        ("Stopping", "Stalled", "停止中（停滞）", "Stopping (stalled)", False),
     ),
     "component": (
         ("Creating", "Progressing", "安装中", "Installing", None),
@@ -57,8 +72,11 @@ LABELS = {
         ("Failed", "SchedulingFailed", "失败", "Failed", None),
         ("Failed", "ResourceCleanupFailed", "卸载失败", "Uninstall failed", None),
         ("Failed", "Unknown", "失败", "Failed", None),
+        ("Creating", "Stalled", "安装中（停滞）", "Installing (stalled)", None),
+        ("Updating", "Stalled", "更新中（停滞）", "Updating (stalled)", None),
+        ("Deleting", "Stalled", "卸载中（停滞）", "Uninstalling (stalled)", None),
     ),
 }
 
 # The label of a node with several conditions is that of the first of these.
-NODE_ORDER = ("ResourceCleanupFailed", "Balance", "NotReady", "InitializeFailed", "Unknown")
+NODE_ORDER = ("Stalled", "ResourceCleanupFailed", "Balance", "NotReady", "InitializeFailed", "Unknown")

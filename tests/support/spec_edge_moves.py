@@ -7,10 +7,14 @@ from collections.abc import Iterator
 
 from phaseline.machines.compiler.kinds import Kind
 from phaseline.machines.compiler.machine import Step
-from phaseline.machines.language.predicates import Above, AnyBelow, AttributeIs, Predicate, or_list
-from phaseline.machines.language.table import ABSENT, DELETED, FROM_DATA, SAME, Cascade, Facet, View
+from phaseline.machines.language.contact import InSilence
+from phaseline.machines.language.deadlines import DEADLINE
+from phaseline.machines.language.predicates import Above, AllBelow, AnyBelow, AttributeIs, Predicate, or_list
+from phaseline.machines.language.table import ABSENT, DELETED, FROM_DATA, SAME, STALLED, Cascade, Facet, View
 from tests.support.spec_edge_page import Move, Shown
 
+MOST_NAMED = 3
+"""The most attributes that a row of the page names."""
 EVERYWHERE = ("reported", "snapshot")
 """Triggers of every kind, which no page of a product lists."""
 RECENT = {"recent": True}
@@ -23,8 +27,24 @@ def moves(kind: Kind) -> Iterator[Move]:
     for trigger, by_phase in machine.steps.items():
         for phase, steps in by_phase.items() if trigger not in EVERYWHERE else ():
             for step in steps:
-                if step.row.given != RECENT:
-                    yield Move(trigger, _at(phase, step), _guard(step), _becomes(machine.facet, step), _given(step))
+                if step.row.given != RECENT and not _of_deadlines(kind, trigger, step):
+                    yield Move(
+                        _called_there(trigger, step),
+                        _at(phase, step),
+                        _guard(step),
+                        _becomes(machine.facet, step),
+                        _given(step),
+                    )
+
+
+def _of_deadlines(kind: Kind, trigger: str, step: Step) -> bool:
+    """What the head of the page says once for all kinds; the row for `abandon: false` is that without the field."""
+    added = trigger not in kind.written.triggers and not (kind.written.place and trigger in ("configure", "heartbeat"))
+    return trigger == "stalled" or (added and trigger == "configure") or step.row.given.get("abandon") is False
+
+
+def _called_there(trigger: str, step: Step) -> str:
+    return f"{trigger} (abandon)" if step.row.given.get("abandon") else trigger
 
 
 def _at(phase: str, step: Step) -> str:
@@ -43,11 +63,14 @@ def _guard(step: Step) -> str:
 
 def _said(predicate: Predicate) -> str:
     if isinstance(predicate, Above):
-        return f"the {_called(predicate.kind)} is {or_list(predicate.phases)}"
+        return f"the {_called(predicate.kind)} is {or_list((*predicate.phases, *predicate.or_has))}"
+    if isinstance(predicate, AllBelow | InSilence):
+        return predicate.text()
     if isinstance(predicate, AttributeIs):
         return f"the {_called(predicate.kind)}'s `{predicate.name}` is {predicate.value}"
     if isinstance(predicate, AnyBelow):
-        return f"a {predicate.kind.replace('_', ' ')} is {or_list(predicate.phases)}"
+        lacks = f" without {predicate.lacks}" if predicate.lacks else ""
+        return f"a {predicate.kind.replace('_', ' ')}{lacks} is {or_list(predicate.phases)}"
     raise AssertionError(f"the page has no words for {predicate}")
 
 
@@ -65,14 +88,17 @@ def _becomes(facet: Facet, step: Step) -> str:
     else:
         result = f"{row.to} [{row.condition}]"
     sets = f"sets {row.sets}" if row.sets else ""
-    clears = f"clears {', '.join(row.clears)}" if row.clears else ""
-    assigns = "may set attributes" if row.assigns is True else ", ".join(f"sets `{name}`" for name in row.assigns or ())
+    cleared = [condition for condition in row.clears if condition != STALLED]
+    clears = f"clears {', '.join(cleared)}" if cleared else ""
+    named = [name for name in row.assigns or () if name != DEADLINE] if row.assigns is not True else []
+    assigns = "may set attributes" if len(named) > MOST_NAMED else ", ".join(f"sets `{name}`" for name in named)
     return "; ".join(filter(None, (result, sets, clears, assigns)))
 
 
 def own_conditions(facet: Facet, phase: str) -> list[str | None]:
     """The conditions of a phase that are not sticky: where there is one, it comes along."""
-    named = [label.condition for label in facet.labels if label.phase == phase and label.condition not in facet.sticky]
+    other = (STALLED, *facet.sticky)
+    named = [label.condition for label in facet.labels if label.phase == phase and label.condition not in other]
     return named if phase != facet.accumulates_in else []
 
 
@@ -97,7 +123,7 @@ def _bases(facet: Facet, view: View) -> frozenset[str]:
 
 def labels(kind: Kind) -> Iterator[tuple[str, ...]]:
     """The labels of the first facet."""
-    for label in kind.table.facets[0].labels:
+    for label in kind.written.facets[0].labels:
         schedulable = {None: (), True: ("yes",), False: ("no",)}[label.schedulable]
         yield (label.phase, label.condition or "", label.others["zh"], label.en, *schedulable)
 

@@ -78,9 +78,10 @@ def moves(kind: str) -> list[Move]:
 
 def _of_row(section: str, row: dict[str, str]) -> Iterator[Move]:
     for trigger in row["trigger"].replace("*", "").split(", "):
+        guard = "a place at or above it (cluster) is Silent" if "(1)" in row["from"] and "abandon" in trigger else ""
         for at in _sources(section, row["from"]):
             for at_, becomes, given in _results(section, trigger, at, row["base becomes"]):
-                yield Move(trigger, at_, row.get("guard", ""), becomes, given)
+                yield Move(trigger, at_, row.get("guard", "") or guard, becomes, given)
 
 
 def _sources(section: str, cell: str) -> Iterator[str]:
@@ -90,6 +91,8 @@ def _sources(section: str, cell: str) -> Iterator[str]:
         if found := re.fullmatch(r"live(?: (?:but|except) ([\w, ]+))?", part):
             left_out = (found[1] or "").split(", ")
             yield from (phase for phase in live if phase not in left_out)
+        elif part == "live (1)":
+            yield from live
         elif found := re.fullmatch(r"live with (\w+)", part):
             yield from (f"{phase} with {found[1]}" for phase in live)
         elif found := re.fullmatch(r"(\w+) without \((\d)\)", part):

@@ -3,12 +3,13 @@
 Belongs here: what an event makes of a small world. Does not: the hand copy, anything of the engine.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from tests.support.spec_edge_hosting import (
+    ASSIGNS,
     ATTRIBUTE_GUARDS,
-    ATTRIBUTES,
+    CHOOSES,
     DERIVED,
     ENDS,
     FIRED,
@@ -54,13 +55,18 @@ def under(world: World, kind: str, entity_id: str) -> Iterator[str]:
 
 def shown(world: World, kind: str, entity_id: str) -> State:
     base = known(world, kind, entity_id).base
-    for shows, over, whose, phases in VIEWS[kind]:
+    for shows, over, whose, phases, *lacks in VIEWS[kind]:
         some, relative = whose.split()
-        if some == "some":
-            seen = [shown(world, relative, found)[0] for found in under(world, relative, entity_id)]
-        else:  # nothing that a cluster shows hides or feigns what these views look at: its base tells
-            seen = [known(world, relative, entity_id).base[0]]
-        if base[0] in over and any(phase in phases for phase in seen):
+        if some == "the":  # nothing that a cluster shows hides or feigns what these views look at: its base tells
+            seen = [known(world, relative, entity_id).base]
+        else:
+            seen = [shown(world, relative, found) for found in under(world, relative, entity_id)]
+        hits = [
+            phase in phases and not any(c in conditions for c in lacks)
+            for phase, conditions in seen
+            if phase not in ENDS
+        ]
+        if base[0] in over and any(hits) and (some != "every" or all(hits)):
             phase, _, cause = shows.partition(" +")
             causes = base[1] if base[0] == phase and cause else ()
             return (phase, (*causes, cause)) if cause else (phase, (OWN[kind][phase],))
@@ -79,7 +85,10 @@ def act(world: World, kind: str, entity_id: str, trigger: str, data: Mapping[str
     if row is None:
         so = already_so(kind, trigger, data, thing.base) or (thing.stopped and trigger == "stopped")
         return world if not intent and so else "illegal"
-    if not guarded(world, kind, entity_id, trigger):
+    if row[2] == "Deleted" and intent:
+        if row[4:] == ("silent",):  # no place of these worlds is
+            return "guard"
+    elif not guarded(world, kind, entity_id, trigger):
         return "guard"
     if row[2] == "named" and not can_arise(kind, named(kind, data)):
         return "invalid"
@@ -106,9 +115,9 @@ def chosen(kind: str, trigger: str, data: Mapping[str, Any], judged: State, base
 
 
 def meant(kind: str, trigger: str, data: Mapping[str, Any]) -> Iterator[tuple[Any, ...]]:
-    """The rows of a trigger; if the data has a `condition`, those for it."""
+    """The rows of a trigger; if the data has a field that chooses among them, those for it."""
     for row in ROWS[kind]:
-        if row[0] == trigger and (len(row) < 4 or data.get("condition") in row[3]):
+        if row[0] == trigger and (len(row) < 4 or data.get(CHOOSES.get(trigger, "condition")) in row[3]):
             yield row
 
 
@@ -125,9 +134,11 @@ def fits(start: str, judged: State, base: State) -> bool:
 
 
 def guarded(world: World, kind: str, entity_id: str, trigger: str) -> bool:
-    above, phases = GUARDS.get((kind, trigger), (kind, None))
-    if phases is not None and shown(world, above, up(above, entity_id))[0] not in phases:
-        return False
+    above, phases, conditions = GUARDS.get((kind, trigger), (kind, None, ()))
+    if phases is not None:
+        phase, found = shown(world, above, up(above, entity_id))
+        if phase not in phases and not any(condition in found for condition in conditions):
+            return False
     above, name, value = ATTRIBUTE_GUARDS.get((kind, trigger), (kind, "", None))
     return known(world, above, entity_id).attributes.get(name) == value
 
@@ -167,8 +178,9 @@ def already_so(kind: str, trigger: str, data: Mapping[str, Any], base: State) ->
     for _, starts, becomes, *_ in meant(kind, trigger, data):
         word, _, rest = becomes.partition(" ")
         if becomes == "named":
-            wanted = data.get("conditions") or conditions
-            found = data.get("phase") == phase and sorted(wanted) == sorted(conditions)
+            told = without_stalled(conditions)
+            wanted = without_stalled(data.get("conditions") or ()) or told
+            found = data.get("phase") == phase and sorted(wanted) == sorted(told)
         elif word == "clear":
             at_home = phase == "Running" or phase in {start.split()[0] for start in starts}
             found = at_home and not any(c in conditions for c in rest.split(", "))
@@ -182,7 +194,12 @@ def already_so(kind: str, trigger: str, data: Mapping[str, Any], base: State) ->
 def named(kind: str, data: Mapping[str, Any]) -> State:
     phase = data["phase"]
     own = OWN[kind].get(phase)
-    return phase, tuple(data.get("conditions") or ((own,) if own else ()))
+    return phase, without_stalled(data.get("conditions") or ()) or ((own,) if own else ())
+
+
+def without_stalled(conditions: Iterable[str]) -> tuple[str, ...]:
+    """What others than the engine may say."""
+    return tuple(condition for condition in conditions if condition != "Stalled")
 
 
 def can_arise(kind: str, base: State) -> bool:
@@ -221,16 +238,20 @@ def take(world: World, kind: str, entity_id: str, row: tuple[Any, ...], data: Ma
     trigger, _, becomes, *_ = row
     old = known(world, kind, entity_id)
     base = named(kind, data) if becomes == "named" else after_row(kind, becomes, old.base)
+    if trigger in INTENTS[kind]:
+        base = base[0], without_stalled(base[1])
     stopped = base[0] == "Failed" and (old.stopped or old.base[0] in ("Stopped", "Stopping"))
     if old.stopped and (old.base[0], base[0]) == ("Failed", "Running"):
         base = settled(kind, "Stopped", base[1])
     attributes = {} if old.base[0] in ENDS else dict(old.attributes)
-    if trigger in ("create", "adopt", "configure") and (kind != "cluster" or trigger == "configure"):
-        attributes |= {name: data[name] for name in ATTRIBUTES[kind] if data.get(name) is not None}
+    assigned: tuple[str, ...] = ASSIGNS[kind].get(trigger, ()) if base[0] != "Deleted" else ()
+    attributes |= {name: data[name] for name in assigned if data.get(name) is not None}
+    if base[0] == "Deleted" != old.base[0]:
+        attributes["end"] = "seen" if trigger == "deleted" else "assumed"
     world[kind, entity_id] = Thing(base, attributes, stopped)
     for on, fired, kinds in FIRED[kind]:
         entered = on == "-> Deleted" and base[0] == "Deleted" != old.base[0]
-        if entered or (on == trigger and data.get("cascade") is not False):
+        if entered or (on == trigger and data.get("cascade") is not False and base[0] == "Deleting"):
             for below in kinds:
                 for found in list(under(world, below, entity_id)):
                     fire(world, below, found, fired)

@@ -1,10 +1,12 @@
 """What would have to happen first, so that a rejected event could be taken. Pure.
 
+A way out never asks for a claim. It offers requests, the report of the state that somebody sees, and the time at which
+an operation will be stalled.
 Belongs here: the shortest way to a state in which the event is legal, as a clause. Does not: why it is not legal now
 (`rejections`, `language.predicates`), what is legal now (`legal`).
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from itertools import groupby
 from typing import NamedTuple
@@ -14,29 +16,30 @@ from msgspec.structs import replace
 from phaseline.engine.core.adoption import missing_parent
 from phaseline.engine.core.advice.legal import legal_triggers
 from phaseline.engine.core.intake import Arrival
+from phaseline.engine.core.timers import timeout_of
 from phaseline.engine.core.tree import Tree
 from phaseline.machines.compiler.kinds import Kind
 from phaseline.machines.compiler.machine import FacetMachine
-from phaseline.machines.compiler.reports import SNAPSHOT
 from phaseline.machines.language.predicates import Above, AttributeIs, Predicate, or_list
-from phaseline.machines.language.table import ABSENT, DELETED, FROM_DATA, REPORTED
-from phaseline.schemas.records import NONE, Entity, State
+from phaseline.machines.language.table import ABSENT, DELETED, FROM_DATA, REPORTED, SAME, STALLED
+from phaseline.schemas.records import NONE, Entity, State, timestamp
 from phaseline.schemas.subjects import ancestor_id
 
 FAR, DEEP = 400, 3
 """The most bases that are visited on the way, and the most entities above each other that are helped."""
 
-WHOLE = (REPORTED, SNAPSHOT)
-"""Observations that name a whole state: they lead anywhere, so they are no way out of their own."""
-
 
 class Turn(NamedTuple):
-    """One thing that must happen: one of these triggers, or what `wait` says, at an entity."""
+    """One thing that must happen: one of these requests, or what `wait` says, at an entity.
+
+    is_other: whether it is another way, beside those before it.
+    """
 
     triggers: tuple[str, ...]
     kind: str
     id: str
     wait: str = ""
+    is_other: bool = False
 
 
 def way_out(tree: Tree, arrival: Arrival, legal: Sequence[str], guard: Predicate | None = None) -> str:
@@ -45,10 +48,16 @@ def way_out(tree: Tree, arrival: Arrival, legal: Sequence[str], guard: Predicate
     legal: the triggers that the entity would take. guard: what did not hold.
     """
     found = dict.fromkeys(turns(tree, arrival, legal, guard))
-    told = [_told([*group]) for _, group in groupby(found, key=lambda turn: (turn.kind, turn.id))]
-    if told:
-        return f"; way out: {'; then '.join(told)}"
+    first, *others = [[*group] for _, group in groupby(found, key=_place)] or [[]]
+    if first:
+        more = (f"; {'or' if group[0].is_other else 'then'} {_told(group)}" for group in others)
+        return f"; way out: {_told(first)}{''.join(more)}"
     return f"; legal now: {or_list(tuple(legal))}" if legal else "; nothing is legal now"
+
+
+def _place(turn: Turn) -> tuple[str, str, str, bool]:
+    """Turns are told together that are requests at the same entity."""
+    return turn.kind, turn.id, turn.wait, turn.is_other
 
 
 def _told(group: list[Turn]) -> str:
@@ -80,12 +89,31 @@ def turns(
 
 def _told_by_reporter(tree: Tree, kind: Kind, arrival: Arrival, legal: Sequence[str], depth: int) -> Iterator[Turn]:
     """How somebody who saw what cannot be so can say what is so: by naming the state that was seen."""
-    by_name = tuple(t for t in legal if t in kind.base_from_data and t != arrival.trigger)
-    if by_name:
-        how = f"{or_list(by_name)} at {kind.name} {arrival.id}, with the state that was seen"
-        yield Turn((), kind.name, arrival.id, how)
+    if REPORTED in legal and arrival.trigger != REPORTED:
+        yield _seen(kind, arrival.id)
     elif not is_alive(tree.get(kind.name, arrival.id)) and arrival.trigger not in kind.births:
         yield from _births(tree, arrival, legal, depth)
+
+
+def _seen(kind: Kind, entity_id: str, *, is_other: bool = False) -> Turn:
+    """That somebody says what is there."""
+    how = f"if it is there: {REPORTED} at {kind.name} {entity_id} with the state you see"
+    return Turn((), kind.name, entity_id, how, is_other)
+
+
+def _until_stalled(tree: Tree, kind: Kind, entity_id: str) -> Iterator[Turn]:
+    """When the operations of an entity will be stalled that wait for an answer. More is legal then."""
+    entity = tree.get(kind.name, entity_id)
+    for index, facet in enumerate(() if entity is None else entity.facets):
+        timeout, due = timeout_of(kind, index, facet), entity.timers_ns.get(kind.names[index]) if entity else None
+        if due is not None and timeout is not None and timeout.deadline:
+            wait = f"wait: {kind.name} {entity_id} will be {STALLED} at {timestamp(due)}"
+            yield Turn((), kind.name, entity_id, wait, is_other=True)
+
+
+def _asked(kind: Kind, triggers: Iterable[str]) -> tuple[str, ...]:
+    """Those of some triggers that are requests."""
+    return tuple(trigger for trigger in triggers if kind.roles[trigger] == "intent")
 
 
 def is_alive(entity: Entity | None) -> bool:
@@ -98,15 +126,17 @@ def _births(tree: Tree, at: Arrival, legal: Sequence[str], depth: int) -> Iterat
     kind = tree.kinds[at.kind]
     entity = tree.get(kind.name, at.id)
     facets = kind.unborn if entity is None else entity.facets
-    if named := tuple(trigger for trigger in legal if trigger not in WHOLE):
-        yield Turn(named, kind.name, at.id)
-        return
-    for trigger in kind.births if depth else ():
-        found = kind.select(trigger, facets, tree, at.id, NONE)
-        if found.steps or found.refused is not None:
-            yield from turns(tree, replace(at, trigger=trigger, data=NONE), legal, found.refused, depth - 1)
-            yield Turn((trigger,), kind.name, at.id)
-            return
+    named = _asked(kind, legal)
+    found = [Turn(named, kind.name, at.id)] if named else []
+    for trigger in _asked(kind, kind.births) if depth and not named else ():
+        chosen = kind.select(trigger, facets, tree, at.id, NONE)
+        if chosen.steps or chosen.refused is not None:
+            found += turns(tree, replace(at, trigger=trigger, data=NONE), legal, chosen.refused, depth - 1)
+            found.append(Turn((trigger,), kind.name, at.id))
+            break
+    yield from found
+    if REPORTED in legal:
+        yield _seen(kind, at.id, is_other=bool(found))
 
 
 def _past_guard(tree: Tree, arrival: Arrival, guard: Predicate, depth: int) -> Iterator[Turn]:
@@ -119,7 +149,8 @@ def _past_guard(tree: Tree, arrival: Arrival, guard: Predicate, depth: int) -> I
         setters = _setters(kind, guard.name)
         wanted = guard.value if isinstance(guard.value, tuple) else (guard.value,)
         value = or_list(tuple([str(one) for one in wanted if one is not None]))
-        sets = or_list(tuple([trigger for trigger in legal_triggers(tree, at) if trigger in setters])) if value else ""
+        asked = _asked(kind, legal_triggers(tree, at))
+        sets = or_list(tuple([trigger for trigger in asked if trigger in setters])) if value else ""
         if sets:
             yield Turn((), kind.name, at.id, f"{sets} at {kind.name} {at.id} with {guard.name} {value}")
     elif above.facets[guard.facet].base.phase in guard.phases:
@@ -132,9 +163,7 @@ def _past_guard(tree: Tree, arrival: Arrival, guard: Predicate, depth: int) -> I
 @lru_cache(maxsize=4096)
 def _setters(kind: Kind, attribute: str) -> frozenset[str]:
     """The triggers whose data can set an attribute."""
-    return frozenset(
-        t for t, fields in kind.fields.items() if t not in WHOLE and any(f.name == attribute for f in fields)
-    )
+    return frozenset(t for t, fields in kind.fields.items() if any(f.name == attribute for f in fields))
 
 
 def _until_view_ends(tree: Tree, kind: Kind, at: Arrival, index: int, depth: int) -> Iterator[Turn]:
@@ -161,16 +190,37 @@ def _own_way(tree: Tree, kind: Kind, arrival: Arrival, depth: int) -> Iterator[T
     index = _facet_of(kind, arrival.trigger)
     base = (kind.unborn if entity is None else entity.facets)[index].base
     goal = Goal(arrival.trigger, dies=not is_alive(entity) or arrival.trigger in kind.births)
+    turns_ = [*_instead(tree, kind, arrival)] if base.phase in kind.waiting[index] else []
     if way(kind, index, base, goal) is None:
+        if base.phase in kind.waiting[index] and kind.judge is not None:
+            yield from (
+                *turns_,
+                _seen(kind, arrival.id, is_other=bool(turns_)),
+                *_until_stalled(tree, kind, arrival.id),
+            )
         return
-    turns_: list[Turn] = []
     if entity is not None and base.phase != entity.facets[index].state.phase:
         turns_ += _until_view_ends(tree, kind, arrival, index, depth)
     turns_ += _along(tree, kind, arrival, index, goal, depth)
     blocked = _unmet(tree, kind, arrival.id, arrival.trigger)
     past = [*_guards(tree, arrival, blocked, depth)]
     if past or not blocked:
+        if base.phase in kind.waiting[index]:
+            turns_[1:] = [turn._replace(is_other=bool(turn.wait)) for turn in turns_[1:]]
         yield from (*turns_, *past)
+
+
+def _instead(tree: Tree, kind: Kind, arrival: Arrival) -> Iterator[Turn]:
+    """What may be asked of an entity that waits for an answer, with any data."""
+    moving = {row.trigger for facet in kind.table.facets for row in facet.rows if row.to != SAME}
+    entity = tree.entities[kind.name][arrival.id]
+    asked = tuple(
+        one
+        for one in _asked(kind, legal_triggers(tree, arrival))
+        if one in moving and kind.select(one, entity.facets, tree, arrival.id, NONE).steps
+    )
+    if asked:
+        yield Turn(asked, kind.name, arrival.id)
 
 
 @lru_cache(maxsize=4096)
@@ -189,12 +239,26 @@ class Goal(NamedTuple):
     dies: bool
 
 
+class WayStep(NamedTuple):
+    """One step on a way: the triggers that lead there, and whether any of them has guards."""
+
+    triggers: tuple[str, ...]
+    is_guarded: bool
+
+
 def _along(tree: Tree, kind: Kind, at: Arrival, index: int, goal: Goal, depth: int) -> list[Turn]:
     """The turns on the shortest way of one facet, and before each what its guards need; none if these cannot be met."""
     entity = tree.get(kind.name, at.id)
     base = (kind.unborn if entity is None else entity.facets)[index].base
     found: list[Turn] = []
-    for triggers, is_guarded in way(kind, index, base, goal) or ():
+    steps = way(kind, index, base, goal) or ()
+    if begins := _begun(kind, index, base, goal, steps):
+        found.append(Turn((), kind.name, at.id, f"once it is so: {', then '.join(begins)}, at {kind.name} {at.id}"))
+    for observed, is_guarded in steps:
+        triggers = _asked(kind, observed)
+        if not triggers:
+            found += [_seen(kind, at.id, is_other=bool(begins))] if kind.judge is not None else []
+            continue
         free = tuple([t for t in triggers if not _unmet(tree, kind, at.id, t)]) if is_guarded else triggers
         if not free:
             first = replace(at, trigger=triggers[0])
@@ -203,7 +267,25 @@ def _along(tree: Tree, kind: Kind, at: Arrival, index: int, goal: Goal, depth: i
                 return []
             found += past
         found.append(Turn(free or triggers[:1], kind.name, at.id))
-    return found
+    return [*found, *_until_stalled(tree, kind, at.id)]
+
+
+def _begun(kind: Kind, index: int, base: State, goal: Goal, steps: Sequence[WayStep]) -> list[str]:
+    """The observations that begin something at a base that waits for nothing, and those that follow; else none.
+
+    What others begin is news, such as `renewed`, and no state that could be seen already.
+    """
+    named: list[str] = []
+    if base.phase in kind.waiting[index]:
+        return named
+    for observed, _ in steps:
+        if _asked(kind, observed):
+            break
+        named.append(or_list(observed))
+        base = _after(kind, index, base, goal)[observed[0]]
+        if len(named) == 1 and base.phase not in kind.waiting[index]:
+            return []
+    return named
 
 
 def _guards(tree: Tree, at: Arrival, unmet: Sequence[Predicate], depth: int) -> Iterator[Turn]:
@@ -224,16 +306,10 @@ def _unmet(tree: Tree, kind: Kind, entity_id: str, trigger: str) -> list[Predica
 
 @lru_cache(maxsize=4096)
 def _guards_of(kind: Kind, trigger: str) -> tuple[tuple[Predicate, ...], ...]:
-    """The guards of each row of a trigger; none if a row has none."""
-    guards = tuple(row.when for facet in kind.table.facets for row in facet.rows if row.trigger == trigger)
+    """The guards of each row of a trigger; none if a row has none. What data must ask for does not count."""
+    rows = (row for facet in kind.table.facets for row in facet.rows if row.trigger == trigger)
+    guards = tuple(row.when for row in rows if True not in row.given.values())
     return guards if all(guards) else ()
-
-
-class WayStep(NamedTuple):
-    """One step on a way: the triggers that lead there, and whether any of them has guards."""
-
-    triggers: tuple[str, ...]
-    is_guarded: bool
 
 
 @lru_cache(maxsize=4096)
@@ -269,20 +345,21 @@ def _shortest(kind: Kind, index: int, base: State, goal: Goal) -> tuple[tuple[st
 def _is_there(machine: FacetMachine, base: State, goal: tuple[str, ...] | str) -> bool:
     if isinstance(goal, tuple):
         return base.phase in goal
-    return any(step.is_offered(base, base) for step in machine.steps[goal].get(base.phase, ()))
+    steps = machine.steps[goal].get(base.phase, ())
+    return any(step.is_offered(base, base) for step in steps if True not in step.row.given.values())
 
 
 def _after(kind: Kind, index: int, base: State, goal: Goal) -> dict[str, State]:
     """The bases that publishers can lead to from a base by the rows of the table, guards aside, by trigger."""
     machine, after = kind.machines[index], dict[str, State]()
-    facets = kind.written.facets[index : index + 1]  # a place has one facet more, which nobody moves from outside
-    written = {id(row) for facet in facets for row in facet.rows}
+    written = {(row.trigger, row.source) for facet in kind.written.facets[index : index + 1] for row in facet.rows}
     for trigger, by_phase in machine.steps.items():
         role = kind.roles[trigger]
         for step in by_phase.get(base.phase, ()) if role != "derived" else ():
             fails = role == "observation" and step.dest == machine.facet.accumulates_in != step.source
             ends = step.dest == DELETED and not goal.dies
-            left_out = step.row.to == FROM_DATA or id(step.row) not in written or fails or ends
+            opted = True in step.row.given.values()
+            left_out = step.row.to == FROM_DATA or (trigger, step.row.source) not in written or fails or ends or opted
             if not left_out and step.is_offered(base, base):
                 after.setdefault(trigger, step.result(base, step.row.given))
     return after

@@ -12,10 +12,12 @@ from phaseline.engine.core.intake import Arrival
 from phaseline.engine.core.timers import Schedule
 from phaseline.engine.core.transitions import REPEAT, Decision
 from phaseline.engine.core.tree import Tree
+from phaseline.machines.language.deadlines import counted_as
 from phaseline.schemas.records import Record, Rejection, Transition
 
 Move = tuple[str, str, str, str]
-"""A kind, a facet, the phase before, and the phase after. The phase before is empty for a new entity."""
+"""A kind, a facet, what the state before counts as (`counted_as`), and that after. The former is empty for a new
+entity."""
 Outcome = Literal["transitions", "partly", "rejected", "fault", "unchanged", "repeat"]
 """What became of an event. partly: a snapshot, some items of which were left out. repeat: or a timer that was over."""
 MOST_SOURCES = 500
@@ -159,7 +161,7 @@ def sum_of(parts: Sequence[Outcomes]) -> Outcomes:
 def move_of(record: Transition) -> Move:
     """What a transition counts as."""
     before = record.before
-    return record.entity.kind, record.facet, "" if before is None else before.phase, record.after.phase
+    return record.entity.kind, record.facet, "" if before is None else counted_as(before), counted_as(record.after)
 
 
 def outcome_of(decision: Decision, *, moved: bool) -> Outcome:

@@ -6,21 +6,28 @@ A piece of entities moves like by one event: what its records say depends on the
 after another one makes the same records, and so does an audit.
 """
 
-from collections.abc import Callable, Container, Iterable
+from collections.abc import Callable, Container, Iterable, Iterator
 from itertools import groupby
 from typing import NamedTuple
 
+from msgspec.structs import replace
+
 from phaseline.engine.core.changeset import Changeset, Origin
 from phaseline.engine.core.tables_change.change import WORD, TablesChange
+from phaseline.engine.core.timers import TimerChange, restart, timeout_of, timers_after
 from phaseline.engine.core.transitions import Decision, transitions
 from phaseline.engine.core.tree import Tree
 from phaseline.machines.compiler.retiring.state_map import TRIGGER, facet_states
-from phaseline.schemas.records import Cause, Entity, State
+from phaseline.machines.language.table import STALLED
+from phaseline.schemas.records import Cause, Entity, Mark, Rejection, State
 from phaseline.schemas.subjects import ancestor_id
 
 AT_ONCE = 200
 """The most entities whose bases move in one piece. With their timers, and what they change above, they mostly fit one
 batch. It may never change: the records follow from it."""
+MOVES, SHOWN_ANEW, STARTS = range(3)
+"""What becomes of an entity, in the order in which it does: its base moves, its views show something else, or only the
+time starts that its request may wait."""
 
 
 Reading = Callable[[Iterable[Entity]], Iterable[Entity]]
@@ -44,22 +51,26 @@ def pieces(
     """The entities that have to move, in the order in which they do. roots: only those of these trees.
 
     In each tree those whose base moves come first: nothing else can move them. Then come those of which the views show
-    something else. They may be shown rightly by then, so each of them is a piece of its own. The pieces are the same
-    whoever goes on.
+    something else. They may be shown rightly by then, so each of them is a piece of its own. Last come those that only
+    wait for an answer, whose time starts now. The pieces are the same whoever goes on.
     """
     names = list(tree.kinds)
-    found: list[tuple[str, bool, int, str]] = []
+    found: list[tuple[str, int, int, str]] = []
     for name in change.former:
         for entity in reading(tree.entities.get(name, {}).values()):
             root = ancestor_id(entity.id, 1)
-            changes = _changes(tree, entity, change) if roots is None or root in roots else []
+            if roots is not None and root not in roots:
+                continue
+            changes = _changes(tree, entity, change)
             if changes:
-                is_shown = all(to is None for _, _, to in changes)
-                found.append((root, is_shown, names.index(name), entity.id))
+                sort = SHOWN_ANEW if all(to is None for _, _, to in changes) else MOVES
+                found.append((root, sort, names.index(name), entity.id))
+            elif any(True for _ in _starts(tree, entity, change, 0)):
+                found.append((root, STARTS, names.index(name), entity.id))
     made: list[MovingPiece] = []
-    for (_, is_shown), group in groupby(sorted(found), key=lambda one: one[:2]):
+    for (_, sort), group in groupby(sorted(found), key=lambda one: one[:2]):
         members = [(names[number], entity_id) for _, _, number, entity_id in group]
-        size = 1 if is_shown else AT_ONCE
+        size = 1 if sort == SHOWN_ANEW else AT_ONCE
         made += (MovingPiece(tuple(members[start : start + size])) for start in range(0, len(members), size))
     return made
 
@@ -76,7 +87,40 @@ def move(tree: Tree, change: TablesChange, piece: MovingPiece, source: str) -> D
                 changeset.relocate(name, entity_id, index, to, origin)
     changeset.settle()
     cause = Cause(change.position, piece.event(change), source, "tables")
-    return transitions(changeset, cause)
+    decision = transitions(changeset, cause)
+    records, timers = decision.records, [*decision.timers]
+    done = {(one.entity.kind, one.entity.id) for one in records if not isinstance(one, Rejection)}
+    for name, entity_id in piece.members:
+        if (name, entity_id) not in done:
+            entity = tree.entities[name][entity_id]
+            if started := [*_starts(tree, entity, change, len(records))]:
+                timers += started
+                records.append(Mark(_with_timers(entity, started), cause, change.time))
+    return Decision(records, timers)
+
+
+def _starts(tree: Tree, entity: Entity, change: TablesChange, record: int) -> Iterator[TimerChange]:
+    """The timers of pending phases of an entity that do not run since the change. record: the index of its record."""
+    kind = tree.kinds[entity.kind]
+    if not kind.timed or entity.names != kind.names:
+        return
+    for index, facet in enumerate(entity.facets):
+        timeout = timeout_of(kind, index, facet)
+        if timeout is None or not timeout.deadline or STALLED in facet.base.conditions:
+            continue
+        timer = restart(
+            tree, kind, entity.id, index, facet, entity.attributes, change.time, record, fired=False,
+            silence_after=tree.silence_after,
+        )  # fmt: skip
+        if entity.timers_ns.get(timer.facet) != timer.due:
+            yield timer
+
+
+def _with_timers(entity: Entity, changes: Iterable[TimerChange]) -> Entity:
+    timers = entity.timers_ns
+    for each in changes:
+        timers = timers_after(timers, each)
+    return replace(entity, timers_ns=timers)
 
 
 def _changes(tree: Tree, entity: Entity, change: TablesChange) -> list[tuple[int, str, State | None]]:

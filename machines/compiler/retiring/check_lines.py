@@ -58,14 +58,18 @@ def _target(facet: Facet, line: Retired, phases: Sequence[str]) -> Iterator[str]
     elif line.to == DELETED:
         if line.condition is not None:
             yield f"{DELETED} has no conditions: remove condition="
-    elif line.condition is not None and (line.to, line.condition) not in {
-        (one.phase, one.condition) for one in facet.labels
-    }:
+    elif line.condition is not None and not _can_stand(facet, line.to, line.condition):
         known = [str(one.condition) for one in facet.labels if one.phase == line.to and one.condition]
         near = did_you_mean(str(line.condition), known)
         yield f"it leads to {line.to} [{line.condition}], which has no label{near}: add a label, or correct the name"
     elif not line.condition and own_condition(facet, line.to) is None and not stands_alone(facet, line.to):
         yield f"it leads to {line.to}, which has several conditions: choose one with condition="
+
+
+def _can_stand(facet: Facet, phase: str, condition: str) -> bool:
+    """Whether a condition can stand in a phase: it has a label there, or a row sets it while the phase stays."""
+    labelled = any((one.phase, one.condition) == (phase, condition) for one in facet.labels)
+    return labelled or any(row.sets == condition and phase in row.source for row in facet.rows)
 
 
 def _repeats(line: Retired, earlier: Sequence[Retired]) -> Iterator[str]:

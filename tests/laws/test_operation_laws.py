@@ -1,0 +1,150 @@
+"""Operations end, whatever is lost, late, doubled or out of order.
+
+Belongs here: laws over random lives of edge hosting with time that passes. Does not: single lives
+(`tests/pure/test_operations_end`).
+"""
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from phaseline.engine.core.timers import timeout_of
+from phaseline.machines.language.deadlines import DEADLINE
+from phaseline.machines.language.table import ABSENT, DELETED, STALLED
+from phaseline.schemas import codec, wire_codec
+from phaseline.schemas.records import Entity, Rejection, Transition
+from tests.support import edge_worlds
+from tests.support.virtual_clock import SECOND, Clock
+
+KINDS = edge_worlds.KINDS
+PLACES = (
+    ("cluster", "c"), ("node_pool", "c/p"), ("node", "c/p/a"), ("node", "c/p/b"), ("component", "c/k"),
+)  # fmt: skip
+TRIGGERS = {kind: tuple(KINDS[kind].event_types) for kind, _ in PLACES}
+PHASES = {kind: tuple(p for p in KINDS[kind].machines[0].phases if p != ABSENT) for kind, _ in PLACES}
+LIMIT = 1800
+STEP = st.tuples(
+    st.sampled_from(PLACES), st.integers(0, 999), st.integers(0, 999),
+    st.sampled_from((0, 0, 0, 1, 100, 900, 1800, 4000)), st.integers(0, 30), st.booleans(),
+)  # fmt: skip
+"""Where, which trigger, which phase, the seconds before it, what was seen or answered, whether it is said twice."""
+Step = tuple[tuple[str, str], int, int, int, int, bool]
+
+
+class Life:
+    """A tree, the time, and the records of each message."""
+
+    def __init__(self) -> None:
+        self.clock, self.now = Clock(KINDS), 1
+
+    def wait(self, seconds: int) -> list[Transition | Rejection]:
+        self.now += seconds
+        made = [
+            wire_codec.read(m.body) for b in self.clock.until(self.now * SECOND) for m in b if "timer" not in m.subject
+        ]
+        return [one for one in made if isinstance(one, Transition | Rejection)]
+
+    def say(self, kind: str, trigger: str, entity_id: str, /, **data: object) -> list[Transition | Rejection]:
+        body = {"specversion": "1.0", "id": "e", "source": "/t", "type": f"{kind}.{trigger}", "data": data}
+        subject = self.clock.processor.subjects.event(kind, trigger, entity_id).replace("pl.events", "pl.inbox.0")
+        messages = self.clock.store(self.now * SECOND, subject, codec.encode(body))
+        made = [wire_codec.read(m.body) for m in messages if not m.subject.startswith("pl.timer.")]
+        return [one for one in made if isinstance(one, Transition | Rejection)]
+
+    def play(self, step: Step) -> list[Transition | Rejection]:
+        (kind, entity_id), trigger, phase, seconds, told, twice = step
+        made = self.wait(seconds)
+        name = TRIGGERS[kind][trigger % len(TRIGGERS[kind])]
+        data: dict[str, object] = {"seen": told} if told % 3 == 0 else {"answers": told} if told % 3 == 1 else {}
+        if name in ("adopt", "reported"):
+            data["phase"] = PHASES[kind][phase % len(PHASES[kind])]
+        if name == "configure" and told % 2:
+            data["deadline"] = told * 10
+        if name == "delete" and told % 5 == 0:
+            data["abandon"] = True
+        if name == "snapshot":
+            data |= {"kind": "node" if kind != "node" else "x", "items": []}
+        for _ in range(1 + twice):
+            made += self.say(kind, name, entity_id, **data)
+        return made
+
+    @property
+    def alive(self) -> list[Entity]:
+        entities = self.clock.processor.tree.entities
+        found = [entities[kind].get(entity_id) for kind, entity_id in PLACES]
+        return [one for one in found if one is not None and one.facets[0].base.phase not in (ABSENT, DELETED)]
+
+
+def no_operation_lasts_longer_than_its_deadline(life: Life) -> None:
+    for entity in life.alive:
+        kind, facet = KINDS[entity.kind], entity.facets[0]
+        timeout = timeout_of(kind, 0, facet)
+        if timeout is None:
+            assert STALLED not in facet.base.conditions
+            assert "phase" not in entity.timers_ns
+        elif STALLED not in facet.base.conditions and entity.timers_ns.get("phase") is None:
+            tree = life.clock.processor.tree
+            above = [tree.above(entity.id, name) for name in (entity.kind, *kind.deadlines_above)]
+            assert any(one is not None and one.attributes.get(DEADLINE) == 0 for one in above), entity
+        elif STALLED not in facet.base.conditions:
+            assert entity.timers_ns["phase"] > life.now * SECOND - SECOND
+
+
+def ends_are_told_truly(made: list[Transition | Rejection]) -> None:
+    """A parent's end asserts nothing of its children."""
+    for one in made:
+        if (
+            isinstance(one, Transition)
+            and one.after.phase == DELETED
+            and (one.before is None or one.before.phase != DELETED)
+        ):
+            end = one.entity.attributes.get("end")
+            assert end == ("assumed" if one.trigger in ("owner_gone", "delete") else "seen"), one
+
+
+def a_report_of_the_phase_that_is_there_is_no_answer(life: Life) -> None:
+    for entity in life.alive:
+        base = entity.facets[0].base
+        if base.phase in KINDS[entity.kind].waiting[0] and entity.facets[0].state == base:
+            told = {"phase": base.phase, "conditions": list(base.conditions), "seen": life.clock.number}
+            assert life.say(entity.kind, "reported", entity.id, **told) == []
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(STEP, min_size=5, max_size=40))
+def test_over_random_lives(steps: list[Step]) -> None:
+    life = Life()
+    for step in steps:
+        ends_are_told_truly(life.play(step))
+        no_operation_lasts_longer_than_its_deadline(life)
+        a_report_of_the_phase_that_is_there_is_no_answer(life)
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.lists(STEP, min_size=5, max_size=30))
+def test_an_operator_reaches_every_stable_state_without_a_false_claim(steps: list[Step]) -> None:
+    """Whatever is there, its report is taken; and once the time is up, what should go can be asked to go."""
+    life = Life()
+    for step in steps:
+        life.play(step)
+    for kind, entity_id in PLACES:
+        for base in KINDS[kind].bases[0]:
+            known = life.clock.processor.tree.entities[kind].get(entity_id)
+            if known is None or known.facets[0].base.phase == DELETED:
+                break
+            if base.phase in (ABSENT, DELETED) or base.phase in KINDS[kind].waiting[0]:
+                continue
+            told = {"phase": base.phase, "conditions": list(base.conditions), "seen": life.clock.number}
+            life.say(kind, "reported", entity_id, **told)
+            found = life.clock.processor.tree.entities[kind][entity_id].facets[0].base
+            if found.phase != base.phase:
+                shown = life.clock.processor.tree.entities[kind][entity_id].facets[0].state
+                assert shown.phase == base.phase, (found, base, shown)
+    life.say("cluster", "configure", "c", deadline=LIMIT)
+    for kind, entity_id in PLACES[1:]:
+        life.say(kind, "configure", entity_id, deadline=LIMIT)
+    if any(one.kind == "cluster" for one in life.alive):
+        life.wait(2 * LIMIT)
+        assert not any(isinstance(one, Rejection) for one in life.say("cluster", "delete", "c"))
+        life.wait(2 * LIMIT)
+        assert not any(isinstance(one, Rejection) for one in life.say("cluster", "delete", "c", abandon=True))
+        assert life.alive == []

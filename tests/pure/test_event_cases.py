@@ -1,0 +1,125 @@
+"""Cases of operations that hung, made of public reports: our own, and those in the folder of conformance cases.
+
+Belongs here: reading such a case, and what is right after it. Does not: the laws (`tests/laws/test_operation_laws`).
+"""
+
+import json
+from typing import Any
+
+import pytest
+
+from phaseline.schemas import codec, wire_codec
+from phaseline.schemas.records import Rejection
+from tests.support.built_in_kinds import BUILT_IN_KINDS
+from tests.support.conformance import FOLDER
+from tests.support.virtual_clock import SECOND, Clock
+
+EVENTS = FOLDER / "public" / "events"
+
+
+def played(name: str) -> tuple[Clock, list[Rejection]]:
+    """The tree after the events of a case, one a second, and what was rejected."""
+    path = EVENTS / name / "events.jsonl"
+    if not path.is_file():
+        pytest.skip("the cases are not at hand")
+    clock, refused = Clock(BUILT_IN_KINDS), list[Rejection]()
+    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+        refused += said(clock, number, json.loads(line))
+    return clock, refused
+
+
+def said(clock: Clock, at: int, event: dict[str, Any]) -> list[Rejection]:
+    kind, _, trigger = event["type"].partition(".")
+    entity_id = event["subject"].partition("/")[2]
+    subject = clock.processor.subjects.event(kind, trigger, entity_id).replace("pl.events", "pl.inbox.0")
+    messages = clock.store(at * SECOND, subject, codec.encode(event))
+    found = [wire_codec.read(one.body) for one in messages if not one.subject.startswith("pl.timer.")]
+    return [one for one in found if isinstance(one, Rejection)]
+
+
+def ask(clock: Clock, at: int, what: str, **data: Any) -> list[Rejection]:
+    kind, trigger, entity_id = what.split(" ")
+    event = {"specversion": "1.0", "id": f"x{at}", "source": "/t", "type": f"{kind}.{trigger}", "data": data}
+    return said(clock, at, {**event, "subject": f"{kind}/{entity_id}"})
+
+
+def test_a_pool_that_is_scaled_in_part_takes_a_newer_request_and_ends_by_itself() -> None:
+    clock, refused = played("k01-partial-scaling")
+    assert refused == []
+    assert ask(clock, 20, "node_pool scale aks1/gpu", desired=3) == []
+    clock.until(4_000 * SECOND)
+    assert clock.shown("node_pool", "aks1/gpu") == "Scaling [Progressing, Stalled]"
+    assert clock.shown("cluster", "aks1") == "Running [Ok]"
+    assert ask(clock, 4_001, "node_pool delete aks1/gpu") == []
+
+
+def test_a_cluster_is_deleted_while_it_is_created() -> None:
+    clock, refused = played("k02-delete-while-creating")
+    assert clock.shown("cluster", "stuck1") == "Deleting [Progressing]"
+    assert clock.shown("cluster", "stuck2") == "Deleting [Progressing]"
+    [unknown] = refused
+    assert unknown.reason == "unknown_parent"
+    assert "reported at cluster stuck3 with the state you see" in unknown.message
+    assert "created" not in unknown.message
+
+
+def test_a_pool_whose_creation_failed_is_told_how_to_recover() -> None:
+    clock, refused = played("k11-degraded-pool-recovers")
+    assert [one.trigger for one in refused] == ["created", "scale"]
+    for one in refused:
+        assert "if it is there: reported at node_pool eks/ng with the state you see" in one.message
+        assert "recovered" not in one.message.partition("way out")[2]
+    assert ask(clock, 20, "node_pool reported eks/ng", phase="Running") == []
+    assert ask(clock, 21, "node_pool scale eks/ng", desired=0) == []
+
+
+def test_a_context_ends_whatever_comes_late() -> None:
+    clock, _ = played("e07-late-applied")
+    assert clock.shown("app_context", "a+b+v1+late/1") == "Terminated"
+    clock, _ = played("e04-no-cluster-config")
+    assert clock.shown("app_context", "p+c+v1+lc1/1746572129129870541") == "InstantiateFailed"
+
+
+def test_a_context_that_nobody_ends_is_stalled() -> None:
+    clock, _ = played("e01-placement-update")
+    clock.until(10_000 * SECOND)
+    assert clock.shown("app_context", "shop+web+v1+grp/1001") == "Updating [Stalled]"
+    assert clock.shown("app_context", "shop+web+v1+grp/1002") == "Instantiated"
+
+
+# ---- siblings of those cases, in our own words
+
+
+def test_a_node_that_is_being_updated_takes_a_newer_update_and_the_late_answer_to_the_first_is_stale() -> None:
+    clock = Clock(BUILT_IN_KINDS)
+    ask(clock, 1, "node reported edge/arm/pi4", phase="Running")
+    assert ask(clock, 2, "node update edge/arm/pi4", message="to 6.1") == []
+    assert ask(clock, 3, "node update edge/arm/pi4", message="to 6.6") == []
+    [late] = ask(clock, 4, "node updated edge/arm/pi4", answers=2)
+    assert late.reason == "stale"
+    assert ask(clock, 5, "node updated edge/arm/pi4", answers=3, version="6.6") == []
+    assert clock.shown("node", "edge/arm/pi4") == "Running [Ok]"
+
+
+@pytest.mark.parametrize("kind", ["node_pool", "node", "component"])
+def test_what_is_being_created_is_deleted_at_once_and_given_up_when_nobody_sees_it_go(kind: str) -> None:
+    clock = Clock(BUILT_IN_KINDS)
+    entity_id = {"node_pool": "site/p", "node": "site/p/n", "component": "site/dns"}[kind]
+    ask(clock, 1, "cluster reported site", phase="Running")
+    ask(clock, 2, "node_pool reported site/p", phase="Running") if kind == "node" else None
+    assert ask(clock, 3, f"{kind} create {entity_id}") == []
+    assert ask(clock, 4, f"{kind} delete {entity_id}") == []
+    assert ask(clock, 5, f"{kind} delete {entity_id}", abandon=True)[0].reason == "guard"
+    clock.until(1_804 * SECOND)
+    assert ask(clock, 1_805, f"{kind} delete {entity_id}", abandon=True) == []
+    assert clock.shown(kind, entity_id) == "Deleted"
+    assert ask(clock, 1_806, f"{kind} create {entity_id}") == []
+
+
+def test_a_report_that_names_a_pending_phase_again_and_again_does_not_keep_it_alive() -> None:
+    clock = Clock(BUILT_IN_KINDS)
+    ask(clock, 1, "cluster create far")
+    for at in range(100, 1_800, 100):
+        assert ask(clock, at, "cluster reported far", phase="Creating", conditions=["Progressing"]) == []
+    clock.until(1_801 * SECOND)
+    assert clock.shown("cluster", "far") == "Creating [Progressing, Stalled]"
