@@ -6,7 +6,7 @@ Belongs here: `Service`. Does not: requests (`app`), what keeps the fleet up to 
 import asyncio
 import json
 from collections import OrderedDict
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 from dataclasses import dataclass
 from functools import cached_property
@@ -96,6 +96,8 @@ class Service:
         """Whose turn it is to read the log."""
         self._failure: PhaselineError | None = None
         self._waits_for = "its NATS server has not answered yet"
+        self.cells: Mapping[str, Service] = {}
+        """It answers for one installation."""
         self.description = b"{}"
         """The description of the API, as JSON."""
         self.lists = Kept[tuple[int, str], list[Transition]](LISTS)
