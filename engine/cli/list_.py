@@ -20,7 +20,7 @@ from phaseline.engine.client import maps
 from phaseline.engine.client.client import Client
 from phaseline.engine.client.entity_view import EntityView
 from phaseline.engine.client.selection import Selector, by_id, order_of
-from phaseline.engine.log.latest import matches
+from phaseline.engine.log.state_view import matches
 from phaseline.engine.log.watch import chosen
 from phaseline.engine.log.when import Moment, When
 from phaseline.engine.unknown_parts import PartsOf, UnknownParts

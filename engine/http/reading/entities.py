@@ -23,9 +23,9 @@ from phaseline.engine.http.fleet import columns
 from phaseline.engine.http.fleet.fleet import LiveFleet
 from phaseline.engine.http.fleet.fleet_moment import FleetMoment
 from phaseline.engine.http.fleet.history import PastFleet
-from phaseline.engine.http.reading.parts import Part, answer, at, parts_of
+from phaseline.engine.http.reading.parts import AnswerPart, answer, at, parts_of
 from phaseline.engine.http.service import ViewAt
-from phaseline.engine.log import latest
+from phaseline.engine.log import latest, state_view
 from phaseline.engine.log.watch import RecordFilter, chosen
 from phaseline.engine.log.when import NOW, Moment
 from phaseline.machines.compiler.kinds import Kinds
@@ -90,11 +90,11 @@ async def entities(call: AnyCall) -> HttpAnswer:
     return answer(call, parts, body)
 
 
-Placed = tuple[Part, Transition]
+Placed = tuple[AnswerPart, Transition]
 """An entity, and the part that has it."""
 
 
-def _in_order(call: AnyCall, parts: Sequence[Part], found: Sequence[list[Transition]]) -> Iterator[Placed]:
+def _in_order(call: AnyCall, parts: Sequence[AnswerPart], found: Sequence[list[Transition]]) -> Iterator[Placed]:
     """The entities of all parts in the order that was asked for. Those of each part have it already."""
     values = call.values
     key: Callable[[Transition], Any] = by_id
@@ -137,7 +137,7 @@ async def listed(call: Call, view: ViewAt) -> list[Transition]:
             states = await view.states.states(kind, tree, choice.phase, deleted=values["deleted"])
             found += [one for one in states if fits is None or any(fits(facet.state) for facet in one.entity.facets)]
     if len(call.trees) > 1:
-        found = latest.in_order(found, None, deleted=True)
+        found = state_view.in_order(found, None, deleted=True)
     if selector is not EVERYTHING:
         selector.check(service.kinds, kind, found)
         found = [record for record in found if selector.selects(record.entity)]
@@ -288,7 +288,7 @@ async def fleet_of(call: Call, view: ViewAt) -> LiveFleet:
         return PastFleet(fleet, history.history.columns_at(place, len(fleet)), place)
     past = LiveFleet(call.service.kinds)
     for tree in trees:
-        latest.patterns(call.service.installation, kind, tree)
+        state_view.patterns(call.service.installation, kind, tree)
         for record in await view.states.states(kind, tree, deleted=True):
             past.apply(1, record)
     return past

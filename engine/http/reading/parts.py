@@ -18,7 +18,7 @@ from phaseline.schemas.records import timestamp
 NOT_KEPT = {"Cache-Control": "no-store"}
 
 
-class Part(NamedTuple):
+class AnswerPart(NamedTuple):
     """One installation in an answer. origin: the name of its cell; empty where there is one installation."""
 
     origin: str
@@ -30,12 +30,12 @@ class Part(NamedTuple):
         return {"cell": self.origin, **shown} if self.origin else shown
 
 
-async def parts_of(call: AnyCall, stand: int | Mapping[str, int] | None = None) -> Sequence[Part]:
+async def parts_of(call: AnyCall, stand: int | Mapping[str, int] | None = None) -> Sequence[AnswerPart]:
     """The entities of each installation that can be read, at the moment that is asked for. stand: of a former page."""
     service, when = call.service, call.values["at"]
     if not service.cells:
         view = await service.view(when if stand is None else str(stand), call.values["min"])
-        return [Part("", call, view)]
+        return [AnswerPart("", call, view)]
     try:
         places.check_common(service.cells, when)
     except BadSetting as error:
@@ -44,10 +44,10 @@ async def parts_of(call: AnyCall, stand: int | Mapping[str, int] | None = None) 
     asked = dict.fromkeys(loaded, when) if not isinstance(stand, Mapping) else {
         name: str(place) for name, place in stand.items() if name in loaded
     }  # fmt: skip
-    return [Part(name, call.within(name), await loaded[name].view(at)) for name, at in asked.items()]
+    return [AnswerPart(name, call.within(name), await loaded[name].view(at)) for name, at in asked.items()]
 
 
-def answer(call: AnyCall, parts: Sequence[Part], body: dict[str, Any] | bytes) -> HttpAnswer:
+def answer(call: AnyCall, parts: Sequence[AnswerPart], body: dict[str, Any] | bytes) -> HttpAnswer:
     """The answer: true at its moment, or with what it says of each cell."""
     cells: Mapping[str, Service] = call.service.cells
     if not cells:

@@ -19,6 +19,7 @@ from phaseline.engine.http.live.frames import COLUMNS, Form
 from phaseline.engine.http.live.hub import Channel, Topic
 from phaseline.engine.http.service import REACH, Service
 from phaseline.engine.log import latest
+from phaseline.engine.log.log import Log
 from phaseline.engine.log.watch import RecordFilter, chosen
 from phaseline.engine.log.when import NOW, START, Moment, parse
 from phaseline.schemas import codec
@@ -117,7 +118,7 @@ async def begins(service: Service, resumed: str | None, start: str | None) -> in
     else:
         named = parse(start)
         after = named - 1 if isinstance(named, int) else (await service.moment(start)).place
-    await service.check_kept(after + 1)
+    await Log(service.installation).check_held(after + 1)
     if after > fleet.place:
         await service.follower.reach(after, REACH)
     return max(after, 0)
