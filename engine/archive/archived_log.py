@@ -147,8 +147,23 @@ class ArchivedLog:
             yield steps
 
 
-async def first_event_from(installation: Installation, archive: Archive, moment: datetime) -> int:
+@asynccontextmanager
+async def opened(
+    installation: Installation, archive: Archive | None, span: Span, *, records: bool
+) -> AsyncIterator[ServerLog | ArchivedLog]:
+    """A part of the log of an installation, with its archive if there is one."""
+    if archive is None:
+        async with ServerLog.open(installation, span, records=records) as log:
+            yield log
+    else:
+        async with ArchivedLog.open(installation, archive, span, records=records) as both:
+            yield both
+
+
+async def first_event_from(installation: Installation, archive: Archive | None, moment: datetime) -> int:
     """The position of the first event stored at `moment` or later, in the archive or behind it."""
+    if archive is None:
+        return await first_event_after(installation, moment)
     wanted = int(moment.timestamp() * 1e9)
     for part in archive.manifest.parts:
         if part.until >= wanted or not part.until:

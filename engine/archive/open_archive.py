@@ -1,7 +1,7 @@
 """An archive to read: what the readers of a log ask it for.
 
 Belongs here: moments, states at a place, records on subjects, single events and records, from the parts of an archive.
-Does not: reading archive and stream as one (`log.archived.chain`), replaying (`archived_log`).
+Does not: reading archive and stream as one (`log.log`), replaying (`archived_log`).
 A part is read from its beginning. The states at a place are those at the head of the last part whose earlier records
 are all up to this place, and the records behind them.
 Whoever reads an archive may have other work to do in its event loop. So files are read in threads, a piece at a time,

@@ -6,13 +6,15 @@ them (`merging`, `cells_watch`), reading one installation (`phaseline.engine.cli
 
 import asyncio
 import re
-from collections.abc import AsyncIterator, Callable, Coroutine, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine, Mapping, Sequence
 from typing import Any, Literal, Self, TypeVar, overload
 
 from phaseline.engine.cells import places
 from phaseline.engine.cells.cells_watch import CellsWatch
-from phaseline.engine.cells.one_cell import InCell, Told, is_of_the_request, while_connected
+from phaseline.engine.cells.merging import Merged
+from phaseline.engine.cells.one_cell import CellRecord, InCell, Told, is_of_the_request, while_connected
 from phaseline.engine.cells.places import Places
+from phaseline.engine.cells.reading import Make, Reading
 from phaseline.engine.client.client import Client
 from phaseline.engine.client.connecting import Connecting
 from phaseline.engine.log.changes import Change
@@ -242,3 +244,40 @@ def check_name(name: str) -> None:
     if not NAME.fullmatch(name):
         problem = f"{name[:80]!r} is no name of a cell: up to 64 letters, digits, `_`, `-` and dots"
         raise BadSetting(name="cell", problem=problem)
+
+
+class ReadingCells(Reading):
+    """Several cells, as a command reads them."""
+
+    def __init__(self, cells: Cells) -> None:
+        """Read these, which are open."""
+        self._cells = cells
+        self._watch: CellsWatch[Any] | None = None
+
+    @property
+    def away(self) -> Mapping[str, PhaselineError]:  # noqa: D102  # as `Reading` says, and so are all below
+        return self._cells.away
+
+    async def clients(self) -> Mapping[str, Client]:  # noqa: D102
+        cells = self._cells
+        return {name: await cells.client(name) for name in cells.names if name not in cells.away}
+
+    async def each(self, read: Callable[[Client], Coroutine[Any, Any, T]]) -> Sequence[InCell[T]]:  # noqa: D102
+        return await self._cells.each(read)
+
+    async def follow(self, make: Make[T], told: Told) -> AsyncIterator[InCell[T]]:  # noqa: D102
+        async with Merged(self._cells.names, self._cells.client, make, follow=True, told=told) as values:
+            async for one in values:
+                yield one
+
+    async def watch(  # noqa: D102
+        self, kind: str | None, told: Told, *, start: Any, **which: Any
+    ) -> AsyncGenerator[list[CellRecord[Any]], None]:
+        async with self._cells.watch(kind, start=start, told=told, **which) as watch:
+            self._watch = watch
+            async for one in watch:
+                yield [one]
+
+    @property
+    def places(self) -> Places:  # noqa: D102
+        return {} if self._watch is None else self._watch.places

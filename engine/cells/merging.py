@@ -5,11 +5,12 @@ Belongs here: `Merged`, which waits for cells that cannot be read and says so. D
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import aclosing, contextmanager
 from typing import Any, Generic, Self, TypeVar
 
 from phaseline.engine.cells.one_cell import InCell, Told, is_of_the_request, while_connected
+from phaseline.engine.cells.reading import Make
 from phaseline.engine.client.client import Client
 from phaseline.schemas.errors import NatsUnreachable, PhaselineError
 
@@ -21,8 +22,6 @@ HELD = 1_000
 T = TypeVar("T")
 Connect = Callable[[str], Awaitable[Client]]
 """Gives the client of a cell, connected."""
-Make = Callable[[str, Client], AsyncIterator[T]]
-"""Gives the values of a cell. It is called again after an error that ended them."""
 
 
 class Merged(Generic[T]):

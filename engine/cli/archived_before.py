@@ -1,6 +1,6 @@
 """What a command that reads the log from its very start says where the first part of it was archived.
 
-Belongs here: looking, and the words. Does not: moments that the log cannot show any more (`log.archived.note`).
+Belongs here: looking, and the words. Does not: moments that the log cannot show any more (`engine.log.log`).
 The words stand on stderr, so JSON on stdout stays what it is.
 """
 
@@ -8,7 +8,7 @@ from collections.abc import Mapping
 
 from phaseline.engine.cli import terminal
 from phaseline.engine.client.client import Client
-from phaseline.engine.log.archived import note
+from phaseline.engine.log.log import Log
 from phaseline.engine.log.when import START
 from phaseline.schemas.records import timestamp
 
@@ -19,7 +19,7 @@ async def tell(clients: Mapping[str, Client], start: object) -> None:
         return
     for name, client in clients.items():
         installation = await client._session.installation()  # noqa: SLF001  # the client shows no notes of the log
-        found = None if installation.archive is not None else await note.last(installation)
+        found = None if installation.archive is not None else await Log(installation).trimmed()
         if found is not None:
             cell = f"cell {name}: " if name else ""
             how = "phaseline watch --nats URL --archive DIR" if name else "--archive DIR"

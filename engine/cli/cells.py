@@ -6,26 +6,25 @@ following them (`phaseline.engine.cells`), what a command prints of each.
 
 import asyncio
 import functools
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine, Mapping, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager, nullcontext
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 from click.core import ParameterSource
 
 from phaseline.engine import nats_context
 from phaseline.engine.cells import places
-from phaseline.engine.cells.one_cell import CellRecord, InCell
 from phaseline.engine.cells.places import Places
-from phaseline.engine.cli import broken_kinds, entity_name, options, terminal, undecided
+from phaseline.engine.cells.reading import Reading
+from phaseline.engine.cli import broken_kinds, entity_name, options, similar_ids, terminal, undecided
 from phaseline.engine.cli.connection import CONNECTION, flag
 from phaseline.engine.cli.help import Function, option
 from phaseline.engine.cli.output import NAME, Output
 from phaseline.engine.client.client import Client
 from phaseline.engine.client.session import Session
-from phaseline.engine.log.watch import Watch
 from phaseline.engine.log.when import When
 from phaseline.engine.settings import Settings
 from phaseline.machines.built_in import installed
@@ -43,10 +42,7 @@ from phaseline.schemas.errors import (
 
 if TYPE_CHECKING:
     from phaseline.engine.cells.cells import Cells
-    from phaseline.engine.cells.cells_watch import CellsWatch
-    from phaseline.engine.cells.merging import Make
 
-T = TypeVar("T")
 FORM = "write NAME=URL, or NAME=@CONTEXT, and after it #PREFIX if the prefix is not --prefix"
 
 
@@ -105,81 +101,6 @@ class StartType(options.WhenType):
         )
 
 
-class OpenedCells:
-    """One installation, or several cells, opened. The cell of the one has no name."""
-
-    def __init__(self, client: Client | None, cells: "Cells | None") -> None:
-        """One of the two is given."""
-        self._client, self._cells = client, cells
-
-    @property
-    def kinds(self) -> Kinds:
-        """The tables."""
-        return installed()
-
-    async def each(self, read: Callable[[Client], Coroutine[Any, Any, T]]) -> Sequence[InCell[T]]:
-        """What each of them answers; of several, those that can be read."""
-        if self._cells is not None:
-            return await self._cells.each(read)
-        assert self._client is not None
-        return [InCell("", await read(self._client))]
-
-    async def follow(self, make: "Make[T]", output: Output) -> AsyncIterator[InCell[T]]:
-        """The values that `make` gives for each of them, as they come."""
-        if self._cells is None:
-            assert self._client is not None
-            async for value in make("", self._client):
-                yield InCell("", value)
-            return
-        from phaseline.engine.cells.merging import Merged  # noqa: PLC0415  # few read several cells
-
-        names, connect = self._cells.names, self._cells.client
-        async with Merged(names, connect, make, follow=True, told=partial(tell, output)) as merged:
-            async for one in merged:
-                yield one
-
-    def watch(
-        self, kind: str | None, output: Output, *, start: When | Places, follow: bool, **which: Any
-    ) -> AsyncGenerator[list[CellRecord[Any]], None]:
-        """The records of all, as `client.watch` gives them. At the end of several says how to continue."""
-        if self._cells is not None:
-            told = partial(tell, output)
-            return _followed(self._cells.watch(kind, start=start, follow=follow, told=told, **which), output)
-        assert self._client is not None
-        assert not isinstance(start, Mapping)
-        return placed(self._client.watch(kind, start=start, follow=follow, **which))
-
-    async def tell_archived(self, start: object) -> None:
-        """Say whose log was archived, if a command begins at its very start."""
-        from phaseline.engine.cli import archived_before  # noqa: PLC0415  # not every command reads from the start
-
-        if self._cells is None:
-            assert self._client is not None
-            await archived_before.tell({"": self._client}, start)
-            return
-        cells = self._cells
-        there = {name: await cells.client(name) for name in cells.names if name not in cells.away}
-        await archived_before.tell(there, start)
-
-    async def having(self, entity_id: str) -> Sequence[str]:
-        """The cells that have an entity with this id."""
-        return [] if self._cells is None else await self._cells.having(entity_id)
-
-    def end(self, output: Output) -> Exit:
-        """Say which cells could not be read; the exit code of the command, which is that of their first error."""
-        away = {} if self._cells is None else self._cells.away
-        for name, error in away.items():
-            tell(output, name, error)
-        return next((exit_of(error) for error in away.values()), Exit.DONE)
-
-    def missing(self, error: PhaselineError) -> PhaselineError:
-        """The error for what no cell has. One that cannot be read may have it."""
-        away = {} if self._cells is None else self._cells.away
-        if not away:
-            return error
-        return NoAnswer.not_in_cells(missing=str(error).partition(": ")[0], away=", ".join(away))
-
-
 class Installations:
     """What a command is to read: one installation, or several cells."""
 
@@ -187,32 +108,37 @@ class Installations:
         """cells: empty for the one installation of `settings`."""
         self.settings, self.cells = settings, cells
 
+    @property
+    def kinds(self) -> Kinds:
+        """The tables."""
+        return installed()
+
     @asynccontextmanager
-    async def reading(self, about: str | None, at: When | None) -> AsyncIterator[OpenedCells]:
+    async def reading(self, about: str | None, at: When | None) -> AsyncIterator[Reading]:
         """Open them for a read of the latest states, or of those at a moment. Says at the end what is not decided.
 
         about: the id in whose tree the read is; None for all trees.
         """
-        if not self.cells:
-            async with undecided.reading(self.settings, about, at) as client:
-                yield OpenedCells(client, None)
-            return
-        async with self._cells() as cells:
-            there = {name: await cells.client(name) for name in cells.names if name not in cells.away}
-            async with undecided.beside(there, about, at):
-                yield OpenedCells(None, cells)
+        async with self.opened() as found:
+            there = await found.clients()
+            suggesting = nullcontext() if self.cells else similar_ids.suggested(there[""])
+            async with suggesting, undecided.beside(there, about, at):
+                yield found
 
     @asynccontextmanager
-    async def opened(self) -> AsyncIterator[OpenedCells]:
+    async def opened(self) -> AsyncIterator[Reading]:
         """Open them."""
-        if self.cells:
-            async with self._cells() as cells:
-                yield OpenedCells(None, cells)
+        if not self.cells:
+            async with Client.open(self.settings) as client:
+                yield Reading(client)
             return
-        async with Client.open(self.settings) as client:
-            yield OpenedCells(client, None)
+        from phaseline.engine.cells.cells import ReadingCells  # noqa: PLC0415  # few read several cells
 
-    def _cells(self) -> "Cells":
+        async with self.several() as cells:
+            yield ReadingCells(cells)
+
+    def several(self) -> "Cells":
+        """The cells, to be opened."""
         from phaseline.engine.cells.cells import Cells  # noqa: PLC0415  # few read several cells
         from phaseline.engine.client.connecting import Connecting  # noqa: PLC0415  # likewise
 
@@ -236,22 +162,16 @@ class Installations:
             raise click.BadParameter(problem, param_hint="--from") from None
 
 
-async def placed(watch: Watch[Any]) -> AsyncGenerator[list[CellRecord[Any]], None]:
-    """The records of a watch of one installation, with their places, as many at a time as are there."""
-    async with watch:
-        while found := await watch.batch():
-            yield [CellRecord("", *one) for one in found]
+def end(reading: Reading, output: Output) -> Exit:
+    """Say which cells could not be read; the exit code of the command, which is that of their first error."""
+    for name, error in reading.away.items():
+        tell(output, name, error)
+    return next((exit_of(error) for error in reading.away.values()), Exit.DONE)
 
 
-async def _followed(watch: "CellsWatch[Any]", output: Output) -> AsyncGenerator[list[CellRecord[Any]], None]:
-    """The records of a watch of several cells, one at a time. At the end says how to continue."""
-    async with watch:
-        try:
-            async for one in watch:
-                yield [one]
-        finally:
-            output.flush()
-            terminal.say(f"to continue after these records: --from {places.written(watch.places)}")
+def missing(away: Mapping[str, PhaselineError], error: PhaselineError) -> PhaselineError:
+    """The error for what no installation has. One that is away may have it."""
+    return NoAnswer.not_in_cells(missing=str(error).partition(": ")[0], away=", ".join(away)) if away else error
 
 
 def named(cell: str, shown: dict[str, Any]) -> dict[str, Any]:
@@ -320,13 +240,13 @@ def locating(function: Function) -> Function:
 
 async def _home(installations: Installations, entity_id: str) -> str:
     """The cell that has an entity; raises `UsageError` if several have it, `TreeUnknown`, `NoAnswer.not_in_cells`."""
-    async with installations.opened() as reading:
-        found = await reading.having(entity_id)
+    async with installations.several() as cells:
+        found = await cells.having(entity_id)
     if len(found) > 1:
         problem = f"{entity_id} is in the cells {', '.join(found)}: name the servers of one of them by --nats"
         raise click.UsageError(problem)
     if not found:
-        raise reading.missing(TreeUnknown(root=entity_id))
+        raise missing(cells.away, TreeUnknown(root=entity_id))
     terminal.say(f"in the cell {found[0]}")
     return found[0]
 

@@ -11,7 +11,7 @@ from typing import Any, Final, NamedTuple
 import click
 
 from phaseline.engine.cells.one_cell import InCell
-from phaseline.engine.cli import cells, names, options, render, selection, terminal
+from phaseline.engine.cli import archived_before, cells, names, options, render, selection, terminal
 from phaseline.engine.cli.cells import Installations
 from phaseline.engine.cli.help import Page
 from phaseline.engine.cli.layout import WIDE, Column
@@ -82,10 +82,11 @@ def changes(
         installations.check_common(param, when)
 
     async def work() -> int:
+        kinds = installations.kinds
         async with installations.opened() as reading:
-            await reading.tell_archived(start)
+            await archived_before.tell(await reading.clients(), start)
             read = await reading.each(lambda client: client.changes(start, end, tree=tree, kind=kind))
-            selector.check(reading.kinds, kind)
+            selector.check(kinds, kind)
             every = [InCell(cell, change) for cell, changes in read for change in changes]
             found = [one for one in every if selector.selects(one.value)] if selector.requirements else every
             if sort_by is not None:
@@ -95,12 +96,12 @@ def changes(
             if output.is_data:
                 for cell, change in found:
                     output.show(cells.named(cell, maps.change_map(change)), f"{change.kind}/{change.id}")
-                return reading.end(output)
-            described = render.Described(reading.kinds, ENGLISH)
+                return cells.end(reading, output)
+            described = render.Described(kinds, ENGLISH)
             output.table(COLUMNS, (ChangeRow(described, *one) for one in found))
             output.flush()
             terminal.say(summary(found))
-            return reading.end(output)
+            return cells.end(reading, output)
 
     return terminal.run(work())
 

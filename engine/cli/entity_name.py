@@ -1,7 +1,7 @@
 """The entity that a command is about, as its arguments: kind and id, both in one word, or the id alone.
 
 Belongs here: these arguments, and what a shell offers for them. Does not: the spelling of single names (`names`),
-which kind an id alone has (`phaseline.engine.log.resolve_kind`).
+which kind an id alone has (`phaseline.engine.log.latest`).
 """
 
 import functools

@@ -65,25 +65,26 @@ def get(
     wanted = Wanted(kind, entity_id, at, follow_on=follow)
 
     async def work() -> int:
+        kinds = installations.kinds
         async with installations.reading(entity_id, at) as reading:
             answers = await reading.each(wanted.read)
             found = {cell: one for cell, one in answers if isinstance(one, Got)}
             if not found:
-                raise reading.missing(next(one for _, one in answers if isinstance(one, NotFound)))
+                raise cells.missing(reading.away, next(one for _, one in answers if isinstance(one, NotFound)))
             for cell, one in found.items():
                 if output.is_data:
-                    shown = maps.entity_map(reading.kinds, one.last, lang, one.stale, one.unknown)
+                    shown = maps.entity_map(kinds, one.last, lang, one.stale, one.unknown)
                     output.show(cells.named(cell, shown), maps.name_of(one.last.entity))
                     continue
                 now = time_at(one.moment, cell)
                 place = [("cell", render.text_of(cell))] if cell else []
-                output.pairs([*place, *described(reading.kinds, one.last, lang, now, one.stale, one.unknown)])
+                output.pairs([*place, *described(kinds, one.last, lang, now, one.stale, one.unknown)])
             if not follow:
-                reading.end(output)
+                cells.end(reading, output)
                 return Exit.DONE
             output.flush()
-            async for cell, following_one in reading.follow(partial(wanted.follow, found), output):
-                following.show_one(cell, reading.kinds, following_one, output, lang)
+            async for cell, following_one in reading.follow(partial(wanted.follow, found), partial(cells.tell, output)):
+                following.show_one(cell, kinds, following_one, output, lang)
             return Exit.DONE
 
     return terminal.run(work())

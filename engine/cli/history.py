@@ -11,6 +11,7 @@ from typing import Final, NamedTuple
 
 import click
 
+from phaseline.engine.cells.reading import records_of
 from phaseline.engine.cli import cells, entity_name, options, render, similar_ids, terminal
 from phaseline.engine.cli.help import Page
 from phaseline.engine.cli.layout import Column
@@ -48,7 +49,7 @@ def history(
             name = kind or await client.kind_of(entity_id)
             records = client.history(name, entity_id, clock=clock)
             if output.is_data:
-                await show_records(client.kinds, cells.placed(records), None, output, lang)
+                await show_records(client.kinds, records_of(records), None, output, lang)
             else:
                 await _show(client, name, entity_id, records, output, lang)
             if isinstance(records, EventWatch):

@@ -20,7 +20,7 @@ from phaseline.engine.client import maps
 from phaseline.engine.client.client import Client
 from phaseline.engine.client.entity_view import EntityView
 from phaseline.engine.client.selection import Selector, by_id, order_of
-from phaseline.engine.log.latest import matches
+from phaseline.engine.log.state_view import matches
 from phaseline.engine.log.watch import chosen
 from phaseline.engine.log.when import Moment, When
 from phaseline.engine.unknown_parts import Parts, PartsOf
@@ -85,22 +85,23 @@ def list_(
         async with installations.reading(tree, at) as reading:
             if sort_by == selection.UNSORTED and not follow and not installations.cells:
                 await reading.each(partial(listing.print_unsorted, output, lang))
-                return reading.end(output)
+                return cells.end(reading, output)
             listed = dict(await reading.each(listing.read))
-            wanted.selector.check(reading.kinds, kind, [one for found in listed.values() for one in found.everything])
+            everything = [one for found in listed.values() for one in found.everything]
+            wanted.selector.check(installations.kinds, kind, everything)
             shown = [one for cell, found in listed.items() for one in found.lines(cell)]
             if sort_by not in (None, selection.UNSORTED):
-                key = order_of(reading.kinds, [one.record for one in shown], sort_by, kind, lang)
+                key = order_of(installations.kinds, [one.record for one in shown], sort_by, kind, lang)
                 shown.sort(key=lambda one: key(one.record))
             elif installations.cells and sort_by is None:
                 shown.sort(key=lambda one: by_id(one.record))
             now = max(0 if output.is_data else time_at(found.moment, cell) for cell, found in listed.items())
-            page = EntityLines(reading.kinds, output, lang, now)
+            page = EntityLines(installations.kinds, output, lang, now)
             page.print(shown)
             if not follow:
                 say_how_many(len(shown), output)
-                return reading.end(output)
-            async for _, one in reading.follow(partial(listing.follow, listed), output):
+                return cells.end(reading, output)
+            async for _, one in reading.follow(partial(listing.follow, listed), partial(cells.tell, output)):
                 page.add(one)
                 output.flush_when_idle()
             return Exit.DONE

@@ -16,7 +16,7 @@ import click
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from phaseline.engine.archive.archived_log import ArchivedLog, first_event_from
+from phaseline.engine.archive.archived_log import ArchivedLog, first_event_from, opened
 from phaseline.engine.archive.open_archive import Archive
 from phaseline.engine.cli import options
 from phaseline.engine.jetstream.streams import inspect
@@ -27,7 +27,7 @@ from phaseline.engine.replay.file_log import FileLog
 from phaseline.engine.replay.log_file import LogFile
 from phaseline.engine.replay.log_format import EventItem
 from phaseline.engine.replay.recorded_log import Span
-from phaseline.engine.replay.server_log import ServerLog, first_event_after
+from phaseline.engine.replay.server_log import ServerLog
 from phaseline.engine.settings import Settings
 from phaseline.machines.compiler.kinds import Kinds
 
@@ -93,23 +93,11 @@ async def of_server(
         archive = None if settings.archive is None else await Archive.of(settings.archive, installation)
         first, last = part.start or 1, part.end
         if isinstance(first, datetime):
-            first = await _first_from(installation, archive, first)
+            first = await first_event_from(installation, archive, first)
         if isinstance(last, datetime):
-            last = await _first_from(installation, archive, last) - 1
-        span = Span(part.root, first, last, partitions)
-        if archive is None:
-            async with ServerLog.open(installation, span, records=records) as log:
-                yield log
-        else:
-            async with ArchivedLog.open(installation, archive, span, records=records) as both:
-                yield both
-
-
-async def _first_from(installation: Installation, archive: Archive | None, moment: datetime) -> int:
-    """The position of the first event stored at `moment` or later."""
-    if archive is None:
-        return await first_event_after(installation, moment)
-    return await first_event_from(installation, archive, moment)
+            last = await first_event_from(installation, archive, last) - 1
+        async with opened(installation, archive, Span(part.root, first, last, partitions), records=records) as found:
+            yield found
 
 
 def of_file(

@@ -12,11 +12,11 @@ from phaseline.engine.cli.help import Page
 from phaseline.engine.cli.output import Output
 from phaseline.engine.jetstream.streams import inspect
 from phaseline.engine.jetstream.wire import Wire
+from phaseline.engine.log import latest
 from phaseline.engine.log import purge as purging
-from phaseline.engine.log import resolve_kind
-from phaseline.engine.log.archived import note
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.latest import Latest
+from phaseline.engine.log.log import Log
 from phaseline.engine.log.purge import Purge
 from phaseline.engine.publish.compose import default_source
 from phaseline.engine.settings import Settings
@@ -52,13 +52,13 @@ def purge(
     async def work() -> None:
         async with Wire.open(settings, name="phaseline-purge") as wire:
             installation = Installation(wire, await inspect(wire, settings), installed())
-            name = kind or await resolve_kind.find(Latest(installation), entity_id)
+            name = kind or await latest.find_kind(Latest(installation), entity_id)
             found = await purging.find(installation, name, entity_id, settings.request_timeout)
             if not dry_run and not found.is_empty:
                 if not yes:
                     _ask(found)
                 await purging.run(installation, found, default_source("cli"))
-            archived = await note.last(installation)
+            archived = await Log(installation).trimmed()
             _show(found, None if archived is None else archived.position, dry_run=dry_run, output=output)
 
     return terminal.run(work())

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import click
 
-from phaseline.engine.cli import archived_before, cells, names, options, publish, render, selection, terminal
+from phaseline.engine.cells.reading import records_of
+from phaseline.engine.cli import archived_before, names, options, publish, render, selection, terminal
 from phaseline.engine.cli.help import Page
 from phaseline.engine.cli.layout import Column
 from phaseline.engine.cli.output import Output
@@ -138,7 +139,7 @@ def list_(
                 show_summary(found if sort_by is None else by_field(found, sort_by, FIELDS), output)
                 return
             records = client.rejections(kind, start=start, follow=follow, tree=which["tree"], reason=which["reason"])
-            shown = await show_records(client.kinds, cells.placed(records), None, output)
+            shown = await show_records(client.kinds, records_of(records), None, output)
             if not output.is_data:
                 output.flush()
                 terminal.say(f"{shown:,} rejection{'' if shown == 1 else 's'}" if shown else "no rejections")

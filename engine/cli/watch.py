@@ -5,12 +5,14 @@ Belongs here: its options; printing the records of a `Watch`. Does not: reading 
 
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
+from functools import partial
 from typing import Any
 
 import click
 
+from phaseline.engine.cells import places
 from phaseline.engine.cells.one_cell import CellRecord
-from phaseline.engine.cli import cells, names, options, render, selection, terminal
+from phaseline.engine.cli import archived_before, cells, names, options, render, selection, terminal
 from phaseline.engine.cli.cells import Installations
 from phaseline.engine.cli.help import Page
 from phaseline.engine.cli.output import NAME, Output
@@ -64,12 +66,18 @@ def watch(
     begins = installations.begins(start)
 
     async def work() -> int:
+        kinds = installations.kinds
         async with installations.opened() as reading:
-            selector.check(reading.kinds, kind)
-            await reading.tell_archived(start)
-            records = reading.watch(kind, output, start=begins, follow=not no_follow, **which)
-            await show_records(reading.kinds, records, limit, output, lang, selector, [*installations.cells])
-            return reading.end(output)
+            selector.check(kinds, kind)
+            await archived_before.tell(await reading.clients(), start)
+            records = reading.watch(kind, partial(cells.tell, output), start=begins, follow=not no_follow, **which)
+            try:
+                await show_records(kinds, records, limit, output, lang, selector, [*installations.cells])
+            finally:
+                if reading.places:
+                    output.flush()
+                    terminal.say(f"to continue after these records: --from {places.written(reading.places)}")
+            return cells.end(reading, output)
 
     return terminal.run(work())
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from phaseline.engine import staleness, unknown_parts
 from phaseline.engine.client import product_views
 from phaseline.engine.explain.model import Explanation
-from phaseline.engine.log import latest, resolve_kind
+from phaseline.engine.log import latest, state_view
 from phaseline.engine.log.latest import Latest
 from phaseline.engine.log.state_view import StateView
 from phaseline.engine.log.watch import RecordFilter, chosen
@@ -105,10 +105,10 @@ class EntityView(Generic[M_co]):
             return
         choice, seen = chosen(self.kinds, kind, state, condition), set[tuple[str, str]]()
         RecordFilter(kind=kind, state=choice.phase, below=tree, choice=choice).check(self.kinds)
-        async for records in self._states.each(latest.patterns(self._states.installation, kind, tree)):
+        async for records in self._states.each(state_view.patterns(self._states.installation, kind, tree)):
             for record in records:
                 entity = record.entity
-                if (entity.kind, entity.id) in seen or not latest.matches(entity, choice.phase, deleted=deleted):
+                if (entity.kind, entity.id) in seen or not state_view.matches(entity, choice.phase, deleted=deleted):
                     continue
                 if choice.looks_at_conditions and not any(choice.selects(facet.state) for facet in entity.facets):
                     continue
@@ -153,7 +153,7 @@ class EntityView(Generic[M_co]):
 
         Raises `EntityUnknown`, `AmbiguousId`, `InvalidInput.invalid_id`.
         """
-        return await resolve_kind.find(self._states, entity_id, kind)
+        return await latest.find_kind(self._states, entity_id, kind)
 
     async def why(self, kind: str, entity_id: str) -> Explanation:
         """Why an entity is in its state: back to the events from outside. Raises `EntityUnknown`."""

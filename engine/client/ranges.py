@@ -7,7 +7,7 @@ Belongs here: resolving both ends, reading the records between them. Does not: m
 from collections.abc import AsyncIterator
 
 from phaseline.engine.client.session import Session
-from phaseline.engine.log import as_of, latest, log_records
+from phaseline.engine.log import as_of, log_records, state_view
 from phaseline.engine.log.as_of import AsOf
 from phaseline.engine.log.changes import Change, Changes
 from phaseline.engine.log.event_order import Clock, timeline_by_event
@@ -67,7 +67,7 @@ async def _between(
 ) -> AsyncIterator[list[Logged]]:
     """The transitions of a kind, of a tree, of both or of all, after one moment and up to another, many at a time."""
     installation = await session.installation()
-    for pattern in latest.patterns(installation, kind, tree):
+    for pattern in state_view.patterns(installation, kind, tree):
         subject = as_of.transition_filter(installation, pattern)
         async for some in log_records.batches(installation, subject, after.place, up_to.place):
             yield some

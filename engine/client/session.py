@@ -13,12 +13,11 @@ from phaseline.engine.jetstream.stream_reader import StreamReader
 from phaseline.engine.jetstream.streams import Layout, inspect, layout_of
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.log import as_of
-from phaseline.engine.log.archived import note
-from phaseline.engine.log.archived.chain import log_reader
 from phaseline.engine.log.as_of import AsOf
 from phaseline.engine.log.event_order import SERVER, Clock, EventWatch
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.latest import Latest
+from phaseline.engine.log.log import Log
 from phaseline.engine.log.watch import RecordFilter, Watch, feed_of
 from phaseline.engine.log.when import NOW, START, Moment, When, parse
 from phaseline.engine.publish.compose import default_source
@@ -101,10 +100,10 @@ class Session(msgspec.Struct):
 
     async def _reader(self, wanted: RecordFilter, start: int | str) -> StreamReader:
         installation = await self.installation()
-        filters = wanted.filters(installation)
+        log, filters = Log(installation), wanted.filters(installation)
         if installation.archive is None and start not in (NOW, START):
-            await note.check_kept(installation, parse(start))
-        return log_reader(installation, filters, start, feed_of(installation.prefix, filters))
+            await log.past(parse(start))
+        return log.reader(filters, start, feed_of(installation.prefix, filters))
 
     async def close(self) -> None:
         """End the watches that are still open, and disconnect. A second call does nothing."""

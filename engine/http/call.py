@@ -30,6 +30,10 @@ class Served(Protocol):
     def kinds(self) -> Kinds:
         """The tables."""
 
+    @property
+    def cells(self) -> Mapping[str, Service]:
+        """What answers for each cell; empty where there is one installation."""
+
     async def present(self) -> int | None:
         """The place at which answers about the present are true; None where there is no single one."""
 
@@ -51,6 +55,11 @@ class CallOf(Generic[S]):
     given: tuple[tuple[str, str], ...]
     """The parameters of the query as they were sent, sorted."""
     budgets: Budgets
+
+    def within(self, cell: str) -> "CallOf[Service]":
+        """The same request, about one of the cells."""
+        service = self.service.cells[cell]
+        return CallOf(service, self.request, self.values, self.caller, self.given, self.budgets)
 
     def charge(self, events: int = 1) -> None:
         """Take events from the budget of the caller, or of the address that sends; raises `InvalidInput`."""
@@ -87,6 +96,8 @@ class CallOf(Generic[S]):
 
 Call = CallOf[Service]
 """A request about one installation."""
+AnyCall = CallOf[Any]
+"""A request about one installation, or about several."""
 
 
 @dataclass(slots=True)
@@ -103,5 +114,5 @@ class HttpAnswer:
     headers: Mapping[str, str] = field(default_factory=dict)
 
 
-Handler = Callable[[CallOf[Any]], Awaitable[HttpAnswer | Response]]
+Handler = Callable[[AnyCall], Awaitable[HttpAnswer | Response]]
 """Answers a call, or raises one of our errors."""

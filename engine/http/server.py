@@ -7,12 +7,13 @@ their limits (`guard`), requests (`app`), the fleet (`service`).
 import asyncio
 import resource
 import socket
-from collections.abc import AsyncIterator, Iterator, Mapping
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any, Generic, NamedTuple, TypeVar
 
 import uvicorn
+from starlette.types import ASGIApp
 
 from phaseline.engine.http.access.access import Access, AccessSettings
 from phaseline.engine.http.app import HttpApp
@@ -31,20 +32,14 @@ STOP = 2
 """Seconds that requests may take to end when the server stops."""
 OWN, LEAST = 128, 8
 """Handles kept for the process, for probes and for the lobby; connections that there is room for in any case."""
+S = TypeVar("S", Service, CellsService)
 
 
-class Serving(NamedTuple):
-    """A server that listens. url: where."""
-
-    url: str
-    service: Service
-
-
-class ServingCells(NamedTuple):
-    """A server of several cells that listens. url: where."""
+class Serving(NamedTuple, Generic[S]):
+    """A server that listens. url: where. service: `Service`, or `CellsService`."""
 
     url: str
-    service: CellsService
+    service: S
 
 
 class _Server(uvicorn.Server):
@@ -76,51 +71,43 @@ class _Server(uvicorn.Server):
 async def serving(
     settings: Settings, kinds: Kinds, listen: str = HTTP_LISTEN, history: int = DEFAULT_HISTORY,
     access: AccessSettings | None = None,
-) -> AsyncIterator[Serving]:  # fmt: skip
+) -> AsyncIterator[Serving[Service]]:  # fmt: skip
     """Listen while the block runs, and follow the installation. Port 0 is any free port.
 
     history: how many transitions are kept in memory. access: who is let in.
     """
-    with _opened(listen, access) as (url, door, listening):
-        async with (
-            running(settings, kinds, history) as service,
-            _listening(HttpApp(service, door), listening, service.traffic.clients),
-        ):
-            try:
-                yield Serving(url, service)
-            finally:
-                service.close()
+    async with _served(running(settings, kinds, history), HttpApp, listen, access) as found:
+        yield found
 
 
 @asynccontextmanager
 async def serving_cells(
     cells: Mapping[str, Settings], kinds: Kinds, listen: str = HTTP_LISTEN, history: int = DEFAULT_HISTORY,
     access: AccessSettings | None = None,
-) -> AsyncIterator[ServingCells]:  # fmt: skip
+) -> AsyncIterator[Serving[CellsService]]:  # fmt: skip
     """As `serving`, for several cells, by name."""
-    with _opened(listen, access) as (url, door, listening):
-        async with (
-            running_cells(cells, kinds, history) as service,
-            _listening(CellsApp(service, door), listening, service.traffic.clients),
-        ):
-            try:
-                yield ServingCells(url, service)
-            finally:
-                service.close()
+    async with _served(running_cells(cells, kinds, history), CellsApp, listen, access) as found:
+        yield found
 
 
-@contextmanager
-def _opened(listen: str, access: AccessSettings | None) -> Iterator[tuple[str, Access, socket.socket]]:
-    """Where the server listens, who is let in, and the socket."""
+@asynccontextmanager
+async def _served(
+    starting: AbstractAsyncContextManager[S], app: Callable[[S, Access], ASGIApp], listen: str,
+    access: AccessSettings | None,
+) -> AsyncIterator[Serving[S]]:  # fmt: skip
     host, port = address_of(listen, "listen", HTTP_PORT)
     door = Access(access)
     door.check_listen(host)
     with bound(host, port, "listen") as listening:
-        yield url_of(host, listening), door, listening
+        async with starting as service, _listening(app(service, door), listening, service.traffic.clients):
+            try:
+                yield Serving(url_of(host, listening), service)
+            finally:
+                service.close()
 
 
 @asynccontextmanager
-async def _listening(app: HttpApp | CellsApp, listening: socket.socket, clients: Clients) -> AsyncIterator[None]:
+async def _listening(app: ASGIApp, listening: socket.socket, clients: Clients) -> AsyncIterator[None]:
     clients.room = _room()
     config = uvicorn.Config(
         app, http=GuardedConnection, ws="none", lifespan="off", log_config=None, access_log=False, server_header=False,

@@ -4,9 +4,8 @@ Belongs here: `Service`. Does not: requests (`app`), what keeps the fleet up to 
 """
 
 import asyncio
-import json
 from collections import OrderedDict
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 from dataclasses import dataclass
 from functools import cached_property
@@ -28,10 +27,8 @@ from phaseline.engine.http.traffic import Traffic
 from phaseline.engine.jetstream.api_reply import can_pass
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.log import as_of
-from phaseline.engine.log.archived import note
 from phaseline.engine.log.as_of import AsOf
 from phaseline.engine.log.installation import Installation
-from phaseline.engine.log.log_records import direct, message_in
 from phaseline.engine.log.when import NOW, START, Moment, Time, check_order, parse
 from phaseline.engine.publish.compose import default_source
 from phaseline.engine.settings import DEFAULT_HISTORY, Settings
@@ -96,6 +93,8 @@ class Service:
         """Whose turn it is to read the log."""
         self._failure: PhaselineError | None = None
         self._waits_for = "its NATS server has not answered yet"
+        self.cells: Mapping[str, Service] = {}
+        """It answers for one installation."""
         self.description = b"{}"
         """The description of the API, as JSON."""
         self.lists = Kept[tuple[int, str], list[Transition]](LISTS)
@@ -250,26 +249,6 @@ class Service:
         while True:
             await asyncio.sleep(LOOK)
             self._views = OrderedDict((place, one) for place, one in self._views.items() if one.kept <= CHANGED)
-
-    async def check_kept(self, place: int) -> None:
-        """Raise `NotFound.place_trimmed` if neither the log nor its archive holds what was at this place."""
-        installation = self.installation
-        if (archive := installation.archive) is not None:
-            if await archive.follow() and place <= archive.begins:
-                raise NotFound.place_trimmed(place=place, first=archive.begins + 1)
-            if place <= archive.place:
-                return
-        archived = await note.last(installation)
-        if archived is not None and place <= archived.place:
-            raise NotFound.place_trimmed(place=place, first=archived.place + 1)
-        first = int((await installation.wire.api(f"STREAM.INFO.{installation.layout.log}"))["state"]["first_seq"])
-        if place >= first:
-            return
-        reply = await direct(installation.wire, installation.layout.log, json.dumps({"seq": first}).encode())
-        subject = "" if reply is None else message_in(reply).subject
-        # A log begins with checkpoints and notes of tables; of the checkpoints, only the last one stays.
-        if not subject.startswith((f"{installation.prefix}.tables.", f"{installation.prefix}.mark.")):
-            raise NotFound.place_trimmed(place=place, first=first)
 
     def close(self) -> None:
         """Let all streams end."""

@@ -21,6 +21,8 @@ END_OF_BATCH = "204"
 """The status that ends the replies to a request for several messages."""
 SOURCE = b"\r\nNats-Stream-Source:"
 """The header of a message that a stream copied from another one."""
+NOT_FOUND = "404"
+"""The status where there is no such message."""
 NO_MESSAGE = 10037
 """The error code where the subject has no message."""
 
@@ -96,3 +98,16 @@ async def gather(wire: Wire, subject: str, body: dict[str, Any], timeout: float 
     if replies[-1].headers.get(frames.STATUS) == "503":
         raise NoResponders(subject=subject)
     return [reply for reply in replies if reply.headers.get(frames.STATUS) != END_OF_BATCH]
+
+
+async def direct(wire: Wire, where: str, payload: bytes = b"") -> Reply | None:
+    """Get a message directly from `<stream>` or `<stream>.<subject>`; None if there is no such message."""
+    subject = wire.api_subject(f"DIRECT.GET.{where}")
+    reply = await wire.request(subject, payload)
+    status = reply.headers.get(frames.STATUS)
+    if status == NOT_FOUND:
+        return None
+    if status is not None:
+        description = reply.headers.get(frames.DESCRIPTION, "")
+        raise ApiFailed(subject=subject, nats_code=int(status), err_code=0, description=description)
+    return reply

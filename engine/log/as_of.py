@@ -12,23 +12,13 @@ from typing import Self
 from phaseline.engine.core.message import BATCH_LIMIT
 from phaseline.engine.jetstream import frames
 from phaseline.engine.jetstream.api_reply import Reply
-from phaseline.engine.jetstream.direct_get import LastMessage, gather
+from phaseline.engine.jetstream.direct_get import NOT_FOUND, LastMessage, direct, gather
 from phaseline.engine.jetstream.stream_reader import reader_of
-from phaseline.engine.log.archived import note
+from phaseline.engine.log import foreign
 from phaseline.engine.log.archived.log_archive import LogArchive
-from phaseline.engine.log.archived.note import ArchiveNote
 from phaseline.engine.log.installation import Installation
-from phaseline.engine.log.latest import in_order, patterns
-from phaseline.engine.log.log_records import (
-    NOT_FOUND,
-    Logged,
-    direct,
-    history,
-    logged,
-    message_in,
-    record_in_log,
-    records_kept,
-)
+from phaseline.engine.log.log import Log
+from phaseline.engine.log.log_records import Logged, logged, record_in_log, records_kept
 from phaseline.engine.log.state_view import Pattern, StateView
 from phaseline.engine.log.when import END, Moment, Time, When, parse
 from phaseline.schemas import wire_codec
@@ -54,8 +44,13 @@ async def resolve(installation: Installation, when: When) -> Moment:
     if isinstance(when, Moment):
         return when
     named = parse(when)
-    if (archived := await _archived(installation, named)) is not None:
-        return archived
+    return await Log(installation).shown(
+        named, lambda: _in_stream(installation, named), lambda archive: archive.moment(named)
+    )
+
+
+async def _in_stream(installation: Installation, named: int | Time) -> Moment:
+    """The moment, from the stream."""
     end = int((await installation.wire.api(f"STREAM.INFO.{installation.layout.log}"))["state"]["last_seq"])
     place = max(0, min(named, end)) if isinstance(named, int) else await _place_at(installation, named, end)
     message = await _message(installation, place)
@@ -68,23 +63,6 @@ async def resolve(installation: Installation, when: When) -> Moment:
     if message is not None and not cut:
         return Moment(place, nanoseconds(message.headers[STORED]))
     return Moment(place - cut, await _time_of(installation, place - cut))
-
-
-async def _archived(installation: Installation, named: int | Time) -> Moment | None:
-    """The moment, from the archive, if the log no longer shows it; raises `NotInLog` if no archive is at hand."""
-    told = await note.last(installation)
-    if told is None or not told.covers(named):
-        return None
-    archive = _at_hand(installation, told, named)
-    await archive.follow()
-    return await archive.moment(named)
-
-
-def _at_hand(installation: Installation, told: ArchiveNote, named: int | Time) -> LogArchive:
-    """The archive; raises `NotInLog` if none is at hand."""
-    if installation.archive is None:
-        raise note.refusal(told, named)
-    return installation.archive
 
 
 async def _place_at(installation: Installation, named: Time, end: int) -> int:
@@ -105,7 +83,7 @@ async def _message(installation: Installation, place: int) -> Reply | None:
 
 def _records_to_cut(installation: Installation, message: Reply) -> int:
     """How many records of this message's event end here, if further records of the event follow; else 0."""
-    stored = message_in(message)
+    stored = foreign.message_in(message)
     if not stored.subject.startswith(f"{installation.prefix}.log."):
         return 0
     if record_in_log(installation.layout.log, stored) is None:
@@ -143,60 +121,29 @@ class AsOf(StateView):
         """The last transition of an entity; raises `EntityUnknown.entity_not_yet_known`."""
         found = await self.matching([self._pattern(kind, entity_id)])
         if not found:
-            raise EntityUnknown.entity_not_yet_known(kind=kind, id=entity_id, place=self.moment.place)
+            raise self.unknown([kind], entity_id)
         return found[0]
 
-    async def exists(self, kind: str, entity_id: str) -> bool:
-        """Whether the entity's first transition is at or before the moment."""
-        subject = transition_filter(self.installation, self._pattern(kind, entity_id))
-        wanted = json.dumps({"seq": 1, "next_by_subj": subject}).encode()
-        found = await direct(self.installation.wire, self.installation.layout.log, wanted)
-        if await self.archive() is not None:
-            return bool(await self.matching([self._pattern(kind, entity_id)]))
-        if found is None or (first := message_in(found)).sequence > self.moment.place:
-            return False
-        return logged(self.installation.layout.log, first) is not None or bool(
-            await self.matching([self._pattern(kind, entity_id)])
-        )
-
-    async def states(
-        self, kind: str | None = None, below: str | None = None, state: str | None = None, *, deleted: bool = False
-    ) -> list[Transition]:
-        """The entities of a kind, below an id and in a state, ids in natural order."""
-        return in_order(await self.matching(patterns(self.installation, kind, below)), state, deleted=deleted)
-
-    async def tree(self, root: str, *, deleted: bool = False) -> list[Transition]:
-        """`root` and all entities under it; raises `TreeUnknown.tree_not_yet_known`."""
-        found = await self.states(below=root, deleted=True)
-        if not found:
-            raise TreeUnknown.tree_not_yet_known(root=root, place=self.moment.place)
-        return in_order(found, None, deleted=deleted)
+    def unknown_tree(self, root: str) -> TreeUnknown:
+        """The error for a tree without entities then."""
+        return TreeUnknown.tree_not_yet_known(root=root, place=self.moment.place)
 
     async def matching(self, patterns: Sequence[Pattern]) -> list[Transition]:
         """The entities that at least one pattern selects. Few take one request; for many the log is read."""
         place = self.moment.place
         if place < 1:
             return []
-        archive = None if self.installation.archive is None else await self.archive()
-        if archive is None:
-            found = await self._in_log([transition_filter(self.installation, pattern) for pattern in patterns])
-            # The note is read last: the log may be trimmed while it is read.
-            archive = await self.archive()
-            if archive is None:
-                return found
-        return await archive.transitions([(pattern.kind, pattern.id) for pattern in patterns], place)
+        return await Log(self.installation).shown(
+            place, lambda: self._in_log(patterns), lambda archive: self._in_archive(archive, patterns)
+        )
 
-    async def archive(self) -> LogArchive | None:
-        """The archive, if the log no longer shows the moment; raises `NotInLog` if no archive is at hand."""
-        told = await note.last(self.installation)
-        if told is None or not told.covers(self.moment.place):
-            return None
-        found = _at_hand(self.installation, told, self.moment.place)
-        await found.follow()
-        return found
+    async def _in_archive(self, archive: LogArchive, patterns: Sequence[Pattern]) -> list[Transition]:
+        """The entities that at least one pattern selects, from the archive."""
+        return await archive.transitions([(pattern.kind, pattern.id) for pattern in patterns], self.moment.place)
 
-    async def _in_log(self, subjects: Sequence[str]) -> list[Transition]:
-        """The entities that at least one filter of LOG selects."""
+    async def _in_log(self, patterns: Sequence[Pattern]) -> list[Transition]:
+        """The entities that at least one pattern selects, from the stream."""
+        subjects = [transition_filter(self.installation, pattern) for pattern in patterns]
         place, log = self.moment.place, self.installation.layout.log
         wanted = {"multi_last": subjects, "up_to_seq": place}
         wire = self.installation.wire
@@ -213,10 +160,6 @@ class AsOf(StateView):
             async for one in records_kept(self.installation, message.subject, place):
                 _keep_last(found, one)
         return [one.record for one in found.values() if isinstance(one.record, Transition)]
-
-    async def history(self, kind: str, entity_id: str) -> list[Transition]:
-        """The transitions of one entity up to the moment, oldest first."""
-        return await history(self.installation, kind, entity_id, self.moment.place)
 
     def unknown(self, kinds: Sequence[str], entity_id: str) -> EntityUnknown:
         """The error for an id that names no entity of these kinds."""
@@ -235,7 +178,7 @@ def _message_in(log: str, reply: Reply) -> LastMessage | None:
     """The message in a reply; None if the reply says that there is none. Raises `ApiFailed`."""
     status = reply.headers.get(frames.STATUS)
     if status is None:
-        return message_in(reply)
+        return foreign.message_in(reply)
     if status not in (NOT_FOUND, TOO_MANY_SUBJECTS):
         description = reply.headers.get(frames.DESCRIPTION, "")
         raise ApiFailed(subject=log, nats_code=int(status), err_code=0, description=description)

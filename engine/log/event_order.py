@@ -11,7 +11,7 @@ from typing import Literal, NamedTuple
 
 from msgspec.structs import replace
 
-from phaseline.engine.log import latest, log_records
+from phaseline.engine.log import log_records, state_view
 from phaseline.engine.log.as_of import resolve, transition_filter
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.log_records import Logged
@@ -147,7 +147,7 @@ async def _read_in_order(installation: Installation, kind: str | None, below: st
     """All transitions of these entities by the publishers' clock."""
     end = await resolve(installation, NOW)
     found: list[tuple[int, Transition]] = []
-    for pattern in latest.patterns(installation, kind, below):
+    for pattern in state_view.patterns(installation, kind, below):
         read = log_records.records(installation, transition_filter(installation, pattern), 0, end.place)
         found += [(one.sequence, one.record) async for one in read if isinstance(one.record, Transition)]
     return in_event_order([record for _, record in sorted(found, key=lambda one: one[0])])

@@ -2,8 +2,9 @@
 
 The server sends the answer to a request to whatever subject the request names. So, on a server where publishers share
 the account of the workers, an acknowledgement or a copy of a stored message can be stored wherever somebody wants it.
-Belongs here: telling foreign messages from those of workers, finding the last message of a worker on a subject,
-saying once what was set aside. Does not: the contents of checkpoints, eras, leases and records.
+Belongs here: telling foreign messages from those of workers, the message in the answer to a direct get, finding the
+last message of a worker on a subject, saying once what was set aside. Does not: the contents of checkpoints, eras,
+leases and records.
 
 Workers write LOG by atomic batches and under the fence only. The server checks the headers of both before it stores
 anything, and an answer cannot have them. A copy that the server sends has `Nats-Stream`, which no worker writes.
@@ -15,6 +16,7 @@ from typing import NamedTuple
 
 from phaseline.engine import logs
 from phaseline.engine.core.message import COPY
+from phaseline.engine.jetstream import frames
 from phaseline.engine.jetstream.api_reply import Reply
 from phaseline.engine.jetstream.direct_get import LastMessage, last_message_from_leader
 from phaseline.engine.jetstream.reader import BUFFER, Stored
@@ -64,6 +66,14 @@ def is_json_copy(block: bytes | None) -> bool:
 def holds_copy(reply: Reply) -> bool:
     """Whether the message in the reply to a direct get is itself such an answer, so that it has the header twice."""
     return reply.block is not None and reply.block.count(COPY) > 1
+
+
+def message_in(reply: Reply) -> LastMessage:
+    """The message in the reply to a direct get, without the headers that the server appended to its own."""
+    own, _, appended = (reply.block or b"").rpartition(COPY)
+    headers = frames.read_headers(b"NATS/1.0" + COPY + appended)
+    block = own + b"\r\n\r\n" if own.strip() != b"NATS/1.0" else None
+    return LastMessage(reply.data, int(headers["Nats-Sequence"]), headers["Nats-Subject"], block)
 
 
 class Foreign(NamedTuple):

@@ -1,7 +1,7 @@
 """The latest states of an installation, read from STATE, and checks of the names in a request.
 
-Belongs here: `Latest`, the subjects that select entities, checks of kinds and ids. Does not: states at an earlier
-moment (`as_of`), future records (`watch`).
+Belongs here: `Latest`, the subjects that select entities, checks of kinds and ids, the kind of an id. Does not: states
+at an earlier moment (`as_of`), future records (`watch`).
 STATE copies the log a moment after each commit. So a state can be some milliseconds old, and for that time a part of a
 large cascade can be visible.
 """
@@ -10,18 +10,17 @@ import json
 from collections.abc import AsyncIterator, Sequence
 
 from phaseline.engine.core.intake import check_arity
-from phaseline.engine.jetstream.direct_get import origin
+from phaseline.engine.jetstream.direct_get import direct, origin
 from phaseline.engine.jetstream.stream_reader import read_all
+from phaseline.engine.log import foreign
 from phaseline.engine.log.installation import Installation
-from phaseline.engine.log.log_records import direct, history, last_transition, message_in, record_in_state
-from phaseline.engine.log.state_view import Pattern, StateView
-from phaseline.engine.log.when import END
+from phaseline.engine.log.log_records import last_transition, record_in_state
+from phaseline.engine.log.state_view import Pattern, StateView, patterns
 from phaseline.machines.compiler.kinds import Kind, Kinds
-from phaseline.machines.language.table import DELETED
 from phaseline.schemas.envelope import Invalid
-from phaseline.schemas.errors import EntityUnknown, InvalidInput, NameUnknown, TreeUnknown
-from phaseline.schemas.records import Entity, Record, Transition, own_facets
-from phaseline.schemas.subjects import BadSubject, check_id, natural, quoted_id
+from phaseline.schemas.errors import AmbiguousId, EntityUnknown, InvalidInput, NameUnknown
+from phaseline.schemas.records import Record, Transition
+from phaseline.schemas.subjects import BadSubject, check_id
 
 NO_KINDS = ("checkpoint", "mark")
 """Words in the place of the kind in subjects of STATE that name no kind."""
@@ -41,32 +40,11 @@ class Latest(StateView):
         reply = await direct(installation.wire, f"{installation.layout.state}.{subject}")
         record = None
         if reply is not None:
-            record = record_in_state(installation.layout.state, message_in(reply))
+            record = record_in_state(installation.layout.state, foreign.message_in(reply))
             record = record or await last_transition(installation, subject)
         if not isinstance(record, Transition):
             raise EntityUnknown(kind=kind, id=entity_id)
         return record
-
-    async def exists(self, kind: str, entity_id: str) -> bool:
-        """Whether the entity is known."""
-        try:
-            await self.last(kind, entity_id)
-        except EntityUnknown:
-            return False
-        return True
-
-    async def states(
-        self, kind: str | None = None, below: str | None = None, state: str | None = None, *, deleted: bool = False
-    ) -> list[Transition]:
-        """The entities of a kind, below an id and in a state, ids in natural order."""
-        return in_order(await self.matching(patterns(self.installation, kind, below)), state, deleted=deleted)
-
-    async def tree(self, root: str, *, deleted: bool = False) -> list[Transition]:
-        """`root` and all entities under it; raises `TreeUnknown`."""
-        found = await self.states(below=root, deleted=True)
-        if not found:
-            raise TreeUnknown(root=root)
-        return in_order(found, None, deleted=deleted)
 
     async def matching(self, patterns: Sequence[Pattern]) -> list[Transition]:
         """The entities that at least one pattern selects."""
@@ -93,44 +71,13 @@ class Latest(StateView):
                         found.append(record)
                 yield found
 
-    async def history(self, kind: str, entity_id: str) -> list[Transition]:
-        """The transitions of one entity, oldest first."""
-        return await history(self.installation, kind, entity_id, END)
-
-    def unknown(self, kinds: Sequence[str], entity_id: str) -> EntityUnknown:
-        """The error for an id that names no entity of these kinds."""
-        return EntityUnknown(id=entity_id, kind=" or ".join(kinds))
-
 
 async def copied(installation: Installation) -> int:
     """The place in LOG up to which STATE has copied all, at least. A watch that starts after it misses nothing."""
     wire, stream = installation.wire, installation.layout.state
     last = int((await wire.api(f"STREAM.INFO.{stream}"))["state"]["last_seq"])
     reply = await direct(wire, stream, json.dumps({"seq": last}).encode()) if last else None
-    return 0 if reply is None else origin(message_in(reply).block or reply.block)
-
-
-def in_order(found: Sequence[Transition], state: str | None, *, deleted: bool) -> list[Transition]:
-    """The entities that match, ids in natural order."""
-    matching = [record for record in found if matches(record.entity, state, deleted=deleted)]
-    return sorted(matching, key=lambda record: (natural(record.entity.id), record.entity.kind))
-
-
-def matches(entity: Entity, state: str | None, *, deleted: bool) -> bool:
-    """Whether a facet of the entity is in `state`. Without a state: whether it exists, or `deleted` is true."""
-    if state is not None:
-        return any(facet.state.phase == state for facet in entity.facets)
-    if deleted or entity.facets[0].state.phase != DELETED:
-        return True
-    return any(facet.state.phase != DELETED for facet in own_facets(entity))
-
-
-def patterns(installation: Installation, kind: str | None, below: str | None) -> list[Pattern]:
-    """The patterns of a kind's entities, below an id; None means all. Raises `InvalidInput` if none can exist."""
-    if below is None:
-        return [Pattern("*", kind or "*", ">")]
-    partition, tokens = installation.partition_of(below), quoted_id(below)
-    return [Pattern(partition, kind or "*", f"{tokens}{end}") for end in ends(installation.kinds, kind, below)]
+    return 0 if reply is None else origin(foreign.message_in(reply).block or reply.block)
 
 
 def state_filters(installation: Installation, kind: str | None, below: str | None) -> Sequence[str]:
@@ -140,16 +87,6 @@ def state_filters(installation: Installation, kind: str | None, below: str | Non
 
 def _state_filter(installation: Installation, pattern: Pattern) -> str:
     return f"{installation.prefix}.state.{pattern.partition}.{pattern.kind}.{pattern.id}"
-
-
-def ends(kinds: Kinds, kind: str | None, below: str) -> list[str]:
-    """The endings with which `below` selects itself and all below it; raises `InvalidInput` if none can exist."""
-    parts = below.count("/") + 1
-    arities = {one.arity for one in kinds.values() if kind in (None, one.name)}
-    endings = [*([""] if parts in arities else []), *([".>"] if any(arity > parts for arity in arities) else [])]
-    if not endings:
-        raise InvalidInput.invalid_id(problem=f"no {kind or 'kind'} can be under {below!r}: its ids are shorter")
-    return endings
 
 
 def check_kind(kinds: Kinds, kind: str) -> Kind:
@@ -176,3 +113,31 @@ def check_tree(below: str) -> None:
         check_id(below)
     except BadSubject as error:
         raise InvalidInput.invalid_id(problem=f"{below!r} can be no id: {error}") from None
+
+
+async def find_kind(view: StateView, entity_id: str, kind: str | None = None) -> str:
+    """The kind of the entity `entity_id` in this view: `kind` if given, else the kind of the only entity with this id.
+
+    Raises `NameUnknown` and `InvalidInput` for an id that no entity can have, `EntityUnknown` if no entity has it,
+    `AmbiguousId` if several have it.
+    """
+    kinds = view.installation.kinds
+    candidates = [kind] if kind is not None else kinds_of_length(kinds, entity_id)
+    for name in candidates:
+        check_name(kinds, name, entity_id)
+    existing = [name for name in candidates if await view.exists(name, entity_id)]
+    if len(existing) > 1:
+        raise AmbiguousId(id=entity_id, kinds=" and a ".join(existing), kind=existing[0])
+    if not existing:
+        raise view.unknown(candidates, entity_id)
+    return existing[0]
+
+
+def kinds_of_length(kinds: Kinds, entity_id: str) -> list[str]:
+    """The kinds whose ids have as many parts as this id; raises `InvalidInput.invalid_id` if there is none."""
+    parts = entity_id.count("/") + 1
+    names = [kind.name for kind in kinds.values() if kind.arity == parts]
+    if not names:
+        shapes = ", ".join(dict.fromkeys("/".join(f"<{name}>" for name in kind.table.id) for kind in kinds.values()))
+        raise InvalidInput.invalid_id(problem=f"{entity_id!r} is no id of any kind: they look like {shapes}")
+    return names

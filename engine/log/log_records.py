@@ -10,25 +10,22 @@ from collections.abc import AsyncIterator, Sequence
 from operator import itemgetter
 from typing import Any, NamedTuple
 
-from phaseline.engine.core.message import COPY, Headers
+from phaseline.engine.core.message import Headers
 from phaseline.engine.core.tables_change import change
-from phaseline.engine.jetstream import frames
-from phaseline.engine.jetstream.api_reply import Reply
-from phaseline.engine.jetstream.direct_get import LastMessage
+from phaseline.engine.jetstream.direct_get import LastMessage, direct
 from phaseline.engine.jetstream.reader import BUFFER, Stored
 from phaseline.engine.jetstream.stream_reader import StreamReader, reader_of
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.log import foreign
-from phaseline.engine.log.archived.chain import log_reader
 from phaseline.engine.log.installation import Installation
+from phaseline.engine.log.log import Log
 from phaseline.engine.log.when import END
 from phaseline.schemas import codec, losses, wire_codec
 from phaseline.schemas.cloudevents import binary_mode
-from phaseline.schemas.errors import ApiFailed, NewerRecord, NotFound
+from phaseline.schemas.errors import NewerRecord, NotFound
 from phaseline.schemas.records import EntityAfter, Mark, Record, Rejection, Transition, nanoseconds, timestamp
 from phaseline.schemas.templates import reading
 
-NOT_FOUND = "404"
 NO_RECORD = (ValueError, KeyError, TypeError, AttributeError)
 """What is raised where a body holds no record."""
 
@@ -65,7 +62,7 @@ async def record_at(installation: Installation, sequence: int) -> Logged:
     log = installation.layout.log
     asked = json.dumps({"seq": sequence}).encode()
     reply = await direct(installation.wire, log, asked) if 0 < sequence < END else None
-    message = None if reply is None else message_in(reply)
+    message = None if reply is None else foreign.message_in(reply)
     is_record = message is not None and message.subject.startswith(f"{installation.prefix}.log.")
     found = logged(log, message) if message is not None and is_record else None
     if found is None and installation.archive is not None:
@@ -125,7 +122,7 @@ async def records(installation: Installation, filter_: str, after: int, up_to: i
 
 def batches(installation: Installation, filter_: str, after: int, up_to: int) -> AsyncIterator[list[Logged]]:
     """The same, as many at a time as are there."""
-    return _batches(installation, log_reader(installation, [filter_], after + 1), after, up_to)
+    return _batches(installation, Log(installation).reader([filter_], after + 1), after, up_to)
 
 
 async def records_kept(installation: Installation, filter_: str, up_to: int) -> AsyncIterator[Logged]:
@@ -187,14 +184,6 @@ def take_logged(stream: str, messages: deque[Stored]) -> list[Logged]:
         if one is not None:
             found.append(one)
     return found
-
-
-def message_in(reply: Reply) -> LastMessage:
-    """The message in the reply to a direct get, without the headers that the server appended to its own."""
-    own, _, appended = (reply.block or b"").rpartition(COPY)
-    headers = frames.read_headers(b"NATS/1.0" + COPY + appended)
-    block = own + b"\r\n\r\n" if own.strip() != b"NATS/1.0" else None
-    return LastMessage(reply.data, int(headers["Nats-Sequence"]), headers["Nats-Subject"], block)
 
 
 def record_in_log(stream: str, message: LastMessage | Stored) -> Record | None:
@@ -315,16 +304,3 @@ def read_record(body: dict[str, Any]) -> Transition | Rejection:
     if isinstance(record, Mark):
         raise TypeError("found a mark where only transitions and rejections are read")
     return record
-
-
-async def direct(wire: Wire, where: str, payload: bytes = b"") -> Reply | None:
-    """Get a message directly from `<stream>` or `<stream>.<subject>`; None if there is no such message."""
-    subject = wire.api_subject(f"DIRECT.GET.{where}")
-    reply = await wire.request(subject, payload)
-    status = reply.headers.get(frames.STATUS)
-    if status == NOT_FOUND:
-        return None
-    if status is not None:
-        description = reply.headers.get(frames.DESCRIPTION, "")
-        raise ApiFailed(subject=subject, nats_code=int(status), err_code=0, description=description)
-    return reply

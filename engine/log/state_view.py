@@ -1,15 +1,21 @@
-"""The protocol for reading an installation's entities at one moment.
+"""Reading an installation's entities at one moment.
 
-Belongs here: `StateView`. Does not: its two implementations (`latest`, `as_of`).
+Belongs here: `StateView`, what all views have in common, the patterns that select entities, their order. Does not:
+where the entities are read (`latest`, `as_of`).
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
+from phaseline.engine.log import log_records
 from phaseline.engine.log.installation import Installation
-from phaseline.engine.log.when import Moment
-from phaseline.schemas.errors import EntityUnknown
-from phaseline.schemas.records import Transition
+from phaseline.engine.log.when import END, Moment
+from phaseline.machines.compiler.kinds import Kinds
+from phaseline.machines.language.table import DELETED
+from phaseline.schemas.errors import EntityUnknown, InvalidInput, TreeUnknown
+from phaseline.schemas.records import Entity, Transition, own_facets
+from phaseline.schemas.subjects import natural, quoted_id
 
 
 class Pattern(NamedTuple):
@@ -20,7 +26,7 @@ class Pattern(NamedTuple):
     id: str
 
 
-class StateView(Protocol):
+class StateView(ABC):
     """The entities of an installation at one moment.
 
     For each entity a read returns its last transition at that moment. The transition holds the whole entity.
@@ -30,11 +36,13 @@ class StateView(Protocol):
     moment: Moment | None
     """The moment that the view shows; None for the latest states at each read."""
 
+    @abstractmethod
     async def last(self, kind: str, entity_id: str) -> Transition:
         """The last transition of an entity; raises `EntityUnknown`."""
 
-    async def exists(self, kind: str, entity_id: str) -> bool:
-        """Whether the entity is known."""
+    @abstractmethod
+    async def matching(self, patterns: Sequence[Pattern]) -> list[Transition]:
+        """The entities that at least one pattern selects, deleted ones included, in any order."""
 
     async def states(
         self, kind: str | None = None, below: str | None = None, state: str | None = None, *, deleted: bool = False
@@ -43,15 +51,66 @@ class StateView(Protocol):
 
         below: this entity and those below it. deleted: include deleted entities.
         """
+        return in_order(await self.matching(patterns(self.installation, kind, below)), state, deleted=deleted)
 
     async def tree(self, root: str, *, deleted: bool = False) -> list[Transition]:
         """`root` and all entities below it, ids in natural order; raises `TreeUnknown`."""
+        found = await self.states(below=root, deleted=True)
+        if not found:
+            raise self.unknown_tree(root)
+        return found if deleted else [one for one in found if matches(one.entity, None, deleted=False)]
 
-    async def matching(self, patterns: Sequence[Pattern]) -> list[Transition]:
-        """The entities that at least one pattern selects, deleted ones included, in any order."""
+    async def exists(self, kind: str, entity_id: str) -> bool:
+        """Whether the entity is known."""
+        try:
+            await self.last(kind, entity_id)
+        except EntityUnknown:
+            return False
+        return True
 
     async def history(self, kind: str, entity_id: str) -> list[Transition]:
-        """The transitions of one entity that the log holds, oldest first."""
+        """The transitions of one entity that the log holds, up to the moment, oldest first."""
+        return await log_records.history(
+            self.installation, kind, entity_id, END if self.moment is None else self.moment.place
+        )
 
     def unknown(self, kinds: Sequence[str], entity_id: str) -> EntityUnknown:
         """The error for an id that names no entity of these kinds."""
+        return EntityUnknown(id=entity_id, kind=" or ".join(kinds))
+
+    def unknown_tree(self, root: str) -> TreeUnknown:
+        """The error for a tree without entities."""
+        return TreeUnknown(root=root)
+
+
+def in_order(found: Sequence[Transition], state: str | None, *, deleted: bool) -> list[Transition]:
+    """The entities that match, ids in natural order."""
+    matching = [record for record in found if matches(record.entity, state, deleted=deleted)]
+    return sorted(matching, key=lambda record: (natural(record.entity.id), record.entity.kind))
+
+
+def matches(entity: Entity, state: str | None, *, deleted: bool) -> bool:
+    """Whether a facet of the entity is in `state`. Without a state: whether it exists, or `deleted` is true."""
+    if state is not None:
+        return any(facet.state.phase == state for facet in entity.facets)
+    if deleted or entity.facets[0].state.phase != DELETED:
+        return True
+    return any(facet.state.phase != DELETED for facet in own_facets(entity))
+
+
+def patterns(installation: Installation, kind: str | None, below: str | None) -> list[Pattern]:
+    """The patterns of a kind's entities, below an id; None means all. Raises `InvalidInput` if none can exist."""
+    if below is None:
+        return [Pattern("*", kind or "*", ">")]
+    partition, tokens = installation.partition_of(below), quoted_id(below)
+    return [Pattern(partition, kind or "*", f"{tokens}{end}") for end in ends(installation.kinds, kind, below)]
+
+
+def ends(kinds: Kinds, kind: str | None, below: str) -> list[str]:
+    """The endings with which `below` selects itself and all below it; raises `InvalidInput` if none can exist."""
+    parts = below.count("/") + 1
+    arities = {one.arity for one in kinds.values() if kind in (None, one.name)}
+    endings = [*([""] if parts in arities else []), *([".>"] if any(arity > parts for arity in arities) else [])]
+    if not endings:
+        raise InvalidInput.invalid_id(problem=f"no {kind or 'kind'} can be under {below!r}: its ids are shorter")
+    return endings

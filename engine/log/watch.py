@@ -11,7 +11,7 @@ import msgspec
 
 from phaseline.engine.jetstream.reader import Stored
 from phaseline.engine.jetstream.stream_reader import StreamReader
-from phaseline.engine.log import latest
+from phaseline.engine.log import latest, state_view
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.log_records import Logged, take_logged
 from phaseline.engine.log.when import NOW, START, Moment, Time, When, parse
@@ -103,7 +103,7 @@ class RecordFilter(msgspec.Struct, frozen=True):
             return [quoted_id(self.id)]
         if self.below is None:
             return [">"]
-        return [f"{quoted_id(self.below)}{end}" for end in latest.ends(kinds, self.kind, self.below)]
+        return [f"{quoted_id(self.below)}{end}" for end in state_view.ends(kinds, self.kind, self.below)]
 
     def _rejection_ends(self) -> list[str]:
         if self.below is None:

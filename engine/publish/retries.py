@@ -10,8 +10,8 @@ from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from hashlib import blake2b
 from typing import NamedTuple
 
+from phaseline.engine.jetstream.direct_get import direct
 from phaseline.engine.log.installation import Installation
-from phaseline.engine.log.log_records import direct
 from phaseline.schemas.records import Reason, Rejection
 
 SNAPSHOT = "snapshot"

@@ -17,7 +17,7 @@ from phaseline.engine.http.fleet.fleet import GONE, NONE, VIEWED, LiveFleet
 from phaseline.engine.http.fleet.fleet_moment import FleetMoment
 from phaseline.engine.http.fleet.history import Base, FleetHistory, PastFleet
 from phaseline.engine.log.installation import Installation
-from phaseline.engine.log.latest import in_order, matches
+from phaseline.engine.log.state_view import in_order, matches
 from phaseline.engine.testing.random_events import SEED_LENGTH
 from phaseline.machines.built_in import PRODUCTS
 from phaseline.machines.compiler.kinds import Kinds

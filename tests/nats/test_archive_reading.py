@@ -17,9 +17,9 @@ from phaseline.engine.archive.open_archive import Archive
 from phaseline.engine.jetstream.stream_reader import StreamReader
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.log import as_of, log_records
-from phaseline.engine.log.archived.chain import log_reader
 from phaseline.engine.log.as_of import AsOf
 from phaseline.engine.log.installation import Installation
+from phaseline.engine.log.log import Log
 from phaseline.engine.log.when import END, Moment
 from phaseline.engine.settings import Settings
 from phaseline.schemas import codec
@@ -188,7 +188,7 @@ async def test_an_archive_that_grows(lived: Lived, tmp_path: Path) -> None:
     records, before = await whole_log(live), await states(live, Moment(end // 2, 0))
     await run_archive(live, tmp_path, lived.ends[0])
     both = await with_archive(live, tmp_path)
-    reader = log_reader(both, [f"{live.prefix}.log.*.*.*.>"])
+    reader = Log(both).reader([f"{live.prefix}.log.*.*.*.>"])
     async with reader:
         await reader.take(1)
         await run_archive(live, tmp_path)

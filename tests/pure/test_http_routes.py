@@ -9,7 +9,6 @@ import pytest
 from phaseline.engine.http import openapi, parameters, problems, reference
 from phaseline.engine.http.all_routes import all_routes
 from phaseline.engine.http.app import Router
-from phaseline.engine.http.cells.all_entities import CellsToken
 from phaseline.engine.http.parameters import Parameter
 from phaseline.engine.http.reading.entities import PageToken
 from phaseline.engine.page.files import INDEX, files
@@ -135,10 +134,30 @@ def test_the_page_has_files_of_known_types_only() -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["[Infinity,0,0]", "[1,NaN,0]", "[" * 3_000, "[1,2]", "[1.5,0,0]", '["1",0,0]', "{}", "7", "", "\xff", "[-1,0,0]"],
+    [
+        "[Infinity,0,0]",
+        "[1,NaN,0]",
+        "[" * 3_000,
+        "[1,2]",
+        "[1.5,0,0]",
+        '["1",0,0]',
+        "{}",
+        "7",
+        "",
+        "\xff",
+        '[{"e":-1},0,0]',
+    ],
 )
-@pytest.mark.parametrize("token", [PageToken, CellsToken])
-def test_a_page_that_nobody_was_told_to_go_on_with(token: type[PageToken | CellsToken], text: str) -> None:
+@pytest.mark.parametrize("of_cells", [False, True])
+def test_a_page_that_nobody_was_told_to_go_on_with(of_cells: bool, text: str) -> None:
     for given in (text, base64.urlsafe_b64encode(text.encode()).decode()):
         with raises(InvalidInput.other_query):
-            token.read(given, 0)
+            PageToken.read(given, 0, of_cells=of_cells)
+
+
+def test_a_page_of_one_installation_and_one_of_several_cells_are_not_mixed_up() -> None:
+    for stand in (7, {"east": 7, "west": 8}):
+        token = PageToken(stand, 5, 3)
+        assert PageToken.read(token.write(), 3, of_cells=isinstance(stand, dict)) == token
+        with raises(InvalidInput.other_query):
+            PageToken.read(token.write(), 3, of_cells=not isinstance(stand, dict))

@@ -14,8 +14,7 @@ from starlette.responses import Response, StreamingResponse
 from phaseline.engine.cells import places
 from phaseline.engine.http.away import AWAY
 from phaseline.engine.http.call import HttpAnswer
-from phaseline.engine.http.cells.all_entities import CellsCall, of_cell
-from phaseline.engine.http.live import replay
+from phaseline.engine.http.cells.cells_about import CellsCall
 from phaseline.engine.http.live.frames import HEARTBEAT
 from phaseline.engine.http.live.hub import Topic
 from phaseline.engine.http.reading import transitions as one_cell
@@ -23,7 +22,7 @@ from phaseline.engine.http.reading.transitions import EVENTS, LINES, PLACE, STRE
 from phaseline.engine.http.service import Service
 from phaseline.engine.log.when import NOW, parse
 from phaseline.schemas import codec
-from phaseline.schemas.errors import BadSetting, InvalidInput, NameUnknown, NoAnswer, PhaselineError
+from phaseline.schemas.errors import BadSetting, InvalidInput, NameUnknown, PhaselineError
 
 LOOK = 0.5
 """Seconds between two looks whether a cell can be read."""
@@ -76,17 +75,10 @@ async def _end(service: Service, to: str | None) -> int:
 
 
 async def _lines(call: CellsCall, topic: Topic, after: dict[str, int], ends: dict[str, int]) -> AsyncIterator[bytes]:
-    """The records as lines, cell by cell; in each the name of its cell."""
+    """The records as lines, cell by cell."""
     for name, first in after.items():
-        head = b'{"cell":%s,' % codec.encode_json(name)
-        try:
-            service = call.service.cells[name]
-            async for _, found in replay.pieces(service, topic, first, ends[name]):
-                data = b"".join(b"%s%s\n" % (head, one.data[1:]) for one in found)
-                found.clear()
-                yield data
-        except NoAnswer as error:
-            yield head + one_cell.problem_line(call, error)[1:]
+        async for data in one_cell.lines(call.within(name), topic, first, ends[name], name):
+            yield data
 
 
 class _Sent(NamedTuple):
@@ -143,7 +135,7 @@ class _CellsStream:
                 await asyncio.sleep(LOOK)
             after = self.after.get(name)
             after = await one_cell.begins(service, None, self.starts[name]) if after is None else after
-            async for data in Stream(of_cell(self.call, name), self.topic, after, None).run():
+            async for data in Stream(self.call.within(name), self.topic, after, None).run():
                 await self._take(name, data)
         except PhaselineError as error:
             await self._tell(name, str(error))

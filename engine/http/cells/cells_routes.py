@@ -1,10 +1,11 @@
 """The table of the requests about all cells. Beside them each cell has all requests of one installation.
 
-Belongs here: as in `engine.http.routes`. Does not: the handlers (`all_entities`, `all_transitions`, `cells_page`).
+Belongs here: as in `engine.http.routes`. Does not: the handlers (`cells_about`, `all_transitions`, `reading`).
 """
 
-from phaseline.engine.http.cells import all_entities, all_transitions, cells_page
+from phaseline.engine.http.cells import all_transitions, cells_about
 from phaseline.engine.http.parameters import Parameter
+from phaseline.engine.http.reading import entities
 from phaseline.engine.http.routes import (
     CONDITION,
     CONTINUE,
@@ -38,25 +39,25 @@ SHARED = (
 """Requests that are the same for one installation and for several."""
 
 CELL_ROUTES: tuple[Route, ...] = (
-    Route("GET", "/v1/cells", "listCells", all_entities.cells,
+    Route("GET", "/v1/cells", "listCells", cells_about.cells,
           "All cells: whether they can be read, at which place they stand, how many entities are in which state."),
-    Route("GET", "/v1/entities", "listAllEntities", all_entities.entities,
+    Route("GET", "/v1/entities", "listAllEntities", entities.entities,
           "Entities of all cells that fit, page by page, with counts of all that fit.",
           (KIND, TREE, STATE, CONDITION, LABEL, SORT, DELETED, LIMIT, CONTINUE, AT_TIME, LANG), problems=READ),
-    Route("GET", "/v1/counts", "countAllEntities", all_entities.counts,
+    Route("GET", "/v1/counts", "countAllEntities", entities.counts,
           "How many entities of all cells are in which state, and in which class.", (KIND, TREE, DELETED, AT_TIME),
           problems=READ),
     Route("GET", "/v1/transitions", "watchAllTransitions", all_transitions.transitions,
           "What happened, and what happens, in all cells: server-sent events, or a range as lines.",
           (KIND, FACET, STATE, CONDITION, TREE, FROM_ALL, TO, REJECTIONS, FORM), answer="text/event-stream",
           problems=(*READ, 410)),
-    Route("GET", "/v1/columns", "listAllColumns", all_entities.all_columns,
+    Route("GET", "/v1/columns", "listAllColumns", entities.all_columns,
           "The entities of all cells in bulk: `parts` has the columns of each cell that can be read.",
           (KIND, TREE, DELETED, AT_TIME), problems=READ),
     *(one for one in ROUTES if one.name in SHARED),
-    *(one._replace(handler=cells_page.index) for one in ROUTES if one.answer == PAGE),
-    Route("GET", "/readyz", "readyz", all_entities.readyz,
+    *(one for one in ROUTES if one.answer == PAGE),
+    Route("GET", "/readyz", "readyz", cells_about.readyz,
           "Whether at least one cell is loaded and followed.", (VERBOSE,), role="", problems=(503,)),
-    Route("GET", "/v1/cells/{cell}", "getCell", all_entities.cell, "One cell.", (CELL,), problems=(404,)),
+    Route("GET", "/v1/cells/{cell}", "getCell", cells_about.cell, "One cell.", (CELL,), problems=(404,)),
 )  # fmt: skip
 """All requests about several cells, in the order of the documentation."""

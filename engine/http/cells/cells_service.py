@@ -5,15 +5,12 @@ Belongs here: `CellsService`. Does not: what one installation answers (`engine.h
 
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
-from typing import Any
 
 from phaseline.engine.http.service import Service, running
 from phaseline.engine.http.traffic import Traffic
-from phaseline.engine.log.when import Moment
 from phaseline.engine.settings import DEFAULT_HISTORY, Settings
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.schemas.errors import NoAnswer
-from phaseline.schemas.records import timestamp
 
 
 class CellsService:
@@ -21,7 +18,7 @@ class CellsService:
 
     def __init__(self, cells: Mapping[str, Service], kinds: Kinds) -> None:
         """kinds: the tables, which are the same for all."""
-        self.cells, self._kinds = dict(cells), kinds
+        self.cells, self._kinds = cells, kinds
         self.description = b"{}"
         """The description of the API, as JSON."""
         self.traffic = Traffic()
@@ -57,27 +54,10 @@ class CellsService:
             raise NoAnswer.still_loading(entities=0, place=0)
         return found
 
-    def told(self, moments: Mapping[str, Moment]) -> dict[str, Any]:
-        """What an answer says of each cell: the moment at which its part is true, or why it has no part in it."""
-        return {
-            name: away(one) if (moment := moments.get(name)) is None else {**at(moment), "connected": one.is_connected}
-            for name, one in self.cells.items()
-        }
-
     def close(self) -> None:
         """Let all streams end."""
         for one in self.cells.values():
             one.close()
-
-
-def at(moment: Moment) -> dict[str, Any]:
-    """A moment of a cell."""
-    return {"place": moment.place, "time": timestamp(moment.time_ns)}
-
-
-def away(service: Service) -> dict[str, Any]:
-    """Why a cell has no part in an answer."""
-    return {"away": service.problem or "the states were loaded after this answer was begun"}
 
 
 @asynccontextmanager

@@ -9,11 +9,10 @@ changes meanwhile, and nothing at first.
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from phaseline.engine.http.fleet.fleet import GONE, LiveFleet
-from phaseline.engine.log import latest, log_records
+from phaseline.engine.log import state_view
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.state_view import Pattern, StateView
 from phaseline.engine.log.when import Moment
-from phaseline.schemas.errors import EntityUnknown, TreeUnknown
 from phaseline.schemas.records import State, Transition
 from phaseline.schemas.subjects import quoted_id, unquote
 
@@ -48,10 +47,6 @@ class FleetMoment(StateView):
             raise self.unknown([kind], entity_id)
         return self._record(number)
 
-    async def exists(self, kind: str, entity_id: str) -> bool:
-        """Whether the entity is known."""
-        return self._number(kind, entity_id) is not None
-
     async def states(
         self, kind: str | None = None, below: str | None = None, state: str | None = None, *, deleted: bool = False
     ) -> list[Transition]:
@@ -63,22 +58,15 @@ class FleetMoment(StateView):
         fits: Callable[[State], bool] | None = None,
     ) -> list[Transition]:  # fmt: skip
         """As `states`; with `fits`, those of which a facet's state fits. Raises `InvalidInput`."""
-        latest.patterns(self.installation, kind, below)
+        state_view.patterns(self.installation, kind, below)
         found = map(self._record, self._candidates(below, state, fits, deleted=deleted))
         return [
             record
             for record in found
             if kind in (None, record.entity.kind)
-            and latest.matches(record.entity, state, deleted=deleted)
+            and state_view.matches(record.entity, state, deleted=deleted)
             and (fits is None or any(fits(facet.state) for facet in record.entity.facets))
         ]
-
-    async def tree(self, root: str, *, deleted: bool = False) -> list[Transition]:
-        """`root` and all entities below it, ids in natural order; raises `TreeUnknown`."""
-        found = self.select(below=root, deleted=True)
-        if not found:
-            raise TreeUnknown(root=root)
-        return found if deleted else [one for one in found if latest.matches(one.entity, None, deleted=False)]
 
     async def matching(self, patterns: Sequence[Pattern]) -> list[Transition]:
         """The entities that at least one pattern selects, deleted ones included, in any order."""
@@ -87,14 +75,6 @@ class FleetMoment(StateView):
             for number in self._of_pattern(pattern):
                 found.setdefault(number, self._record(number))
         return list(found.values())
-
-    async def history(self, kind: str, entity_id: str) -> list[Transition]:
-        """The transitions of one entity up to the moment, oldest first."""
-        return await log_records.history(self.installation, kind, entity_id, self.moment.place)
-
-    def unknown(self, kinds: Sequence[str], entity_id: str) -> EntityUnknown:
-        """The error for an id that names no entity of these kinds."""
-        return EntityUnknown(id=entity_id, kind=" or ".join(kinds))
 
     def _number(self, kind: str, entity_id: str) -> int | None:
         number = self._fleet.number(kind, entity_id)

@@ -24,12 +24,11 @@ from phaseline.engine.jetstream.direct_get import origin
 from phaseline.engine.jetstream.reader import Stored
 from phaseline.engine.jetstream.stream_reader import read_all, reader_of
 from phaseline.engine.log import as_of, checkpoint, foreign, latest
-from phaseline.engine.log.archived import note
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.log_records import record_in_log, record_in_state
 from phaseline.schemas import wire_codec
 from phaseline.schemas.errors import NoAnswer, NotFound, NotInLog, PhaselineError
-from phaseline.schemas.records import Mark, Transition
+from phaseline.schemas.records import Mark, Transition, nanoseconds
 
 SLICE = 100
 """Messages that are taken at once. After each slice others have a turn: within some ms, however much there is."""
@@ -126,9 +125,8 @@ class Follower:
         """
         try:
             return (await as_of.resolve(self.installation, place)).time_ns
-        except NotInLog:
-            told = await note.last(self.installation)
-            return 0 if told is None else told.time_ns
+        except NotInLog as error:
+            return nanoseconds(error.until)
 
     async def _follow(self, states: "_States | None") -> None:
         """Read LOG after the place at which the states were noted. Ends only if the states turn out to lack some."""

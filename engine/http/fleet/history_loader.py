@@ -15,10 +15,9 @@ from phaseline.engine import logs
 from phaseline.engine.http.fleet.cascades import Placed
 from phaseline.engine.http.fleet.follower import Follower
 from phaseline.engine.http.fleet.history import Base, FleetHistory
-from phaseline.engine.log.archived import note
-from phaseline.engine.log.archived.chain import log_reader
 from phaseline.engine.log.as_of import AsOf
 from phaseline.engine.log.installation import Installation
+from phaseline.engine.log.log import Log
 from phaseline.engine.log.log_records import logged
 from phaseline.engine.log.state_view import Pattern
 from phaseline.engine.log.when import Moment
@@ -84,7 +83,7 @@ class HistoryLoader:
         began, filter_ = time.monotonic(), f"{installation.prefix}.log.*.transition.>"
         begins = await self._first_place(installation, end)
         history, base = FleetHistory(begins), Base()
-        async with log_reader(installation, [filter_], begins + 1) as reader:
+        async with Log(installation).reader([filter_], begins + 1) as reader:
             while not reader.caught_up:
                 for stored in await reader.take(SLICE):
                     found = logged(installation.layout.log, stored) if stored.sequence <= end else None
@@ -102,20 +101,18 @@ class HistoryLoader:
 
     async def _first_place(self, installation: Installation, end: int) -> int:
         """The place where the history begins: as early as all is known and not too much."""
-        archive, told = installation.archive, await note.last(installation)
-        # Before the place that was archived, the log has only the last record of each entity.
-        kept = 0 if told is None else told.place if archive is None else archive.begins
+        begins = await Log(installation).begins()
         info = await installation.wire.api(f"STREAM.INFO.{installation.layout.log}")
         messages = int(info["state"]["messages"])
-        is_short = messages <= self._most and (told is None or archive is None)
-        return max(kept, 0 if is_short else end - self._most)
+        is_short = messages <= self._most and begins.streamed
+        return max(begins.place, 0 if is_short else end - self._most)
 
     async def _before(self, installation: Installation, base: Base, place: int) -> dict[int, Transition | None]:
         """The last record at a place of all that has changed since, by number; None where the log has it no more."""
         fleet, found = self._follower.fleet, dict[int, Transition | None]()
         view = AsOf(installation, Moment(place, 0))
         # An archive is read as a whole anyway.
-        at_once = AT_ONCE if not place or await view.archive() is None else sys.maxsize
+        at_once = AT_ONCE if not place or await Log(installation).past(place) is None else sys.maxsize
         while True:
             for placed in self._waiting:
                 if isinstance(placed.record, Transition):

@@ -2,7 +2,7 @@
 
 A reader of the log holds messages that it has read ahead. A client that takes its answer slowly, or not at all, would
 let them lie in memory; so its reader is closed, and opened again where it stood.
-Belongs here: `LogPlaces`, `LogReading`. Does not: what is read (`replay`), the readers (`log.archived`).
+Belongs here: `LogPlaces`, `LogReading`. Does not: what is read (`replay`), the readers (`engine.log`).
 """
 
 import asyncio
@@ -13,8 +13,8 @@ from typing import Self
 from phaseline.engine.http.away import Pulse, unless_away
 from phaseline.engine.jetstream.reader import Stored
 from phaseline.engine.jetstream.stream_reader import StreamReader
-from phaseline.engine.log.archived.chain import log_reader
 from phaseline.engine.log.installation import Installation
+from phaseline.engine.log.log import Log
 from phaseline.schemas.errors import NoAnswer
 
 AT_ONCE, WAITING = 3, 32
@@ -96,7 +96,7 @@ class LogReading:
 
     async def _opened(self) -> StreamReader:
         await self._places.take(is_seated=self._is_seated)
-        reader = log_reader(self._installation, self._filters, self._after + 1)
+        reader = Log(self._installation).reader(self._filters, self._after + 1)
         try:
             async with unless_away(self._pulse):
                 await reader.__aenter__()

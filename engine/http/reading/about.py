@@ -4,15 +4,15 @@ Belongs here: the handlers of these routes. Does not: the fleet and its entities
 workers and streams.
 """
 
-from collections.abc import Sequence
 from importlib import resources
 from typing import Any
+from urllib.parse import parse_qs
 
 from starlette.responses import Response
 
 from phaseline import schemas
 from phaseline.engine.http.access.caller import READ
-from phaseline.engine.http.call import Call, CallOf, HttpAnswer
+from phaseline.engine.http.call import AnyCall, Call, HttpAnswer
 from phaseline.engine.page.files import FIRST_SCREEN, INDEX, LOGIN, MAIN, files, modules
 from phaseline.machines.docs import layout, plain
 from phaseline.schemas.errors import NameUnknown, NotFound, PhaselineError
@@ -66,26 +66,23 @@ async def asyncapi(_: Call) -> HttpAnswer:
     return HttpAnswer(resources.files(schemas).joinpath("asyncapi.json").read_bytes())
 
 
-async def index(call: Call) -> Response:
-    """The page; a form to log in for whoever may read nothing."""
-    return page_of(call, "/v1/columns")
+async def index(call: AnyCall) -> Response:
+    """The page; a form to log in for whoever may read nothing.
 
-
-def page_of(call: CallOf[Any], columns: str, cells: Sequence[str] = ()) -> Response:
-    """The page of an installation, or of these cells.
-
-    columns: the path of the states. A header names what the page will ask for first, so that the browser fetches all
-    of it at once.
+    Of several cells it shows all, or the one that its address names. A header names what the page will ask for first,
+    so that the browser fetches all of it at once.
     """
     if READ not in call.caller.roles:
         return _file(LOGIN)
-    answer, path = _file(INDEX), call.request.scope["path"]
+    answer, cells, query = _file(INDEX), call.service.cells, call.request.url.query
     if cells:
         told = bytes(answer.body).replace(b"<html", b'<html data-cells="%s"' % " ".join(cells).encode(), 1)
         answer = Response(told, headers={"Cache-Control": "no-cache"}, media_type=answer.media_type)
-    screen = path.split("/")[1] or FIRST_SCREEN
+    screen = call.request.scope["path"].split("/")[1] or FIRST_SCREEN
     wanted = [f"</page/{name}>; rel=modulepreload" for name in modules(MAIN, f"{screen}.js")]
-    if "at=" not in call.request.url.query:
+    if "at=" not in query:
+        chosen = parse_qs(query).get("cell", [""])[-1]
+        columns = f"/v1/cells/{chosen}/columns" if chosen in cells else "/v1/columns"
         wanted.append(f"<{columns}>; rel=preload; as=fetch; crossorigin=anonymous")
     answer.headers["Link"] = ", ".join(wanted)
     return answer

@@ -6,26 +6,30 @@ Belongs here: the handlers of these routes, and the tokens of further pages. Doe
 
 import asyncio
 import base64
+import heapq
 import json
 import zlib
 from collections import Counter
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import chain, islice, repeat
+from typing import Any, NamedTuple
 
 import msgspec
 
 from phaseline.engine.client import maps
-from phaseline.engine.client.selection import EVERYTHING, Selector, in_order
-from phaseline.engine.http.call import Call, HttpAnswer
+from phaseline.engine.client.selection import EVERYTHING, Selector, by_id, in_order, order_of
+from phaseline.engine.http.call import AnyCall, Call, HttpAnswer
 from phaseline.engine.http.fleet import columns
 from phaseline.engine.http.fleet.fleet import LiveFleet
 from phaseline.engine.http.fleet.fleet_moment import FleetMoment
 from phaseline.engine.http.fleet.history import PastFleet
+from phaseline.engine.http.reading.parts import AnswerPart, answer, at, parts_of
 from phaseline.engine.http.service import ViewAt
-from phaseline.engine.log import latest
+from phaseline.engine.log import latest, state_view
 from phaseline.engine.log.watch import RecordFilter, chosen
 from phaseline.engine.log.when import NOW, Moment
 from phaseline.machines.compiler.kinds import Kinds
+from phaseline.machines.compiler.labels import Language
 from phaseline.machines.docs import wording
 from phaseline.schemas import codec
 from phaseline.schemas.errors import InvalidInput, NoAnswer
@@ -36,9 +40,12 @@ PAGING = ("continue", "limit")
 
 
 class PageToken(NamedTuple):
-    """Where a list goes on: at an offset of the list at a place. query: the checksum of the query it belongs to."""
+    """Where a list goes on: at an offset of the list at a place. query: the checksum of the query it belongs to.
 
-    place: int
+    stand: the place; of several cells that of each.
+    """
+
+    stand: int | dict[str, int]
     offset: int
     query: int
 
@@ -47,43 +54,68 @@ class PageToken(NamedTuple):
         return base64.urlsafe_b64encode(json.dumps(self).encode()).decode().rstrip("=")
 
     @classmethod
-    def read(cls, text: str, query: int) -> "PageToken":
+    def read(cls, text: str, query: int, *, of_cells: bool = False) -> "PageToken":
         """The token in a text; raises `InvalidInput.other_query`."""
         try:
             found = msgspec.json.decode(base64.urlsafe_b64decode(text + "=" * (-len(text) % 4)), type=cls)
         except ValueError:
             raise InvalidInput.other_query(what="no list of this server") from None
-        if found.query != query or found.offset < 0 or found.place < 0:
+        stand = found.stand
+        places = [*stand.values()] if isinstance(stand, dict) else [stand]
+        if found.query != query or min(found.offset, *places, 0) < 0 or isinstance(stand, dict) is not of_cells:
             raise InvalidInput.other_query(what="another query")
         return found
 
 
-async def entities(call: Call) -> HttpAnswer:
+async def entities(call: AnyCall) -> HttpAnswer:
     """A page of the entities that fit, with counts of all that fit."""
-    service, values, query = call.service, call.values, zlib.crc32(call.query_without(*PAGING).encode())
-    token = None if values["continue"] is None else PageToken.read(values["continue"], query)
-    at = values["at"] if token is None else str(token.place)
-    view = await service.view(at, values["min"])
-    found = await listed(call, view)
-    offset, limit = 0 if token is None else token.offset, values["limit"]
-    page = found[offset : offset + limit]
-    shown = [record.entity for record in page]
-    stale, unknown = await view.entities.stale_since_ns(shown), await view.entities.unknown_parts(shown)
-    more = offset + len(page) < len(found)
+    values, query, cells = call.values, zlib.crc32(call.query_without(*PAGING).encode()), call.service.cells
+    token = None if values["continue"] is None else PageToken.read(values["continue"], query, of_cells=bool(cells))
+    parts = await parts_of(call, None if token is None else token.stand)
+    found = [await listed(one.call, one.view) for one in parts]
+    total = sum(map(len, found))
+    offset = 0 if token is None else min(token.offset, total)
+    page = [*islice(_in_order(call, parts, found), offset, offset + values["limit"])]
+    more = offset + len(page) < total
     if more:
-        service.keep(view)
+        for one in parts:
+            one.call.service.keep(one.view)
+    places = {one.origin: one.view.moment.place for one in parts}
     body = {
-        "counts": Counter(record.entity.facets[0].state.phase for record in found),
-        "total": len(found),
-        "items": [
-            maps.entity_map(
-                call.service.kinds, one, values["lang"], stale.get((one.entity.kind, one.entity.id)), unknown
-            )
-            for one in page
-        ],
-        "continue": PageToken(view.moment.place, offset + len(page), query).write() if more else None,
+        "counts": Counter(record.entity.facets[0].state.phase for records in found for record in records),
+        "total": total,
+        "items": await _maps(page, values["lang"]),
+        "continue": PageToken(places if cells else places[""], offset + len(page), query).write() if more else None,
     }
-    return HttpAnswer(body, view.moment, is_past=view.is_past)
+    return answer(call, parts, body)
+
+
+Placed = tuple[AnswerPart, Transition]
+"""An entity, and the part that has it."""
+
+
+def _in_order(call: AnyCall, parts: Sequence[AnswerPart], found: Sequence[list[Transition]]) -> Iterator[Placed]:
+    """The entities of all parts in the order that was asked for. Those of each part have it already."""
+    values = call.values
+    key: Callable[[Transition], Any] = by_id
+    if values["sort"] is not None and len(parts) > 1:
+        key = order_of(call.service.kinds, [*chain.from_iterable(found)], values["sort"], values["kind"])
+    return heapq.merge(*map(zip, map(repeat, parts), found), key=lambda one: key(one[1]))
+
+
+async def _maps(page: Sequence[Placed], language: Language) -> list[dict[str, Any]]:
+    """The entities of a page as JSON shows them."""
+    told = {}
+    for part in {one.origin: one for one, _ in page}.values():
+        shown = [record.entity for one, record in page if one is part]
+        read = part.view.entities
+        told[part.origin] = await read.stale_since_ns(shown), await read.unknown_parts(shown)
+    found = []
+    for part, record in page:
+        stale, unknown = told[part.origin]
+        since = stale.get((record.entity.kind, record.entity.id))
+        found.append(part.named(maps.entity_map(part.call.service.kinds, record, language, since, unknown)))
+    return found
 
 
 async def listed(call: Call, view: ViewAt) -> list[Transition]:
@@ -105,7 +137,7 @@ async def listed(call: Call, view: ViewAt) -> list[Transition]:
             states = await view.states.states(kind, tree, choice.phase, deleted=values["deleted"])
             found += [one for one in states if fits is None or any(fits(facet.state) for facet in one.entity.facets)]
     if len(call.trees) > 1:
-        found = latest.in_order(found, None, deleted=True)
+        found = state_view.in_order(found, None, deleted=True)
     if selector is not EVERYTHING:
         selector.check(service.kinds, kind, found)
         found = [record for record in found if selector.selects(record.entity)]
@@ -159,12 +191,23 @@ def legal(kinds: Kinds, entity: Entity) -> dict[str, str]:
     return found
 
 
-async def counts(call: Call) -> HttpAnswer:
-    """How many entities are in which state."""
-    values = call.values
-    view = await call.service.view(values["at"], values["min"])
-    fleet = await fleet_of(call, view)
-    return HttpAnswer(columns.tally(fleet, counted(call, fleet)), view.moment, is_past=view.is_past)
+async def counts(call: AnyCall) -> HttpAnswer:
+    """How many entities are in which state, and in which class."""
+    parts = await parts_of(call)
+    whole: dict[str, Any] = {}
+    for one in parts:
+        fleet = await fleet_of(one.call, one.view)
+        _add(whole, columns.tally(fleet, counted(one.call, fleet)))
+    return answer(call, parts, whole)
+
+
+def _add(whole: dict[str, Any], part: Mapping[str, Any]) -> None:
+    """Add counts to counts of the same shape."""
+    for name, value in part.items():
+        if isinstance(value, Mapping):
+            _add(whole.setdefault(name, {}), value)
+        else:
+            whole[name] = whole.get(name, 0) + value
 
 
 def counted(call: Call, fleet: LiveFleet) -> Sequence[int] | None:
@@ -176,10 +219,15 @@ def counted(call: Call, fleet: LiveFleet) -> Sequence[int] | None:
     return columns.chosen(fleet, values["kind"], call.trees, deleted=values["deleted"])
 
 
-async def all_columns(call: Call) -> HttpAnswer:
-    """All entities of a kind and a tree as columns."""
-    view = await call.service.view(call.values["at"], call.values["min"])
-    return HttpAnswer(await columns_at(call, view), view.moment, is_past=view.is_past)
+async def all_columns(call: AnyCall) -> HttpAnswer:
+    """All entities of a kind and a tree as columns; of several cells those of each."""
+    parts = await parts_of(call)
+    found = [await columns_at(one.call, one.view) for one in parts]
+    if call.service.cells:
+        heads = (codec.encode_json({"cell": one.origin, **at(one.view.moment)})[:-1] for one in parts)
+        joined = b",".join(b"%s,%s" % (head, body[1:]) for head, body in zip(heads, found, strict=True))
+        return answer(call, parts, b'{"parts":[%s]}' % joined)
+    return answer(call, parts, found[0])
 
 
 async def columns_at(call: Call, view: ViewAt) -> bytes:
@@ -240,7 +288,7 @@ async def fleet_of(call: Call, view: ViewAt) -> LiveFleet:
         return PastFleet(fleet, history.history.columns_at(place, len(fleet)), place)
     past = LiveFleet(call.service.kinds)
     for tree in trees:
-        latest.patterns(call.service.installation, kind, tree)
+        state_view.patterns(call.service.installation, kind, tree)
         for record in await view.states.states(kind, tree, deleted=True):
             past.apply(1, record)
     return past

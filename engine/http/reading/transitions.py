@@ -8,18 +8,18 @@ import random
 import time
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
-from typing import Any
 
 from starlette.responses import Response, StreamingResponse
 
 from phaseline.engine.http import problems
 from phaseline.engine.http.away import AWAY
-from phaseline.engine.http.call import Call, CallOf, HttpAnswer
+from phaseline.engine.http.call import AnyCall, Call, HttpAnswer
 from phaseline.engine.http.live import frames, replay
 from phaseline.engine.http.live.frames import COLUMNS, Form
 from phaseline.engine.http.live.hub import Channel, Topic
 from phaseline.engine.http.service import REACH, Service
 from phaseline.engine.log import latest
+from phaseline.engine.log.log import Log
 from phaseline.engine.log.watch import RecordFilter, chosen
 from phaseline.engine.log.when import NOW, START, Moment, parse
 from phaseline.schemas import codec
@@ -52,7 +52,7 @@ async def transitions(call: Call) -> HttpAnswer | Response:
     end = fleet.place if up_to is None else min(up_to, fleet.place)
     if form == LINES:
         headers = {**STREAM_HEADERS, PLACE: str(max(after, end))}
-        return StreamingResponse(_lines(call, topic, after, end), headers=headers, media_type=LINES)
+        return StreamingResponse(lines(call, topic, after, end), headers=headers, media_type=LINES)
     place, found = await _range(call, topic, after, end)
     if form == BATCH:
         return Response(frames.joined(found), headers={PLACE: str(place)}, media_type=BATCH)
@@ -60,7 +60,7 @@ async def transitions(call: Call) -> HttpAnswer | Response:
     return HttpAnswer(body, Moment(place, fleet.time_ns), headers={PLACE: str(place)})
 
 
-def streamed(call: CallOf[Any], topic: Topic, events: AsyncIterator[bytes]) -> Response:
+def streamed(call: AnyCall, topic: Topic, events: AsyncIterator[bytes]) -> Response:
     """The answer with a stream of server-sent events; raises `InvalidInput`, `NoAnswer`."""
     seats, sender = call.service.traffic.seats, call.sender
     seats.check(sender, topic)
@@ -77,7 +77,7 @@ def streamed(call: CallOf[Any], topic: Topic, events: AsyncIterator[bytes]) -> R
     return StreamingResponse(seated(), headers=STREAM_HEADERS, media_type=EVENTS)
 
 
-def topic_of(call: CallOf[Any]) -> Topic:
+def topic_of(call: AnyCall) -> Topic:
     """Which records are wanted, in which form."""
     values = call.values
     choice = chosen(call.service.kinds, values["kind"], values["state"], values["condition"])
@@ -118,7 +118,7 @@ async def begins(service: Service, resumed: str | None, start: str | None) -> in
     else:
         named = parse(start)
         after = named - 1 if isinstance(named, int) else (await service.moment(start)).place
-    await service.check_kept(after + 1)
+    await Log(service.installation).check_held(after + 1)
     if after > fleet.place:
         await service.follower.reach(after, REACH)
     return max(after, 0)
@@ -130,19 +130,20 @@ async def _ends(call: Call, text: str) -> int:
     return named if isinstance(named, int) else (await call.service.moment(text)).place
 
 
-async def _lines(call: Call, topic: Topic, after: int, end: int) -> AsyncIterator[bytes]:
+async def lines(call: Call, topic: Topic, after: int, end: int, cell: str = "") -> AsyncIterator[bytes]:
+    """The records of a range, a line each; in each the name of the cell, if there is one.
+
+    A range that cannot be read to its end has a last line that says so.
+    """
+    head = b'{"cell":%s,' % codec.encode_json(cell) if cell else b"{"
     try:
         async for _, found in replay.pieces(call.service, topic, after, end):
-            data = b"".join(one.data + b"\n" for one in found)
+            data = b"".join(b"%s%s\n" % (head, one.data[1:]) for one in found)
             found.clear()
             yield data
     except NoAnswer as error:
-        yield problem_line(call, error)
-
-
-def problem_line(call: CallOf[Any], error: NoAnswer) -> bytes:
-    """The last line of a range that cannot be read to its end."""
-    return codec.encode_json({"problem": problems.problem(error, call.request.scope["path"])}) + b"\n"
+        said = codec.encode_json({"problem": problems.problem(error, call.request.scope["path"])})
+        yield b"%s%s\n" % (head, said[1:])
 
 
 async def _range(call: Call, topic: Topic, after: int, end: int) -> tuple[int, list[frames.Piece]]:

@@ -1,6 +1,6 @@
-"""What was archived and trimmed from the streams, and reading it together with what they still hold.
+"""What was archived and trimmed from the streams.
 
-Belongs here: `note` (what the log says about its archive), `log_archive` (what an archive gives to readers), `chain`
-(archive and stream as one), `expiring` (what EVENTS must not delete yet). Does not: the files of an
-archive, writing them, trimming the streams (`engine.archive`).
+Belongs here: `note` (what the log says about its archive), `log_archive` (what an archive gives to readers), `expiring`
+(what EVENTS must not delete yet). Does not: reading it together with what the streams still hold (`engine.log`), the
+files of an archive, writing them, trimming the streams (`engine.archive`).
 """

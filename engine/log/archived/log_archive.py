@@ -1,7 +1,7 @@
 """What an archive gives to the readers of a log.
 
 Belongs here: the protocol. Does not: an archive of files (`archive.open_archive`), reading it together with the log
-(`chain`).
+(`log.log`).
 """
 
 from collections.abc import AsyncIterator, Collection, Mapping, Sequence

@@ -11,11 +11,10 @@ from typing import Annotated, NamedTuple
 
 import msgspec
 
-from phaseline.engine.jetstream.direct_get import LastMessage
+from phaseline.engine.jetstream.direct_get import LastMessage, direct
 from phaseline.engine.jetstream.reader import Stored
 from phaseline.engine.log import foreign
 from phaseline.engine.log.installation import Installation
-from phaseline.engine.log.log_records import direct, message_in
 from phaseline.engine.log.when import Time
 from phaseline.schemas import codec
 from phaseline.schemas.errors import NotInLog
@@ -79,20 +78,13 @@ async def last(installation: Installation) -> ArchiveNote | None:
     reply = await direct(installation.wire, installation.layout.log, wanted)
     if reply is None:
         return None
-    return read(message_in(reply)) or (await standing(installation)).note
+    return read(foreign.message_in(reply)) or (await standing(installation)).note
 
 
 async def position(installation: Installation) -> int:
     """The position up to which all events were decided and archived; 0 if none were."""
     found = (await standing(installation)).note
     return 0 if found is None else found.position
-
-
-async def check_kept(installation: Installation, named: int | Time) -> None:
-    """Raise `NotInLog` if the log can no longer show this moment."""
-    note = await last(installation)
-    if note is not None and note.covers(named):
-        raise refusal(note, named)
 
 
 def refusal(note: ArchiveNote, named: int | Time) -> NotInLog:

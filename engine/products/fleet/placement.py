@@ -5,8 +5,7 @@ Belongs here: `on_clusters`. Does not: counting (`counts`), reading one tree (`e
 
 from collections.abc import Sequence
 
-from phaseline.engine.log.latest import in_order
-from phaseline.engine.log.state_view import Pattern, StateView
+from phaseline.engine.log.state_view import Pattern, StateView, in_order
 from phaseline.machines.kubernetes.globs import matches
 from phaseline.schemas.errors import EntityUnknown
 from phaseline.schemas.records import Entity

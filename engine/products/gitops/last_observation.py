@@ -8,9 +8,9 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any, NamedTuple
 
+from phaseline.engine.jetstream.direct_get import direct
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.latest import Latest, check_name
-from phaseline.engine.log.log_records import direct
 from phaseline.machines.gitops.app_settings import application_of, merged_settings
 from phaseline.machines.kubernetes.assess import Assessment
 from phaseline.machines.kubernetes.kind_facts import UNTOLD, KindFacts
