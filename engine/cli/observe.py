@@ -204,6 +204,10 @@ async def _of_cluster(
         terminal.say(f"watching {', '.join(resource.plural for resource in resources)}; stop with Ctrl-C")
         sorts = {(resource.version.rpartition("/")[0], resource.kind) for resource in resources}
         observer.ownership.complete = APPLICATION in sorts and watched.namespace is None
+        for resource in resources:
+            observer.kinds.note_scope(
+                resource.version.rpartition("/")[0], resource.kind, namespaced=resource.namespaced
+            )
         for definition in await discovery.definitions(api, resources):
             observer.kinds.note(definition)
         observer.by_marks = APPLICATION not in sorts and observer.ownership.application is None

@@ -62,7 +62,8 @@ def _effect(by: IgnoreEffect) -> dict[str, str]:
 
 def _difference(one: Difference) -> dict[str, Any]:
     sides = {"desired": one.wanted, "live": one.found}
-    return {"path": one.pointer, **{name: value for name, value in sides.items() if value is not NONE}}
+    told = {"note": one.note} if one.note else {}
+    return {"path": one.pointer, **{name: value for name, value in sides.items() if value is not NONE}, **told}
 
 
 def show(output: Output, title: Text, assessment: Assessment, profile: Profile) -> None:
@@ -136,6 +137,7 @@ DIFFERENCES: Final[tuple[Column[DifferenceRow], ...]] = (
     Column("PATH", lambda row: Text(row.found.pointer or "/")),
     Column("GIT", lambda row: _value(row.found.wanted), wraps=True),
     Column("CLUSTER", lambda row: _value(row.found.found), wraps=True),
+    Column("NOTE", lambda row: Text(row.found.note), wraps=True),
     Column("IGNORED BY", lambda row: Text(f"{row.by.how} {row.by.word}" if row.by else ""), wraps=True),
 )
 

@@ -15,7 +15,8 @@ from copy import deepcopy
 from typing import Any
 
 from phaseline.engine.observe.events import Manifest, ObservedEvent, id_suffix, mapping, maps
-from phaseline.machines.kubernetes.kind_facts import FIELD, UNTOLD, KindFacts
+from phaseline.machines.kubernetes.diff.managed_fields import claims
+from phaseline.machines.kubernetes.kind_facts import FIELD, UNTOLD, KindFacts, KindsTold
 from phaseline.machines.kubernetes.manifest_id import group_kind
 from phaseline.machines.kubernetes.pairs import ObjectKey, is_owned, key_of
 from phaseline.machines.kubernetes.secret_values import COPIES, FIELDS, MASK
@@ -41,14 +42,22 @@ class DesiredObjects:
         self.known = desired is not None
         self.desired = dict(desired or {})
         self.seen: set[ObjectKey] = set()
+        self._named: dict[ObjectKey, list[ObjectKey]] = {}
+        """The keys by what they are but for the namespace."""
+        for key in self.desired:
+            self._named.setdefault(key._replace(namespace=""), []).append(key)
 
     def match(self, manifest: Manifest) -> tuple[ObjectKey, Manifest | None]:
         """The key of a live object, and the desired object for it, if any; marks that one as seen.
 
-        A desired object without a namespace matches one in any namespace.
+        A desired object without a namespace matches one in any namespace. A live object without one is of a
+        cluster-wide kind: then a namespace of the desired object says nothing.
         """
         key = key_of(manifest)
-        matched = next((one for one in (key, key._replace(namespace="")) if one in self.desired), None)
+        matched = key if key in self.desired else None
+        if matched is None:
+            named = self._named.get(key._replace(namespace=""), [])
+            matched = next((one for one in named if not one.namespace or not key.namespace), None)
         if matched is not None:
             self.seen.add(matched)
         return key, self.desired.get(matched) if matched is not None else None
@@ -72,8 +81,11 @@ def observed(
     data: dict[str, Any] = {"live": None if gone else _without_secrets(manifest)}
     if wanted.known and not (desired is None and is_owned(manifest)):
         data["desired"] = None if desired is None else _without_secrets(desired)
-    if facts != UNTOLD and not gone:
-        data[FIELD] = {"status": facts.status}
+    told = {} if gone else facts.about(desired)
+    if desired is not None and not key.namespace and key_of(desired).namespace:
+        told["namespaced"] = False
+    if told:
+        data[FIELD] = told
     return ObservedEvent(
         "resource",
         "observed",
@@ -83,10 +95,13 @@ def observed(
     )
 
 
-def missing(desired: Manifest, application: str) -> ObservedEvent:
-    """The event of an object that Git declares and that does not exist."""
-    data = {"live": None, "desired": _without_secrets(desired)}
-    return ObservedEvent("resource", "observed", f"{application}/{id_suffix(key_of(desired))}", data)
+def missing(desired: Manifest, application: str, kinds: KindsTold) -> ObservedEvent:
+    """The event of an object that Git declares and that does not exist. kinds: tells what is known of kinds."""
+    data: dict[str, Any] = {"live": None, "desired": _without_secrets(desired)}
+    key = key_of(desired, kinds)
+    if not key.namespace and key != key_of(desired):
+        data[FIELD] = {"namespaced": False}
+    return ObservedEvent("resource", "observed", f"{application}/{id_suffix(key)}", data)
 
 
 def _without_secrets(manifest: Manifest) -> Manifest:
@@ -124,7 +139,7 @@ def _fingerprint(name: str, value: Any) -> Any:
 
 
 def _steady(live: Manifest | None) -> Any:
-    """An object without the fields that change while nothing happens to it."""
+    """An object without the fields that change while nothing happens to it. Of managed fields, who claims what."""
     if live is None:
         return None
     rest = {name: value for name, value in live.items() if name not in ("metadata", "status")}
@@ -138,4 +153,4 @@ def _steady(live: Manifest | None) -> Any:
         status["conditions"] = [
             {name: value for name, value in one.items() if name not in TIMES} for one in maps(status, "conditions")
         ]
-    return [rest, metadata, {name: value for name, value in status.items() if name not in TIMES}]
+    return [rest, metadata, {name: value for name, value in status.items() if name not in TIMES}, claims(live)]

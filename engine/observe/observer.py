@@ -98,7 +98,7 @@ class Observer:
         for desired in self.desired.take_missing():
             application = self.ownership.whose(desired).id
             if application is not None:
-                lacking = generic.missing(desired, application)
+                lacking = generic.missing(desired, application, self.kinds)
                 self.presence.note(lacking)
                 yield self._event(lacking, {}, gone=True)
 

@@ -165,7 +165,7 @@ def _parts(tracking_id: str) -> tuple[str, ObjectKey | None]:
     if len(parts) != 3:
         return "", None
     instance, (group, _, kind), (namespace, _, name) = parts[0], parts[1].partition("/"), parts[2].partition("/")
-    return instance, ObjectKey(group, kind, namespace, name) if kind and name else None
+    return instance, ObjectKey.of(group, kind, namespace, name) if kind and name else None
 
 
 def _is(manifest: Manifest, named: ObjectKey) -> bool:

@@ -47,7 +47,7 @@ EVER = (ABSENT, DELETED, LIVE)
 LONGEST, SHOWN = 1_024, 10
 
 
-@rule("fleet.observed", revision=3, uses=(HEALTH, COMPARISON, SCRIPTS, revisions))
+@rule("fleet.observed", revision=4, uses=(HEALTH, COMPARISON, SCRIPTS, revisions))
 def read_observation(scene: Scene, entity_id: str, _: Attributes, event: RuleEvent) -> Mapping[str, Any] | Refusal:
     """The state that the two manifests show, the first that applies.
 

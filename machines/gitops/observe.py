@@ -11,9 +11,9 @@ from phaseline.machines.gitops.app_settings import MergedSettings, deadline_of, 
 from phaseline.machines.gitops.waves import place_of
 from phaseline.machines.kubernetes.assess import NOT_COMPARED, OUT_OF_SYNC, SYNCED, Assessment
 from phaseline.machines.kubernetes.diff.compare import COMPARISON
+from phaseline.machines.kubernetes.diff.managed_fields import claims, may_apply
 from phaseline.machines.kubernetes.diff.normalize import last_applied, normalize
 from phaseline.machines.kubernetes.health.plugins import revisions
-from phaseline.machines.kubernetes.health.reader import ManifestPart
 from phaseline.machines.kubernetes.health.registry import HEALTH
 from phaseline.machines.kubernetes.health.result import Evidence, HealthResult
 from phaseline.machines.kubernetes.manifest_id import MAPS, group_kind
@@ -64,7 +64,7 @@ NOTED = (
 """The attributes that an observation sets."""
 
 
-@rule("gitops.observed", revision=7, uses=(HEALTH, COMPARISON, SCRIPTS, revisions))
+@rule("gitops.observed", revision=8, uses=(HEALTH, COMPARISON, SCRIPTS, revisions))
 def read_observation(
     scene: Scene, entity_id: str, attributes: Attributes, event: RuleEvent
 ) -> Mapping[str, Any] | Refusal:
@@ -78,7 +78,7 @@ def read_observation(
         return gone(is_known=before is not None and is_known)
     settings = merged_settings(scene, entity_id)
     overrides = settings.overrides
-    digests = _digests(live, desired, settings)
+    digests = _digests(pair, settings)
     again = is_known and attributes.get("compared") is not None and digests.items() <= attributes.items()
     found = pair.assess(overrides, scene.scripts, event.time, compares=not again, explains=bool(overrides.rules))
     fields: dict[str, Any] = {
@@ -100,8 +100,9 @@ def read_observation(
     return fields
 
 
-def _digests(live: Manifest | None, desired: Manifest | None, settings: MergedSettings) -> dict[str, str]:
+def _digests(pair: ObservedPair, settings: MergedSettings) -> dict[str, str]:
     """Digests of what a comparison depends on. If none of them has changed, the result is the same."""
+    live, desired, schema = pair.live, pair.desired, pair.facts.schema
     digests = {"live_digest": "", "desired_digest": "", "settings": settings.digest}
     aggregates, rules = settings.overrides.aggregates, settings.overrides.rules
     if desired is not None:
@@ -110,8 +111,10 @@ def _digests(live: Manifest | None, desired: Manifest | None, settings: MergedSe
         )
     if live is not None:
         managers = any(rule.managers for rule in rules) if rules else False
-        managed = ManifestPart(live).map("metadata").found.get("managedFields") if managers else None
-        digests["live_digest"] = digest([_parts(live, aggregates=aggregates), last_applied(live), managed])
+        claimed = claims(live)
+        told = [claimed] if managers or any(map(may_apply, claimed)) else []
+        more = [one for one in (schema,) if one is not None]
+        digests["live_digest"] = digest([_parts(live, aggregates=aggregates), last_applied(live), *told, *more])
     return digests
 
 

@@ -4,6 +4,7 @@ Belongs here: `assess`, which combines health and comparison and honours Argo CD
 (`health`), comparison (`diff`), many resources together (`rollup`), states that last (the tables).
 """
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -97,7 +98,7 @@ def assess(
     has_rule = rules != NO_RULES
     if not is_known:
         return Assessment(health, None, UNKNOWN_DESIRED, has_rule=has_rule)
-    sync = _sync(live, desired, overrides, scripts, dry_run, explains=explains)
+    sync = _sync(live, desired, overrides, scripts, dry_run, facts, explains=explains)
     return sync._replace(health=health, has_rule=has_rule)
 
 
@@ -156,6 +157,7 @@ def compare_sides(
     overrides: Overrides,
     scripts: ScriptRunner,
     dry_run: Manifest | None = None,
+    facts: KindFacts = UNTOLD,
     *,
     explains: bool = False,
 ) -> tuple[list[Difference], list[HiddenDifference], list[str]]:
@@ -164,7 +166,8 @@ def compare_sides(
     sides = [dict(side) for side in (desired, live, *([last] if last is not None else []))]
     how: dict[str, Any] = {
         "aggregates": overrides.aggregates, "dry_run": dry_run,
-        "known_types": overrides.known_types_of(*group_kind(desired)),
+        "known_types": overrides.known_types_of(*group_kind(desired)), "schema": facts.type,
+        "namespaced": facts.namespaced,
     }  # fmt: skip
     freed, effects = apply_ignores(overrides.rules, sides, scripts.jq)
     found = compare(freed[0], freed[1], last=freed[2] if last is not None else None, **how)
@@ -185,6 +188,7 @@ def _sync(
     overrides: Overrides,
     scripts: ScriptRunner,
     dry_run: Manifest | None,
+    facts: KindFacts,
     *,
     explains: bool,
 ) -> Assessment:
@@ -194,10 +198,17 @@ def _sync(
         return Assessment(None, OUT_OF_SYNC, "it is in the cluster, and not in Git", counts=not extraneous)
     if live is None:
         return Assessment(None, OUT_OF_SYNC, "it is in Git, and not in the cluster")
-    found, hidden, wrong = compare_sides(live, desired, overrides, scripts, dry_run, explains=explains)
-    places = f"it differs at {len(found)} place{'s' * (len(found) != 1)}" if found else ""
+    found, hidden, wrong = compare_sides(live, desired, overrides, scripts, dry_run, facts, explains=explains)
+    places = _places(found) if found else ""
     sync, why = OUT_OF_SYNC if found else SYNCED, "; ".join(filter(None, (places, another_version(desired, live))))
     return Assessment(None, sync, why, True, tuple(found), tuple(hidden), tuple(wrong))
+
+
+def _places(found: Sequence[Difference]) -> str:
+    """`it differs at 3 places (2 would be removed)`."""
+    notes = Counter(one.note.partition(":")[0] for one in found if one.note)
+    told = ", ".join(note if len(found) == 1 else f"{count} {note}" for note, count in notes.items())
+    return f"it differs at {len(found)} place{'s' * (len(found) != 1)}" + (f" ({told})" if told else "")
 
 
 def _health(

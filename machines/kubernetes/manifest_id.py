@@ -8,6 +8,10 @@ from typing import Any
 
 import msgspec
 
+from phaseline.machines.kubernetes.scopes import is_cluster_wide
+
+NO_NAMESPACE = "-"
+"""What stands in an id in the place of a namespace."""
 MAPS = (dict, Mapping)
 """For `isinstance`: a map of any type. The usual one stands first, because to ask for the other takes long."""
 
@@ -35,12 +39,18 @@ class ManifestId(msgspec.Struct, frozen=True, gc=False):
         named = metadata if isinstance(metadata, MAPS) else {}
         return cls(f"{group or 'core'}:{kind}", named.get("name"), named.get("namespace"))
 
+    @property
+    def is_cluster_wide(self) -> bool:
+        """Whether its kind comes with Kubernetes and is cluster-wide: then its namespace says nothing."""
+        group, _, kind = self.kind.partition(":")
+        return is_cluster_wide("" if group == "core" else group, kind)
+
     def mismatch(self, kind: str, namespace: str, name: str) -> str:
         """Why it is not the object of an id that ends in these three parts; empty if it is."""
         if self.kind != kind:
             return f"is of {self.kind}, the id is of {kind}"
         if self.name not in (None, name):
             return f"is called {self.name!r:.60}, the id says {name!r}"
-        if self.namespace not in (None, "", namespace):
+        if self.namespace not in (None, "", namespace) and not (namespace == NO_NAMESPACE and self.is_cluster_wide):
             return f"is in namespace {self.namespace!r:.60}, the id says {namespace!r}"
         return ""

@@ -56,7 +56,7 @@ def masked_differences(found: Sequence[Difference], sides: Sequence[Any]) -> lis
         return []
     if not is_secret(*sides) and all(raw_secret_in(side) is None for side in sides):
         return [*found]
-    return [Difference(one.path, *(_shown(value, one) for value in (one.wanted, one.found))) for one in found]
+    return [one._replace(wanted=_shown(one.wanted, one), found=_shown(one.found, one)) for one in found]
 
 
 def _shown(value: Any, one: Difference) -> Any:

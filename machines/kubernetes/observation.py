@@ -7,9 +7,11 @@ attributes that name the object behind an entity. Does not: the states that foll
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+import msgspec
+
 from phaseline.machines.kubernetes.assess import Assessment, Manifest, assess
 from phaseline.machines.kubernetes.kind_facts import FIELD, UNTOLD, KindFacts
-from phaseline.machines.kubernetes.manifest_id import ManifestId
+from phaseline.machines.kubernetes.manifest_id import NO_NAMESPACE, ManifestId
 from phaseline.machines.kubernetes.overrides import Overrides
 from phaseline.machines.language.fields import Field, Refusal
 from phaseline.machines.language.scripts import ScriptRunner
@@ -23,7 +25,10 @@ OBSERVER = (
 )  # fmt: skip
 """The attributes of an entity that is a Kubernetes object itself, so that its observer can tell when that is gone."""
 KIND_FACTS = Field(
-    FIELD, dict, "what its observer knows of its kind: `status` is false if the type of the kind has no status"
+    FIELD,
+    dict,
+    "what its observer knows of its kind: `status` is false if the type of the kind has no status, "
+    "`namespaced` is false if its objects have no namespace, `schema` is the part of its schema that Git uses",
 )
 """The field of an `observed` event beside the manifests."""
 SEEN_BY = tuple(field.name for field in OBSERVER)
@@ -52,9 +57,12 @@ class ObservedPair(NamedTuple):
         if live is not None and (wrong := live.mismatch(*end)):
             return Refusal(f"data.live {wrong}", invalid=True)
         desired = None if self.desired is None else SHARED.once(self.desired, "id", ManifestId.of)
-        if desired is not None and desired != live and (wrong := desired.mismatch(*end)):
-            return Refusal(f"data.desired {wrong}", invalid=True)
-        return None
+        if desired is None or desired == live:
+            return None
+        if end[1] == NO_NAMESPACE and (not self.facts.namespaced or (live is not None and not live.namespace)):
+            desired = msgspec.structs.replace(desired, namespace=None)  # its kind is cluster-wide
+        wrong = desired.mismatch(*end)
+        return Refusal(f"data.desired {wrong}", invalid=True) if wrong else None
 
     def assess(
         self,

@@ -18,6 +18,7 @@ from phaseline.machines.kubernetes.rollup import Member, Rollup, roll_up
 from phaseline.machines.language.scripts import ScriptRunner
 
 Manifest = Mapping[str, Any]
+UNTOLD_KINDS = KindsTold()
 
 
 class ObjectKey(NamedTuple):
@@ -27,6 +28,11 @@ class ObjectKey(NamedTuple):
     kind: str
     namespace: str
     name: str
+
+    @classmethod
+    def of(cls, group: str, kind: str, namespace: str, name: str, kinds: KindsTold = UNTOLD_KINDS) -> "ObjectKey":
+        """The key of an object that is named so. kinds: tells which kinds of users are cluster-wide."""
+        return cls(group, kind, "" if namespace and kinds.is_cluster_wide(group, kind) else namespace, name)
 
     def short(self) -> str:
         """`apps/Deployment:shop/web`: the notation in which causes are named."""
@@ -47,44 +53,72 @@ class Pair(NamedTuple):
     desired: Manifest | None
 
 
-def key_of(found: Manifest) -> ObjectKey:
-    """An object's key; empty strings for missing parts."""
+def key_of(found: Manifest, kinds: KindsTold = UNTOLD_KINDS) -> ObjectKey:
+    """An object's key; empty strings for missing parts. kinds: tells which kinds of users are cluster-wide."""
     metadata = found.get("metadata")
     named = metadata if isinstance(metadata, Mapping) else {}
-    return ObjectKey(*group_kind(found), str(named.get("namespace") or ""), str(named.get("name") or ""))
+    return ObjectKey.of(*group_kind(found), str(named.get("namespace") or ""), str(named.get("name") or ""), kinds)
+
+
+def kinds_in(live: Iterable[Manifest], desired: Iterable[Manifest]) -> KindsTold:
+    """What objects tell of kinds. An object that the API server made without a namespace is of a cluster-wide kind."""
+    there = [*live]
+    kinds = KindsTold([*desired, *there])
+    for one in there:
+        metadata = one.get("metadata")
+        if isinstance(metadata, Mapping) and metadata.get("uid") and not metadata.get("namespace"):
+            kinds.note_scope(*group_kind(one), namespaced=False)
+    return kinds
 
 
 def pair_up(live: Sequence[Manifest], desired: Sequence[Manifest]) -> list[Pair]:
     """Pair the objects that are the same resource, in the order of the desired, then of the remaining live ones.
 
-    A single object on each side is a pair whatever its name. A desired object without a namespace matches a live one in
-    any namespace if there is exactly one.
+    A single object on each side is a pair whatever its name. An object without a namespace is paired with one in any
+    namespace if there is exactly one; one of a cluster-wide kind has none, whatever a manifest says.
     """
+    kinds = kinds_in(live, desired)
     if len(live) == len(desired) == 1:
-        return [Pair(key_of(desired[0]), live[0], desired[0])]
-    wanted = {key_of(one): one for one in desired}
-    there = {key_of(one): one for one in live}
-    pairs, used = [], set()
-    for key, one in wanted.items():
-        fit = key if key in there else _elsewhere(key, there)
-        used.add(fit)
-        pairs.append(Pair(fit or key, there.get(fit) if fit else None, one))
+        return [Pair(key_of(desired[0], kinds), live[0], desired[0])]
+    wanted = {key_of(one, kinds): one for one in desired}
+    there = {key_of(one, kinds): one for one in live}
+    fits = _fits(wanted, there)
+    pairs = [
+        Pair(fits.get(key, key), there.get(fits[key]) if key in fits else None, one) for key, one in wanted.items()
+    ]
+    used = set(fits.values())
     return [*pairs, *(Pair(key, one, None) for key, one in there.items() if key not in used)]
+
+
+def _fits(wanted: Iterable[ObjectKey], there: Iterable[ObjectKey]) -> dict[ObjectKey, ObjectKey]:
+    """By the key of a desired object, that of the live object that is the same."""
+    left = dict.fromkeys(there)
+    found = {key: key for key in wanted if key in left}
+    for key in found:
+        del left[key]
+    lone: dict[ObjectKey, list[ObjectKey]] = {}
+    for key in left:
+        lone.setdefault(key._replace(namespace=""), []).append(key)
+    alike: dict[ObjectKey, list[ObjectKey]] = {}
+    for key in wanted:
+        if key not in found:
+            alike.setdefault(key._replace(namespace=""), []).append(key)
+    for name, keys in alike.items():
+        others = lone.get(name, [])
+        if len(keys) == len(others) == 1 and "" in (keys[0].namespace, others[0].namespace):
+            found[keys[0]] = others[0]
+    return found
 
 
 def repeats(found: Sequence[Manifest], where: str) -> list[str]:
     """What to say of objects that are given twice, in sentences. where: the side on which they are."""
-    counts = Counter(key_of(one) for one in found)
+    kinds = kinds_in((), found)
+    counts = Counter(key_of(one, kinds) for one in found)
     return [
         f"{key.short()} is given {count} times {where}; the last one counts"
         for key, count in counts.items()
         if count > 1
     ]
-
-
-def _elsewhere(key: ObjectKey, there: Iterable[ObjectKey]) -> ObjectKey | None:
-    found = [one for one in there if not key.namespace and one._replace(namespace="") == key]
-    return found[0] if len(found) == 1 else None
 
 
 def is_owned(live: Manifest) -> bool:
@@ -113,6 +147,10 @@ class ApplicationAssessment(NamedTuple):
     problems: tuple[str, ...] = ()
 
 
+def _there(sides: Iterable[Manifest | None]) -> list[Manifest]:
+    return [side for side in sides if side is not None]
+
+
 def assess_pairs(
     pairs: Sequence[Pair],
     overrides: Overrides,
@@ -128,7 +166,7 @@ def assess_pairs(
     dry_runs: for each pair the API server's answer to a dry-run apply, if there is one; none at all may be given.
     """
     found = []
-    kinds = KindsTold(side for pair in pairs for side in (pair.desired, pair.live) if side is not None)
+    kinds = kinds_in(_there(pair.live for pair in pairs), _there(pair.desired for pair in pairs))
     for pair, dry_run in zip_longest(pairs, dry_runs[: len(pairs)]):
         # Git never declares what another object created, so nothing is missing from Git there.
         known = is_declared and not _is_aside(pair)

@@ -158,7 +158,7 @@ def test_odd_values_are_compared_and_hold_in_themselves(odd: Any, at: str) -> No
     pytest.param(deployment(replicas=0), deployment(), ["/spec/replicas"], id="none, and one by default"),
     pytest.param(deployment(containers=[WEB, SIDE]), deployment(containers=[WEB]), ["/spec/template/spec/containers/1"], id="a container is missing"),
     pytest.param(deployment(containers=[WEB]), deployment(containers=[SIDE, {**WEB, "image": "web:2"}]), ["/spec/template/spec/containers/1/image"], id="an image, behind a sidecar"),
-    pytest.param(deployment(containers=[{**WEB, "args": ["a", "b"]}]), deployment(containers=[{**WEB, "args": ["b", "a"]}]), ["/spec/template/spec/containers/0/args/0", "/spec/template/spec/containers/0/args/1"], id="the order of arguments"),
+    pytest.param(deployment(containers=[{**WEB, "args": ["a", "b"]}]), deployment(containers=[{**WEB, "args": ["b", "a"]}]), ["/spec/template/spec/containers/0/args"], id="the order of arguments"),
     pytest.param(deployment(containers=[{**WEB, "env": [{"name": "A"}, {"name": "B"}]}]), deployment(containers=[{**WEB, "env": [{"name": "B"}, {"name": "A"}]}]), ["/spec/template/spec/containers/0/env"], id="the order of variables"),
     pytest.param(kubernetes_object("v1", "Service", spec={"ports": [{"port": 80}, {"port": 81}]}), kubernetes_object("v1", "Service", spec={"ports": [{"port": 81, "targetPort": 81}, {"port": 80, "targetPort": 80}]}), ["/spec/ports"], id="the order of ports"),
     pytest.param(kubernetes_object("v1", "ConfigMap", data={"a": 1}), kubernetes_object("v1", "ConfigMap", data={"a": "1"}), ["/data/a"], id="a number where words are"),

@@ -208,6 +208,20 @@ def test_who_owns_it_is_said_whichever_comes_first() -> None:
     assert why == "it exists, and belongs to infra/base/fleet-default+c1"
 
 
+@pytest.mark.parametrize("owned_before", [False, True])
+def test_what_is_not_its_own_never_belongs_to_itself(owned_before: bool) -> None:
+    """Its agent may still list the object among what it deployed."""
+    life = FleetHistory()
+    if owned_before:
+        life.see(printed([Resource("shared")]))
+    status = status_of([Resource("shared", ours=False)], "v1")
+    status["resources"] = [Resource("shared").key]
+    for _ in range(2):
+        life.see(bundle_deployment(status))
+        why = life.attributes("bundle_resource", f"{ON}/core:ConfigMap/shop/shared")["why"]
+        assert why == "it exists, and belongs to somebody else"
+
+
 # ---- own errors
 
 

@@ -9,11 +9,12 @@ from typing import Any
 import pytest
 
 from phaseline.machines.kubernetes.diff.compare import COMPARISON
-from phaseline.machines.kubernetes.diff.types import ANY, FieldType, type_called, type_of
+from phaseline.machines.kubernetes.diff.types import ANY, FieldType, kinds, type_called, type_of
+from phaseline.machines.kubernetes.diff.versions import same_fields
 from tests.support import kubernetes_types
 from tests.support.conformance import read
 
-DIGEST = ("3", "92aa7f158c0f597d")
+DIGEST = ("4", "e966a322c54cf763")
 """The revision of the comparison, and the digest of the table that it was made with."""
 
 
@@ -79,7 +80,13 @@ def test_a_type_is_that_of_its_place(version_: str, kind: str, path: str, form: 
 
 def test_custom_kinds_have_no_type() -> None:
     assert type_of("example.io/v1", "Widget") is None
-    assert type_of("apiextensions.k8s.io/v1", "CustomResourceDefinition") is None
+
+
+def test_a_definition_is_of_a_known_kind_and_its_schemas_hold_schemas() -> None:
+    found = type_of("apiextensions.k8s.io/v1", "CustomResourceDefinition") or ANY
+    schema = found.of("spec").of("versions").item.of("schema").of("openAPIV3Schema")
+    inner = schema.of("properties").item.of("items").of("properties").item
+    assert (inner.fields.keys(), inner.of("required").form) == (schema.fields.keys(), "list")
 
 
 @pytest.mark.parametrize(("name", "form"), [
@@ -89,3 +96,14 @@ def test_custom_kinds_have_no_type() -> None:
 def test_types_by_the_names_that_argo_cd_gives_them(name: str, form: str | None) -> None:
     found: FieldType | None = type_called(name)
     assert (found and found.form) == form
+
+
+def test_all_versions_of_all_kinds_can_be_held_against_each_other() -> None:
+    """Some hold themselves."""
+    by_kind: dict[str, list[FieldType]] = {}
+    for version_, kind in kinds():
+        by_kind.setdefault(kind, []).append(type_of(version_, kind) or ANY)
+    found = {kind for kind, types in by_kind.items() if all(same_fields(types[0], one) for one in types)}
+    assert "Workload" in by_kind
+    assert {"CustomResourceDefinition", "CronJob", "PodDisruptionBudget"} <= found
+    assert not {"HorizontalPodAutoscaler", "ResourceClaim"} & found

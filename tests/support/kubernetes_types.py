@@ -7,8 +7,9 @@ Does not: the meaning of the form at run time (`phaseline.machines.kubernetes.di
     python -m tests.support.kubernetes_types [GO ...]
 
 GO: folders with the Go sources of k8s.io/api and k8s.io/apimachinery (Debian: `apt-get source golang-k8s-api
-golang-k8s-apimachinery`). A field that is no pointer there has no way to tell zero from absent. Without GO, what the
-table says about known fields is kept; an optional field that is new counts as a pointer, as the API conventions ask.
+golang-k8s-apimachinery`), of k8s.io/apiextensions-apiserver and k8s.io/kube-aggregator, each named `<module>-<version>`.
+A field that is no pointer there has no way to tell zero from absent. Without GO, what the table says about known fields
+is kept; an optional field that is new counts as a pointer, as the API conventions ask.
 """
 
 import json
@@ -22,7 +23,10 @@ from typing import Any, NamedTuple
 
 TABLE = Path(__file__).parents[2] / "machines" / "kubernetes" / "diff" / "types.json"
 PACKAGE = "kubernetes-validate"
-API, META = "io.k8s.api.", "io.k8s.apimachinery.pkg."
+META = "io.k8s.apimachinery.pkg."
+APIS = ("io.k8s.api.", "io.k8s.apiextensions-apiserver.pkg.apis.", "io.k8s.kube-aggregator.pkg.apis.")
+"""How the names of definitions begin whose kinds come with Kubernetes."""
+SCHEMA = f"{APIS[1]}apiextensions.v1.JSONSchemaProps"
 LEFT_OUT = ("status",)
 """Parts that are never compared."""
 FORMATS = {"byte": "y", "date-time": "t", "int-or-string": "x"}
@@ -34,6 +38,8 @@ SPECIAL = {
     f"{META}apis.meta.v1.Duration": "d",
     f"{META}apis.meta.v1.FieldsV1": "j",
     f"{META}runtime.RawExtension": "j",
+    f"{SCHEMA}OrArray": "@apiextensions.v1.JSONSchemaProps+",
+    f"{SCHEMA}OrBool": "@apiextensions.v1.JSONSchemaProps+",
 }
 SCALARS = {"string": "s", "boolean": "b", "integer": "i", "number": "n"}
 OLDER = {
@@ -77,7 +83,9 @@ def definitions() -> dict[str, Any]:
 
 def short(name: str) -> str:
     """`core.v1.Container` for the name of a definition."""
-    return name.removeprefix(API).removeprefix(META).removeprefix("apis.")
+    for prefix in (*APIS, META, "apis."):
+        name = name.removeprefix(prefix)
+    return name
 
 
 # ---- which fields are pointers
@@ -87,7 +95,7 @@ def go_structs(folders: Sequence[Path]) -> dict[str, list[GoField]]:
     """The structs of the Go sources, by their short name."""
     found = {}
     for folder in folders:
-        for path in sorted(folder.rglob("types.go")):
+        for path in sorted(folder.rglob("types*.go")):
             *_, group, number = path.parent.parts
             for name, body in STRUCT.findall(path.read_text(encoding="utf-8")):
                 members = [GoField(tag.partition(",")[0], type_) for _, type_, tag in FIELD.findall(body)]
@@ -164,8 +172,6 @@ def fields_of(name: str, names: Definitions, plain: set[str]) -> Fields:
         code = code_of(one, names)
         if field in LEFT_OUT and "@" in code:
             continue
-        if code.endswith(f"@{short(name)}"):  # it holds itself: from there on nothing is known
-            code = code.replace(f"@{short(name)}", "j")
         if code.lstrip("!").startswith("@"):
             code += "+" * (choice or code.endswith("meta.v1.LabelSelector"))
         elif len(code) == 1 and code != "y" and field not in needed and field not in plain:
@@ -179,7 +185,7 @@ def kinds_of(names: Definitions) -> dict[str, str]:
     found = {}
     for name, definition in names.items():
         identities = definition.get("x-kubernetes-group-version-kind", ())
-        if len(identities) != 1 or "metadata" not in definition.get("properties", {}) or not name.startswith(API):
+        if len(identities) != 1 or "metadata" not in definition.get("properties", {}) or not name.startswith(APIS):
             continue
         group, number, kind = (identities[0][part] for part in ("group", "version", "kind"))
         if not kind.endswith("List"):
@@ -211,9 +217,8 @@ def table(folders: Sequence[Path] = (), before: Mapping[str, Any] | None = None)
         waiting.extend(long[target] for target in targets)
     used = (before or {}).get("source", {})
     read = dict(path.name.rpartition("-")[::2] for path in folders)
-    go = read or {name: one for name, one in used.items() if name != PACKAGE}
     return {
-        "source": {PACKAGE: version(PACKAGE), **go},
+        "source": {**used, PACKAGE: version(PACKAGE), **read},
         "kinds": {kind: short(target) for kind, target in sorted(kinds.items())},
         "types": dict(sorted(types.items())),
     }

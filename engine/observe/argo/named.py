@@ -35,7 +35,7 @@ class Said(NamedTuple):
     @classmethod
     def of(cls, one: Manifest) -> "Said":
         """Read one member of the list."""
-        key = ObjectKey(text(one, "group"), text(one, "kind"), text(one, "namespace"), text(one, "name"))
+        key = ObjectKey.of(text(one, "group"), text(one, "kind"), text(one, "namespace"), text(one, "name"))
         found, wave = mapping(one, "health"), one.get("syncWave")
         health = ALIASES.get(text(found, "status"), text(found, "status"))
         return cls(

@@ -218,7 +218,7 @@ def _told(state: str, parts: Iterable[str]) -> str:
 
 def _called(one: Manifest) -> str:
     """`apps/Deployment:shop/web`: a resource in the list of an Application."""
-    key = ObjectKey(text(one, "group"), text(one, "kind"), text(one, "namespace"), text(one, "name"))
+    key = ObjectKey.of(text(one, "group"), text(one, "kind"), text(one, "namespace"), text(one, "name"))
     return key.short()
 
 

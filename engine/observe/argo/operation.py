@@ -141,4 +141,4 @@ def resource_failures(status: Manifest, entity_id: str) -> Iterator[ObservedEven
 
 
 def _key(one: Manifest) -> ObjectKey:
-    return ObjectKey(text(one, "group"), text(one, "kind"), text(one, "namespace"), text(one, "name"))
+    return ObjectKey.of(text(one, "group"), text(one, "kind"), text(one, "namespace"), text(one, "name"))

@@ -148,5 +148,5 @@ def _summary(one: Manifest) -> str:
 def _end(one: Manifest) -> str:
     """The end of the resource's id; empty if the entry names no object."""
     group, slash, _ = text(one, "apiVersion").partition("/")
-    key = ObjectKey(group if slash else "", text(one, "kind"), text(one, "namespace"), text(one, "name"))
+    key = ObjectKey.of(group if slash else "", text(one, "kind"), text(one, "namespace"), text(one, "name"))
     return id_suffix(key) if key.kind and key.name else ""

@@ -132,13 +132,16 @@ class FleetObjects:
         for end, birth in listed.items():
             trigger, why = found.named[end]
             if trigger == "not_owned":
+                if self._owners.get((cluster, end)) == entity_id:  # it was so; its own word counts
+                    del self._owners[cluster, end]
                 self._foreign.setdefault((cluster, end), set()).add(entity_id)
                 why = self._owner(cluster, end)
             else:
                 self._foreign.get((cluster, end), set()).discard(entity_id)
             yield _resource(trigger, f"{entity_id}/{end}", why, birth)
         for end in found.living:
-            yield from self._own(cluster, end, entity_id)
+            if end not in found.named or found.named[end].trigger != "not_owned":
+                yield from self._own(cluster, end, entity_id)
 
     def _own(self, cluster: str, end: str, entity_id: str) -> Iterator[ObservedEvent]:
         """Note whose object it is, and tell those that declare it too."""

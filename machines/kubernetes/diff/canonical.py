@@ -88,25 +88,53 @@ def length(found: object) -> object:
         return found
 
 
+def number(found: object) -> object:
+    """A whole number that may also be written as a text, as a text; anything else unchanged."""
+    return str(found) if type(found) is int and -_WIDEST < found < _WIDEST else found
+
+
 SPELLINGS: Mapping[str, Callable[[object], object]] = {
-    "quantity": quantity, "bytes": coded, "time": moment, "duration": length,
+    "quantity": quantity, "bytes": coded, "time": moment, "duration": length, "number or text": number,
 }  # fmt: skip
 """By form of a type: its values in one spelling."""
 
 
+class Respelt(str):
+    """A value in the one spelling, which knows how it was written."""
+
+    __slots__ = ("written",)
+    written: object
+
+
+def _respelt(found: object, spell: Callable[[object], object]) -> object:
+    made = spell(found)
+    if made is found or made == found or not isinstance(made, str):
+        return made
+    known = Respelt(made)
+    known.written = found
+    return known
+
+
+def as_written(found: Any) -> Any:
+    """A canonical value as its side wrote it."""
+    if isinstance(found, Respelt):
+        return found.written
+    if isinstance(found, dict):
+        return {name: as_written(value) for name, value in found.items()}
+    return [as_written(value) for value in found] if isinstance(found, list) else found
+
+
 def canonical(found: Any, type_: FieldType) -> Any:
-    """A value of a type in canonical form, without null. What has no type stays as it is."""
+    """A value of a type in canonical form. What has no type stays as it is."""
     form = type_.form
     if form == "any" and not type_.fields:
         return found
     if isinstance(found, dict):
-        if form == "any":
-            return {name: canonical(value, type_.of(name)) for name, value in found.items()}
-        return {name: canonical(value, type_.of(name)) for name, value in found.items() if value is not None}
+        return {name: canonical(value, type_.of(name)) for name, value in found.items()}
     if isinstance(found, list):
         return [canonical(value, type_.item) for value in found]
     spell = SPELLINGS.get(form)
-    return found if spell is None else spell(found)
+    return found if spell is None else _respelt(found, spell)
 
 
 Copies = dict[int, Any]
@@ -138,7 +166,7 @@ def _pruned(found: Any, type_: FieldType, copies: Copies) -> Any:
         for name, value in found.items():
             part = type_.of(name)
             kept = _pruned(value, part, {} if name in own else copies) if isinstance(value, dict | list) else value
-            if kept or not is_nothing(kept, part):
+            if (kept and kept != "0") or not is_nothing(kept, part):
                 made[name] = kept
     copies[id(found)] = made
     return made

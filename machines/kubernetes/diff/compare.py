@@ -4,21 +4,23 @@ Belongs here: the steps of one comparison, from two manifests to the paths that 
 (`normalize`, `canonical`, `merge`, `defaults`), ignore rules (`ignore`).
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from phaseline.machines.kubernetes.diff.canonical import Copies, canonical, pruned
+from phaseline.machines.kubernetes.diff.canonical import Copies, as_written, canonical, pruned
 from phaseline.machines.kubernetes.diff.differences import NONE, Difference, Path, differences
 from phaseline.machines.kubernetes.diff.holds import holds
 from phaseline.machines.kubernetes.diff.known_types import KnownType, custom_type
-from phaseline.machines.kubernetes.diff.merge import custom, strategic
+from phaseline.machines.kubernetes.diff.managed_fields import claims, left_behind, without_paths
+from phaseline.machines.kubernetes.diff.merge import applied
 from phaseline.machines.kubernetes.diff.normalize import last_applied, normalize
-from phaseline.machines.kubernetes.diff.types import FieldType, type_of
+from phaseline.machines.kubernetes.diff.types import ANY, FieldType, type_of
 from phaseline.machines.kubernetes.diff.versions import common, identity, in_one_version
 from phaseline.machines.kubernetes.manifest_id import group_kind
+from phaseline.machines.kubernetes.scopes import is_cluster_wide
 from phaseline.machines.language.rules import Revision
 
-COMPARISON = Revision("kubernetes.comparison", 3)
+COMPARISON = Revision("kubernetes.comparison", 4)
 """Raise it when two objects differ at other places than before, or when ignore rules hide others."""
 Manifest = Mapping[str, Any]
 CLAIMS = "volumeClaimTemplates"
@@ -32,27 +34,34 @@ def compare(
     dry_run: Manifest | None = None,
     aggregates: bool = True,
     known_types: tuple[KnownType, ...] = (),
+    schema: FieldType | None = None,
+    namespaced: bool = True,
 ) -> list[Difference]:
     """The paths at which applying `desired` would change `live`; none if they are in sync.
 
     last: the object of the previous apply, for a three-way merge; by default the one in the live object's annotation.
     dry_run: the API server's answer to a dry-run apply, used instead of a merge; what its webhooks add does not count.
     aggregates: leave out the rules of aggregated ClusterRoles. known_types: fields of a custom kind that have a known
-    type. Pure. The caller has already removed ignored fields from all inputs (`ignore`).
+    type. schema: the type of a custom kind, if its definition is known. namespaced: False for a custom kind that is
+    known to be cluster-wide. Pure. The caller has already removed ignored fields from all inputs (`ignore`).
     """
     before = last or last_applied(live)
     sides = _in_one_version(desired, live, before if dry_run is None else dry_run)
-    in_namespace = all(map(_has_namespace, sides[:2]))
+    in_namespace = namespaced and all(map(_has_namespace, sides[:2])) and not is_cluster_wide(*group_kind(desired))
     wanted, found, *rest = (normalize(side, in_namespace=in_namespace, aggregates=aggregates) for side in sides)
     known = type_of(*identity(wanted))
-    type_ = known or custom_type(*group_kind(wanted), known_types)
+    type_ = known or custom_type(*group_kind(wanted), known_types, schema)
     if dry_run is not None and rest:
         answered, stored = (canonical(side, type_) for side in (rest[0], found))
         pair = (pruned(answered, type_), pruned(stored, type_)) if known else (answered, stored)
-        return [one for one in differences(*pair, type_) if one.wanted is NONE or _is_there(wanted, one.path)]
-    if (not rest or rest[0] == wanted) and holds(wanted, found, type_):
+        return _written(one for one in differences(*pair, type_) if one.wanted is NONE or _is_there(wanted, one.path))
+    removed: Sequence[Path] = ()
+    if sides[1] is live and (claimed := claims(live)):
+        updates = before is None and (known is not None or schema is not None)
+        removed = _not_allocated(left_behind(claimed, wanted, found, updates=updates), type_)
+    if not removed and (not rest or rest[0] == wanted) and holds(wanted, found, type_):
         return []
-    return _differences(_Sides(wanted, found, rest[0] if rest else None), type_, is_known=known is not None)
+    return _differences(_Sides(wanted, found, rest[0] if rest else None), type_, removed)
 
 
 class _Sides(NamedTuple):
@@ -63,21 +72,38 @@ class _Sides(NamedTuple):
     applied: dict[str, Any] | None
 
 
-def _differences(sides: _Sides, type_: FieldType, *, is_known: bool) -> list[Difference]:
-    """The differences of normalised sides, by what an apply would make of the one found."""
-    wanted, found, applied = (canonical(side, type_) for side in sides)
-    if not is_known:
-        return [*differences(*both_as_stored(custom(found, applied, wanted), found, type_), type_)]
+def _differences(sides: _Sides, type_: FieldType, removed: Sequence[Path]) -> list[Difference]:
+    """The differences of normalised sides, by what an apply would make of the one found.
+
+    removed: paths that an apply removes because its manager claims them.
+    """
+    wanted, found, last = (canonical(side, type_) for side in sides)
     if wanted["kind"] == "StatefulSet":
         found = _without_more_claims(found, wanted)
-    predicted = strategic(found, applied, wanted, type_)
+    predicted = applied(without_paths(found, [*removed]) if removed else found, last, wanted, type_)
     if predicted is found:
         return []
     left = differences(*both_as_stored(predicted, found, type_), type_)
-    return [
-        Difference(one.path, _spelt(one.wanted, predicted, one.path), _spelt(one.found, found, one.path))
+    return _written(
+        one._replace(wanted=_spelt(one.wanted, predicted, one.path), found=_spelt(one.found, found, one.path))
         for one in left
-    ]
+    )
+
+
+def _written(found: Iterator[Difference]) -> list[Difference]:
+    """The differences with values as each side writes them."""
+    return [one._replace(wanted=as_written(one.wanted), found=as_written(one.found)) for one in found]
+
+
+def _not_allocated(paths: Sequence[Path], type_: FieldType) -> list[Path]:
+    """The paths without those of fields that the server fills in again."""
+    return [path for path in paths if path[-1] not in _type_at(type_, path[:-1]).allocated]
+
+
+def _type_at(type_: FieldType, path: Path) -> FieldType:
+    for step in path:
+        type_ = type_.item if isinstance(step, int) else type_.of(step)
+    return type_
 
 
 def _spelt(value: Any, side: Any, path: Path) -> Any:
@@ -163,6 +189,8 @@ def _add(found: Any, type_: FieldType, done: set[int]) -> None:
     if id(found) in done:
         return
     done.add(id(found))
+    if type_ is ANY:
+        return
     if isinstance(found, list):
         for one in found:
             if isinstance(one, dict | list):

@@ -1,4 +1,4 @@
-"""Defaults that the API server adds to a manifest. Each function adds them to a part, in place.
+"""What the API server makes of a manifest: the defaults that functions add to a part in place, what it allocates.
 
 Belongs here: the values, when they apply, and to which types. Does not: the types (`types`).
 """
@@ -29,6 +29,8 @@ def _constant(**values: Any) -> Adds:
 # ---- containers
 
 probe = _constant(timeoutSeconds=1, periodSeconds=10, successThreshold=1, failureThreshold=3)
+resource_ref = _constant(divisor="0")
+certificate = _constant(maxExpirationSeconds=86_400)
 field_ref = _constant(apiVersion="v1")
 protocol = _constant(protocol="TCP")
 slice_port = _constant(protocol="TCP", name="")
@@ -52,24 +54,49 @@ def http_get(part: Object) -> None:
 
 def container(part: Object) -> None:
     """An image without a tag, or with `latest`, is always pulled."""
-    image = part.get("image")
-    if part.get("imagePullPolicy") in (None, "") and isinstance(image, str):
-        name, _, digest = image.partition("@")
-        tag = name.rpartition("/")[2].partition(":")[2]
-        part["imagePullPolicy"] = "Always" if tag == "latest" or not (tag or digest) else "IfNotPresent"
+    if part.get("imagePullPolicy") in (None, "") and isinstance(part.get("image"), str):
+        part["imagePullPolicy"] = _pull_policy(part["image"])
     _fill(part, terminationMessagePath="/dev/termination-log", terminationMessagePolicy="File")
 
 
+def _pull_policy(image: object) -> str:
+    name, _, digest = image.partition("@") if isinstance(image, str) else ("", "", "")
+    tag = name.rpartition("/")[2].partition(":")[2]
+    return "Always" if tag == "latest" or not (tag or digest) else "IfNotPresent"
+
+
 def volume(part: Object) -> None:
-    """A volume without a source is an empty directory."""
+    """A volume without a source is an empty directory. An image is pulled as that of a container is."""
     if set(part) <= {"name"}:
         part["emptyDir"] = {}
+    if isinstance(image := part.get("image"), dict) and image.get("pullPolicy") in (None, ""):
+        image["pullPolicy"] = _pull_policy(image.get("reference"))
 
 
-pod_spec = _constant(
-    dnsPolicy="ClusterFirst", restartPolicy="Always", schedulerName="default-scheduler",
-    terminationGracePeriodSeconds=30,
-)  # fmt: skip
+def pod_spec(part: Object) -> None:
+    """Policies, and the old name of the service account."""
+    _fill(part, dnsPolicy="ClusterFirst", restartPolicy="Always", schedulerName="default-scheduler")
+    _fill(part, terminationGracePeriodSeconds=30)
+    names = ("serviceAccountName", "serviceAccount")
+    name = next((part[one] for one in names if part.get(one)), None)
+    if name:
+        _fill(part, serviceAccountName=name)
+        part["serviceAccount"] = part["serviceAccountName"]
+
+
+TOLERATED = ("node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable")
+"""The taints of a node that each Pod tolerates for five minutes, unless it says otherwise."""
+
+
+def _tolerations(part: Object) -> None:
+    listed = part.get("tolerations")
+    if not isinstance(listed, list) or not listed:
+        return
+    said = {one.get("key") for one in _maps(part, "tolerations") if one.get("effect") in (None, "", "NoExecute")}
+    if None not in said and "" not in said:
+        more = [key for key in TOLERATED if key not in said]
+        made = [{"key": key, "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": 300} for key in more]
+        part["tolerations"] = [*listed, *made]
 
 
 def pod(found: Object) -> None:
@@ -78,6 +105,9 @@ def pod(found: Object) -> None:
     if not isinstance(part, dict):
         return
     _fill(part, enableServiceLinks=True)
+    if not part.get("serviceAccountName"):
+        part["serviceAccountName"] = part["serviceAccount"] = part.get("serviceAccount") or "default"
+    _tolerations(part)
     for one in (*_maps(part, "containers"), *_maps(part, "initContainers")):
         resources = one.get("resources")
         if isinstance(resources, dict) and isinstance(resources.get("limits"), dict):
@@ -125,11 +155,22 @@ def _rolling(strategy: object, **values: Any) -> None:
             _fill(strategy["rollingUpdate"], **values)
 
 
+def _template_labels(found: Object, part: Object) -> Any:
+    """The labels of the Pods, which the object itself gets if it has none."""
+    template, metadata = part.get("template"), found.get("metadata")
+    inner = template.get("metadata") if isinstance(template, dict) else None
+    labels = inner.get("labels") if isinstance(inner, dict) else None
+    if labels and isinstance(metadata, dict) and not metadata.get("labels"):
+        metadata["labels"] = deepcopy(labels)
+    return labels
+
+
 def job(found: Object) -> None:
     """One completion, six retries; only in a Job itself, not in the template of a CronJob."""
     part = found.get("spec")
     if not isinstance(part, dict):
         return
+    _template_labels(found, part)
     if part.get("completions") is None and part.get("parallelism") is None:
         part["completions"] = 1
     _fill(part, parallelism=1, backoffLimit=6, completionMode="NonIndexed", suspend=False, manualSelector=False)
@@ -137,6 +178,15 @@ def job(found: Object) -> None:
     _fill(part, podReplacementPolicy="Failed" if failing else "TerminatingOrFailed")
 
 
+def replication_controller(found: Object) -> None:
+    """Labels and selector from its template."""
+    part = found.get("spec")
+    labels = _template_labels(found, part) if isinstance(part, dict) else None
+    if labels and isinstance(part, dict) and not part.get("selector"):
+        part["selector"] = deepcopy(labels)
+
+
+failing_pod = _constant(status="True")
 cron_job_spec = _constant(
     concurrencyPolicy="Allow", suspend=False, successfulJobsHistoryLimit=3, failedJobsHistoryLimit=1,
 )  # fmt: skip
@@ -145,6 +195,14 @@ cron_job_spec = _constant(
 def autoscaler_spec(part: Object) -> None:
     """At least one replica."""
     _fill(part, minReplicas=1)
+
+
+def scaler_spec(part: Object) -> None:
+    """At least one replica; 80 per cent of the CPU, if it has no metrics."""
+    _fill(part, minReplicas=1)
+    if not part.get("metrics"):
+        target = {"type": "Utilization", "averageUtilization": 80}
+        part["metrics"] = [{"type": "Resource", "resource": {"name": "cpu", "target": target}}]
 
 
 def scaling(part: Object) -> None:
@@ -164,6 +222,8 @@ def service_spec(part: Object) -> None:
     """A cluster IP, and the traffic policies of its type."""
     _fill(part, type="ClusterIP", sessionAffinity="None")
     kind = part["type"]
+    if part["sessionAffinity"] == "None":
+        part.pop("sessionAffinityConfig", None)
     if part["sessionAffinity"] == "ClientIP":
         _fill(part, sessionAffinityConfig={"clientIP": {"timeoutSeconds": 10800}})
     if kind in ("NodePort", "LoadBalancer"):
@@ -187,6 +247,35 @@ def network_policy_spec(part: Object) -> None:
 
 
 # ---- storage and the rest
+
+
+def ingress_class_spec(part: Object) -> None:
+    """Parameters that are cluster-wide."""
+    if isinstance(parameters := part.get("parameters"), dict):
+        _fill(parameters, scope="Cluster")
+
+
+flow_schema_spec = _constant(matchingPrecedence=1_000)
+exempt_level = _constant(nominalConcurrencyShares=0, lendablePercent=0)
+limited_level = _constant(nominalConcurrencyShares=30, lendablePercent=0)
+queuing = _constant(handSize=8, queues=64, queueLengthLimit=50)
+
+
+def device_request(part: Object) -> None:
+    """One device, unless another mode is asked for."""
+    if part.get("deviceClassName"):  # in older versions a choice of requests stands beside these fields
+        _fill(part, allocationMode="ExactCount")
+        if part["allocationMode"] == "ExactCount":
+            _fill(part, count=1)
+
+
+def definition_spec(part: Object) -> None:
+    """The names that follow from the kind, and no conversion."""
+    _fill(part, conversion={"strategy": "None"})
+    names = part.get("names")
+    if isinstance(names, dict) and isinstance(kind := names.get("kind"), str) and kind:
+        _fill(names, singular=kind.lower(), listKind=f"{kind}List")
+
 
 claim_spec = _constant(volumeMode="Filesystem")
 persistent_volume_spec = _constant(persistentVolumeReclaimPolicy="Retain", volumeMode="Filesystem")
@@ -251,18 +340,29 @@ DEFAULTS: Mapping[str, Adds] = {
     "core.HTTPGetAction": http_get, "core.GRPCAction": grpc, "core.ContainerPort": protocol, "core.EndpointPort": protocol,
     "core.ObjectFieldSelector": field_ref, "core.Volume": volume, "core.HostPathVolumeSource": host_path,
     **dict.fromkeys((f"core.{one}VolumeSource" for one in ("ConfigMap", "Secret", "DownwardAPI", "Projected")), mode),
+    "core.ResourceFieldSelector": resource_ref, "core.PodCertificateProjection": certificate,
     "core.ServiceAccountTokenProjection": token, "core.ISCSIVolumeSource": iscsi,
     "core.ISCSIPersistentVolumeSource": iscsi, "core.RBDVolumeSource": rbd, "core.RBDPersistentVolumeSource": rbd,
     "core.AzureDiskVolumeSource": azure_disk, "core.ScaleIOVolumeSource": scale_io,
     "core.ScaleIOPersistentVolumeSource": scale_io, "core.PodSpec": pod_spec, "core.Pod": pod,
     "core.PersistentVolumeClaimSpec": claim_spec, "core.PersistentVolumeSpec": persistent_volume_spec,
-    "core.ReplicationControllerSpec": replicas, "core.ServiceSpec": service_spec, "core.ServicePort": service_port,
+    "core.ReplicationControllerSpec": replicas, "core.ReplicationController": replication_controller, "core.ServiceSpec": service_spec, "core.ServicePort": service_port,
     "core.Secret": secret, "core.Namespace": namespace, "core.LimitRangeItem": limit,
     "apps.DeploymentSpec": deployment_spec, "apps.StatefulSetSpec": stateful_set_spec,
     "apps.DaemonSetSpec": daemon_set_spec, "apps.ReplicaSetSpec": replicas,
     "batch.Job": job, "batch.CronJobSpec": cron_job_spec,
-    "autoscaling.HorizontalPodAutoscalerSpec": autoscaler_spec, "autoscaling.HorizontalPodAutoscalerBehavior": scaling,
+    "batch.PodFailurePolicyOnPodConditionsPattern": failing_pod,
+    "autoscaling.v1.HorizontalPodAutoscalerSpec": autoscaler_spec,
+    "autoscaling.HorizontalPodAutoscalerSpec": scaler_spec, "autoscaling.HorizontalPodAutoscalerBehavior": scaling,
     "networking.NetworkPolicySpec": network_policy_spec, "networking.NetworkPolicyPort": protocol,
+    "networking.IngressClassSpec": ingress_class_spec,
+    "flowcontrol.FlowSchemaSpec": flow_schema_spec, "flowcontrol.QueuingConfiguration": queuing,
+    "flowcontrol.ExemptPriorityLevelConfiguration": exempt_level,
+    "flowcontrol.LimitedPriorityLevelConfiguration": limited_level,
+    "resource.ExactDeviceRequest": device_request, "resource.DeviceSubRequest": device_request,
+    "resource.DeviceRequest": device_request,
+    "apiextensions.CustomResourceDefinitionSpec": definition_spec, "apiextensions.ServiceReference": webhook_service,
+    "apiregistration.ServiceReference": webhook_service,
     "rbac.RoleRef": role_ref, "rbac.Subject": subject,
     "admissionregistration.MutatingWebhook": mutating_webhook, "admissionregistration.ValidatingWebhook": webhook,
     "admissionregistration.ServiceReference": webhook_service, "admissionregistration.RuleWithOperations": webhook_rule,
@@ -276,6 +376,28 @@ DEFAULTS: Mapping[str, Adds] = {
 """By type, without its version: what the API server adds to a part of that type."""
 REACHES: Mapping[Adds | None, tuple[str, ...]] = {
     pod: ("spec",), namespace: ("metadata",), deployment_spec: ("strategy",), daemon_set_spec: ("updateStrategy",),
-    stateful_set_spec: ("updateStrategy",),
+    stateful_set_spec: ("updateStrategy",), job: ("metadata",), replication_controller: ("metadata",),
 }  # fmt: skip
 """The members of a part deep inside of which something is added that depends on what else the part or member says."""
+# fmt: off
+ALLOCATED: Mapping[str, tuple[str, ...]] = {
+    "core.ServiceSpec": (
+        "clusterIP", "clusterIPs", "ipFamilies", "ipFamilyPolicy", "healthCheckNodePort", "loadBalancerClass",
+    ),
+    "core.ServicePort": ("nodePort",),
+    "core.ServiceAccount": ("secrets", "imagePullSecrets"),
+    "core.PersistentVolumeClaimSpec": ("volumeName", "storageClassName", "volumeAttributesClassName"),
+    "core.PersistentVolumeSpec": ("claimRef",),
+    "core.PodSpec": ("nodeName",),
+    "core.NodeSpec": ("podCIDR", "podCIDRs", "providerID"),
+    "core.NamespaceSpec": ("finalizers",),
+    "batch.JobSpec": ("selector",),
+    "certificates.CertificateSigningRequestSpec": ("username", "uid", "groups", "extra"),
+    "admissionregistration.WebhookClientConfig": ("caBundle",),
+    "apiextensions.WebhookClientConfig": ("caBundle",),
+    "apiregistration.APIServiceSpec": ("caBundle",),
+}
+# fmt: on
+"""By type, without its version: the fields that the server, or a controller, fills in where Git leaves them empty."""
+ORDERLESS: Mapping[str, tuple[str, ...]] = {"autoscaling.HorizontalPodAutoscalerSpec": ("metrics",)}
+"""By type, without its version: lists that the server may give back in another order, which means nothing."""

@@ -3,7 +3,9 @@
 Belongs here: finding and naming them. Does not: what may differ (`merge`, `normalize`).
 """
 
-from collections.abc import Iterator, Mapping
+import json
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from phaseline.machines.kubernetes.diff.types import ANY, FieldType
@@ -18,14 +20,24 @@ class Nothing:
 
 NONE: Final = Nothing()
 Path = tuple[str | int, ...]
+Name = tuple[str, int]
+"""The name of a member of a list, and how many of that name stand before it."""
+
+
+NO_FIELD = "this kind has no such field"
+ORDER, IN_ORDER = "the same items in another order", "in another order"
+REPLACED = "another item took its place"
+REMOVED = "would be removed"
+"""What there may be to say of a difference, beside both sides."""
 
 
 class Difference(NamedTuple):
-    """A path at which the wanted and the found value differ; either may be `NONE`."""
+    """A path at which the wanted and the found value differ; either may be `NONE`. note: what there is to say of it."""
 
     path: Path
     wanted: Any
     found: Any
+    note: str = ""
 
     @property
     def pointer(self) -> str:
@@ -76,42 +88,84 @@ def differences(wanted: Any, found: Any, type_: FieldType = ANY, path: Path = ()
             one, other, here = wanted.get(name, NONE), found.get(name, NONE), (*path, name)
             if isinstance(one, list) and isinstance(other, list):
                 yield from _of_lists(one, other, part, here)
+            elif other is NONE and type_.form == "struct" and name not in type_.fields and one is not None:
+                yield Difference(here, one, other, NO_FIELD)
             else:
                 yield from differences(one, other, part, here)
     elif isinstance(wanted, list) and isinstance(found, list):
         yield from _of_lists(wanted, found, type_, path)
     elif not is_same(wanted, found):
-        yield Difference(path, wanted, found)
+        yield Difference(path, wanted, found, REMOVED if wanted is NONE else "")
 
 
 def _of_lists(wanted: list[Any], found: list[Any], type_: FieldType, path: Path) -> Iterator[Difference]:
     """Differences of two lists: by the members' key, else by index if the lengths agree, else as a whole."""
-    key = type_.key
-    names = [named(side, key) for side in (wanted, found)] if key else None
-    if names is None or names[0] == names[1]:
-        if len(wanted) != len(found):
-            yield Difference(path, wanted, found)
-            return
+    names = [named(side, type_.key) for side in (wanted, found)] if type_.key is not None else None
+    if names is not None and names[0] != names[1]:
+        yield from _of_members(wanted, found, type_, path, names)
+    elif len(wanted) != len(found):
+        yield Difference(path, wanted, found)
+    elif names is None and _in_another_order(wanted, found):
+        if not type_.orderless:
+            yield Difference(path, wanted, found, ORDER)
+    else:
         for index, (one, other) in enumerate(zip(wanted, found, strict=True)):
             yield from differences(one, other, type_.item, (*path, index))
-        return
-    there = [set(side) for side in names]
-    if there[0] == there[1]:  # no name is there twice
-        yield Difference(path, wanted, found)
-    for index, one in enumerate(wanted):
-        if names[0][index] not in there[1]:
-            yield Difference((*path, index), one, NONE)
-    for index, one in enumerate(found):
-        if names[1][index] not in there[0]:
-            yield Difference((*path, index), NONE, one)
 
 
-def named(found: list[Any], key: str) -> list[tuple[str, int]]:
-    """A name for each member: the value of its key (or the member itself), and how many equal names precede it."""
+def _in_another_order(wanted: list[Any], found: list[Any]) -> bool:
+    """Whether two lists of one length that may differ hold the same members in another order."""
+    return (
+        len(wanted) > 1 and not equal(wanted, found) and Counter(map(text_of, wanted)) == Counter(map(text_of, found))
+    )
+
+
+def text_of(found: Any) -> str:
+    """A text that is the same for values that are equal as JSON."""
+    try:
+        return json.dumps(found, sort_keys=True, default=str)
+    except TypeError:  # a name that is no text, as YAML can write it
+        return repr(found)
+
+
+def _of_members(
+    wanted: list[Any], found: list[Any], type_: FieldType, path: Path, names: Sequence[Sequence[Name]]
+) -> Iterator[Difference]:
+    """Differences of two lists whose members have names, which are not the same, or not in one order."""
+    indexes = [{name: index for index, name in enumerate(side)} for side in names]
+    there = [name for name in names[0] if name in indexes[1]]
+    inside: list[Difference] = []
+    for name in there:
+        at = indexes[0][name], indexes[1][name]
+        inside += differences(wanted[at[0]], found[at[1]], type_.item, (*path, at[1]))
+    if there != [name for name in names[1] if name in indexes[0]]:
+        same = not inside and len(names[0]) == len(names[1]) == len(there)
+        yield Difference(path, wanted, found, ORDER if same else IN_ORDER)
+    yield from inside
+    gone = {index: wanted[index] for name, index in indexes[0].items() if name not in indexes[1]}
+    new = {index: found[index] for name, index in indexes[1].items() if name not in indexes[0]}
+    for index, one in gone.items():
+        note = _replaced(one, new[index], type_.key or "") if index in new else ""
+        yield Difference((*path, index), one, new.get(index, NONE), note)
+    yield from (Difference((*path, index), NONE, one, REMOVED) for index, one in new.items() if index not in gone)
+
+
+def _replaced(wanted: Any, found: Any, key: str) -> str:
+    """`another item took its place: port 83 instead of 80`."""
+    names = [named([one], key)[0][0] for one in (found, wanted)]
+    return f"{REPLACED}: {key.replace(',', ' and ')} {names[0]:.60} instead of {names[1]:.60}".replace(":  ", ": ")
+
+
+def named(found: list[Any], key: str) -> list[Name]:
+    """A name for each member: the values of its key (or the member itself), and how many equal names precede it."""
     seen: dict[str, int] = {}
+    keys = key.split(",") if "," in key else ()
     names = []
     for one in found:
-        value = one.get(key) if key and isinstance(one, dict) else one
+        if keys and isinstance(one, dict):
+            value: Any = [one.get(each) for each in keys]
+        else:
+            value = one.get(key) if key and isinstance(one, dict) else one
         name = value if isinstance(value, str) else repr(value)
         seen[name] = seen.get(name, -1) + 1
         names.append((name, seen[name]))

@@ -30,7 +30,7 @@ def _members_hold(wanted: dict[str, Any], found: dict[str, Any], type_: FieldTyp
     for name, value in wanted.items():
         there = found.get(name)
         if there is None or value is None:
-            if value is None and (type_.form != "any" or name not in found):
+            if value is there:  # null removes nothing
                 continue
             return False
         if value.__class__ is there.__class__ and value.__class__ is str and value == there:
@@ -42,7 +42,7 @@ def _members_hold(wanted: dict[str, Any], found: dict[str, Any], type_: FieldTyp
 
 def _list_holds(wanted: list[Any], found: list[Any], type_: FieldType) -> bool:
     item = type_.item
-    if type_.form == "any":
+    if type_.open:
         return len(wanted) == len(found) and all(
             holds(one, other, item) for one, other in zip(wanted, found, strict=True)
         )

@@ -5,6 +5,7 @@ which fields of which kinds users name (`kubernetes.overrides`), the types (`typ
 """
 
 from collections.abc import Iterable, Mapping
+from copy import copy
 from functools import lru_cache
 
 import msgspec
@@ -19,34 +20,44 @@ class KnownType(msgspec.Struct, frozen=True):
     type: str
 
 
+METADATA = KnownType("metadata", "meta/v1/ObjectMeta")
+"""What all kinds have."""
 BUILT_IN: Mapping[tuple[str, str], tuple[KnownType, ...]] = {
     ("argoproj.io", "Rollout"): (KnownType("spec.template", "core/v1/PodTemplateSpec"),),
 }
 """By group and kind: fields of custom kinds whose types need not be named."""
 
 
+def custom_type(group: str, kind: str, fields: tuple[KnownType, ...], schema: FieldType | None) -> FieldType:
+    """The type of a custom kind: that of its schema, else any JSON, but for the fields of which the type is known."""
+    if schema is None:
+        return _custom_type(group, kind, fields)
+    known = (*BUILT_IN.get((group, kind), ()), *fields)
+    return with_fields(known, schema) if known else schema
+
+
 @lru_cache(maxsize=256)
-def custom_type(group: str, kind: str, fields: tuple[KnownType, ...]) -> FieldType:
-    """The type of a custom kind: any JSON, but for the fields of which the type is known."""
-    return with_fields((*BUILT_IN.get((group, kind), ()), *fields))
+def _custom_type(group: str, kind: str, fields: tuple[KnownType, ...]) -> FieldType:
+    return with_fields((METADATA, *BUILT_IN.get((group, kind), ()), *fields))
 
 
-def with_fields(fields: Iterable[KnownType]) -> FieldType:
-    """Any JSON, but for these fields. A path goes through lists; a type that is not known says nothing."""
-    root: FieldType | None = None
+def with_fields(fields: Iterable[KnownType], type_: FieldType = ANY) -> FieldType:
+    """A type with these fields. A path goes through lists; a type that is not known says nothing."""
     for one in fields:
         named = type_called(one.type)
         if named is not None:
-            root = _placed(root, one.field.split("."), named)
-    return root or ANY
+            type_ = _placed(type_, one.field.split("."), named)
+    return type_
 
 
-def _placed(before: FieldType | None, path: list[str], type_: FieldType) -> FieldType:
+def _placed(before: FieldType, path: list[str], type_: FieldType) -> FieldType:
     """The type with one more field at a path."""
     if not path:
         return type_
-    made = FieldType("any")
-    inside = dict(before.fields) if before is not None and before.form == "any" else {}
-    inside[path[0]] = _placed(inside.get(path[0]), path[1:], type_)
-    made.fields = inside
+    made = copy(before)
+    if before.form == "list":
+        made.item = _placed(before.item, path, type_)
+        return made
+    made.item = made if before.item is before else before.item
+    made.fields = {**before.fields, path[0]: _placed(before.of(path[0]), path[1:], type_)}
     return made

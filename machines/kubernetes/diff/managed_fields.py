@@ -1,12 +1,14 @@
 """Fields that a manager owns, from a live object's managedFields.
 
-Belongs here: reading them, removing paths from an object. Does not: which managers are ignored (`ignore`).
+Belongs here: reading them, which manager applies what Git says, removing paths from an object. Does not: which managers
+are ignored (`ignore`).
 """
 
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
 
 from phaseline.machines.kubernetes.diff.differences import NONE, Path, is_same
+from phaseline.machines.kubernetes.manifest_id import MAPS
 from phaseline.schemas import codec
 
 Owned = Mapping[str, Any]
@@ -15,6 +17,117 @@ Owned = Mapping[str, Any]
 _NO_MEMBERS: list[Any] = []  # lives as long as any index of it
 MOST = 1_000_000
 """How many members of lists are looked at for one manager. What further names select is taken as not owned."""
+
+
+APPLY = "Apply"
+"""The operation of a server-side apply."""
+APPLIERS = frozenset({
+    "argocd-controller", "argocd-application-controller", "gitops-engine", "kustomize-controller", "helm-controller", "flux",
+    "fleetagent", "fleet-agent",
+})  # fmt: skip
+"""The names under which Argo CD, Flux and Fleet apply what Git says."""
+MARKS = frozenset({
+    "argocd.argoproj.io/tracking-id", "argocd.argoproj.io/installation-id", "app.kubernetes.io/instance",
+    "app.kubernetes.io/managed-by", "meta.helm.sh/release-name", "meta.helm.sh/release-namespace",
+    "helm.toolkit.fluxcd.io/name", "helm.toolkit.fluxcd.io/namespace", "kustomize.toolkit.fluxcd.io/name",
+    "kustomize.toolkit.fluxcd.io/namespace", "kustomize.toolkit.fluxcd.io/checksum", "objectset.rio.cattle.io/hash",
+    "objectset.rio.cattle.io/applied", "objectset.rio.cattle.io/id", "objectset.rio.cattle.io/owner-gvk",
+    "objectset.rio.cattle.io/owner-name", "objectset.rio.cattle.io/owner-namespace", "objectset.rio.cattle.io/inputid",
+    "kubectl.kubernetes.io/last-applied-configuration", "fleet.cattle.io/bundle-id", "field.cattle.io/projectId",
+})  # fmt: skip
+"""Labels and annotations that appliers add to what Git says."""
+
+
+class Claim(NamedTuple):
+    """The fields that a manager claims by one sort of operation."""
+
+    manager: str
+    operation: str
+    fields: Owned
+
+
+def claims(live: Mapping[str, Any]) -> list[Claim]:
+    """Who claims which fields of an object, those of its status aside."""
+    metadata = live.get("metadata")
+    entries = metadata.get("managedFields") if isinstance(metadata, MAPS) else None
+    found = []
+    for entry in entries if isinstance(entries, list) else ():
+        if isinstance(entry, MAPS) and isinstance(owned := entry.get("fieldsV1"), MAPS):
+            manager, operation = entry.get("manager"), entry.get("operation")
+            if entry.get("subresource") != "status" and isinstance(manager, str) and isinstance(operation, str):
+                found.append(Claim(manager, operation, owned))
+    return found
+
+
+def may_apply(claim: Claim) -> bool:
+    """Whether a claim may be that of the applier of Git."""
+    return claim.operation == APPLY or claim.manager in APPLIERS
+
+
+def left_behind(claimed: Sequence[Claim], desired: Mapping[str, Any], live: Any, *, updates: bool) -> list[Path]:
+    """The paths in `live` that only the applier of Git claims, and that Git does not say: its next apply removes them.
+
+    The applier is one of `APPLIERS`; if none is there, each manager that applies, and claims most of what Git says.
+    updates: what an applier of Git updated, without a server-side apply, counts as well, if it applied nothing so.
+    """
+    named = [one for one in claimed if one.manager in APPLIERS]
+    applying = [one for one in named or claimed if one.operation == APPLY]
+    if named:
+        applying = applying or (named if updates else [])
+    else:
+        applying = [one for one in applying if _claims_most(one.fields, desired)]
+    own = named or applying
+    others = [one.fields for one in claimed if one not in own] if applying else []
+    search = _Search()
+    found: dict[Path, None] = {}
+    for one in applying:
+        found |= dict.fromkeys(_unsaid(search, one.fields, others, desired, live, ()))
+    return [*found]
+
+
+def _claims_most(owned: Owned, desired: Any) -> bool:
+    """Whether at least half of what Git says is claimed, the identity of the object aside."""
+    said = claimed = 0
+    for name, value in desired.items() if isinstance(desired, Mapping) else ():
+        if name not in ("apiVersion", "kind"):
+            is_metadata = name == "metadata" and isinstance(value, Mapping)
+            inner = {n: v for n, v in value.items() if n not in ("name", "namespace")} if is_metadata else value
+            one, other = _counted(owned.get(f"f:{name}"), inner) if inner or not is_metadata else (0, 0)
+            said, claimed = said + one, claimed + other
+    return bool(said) and 2 * claimed >= said
+
+
+def _counted(owned: Any, said: Any) -> tuple[int, int]:
+    """How many values are said, lists as one, and how many of them are claimed."""
+    if not isinstance(said, Mapping) or not said:
+        return 1, int(owned is not None)
+    inner = owned if isinstance(owned, Mapping) else {}
+    if owned is not None and not (inner.keys() - {"."}):  # a map that is claimed whole
+        inner = {f"f:{name}": {} for name in said}
+    pairs = [_counted(inner.get(f"f:{name}"), value) for name, value in said.items()]
+    return sum(one for one, _ in pairs), sum(other for _, other in pairs)
+
+
+def _unsaid(
+    search: "_Search", owned: Owned, others: Sequence[Any], desired: Any, live: Any, path: Path
+) -> Iterator[Path]:
+    for name, part in owned.items():
+        if name == "." or not isinstance(part, Mapping):
+            continue
+        theirs = [one[name] for one in others if isinstance(one, Mapping) and name in one]
+        for step, one, other in _members(search, name, desired, live):
+            here = (*path, step)
+            if other is NONE or (step in MARKS and len(path) == 2 and path[0] == "metadata"):
+                continue
+            if one is NONE and not theirs and not _has_mark(here, part):
+                yield here
+            elif one is not NONE or part.keys() - {"."}:
+                yield from _unsaid(search, part, theirs, {} if one is NONE else one, other, here)
+
+
+def _has_mark(path: Path, owned: Owned) -> bool:
+    """Whether labels or annotations hold a mark of an applier."""
+    return path[:1] == ("metadata",) and any(name.removeprefix("f:") in MARKS for name in owned)
 
 
 def differing_paths(manager: str, desired: Mapping[str, Any], live: Mapping[str, Any]) -> Iterator[Path]:
@@ -98,7 +211,7 @@ def _members(search: _Search, name: str, desired: Any, live: Any) -> Iterator[tu
             wanted = codec.decode_text(what)
         except codec.Undecodable:
             return
-        others = desired if isinstance(desired, list) else _NO_MEMBERS
+        others: list[Any] = desired if isinstance(desired, list) else _NO_MEMBERS
         there = next(iter(search.find(others, how, wanted)), None)
         for index in search.find(live, how, wanted):
             yield index, NONE if there is None else others[there], live[index]

@@ -6,13 +6,13 @@ the defaults of the API server (`defaults`).
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from copy import copy
 from functools import lru_cache
 from importlib.resources import files
 from typing import Any, Final
 
-from phaseline.machines.kubernetes.diff.defaults import DEFAULTS, Adds
+from phaseline.machines.kubernetes.diff.defaults import ALLOCATED, DEFAULTS, ORDERLESS, Adds
 
 TABLE = "types.json"
 SCALARS: Final = {
@@ -27,13 +27,27 @@ class FieldType:
     """What a field holds.
 
     form: `struct`, `map`, `list` or one of `SCALARS`. item: the type of the members of a map or list, else the type
-    itself. key: for a list that merges, the key of its members, empty if they are merged as they are; None for any
-    other list. fields: of a struct, or those of a custom kind that have a type. adds: adds the API server's defaults to
-    a struct. tells_zero: zero (or an empty struct) is not the same as absent. atomic: a map or struct that is one
-    value; whole: it is also replaced as one.
+    itself. key: for a list that merges, the key of its members (several with commas), empty if they are merged as they
+    are; None for any other list. fields: of a struct, or those of a custom kind that have a type. adds: adds the API
+    server's defaults to a struct. tells_zero: zero (or an empty struct) is not the same as absent. atomic: a map or
+    struct that is one value; whole: it is also replaced as one. open: a list that is merged member by member where both
+    have one length. orderless: a list whose order has no meaning. allocated: the fields of a struct that the server or a
+    controller fills in.
     """
 
-    __slots__ = ("adds", "atomic", "fields", "form", "item", "key", "tells_zero", "whole")
+    __slots__ = (
+        "adds",
+        "allocated",
+        "atomic",
+        "fields",
+        "form",
+        "item",
+        "key",
+        "open",
+        "orderless",
+        "tells_zero",
+        "whole",
+    )
 
     def __init__(
         self, form: str, *, item: "FieldType | None" = None, key: str | None = None, tells_zero: bool = False
@@ -43,7 +57,9 @@ class FieldType:
         self.item = item if item is not None else self
         self.fields: Members = _NO_FIELDS
         self.adds: Adds | None = None
-        self.atomic = self.whole = False
+        self.atomic = self.whole = self.orderless = False
+        self.open = form == "any"
+        self.allocated: Sequence[str] = ()
 
     def of(self, name: str) -> "FieldType":
         """The type of a member of a map or struct."""
@@ -52,7 +68,7 @@ class FieldType:
 
 _NO_FIELDS: Members = {}
 ANY: Final = FieldType("any")
-"""The type of a custom kind, and of a field that no type has: maps, lists and values as in JSON."""
+"""The type of a field of which nothing is known: maps, lists and values as in JSON."""
 
 
 @lru_cache(maxsize=1)
@@ -60,6 +76,10 @@ def _table() -> Mapping[str, Any]:
     """The table. It is a part of this package as much as its code is."""
     found: Mapping[str, Any] = json.loads(files(__package__).joinpath(TABLE).read_bytes())
     return found
+
+
+_MADE: dict[str, FieldType] = {}
+"""The structs that were made, by name."""
 
 
 @lru_cache(maxsize=512)
@@ -75,7 +95,7 @@ def type_called(name: str) -> FieldType | None:
     known = {"Quantity": "q", "ResourceList": "{}q", "Duration": "d", "IntOrString": "x", "Time": "t", "MicroTime": "t"}
     last = name.rpartition("/")[2]
     if last in known:
-        return _read(known[last])
+        return _read(known[last], {})
     return _struct(name.replace("/", ".")) if name.replace("/", ".") in _table()["types"] else None
 
 
@@ -95,11 +115,27 @@ def groups_of_kinds() -> Mapping[str, tuple[str, ...]]:
     return {kind: tuple(sorted(groups)) for kind, groups in found.items()}
 
 
-@lru_cache(maxsize=1024)
 def _struct(name: str) -> FieldType:
-    made = FieldType("struct")
-    made.adds = DEFAULTS.get(_without_version(name))
-    made.fields = {field: _read(code) for field, code in _table()["types"][name].items()}
+    """The struct of this name."""
+    if name not in _MADE:
+        making: dict[str, FieldType] = {}
+        _make(name, making)
+        _MADE.update(making)  # all at once: a struct may hold itself, and nobody may see one that is not complete
+    return _MADE[name]
+
+
+def _make(name: str, making: dict[str, FieldType]) -> FieldType:
+    """The struct of this name. making: those that are being made."""
+    if name in _MADE or name in making:
+        return _MADE.get(name) or making[name]
+    made = making[name] = FieldType("struct")
+    plain = _without_version(name)
+    made.adds, made.allocated = DEFAULTS.get(name) or DEFAULTS.get(plain), ALLOCATED.get(plain, ())
+    fields: dict[str, FieldType] = {}
+    made.fields = fields
+    fields |= {field: _read(code, making) for field, code in _table()["types"][name].items()}
+    for field in fields.keys() & ORDERLESS.get(plain, ()):
+        fields[field].orderless = True
     return made
 
 
@@ -109,21 +145,25 @@ def _without_version(name: str) -> str:
     return f"{group}.{rest.rpartition('.')[2]}"
 
 
-@lru_cache(maxsize=4096)
-def _read(code: str) -> FieldType:
-    """The type that a code of the table stands for."""
+def _read(code: str, making: dict[str, FieldType]) -> FieldType:
+    """The type that a code of the table stands for. making: the structs that are being made."""
     if code[0] == "[":
         key, _, item = code[1:].partition("]")
-        return FieldType("list", item=_read(item), key=None if not key else key.removeprefix("="))
+        return FieldType("list", item=_read(item, making), key=None if not key else key.removeprefix("="))
     if code.startswith("{}"):
-        return FieldType("map", item=_read(code[2:]))
+        return FieldType("map", item=_read(code[2:], making))
     if code[0] in "=!":
-        made = copy(_read(code[1:]))
+        made = copy(_read(code[1:], making))
         made.atomic, made.whole = True, made.whole or code[0] == "="
         return made
     if code[0] == "@":
-        named = _struct(code[1:].removesuffix("+"))
+        named = _make(code[1:].removesuffix("+"), making)
         made = FieldType("struct", tells_zero=code.endswith("+"))
-        made.fields, made.adds = named.fields, named.adds
+        made.fields, made.adds, made.allocated = named.fields, named.adds, named.allocated
         return made
+    return _scalar(code)
+
+
+@lru_cache(maxsize=64)
+def _scalar(code: str) -> FieldType:
     return FieldType(SCALARS[code[0]], tells_zero=code.endswith("?"))

@@ -181,13 +181,19 @@ def in_one_version(desired: Manifest, live: Manifest) -> tuple[Manifest, Manifes
 @lru_cache(maxsize=256)
 def same_fields(one: FieldType, other: FieldType) -> bool:
     """Whether two types have the same fields of the same forms."""
-    if one is other:
+    return _same(one, other, set())
+
+
+def _same(one: FieldType, other: FieldType, asked: set[tuple[int, int]]) -> bool:
+    """asked: the fields of structs that are compared already, since a struct may hold itself."""
+    if one is other or ((pair := (id(one.fields), id(other.fields))) in asked and one.form == other.form == "struct"):
         return True
     if (one.form, one.key) != (other.form, other.key) or one.fields.keys() != other.fields.keys():
         return False
     if one.form in ("list", "map"):
-        return same_fields(one.item, other.item)
-    return all(same_fields(part, other.fields[name]) for name, part in one.fields.items())
+        return _same(one.item, other.item, asked)
+    asked.add(pair)
+    return all(_same(part, other.fields[name], asked) for name, part in one.fields.items())
 
 
 def common(desired: Any, live: Any) -> Any:
