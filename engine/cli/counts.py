@@ -148,7 +148,7 @@ def _show(found: Mapping[str, Any], now: int, output: Output) -> None:
         pairs += [(f"    {name}", _part(one, now)) for name, one in parts.items()]
     pairs += [(f"  rollout {name}", render.text_of(text)) for name, text in _rollouts(found.get("rollouts", {}))]
     output.pairs(pairs)
-    for line in filter(None, display["message"].split("; ")):
+    for line in found["named"]:
         output.line(f"  {line}")
 
 

@@ -29,7 +29,7 @@ from phaseline.schemas.subjects import Subjects
 PLACE = click.Path(exists=True, allow_dash=True, path_type=Path)
 FILE = click.Path(exists=True, dir_okay=False, allow_dash=True, path_type=Path)
 GET = "kubectl get -o json"
-FLEET = "clusters.fleet.cattle.io,gitrepos,bundles,bundledeployments"
+FLEET = "clusters.fleet.cattle.io,gitrepos,helmops,bundles,bundledeployments"
 WINDOW = 256
 LARGEST = 1_000_000
 """The largest size of an event in bytes. The server's limit for a message is a little higher."""

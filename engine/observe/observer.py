@@ -164,7 +164,7 @@ class Observer:
             return
         self._hold(key, whose, change)
         if whose.id is None:
-            self.unowned[str(key)] = whose.why
+            self.unowned[str(key)] = fleet.LEFT_OUT if sort[0] == fleet.GROUP else whose.why
             return
         self.unowned.pop(str(key), None)
         seen = generic.observed(manifest, whose.id, self.desired, self.kinds.of(manifest), gone=gone)

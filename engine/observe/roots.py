@@ -21,9 +21,12 @@ log = logs.get_logger(__name__)
 
 OWN_OBJECT = {
     APPLICATION_SET: "application_set", APPLICATION: "application", (fleet.GROUP, "GitRepo"): "git_repo",
-    (fleet.GROUP, "Bundle"): "bundle", (fleet.GROUP, "BundleDeployment"): "bundle_deployment",
+    (fleet.GROUP, "HelmOp"): "git_repo", (fleet.GROUP, "HelmApp"): "git_repo", (fleet.GROUP, "Bundle"): "bundle",
+    (fleet.GROUP, "BundleDeployment"): "bundle_deployment",
 }  # fmt: skip
 """The sorts of objects that are entities themselves, with the kind of the entity."""
+DECLARED_AS = "declared_as"
+"""The attribute that says of which sort an entity's object is, where it may be of several."""
 NAMING = {
     "application_set.configure", "application.configure", "git_repo.created", "git_repo.fetched",
     "git_repo.fetch_failed", "bundle.created", "bundle.rollout", "bundle_deployment.observed",
@@ -81,7 +84,7 @@ class Roots:
         kind = OWN_OBJECT.get(sort)
         for entity in [] if kind is None else await self._own(known, kind):
             there, named = self._there[entity.kind], entity.attributes.get("observed_as")
-            if entity.id in there or not named:
+            if entity.id in there or not named or entity.attributes.get(DECLARED_AS, sort[1]) != sort[1]:
                 continue
             if named in there.values() or await is_gone(named):
                 yield ObservedEvent(entity.kind, "removed", entity.id)

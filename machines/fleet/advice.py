@@ -16,6 +16,10 @@ FLEET = advice(
     ("NotAssessed",        "Bring a health rule for the kind, if it matters whether it works.",                   "若需要判断其是否正常，请为该类型提供健康规则。"),
     ("Unknown",            "Wait for a report of the cluster's agent.",                                           "等待集群代理上报。"),
     ("Error",              "Correct what the message names: targets, values, or rights.",                         "修正消息中指出的问题：目标、值或权限。"),
+    ("NoDeployment",       "Look at the bundle in Fleet: its targets, and what its controller says of them.",             "在 Fleet 中查看该 bundle：其目标及控制器的说明。"),
+    ("NoTargets",          "Correct its targets, or the labels of clusters, if it should be somewhere.",                  "若应部署到某处，请修正其目标或集群标签。"),
+    ("Paused",             "Resume it (`paused` of the bundle or the cluster) when what is new may be applied.",          "当可以应用新版本时，恢复它（bundle 或集群的 `paused`）。"),
+    ("OffSchedule",        "Wait for the schedule of its cluster, or change it.",                                         "等待其集群的计划时段，或修改该计划。"),
     ("GitError",           "Correct the address, the branch or the credentials of the repository.",               "修正仓库的地址、分支或凭据。"),
 )
 # fmt: on

@@ -9,12 +9,13 @@ from dataclasses import replace
 from phaseline.machines.fleet.advice import FLEET
 from phaseline.machines.fleet.bundle_deployment import WAIT_CHECK_IN
 from phaseline.machines.fleet.bundle_resource import ERR_APPLIED, MODIFIED, NOT_READY, PENDING, READY, WAIT_APPLIED
+from phaseline.machines.fleet.commits import BEHIND, BEHIND_FIELDS, CARRIED, LEVEL, note_commit, read_commit
 from phaseline.machines.fleet.deployment_rules import OUT_OF_SYNC
 from phaseline.machines.fleet.rollout import forget_error, note_error, note_rollout
 from phaseline.machines.kubernetes.observation import OBSERVER, SEEN_BY
 from phaseline.machines.kubernetes.profiles import NOT_ASSESSED
 from phaseline.machines.language.advice import advised
-from phaseline.machines.language.predicates import AnyBelow, AttributeIs, Predicate
+from phaseline.machines.language.predicates import AllBelow, AnyBelow, AttributeIs, Predicate
 from phaseline.machines.language.table import (
     ABSENT,
     DELETED,
@@ -23,6 +24,7 @@ from phaseline.machines.language.table import (
     At,
     Facet,
     Field,
+    Interpret,
     Label,
     Row,
     Table,
@@ -32,7 +34,9 @@ from phaseline.schemas.records import State
 
 RANKED = (ERR_APPLIED, WAIT_APPLIED, WAIT_CHECK_IN, MODIFIED, OUT_OF_SYNC, PENDING, NOT_READY, READY)
 """States of deployments, the worst first."""
-ERROR, WAITING = "Error", "Waiting"
+ERROR, WAITING, NO_DEPLOYMENT = "Error", "Waiting", "NoDeployment"
+NO_TARGETS = "NoTargets"
+"""The phase of what matches no cluster, as Fleet's controller says of the present bundle."""
 
 # fmt: off
 LABELS = advised(FLEET, (
@@ -44,10 +48,12 @@ LABELS = advised(FLEET, (
     Label(OUT_OF_SYNC,   None,    "OutOfSync",                       {"zh": "未同步"},          state_class="busy"),
     Label(PENDING,       None,    "Pending",                         {"zh": "待处理"},          state_class="busy"),
     Label(PENDING,       WAITING, "Pending (waits for deployments)", {"zh": "待处理 (待部署)"}, state_class="busy"),
+    Label(PENDING, NO_DEPLOYMENT, "Pending (no deployment)",         {"zh": "待处理 (无部署)"}, state_class="busy"),
     Label(NOT_READY,     None,    "Not ready",                       {"zh": "未就绪"},          state_class="bad"),
     Label(NOT_READY,     ERROR,   "Not ready (error)",               {"zh": "未就绪 (出错)"}),
     Label(READY,         None,    "Ready",                           {"zh": "就绪"}),
     Label(NOT_ASSESSED,  None,    "Not assessed",                    {"zh": "未评估"},          state_class="unknown"),
+    Label(NO_TARGETS,    None,    "Matches no cluster",              {"zh": "无匹配集群"},      state_class="excused"),
 ))
 ROLLOUT = (
     Field("waiting",                    int,  "targets that have no deployment yet"),
@@ -59,31 +65,34 @@ ROLLOUT = (
     Field("max_unavailable_partitions", int,  "how many partitions may be unavailable"),
     Field("max_new",                    int,  "how many deployments are created at once"),
 )
+SAID = (
+    Field("targets", int,  "how many targets Fleet counts, if its controller has seen the present bundle"),
+    Field("paused",  bool, "whether Fleet holds back what is new in it"),
+    CARRIED,
+)
 # fmt: on
 
 
-def ranked(of: str, waiting: View, keeps: tuple[str, ...], failing: Predicate | None = None) -> tuple[View, ...]:
+def ranked(
+    of: str, more: tuple[View, ...], keeps: tuple[str, ...], failing: Predicate | None = None
+) -> tuple[View, ...]:
     """Views that show the worst state of the deployments, but for Ready.
 
-    waiting: the view of targets that have no deployment yet. failing: with it, the views hold only beside an error
-    below, and show it.
+    more: views of what is worth as much as a deployment in the state that they show. failing: with it, the views hold
+    only beside an error below, and show it.
     """
     also = () if failing is None else (failing,)
-    condition = None if failing is None else ERROR
-    views = [
-        View(
-            state,
-            (AnyBelow(of, "bundle_deployment", (state,)), *also),
-            keeps=keeps,
-            condition=condition,
-            message_from="why",
-        )
-        for state in RANKED[:-1]
-    ]
-    of_waiting = replace(
-        waiting, while_=(*waiting.while_, *also), condition=condition or WAITING, keeps=keeps, message_from="why"
+    below = tuple(
+        View(state, (AnyBelow(of, "bundle_deployment", (state,)),), message_from="why") for state in RANKED[:-1]
     )
-    return (*views[: RANKED.index(NOT_READY)], of_waiting, *views[RANKED.index(NOT_READY) :])
+    views = sorted((*more, *below), key=lambda view: RANKED.index(view.to))
+    return tuple(
+        replace(
+            view, while_=(*view.while_, *also), keeps=keeps,
+            condition=view.condition if failing is None else ERROR, message_from=view.message_from or "why",
+        )
+        for view in views
+    )  # fmt: skip
 
 
 def all_ready(of: str) -> tuple[View, ...]:
@@ -93,23 +102,32 @@ def all_ready(of: str) -> tuple[View, ...]:
     )
 
 
+NOWHERE = AllBelow("bundle", "bundle_deployment", ())
+"""No deployment of it lives."""
+
 # fmt: off
 BUNDLE = Table(
     kind="bundle",
     id=("repo", "bundle"),
     parent="git_repo",
-    doc="A bundle: the worst state of its deployments on all clusters. Without deployments it is Pending.",
+    doc="A bundle: the worst state of its deployments on all clusters. Without deployments it is Pending, unless it "
+        "matches no cluster.",
     intents=(),
-    derived=("owner_gone",),
+    derived=("owner_gone", BEHIND, LEVEL),
     known_by="anything",
     attributes=(
         *ROLLOUT,
+        *SAID,
+        *BEHIND_FIELDS,
         Field("complete",  bool, "whether every target has a deployment"),
         Field("held_back", str,  "what holds the rollout back"),
         Field("why",       str,  "its own error"),
         Field("error",     str,  "the error that it reports"),
+        Field("overruled", str,  "what it reports too, and what newer words of its own contradict"),
+        Field("unplaced",  str,  "why it has no deployment"),
         *OBSERVER,
     ),
+    interprets=(Interpret(("rollout", "created"), BEHIND_FIELDS, read_commit),),
     facets=(Facet(
         name="state",
         healthy=READY,
@@ -127,14 +145,22 @@ BUNDLE = Table(
             Row((ABSENT, DELETED, PENDING), "failed", NOT_READY, sets=ERROR, computes=note_error),
             Row((At(NOT_READY, has=ERROR),), "failed", SAME,     computes=note_error),
             Row((NOT_READY,),      "recovered",  PENDING,   clears=(ERROR,), computes=forget_error),
+            Row((PENDING,),        "recovered",  SAME,      computes=forget_error),
+            Row((LIVE,),           BEHIND,       SAME,      computes=note_commit),
+            Row((LIVE,),           LEVEL,        SAME,      computes=note_commit),
             Row((LIVE,),           "removed",    DELETED),
             Row((LIVE,),           "owner_gone", DELETED),
         ),
         views=(
-            *ranked("bundle", View(PENDING, (AttributeIs("bundle", "complete", value=False),)), (ERROR,)),
+            *ranked("bundle", (
+                View(OUT_OF_SYNC, (AttributeIs("bundle", "behind", value=True),), message_from="behind_why"),
+                View(PENDING, (AttributeIs("bundle", "complete", value=False),), condition=WAITING),
+            ), (ERROR,)),
+            View(NO_TARGETS, (NOWHERE, AttributeIs("bundle", "targets", 0)), base=(PENDING,), message_from="unplaced"),
+            View(PENDING, (NOWHERE,), base=(PENDING,), condition=NO_DEPLOYMENT, message_from="unplaced"),
             *all_ready("bundle"),
         ),
     ),),
-    fields={"rollout": ROLLOUT},
+    fields={"rollout": (*ROLLOUT, *SAID), "created": (CARRIED,)},
     tallies=(("bundle_deployment", 0), ("bundle_resource", 0)),
 )

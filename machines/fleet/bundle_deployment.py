@@ -4,6 +4,8 @@ Belongs here: its table. Does not: the rules that read its events (`deployment_r
 (`bundle_resource`).
 """
 
+from dataclasses import replace
+
 from phaseline.machines.fleet.advice import FLEET
 from phaseline.machines.fleet.bundle_resource import (
     ERR_APPLIED,
@@ -17,8 +19,13 @@ from phaseline.machines.fleet.bundle_resource import (
     UNKNOWN,
     WAIT_APPLIED,
 )
+from phaseline.machines.fleet.commits import BEHIND, BEHIND_FIELDS, CARRIED, LEVEL, note_commit
 from phaseline.machines.fleet.deployment_rules import (
+    FREE,
+    HELD,
+    OFF_SCHEDULE,
     OUT_OF_SYNC,
+    PAUSED,
     STAGES,
     note_check_in,
     note_ids,
@@ -70,6 +77,7 @@ FIELDS = (
     Field("failed",  str, "the id of the deployment that could not be applied"),
     Field("why",     str, "the reason"),
 )  # fmt: skip
+HELD_BY = Field("held", str, "what keeps Fleet from updating it", (FREE, *HELD))
 LISTED = Field("listed", str, "the listed resources in order", many=True)
 CHECKED = (
     Field("agent_seen",   bool, "whether the agent was seen lately"),
@@ -80,6 +88,10 @@ OBSERVED = (
     Field("staged",        str,  "the id of the newest staged deployment"),
     Field("applied",       str,  "the id of the applied deployment"),
     Field("apply_failed",  bool, "whether applying the target has failed"),
+    Field("failed_at",     str,  "when its agent said so"),
+    Field("paused",        bool, "whether Fleet holds back what is new"),
+    Field("off_schedule",  bool, "whether its cluster is outside its schedule"),
+    CARRIED,
     Field("ready",         bool, "whether its agent calls it ready"),
     Field("unmodified",    bool, "whether its agent says that nothing of it was changed"),
     Field("listed",        str,  "the ends of the ids of all resources in its lists; the others are gone", many=True),
@@ -96,6 +108,7 @@ STRICT = (AttributeIs("bundle_deployment", "missing_is", "not_ready"),)
 UNREADY = (AttributeIs("bundle_deployment", "ready", value=False),)
 UNSEEN = (AttributeIs("bundle_deployment", "agent_seen", value=False),)
 CHANGED = (AttributeIs("bundle_deployment", "unmodified", value=False),)
+OTHER_COMMIT = (AttributeIs("bundle_deployment", "behind", value=True),)
 ID = (Field("deployment_id", str, "the id of the deployment", required=True),)
 
 # fmt: off
@@ -106,8 +119,11 @@ BUNDLE_DEPLOYMENT = Table(
     place=True,
     doc="One bundle on one cluster: the wanted deployment, the applied one, and the state of its resources.",
     intents=(),
-    derived=("owner_gone",),
+    derived=("owner_gone", BEHIND, LEVEL),
     attributes=(
+        CARRIED,
+        *BEHIND_FIELDS,
+        Field("failed_at",  str, "when its agent said that the deployment `failed` could not be applied"),
         Field("target",     str, "the id of the wanted deployment"),
         Field("staged",     str, "the id of the newest staged deployment"),
         Field("applied",    str, "the id of the applied deployment; the counts of resources are about it"),
@@ -128,7 +144,7 @@ BUNDLE_DEPLOYMENT = Table(
         "checked_in": (Field("last_seen", str, "when the agent was seen last; null if never", required=True, null=True),),
     },
     interprets=(
-        Interpret(("observed",),     (*FIELDS, LISTED), read_observed),
+        Interpret(("observed",),     (*FIELDS, LISTED, HELD_BY, *BEHIND_FIELDS), read_observed),
         Interpret(("checked_in",),   CHECKED, read_check_in),
         Interpret(("target",),       FIELDS, read_target),
         Interpret(("staged",),       FIELDS, read_staged),
@@ -139,6 +155,7 @@ BUNDLE_DEPLOYMENT = Table(
         name="state",
         healthy=READY,
         adopted=State(PENDING),
+        sticky=HELD,
         message_from="why",
         message_names=("bundle_resource", 0),
         unknown_parts=NOT_ASSESSED,
@@ -153,6 +170,14 @@ BUNDLE_DEPLOYMENT = Table(
             Label(READY,         None, "Ready",         {"zh": "就绪"}),
             Label(NOT_ASSESSED,  None, "Not assessed",  {"zh": "未评估"},   state_class="unknown"),
             Label(PENDING,       None, "Pending",       {"zh": "待处理"},   state_class="busy"),
+            Label(OUT_OF_SYNC,  PAUSED, "OutOfSync (paused)", {"zh": "未同步 (已暂停)"}, state_class="busy"),
+            Label(OUT_OF_SYNC,  OFF_SCHEDULE, "OutOfSync (off schedule)", {"zh": "未同步 (不在计划时段)"},
+                  state_class="busy"),
+            Label(WAIT_APPLIED, PAUSED, "Wait applied (paused)", {"zh": "待应用 (已暂停)"}, state_class="busy"),
+            Label(WAIT_APPLIED, OFF_SCHEDULE, "Wait applied (off schedule)", {"zh": "待应用 (不在计划时段)"},
+                  state_class="busy"),
+            Label(READY,        PAUSED, "Ready (paused)", {"zh": "就绪 (已暂停)"}),
+            Label(READY,        OFF_SCHEDULE, "Ready (off schedule)", {"zh": "就绪 (不在计划时段)"}),
         )),
         rows=(
             #   from       trigger      to
@@ -164,14 +189,17 @@ BUNDLE_DEPLOYMENT = Table(
             Row((LIVE,),   "apply_failed", OUT_OF_SYNC, given={"stage": OUT_OF_SYNC}, computes=note_ids),
             Row((ABSENT, DELETED), "configure", PENDING, assigns=("missing_is",)),
             Row((LIVE,),   "configure", "=", assigns=("missing_is",)),
-            *(Row(EVER,    "observed",   stage_, given={"stage": stage_}, assigns=SEEN_BY, computes=note_observed)
-              for stage_ in STAGES),
+            *(Row(EVER,    "observed",   stage_, given={"stage": stage_, "held": held}, sets=held if held in HELD else None,
+                  clears=tuple(one for one in HELD if one != held), assigns=SEEN_BY, computes=note_observed)
+              for stage_ in STAGES for held in (FREE, *HELD)),
+            Row((LIVE,),   BEHIND,       "=",  computes=note_commit),
+            Row((LIVE,),   LEVEL,        "=",  computes=note_commit),
             Row((ABSENT, DELETED), "checked_in", PENDING, computes=note_check_in),
             Row((LIVE,),   "checked_in", "=",  computes=note_check_in),
             Row((LIVE,),   "removed",    DELETED),
             Row((LIVE,),   "owner_gone", DELETED),
         ),
-        views=(
+        views=tuple(replace(view, keeps=HELD) for view in (
             #    shows      while
             View(WAIT_CHECK_IN, UNSEEN,                           message_from="check_in"),
             View(WAIT_CHECK_IN, (Above("bundle_deployment", (SILENT,), facet=CONTACT, base=True),)),
@@ -180,8 +208,9 @@ BUNDLE_DEPLOYMENT = Table(
             View(NOT_READY, (*STRICT, some(MISSING, NOT_OWNED)),  base=(READY, OUT_OF_SYNC)),
             View(MODIFIED,  (some(MODIFIED, MISSING, NOT_OWNED, ORPHANED),), base=(READY,)),
             View(MODIFIED,  CHANGED,                              base=(READY,), message_from="why"),
+            View(OUT_OF_SYNC, OTHER_COMMIT,                       base=(READY,), message_from="behind_why"),
             View(NOT_ASSESSED, UNASSESSED,                        base=(READY,)),
-        ),
+        )),
     ),),
     fan_outs=(FanOut(("unlisted",), "bundle_resource", ("observed",), unlisted),),
     tallies=(("bundle_resource", 0),),

@@ -10,12 +10,16 @@ from datetime import UTC, datetime
 from typing import Any
 
 from phaseline.machines.fleet.bundle_resource import ERR_APPLIED, PENDING, READY, WAIT_APPLIED
+from phaseline.machines.fleet.commits import compared, note_commit
 from phaseline.machines.fleet.counts import RESOURCE_WORDS
 from phaseline.machines.language.predicates import Scene
 from phaseline.machines.language.rules import rule
 from phaseline.machines.language.table import Attributes, Refusal, RuleEvent
 
 OUT_OF_SYNC = "OutOfSync"
+PAUSED, OFF_SCHEDULE = "Paused", "OffSchedule"
+HELD, FREE = (PAUSED, OFF_SCHEDULE), "nothing"
+"""What keeps Fleet from updating a deployment; if it is both, it is Paused."""
 STAGES = (PENDING, ERR_APPLIED, WAIT_APPLIED, OUT_OF_SYNC, READY)
 IDS = ("target", "staged", "applied")
 LATEST_CHECK_IN = 45 * 60
@@ -70,13 +74,21 @@ def read_failed(_: Scene, __: str, attributes: Attributes, event: RuleEvent) -> 
     return {"stage": stage, "failed": target, "why": event.data.get("message") or ""}
 
 
-@rule("fleet.observed_deployment", revision=1)
-def read_observed(_: Scene, __: str, attributes: Attributes, event: RuleEvent) -> Mapping[str, Any] | Refusal:
-    """The stage that a whole BundleDeployment shows, and its listed resources in order."""
+@rule("fleet.observed_deployment", revision=2)
+def read_observed(
+    scene: Scene, entity_id: str, attributes: Attributes, event: RuleEvent
+) -> Mapping[str, Any] | Refusal:
+    """The stage that a whole BundleDeployment shows, what holds it, its commit, and its listed resources in order."""
     ids: dict[str, Any] = {name: event.data[name] for name in IDS if event.data.get(name) is not None}
     target = ids.get("target", attributes.get("target"))
-    ids["failed"] = target if event.data.get("apply_failed") else None
-    read: dict[str, Any] = {"stage": stage_of({**attributes, **ids}), **ids, "why": event.data.get("message") or ""}
+    is_old = _speaks_of_another(attributes, event.data, target)
+    failed = {name: attributes[name] for name in ("failed", "failed_at")} if is_old else _failure(event.data, target)
+    held, texts = _held(event.data)
+    why = "; ".join([*texts, *([event.data["message"]] if event.data.get("message") and not is_old else [])])
+    read: dict[str, Any] = {
+        "stage": stage_of({**attributes, **ids, **failed}), **ids, **failed, "why": why, "held": held,
+        **compared(scene, entity_id, event.data.get("commit")),
+    }  # fmt: skip
     if "listed" in event.data:
         read["listed"] = sorted(event.data["listed"] or ())
     counted = event.data.get("counted") or {}
@@ -92,14 +104,37 @@ def read_observed(_: Scene, __: str, attributes: Attributes, event: RuleEvent) -
     return read
 
 
-@rule("fleet.note_ids", revision=1)
+def _failure(data: Mapping[str, Any], target: str | None) -> dict[str, Any]:
+    """The deployment that could not be applied, and when its agent said so."""
+    is_failed = bool(data.get("apply_failed"))
+    return {"failed": target if is_failed else None, "failed_at": data.get("failed_at") if is_failed else None}
+
+
+def _speaks_of_another(attributes: Attributes, data: Mapping[str, Any], target: str | None) -> bool:
+    """Whether a failure is the one that was told of another deployment before. An agent that is away repeats it."""
+    at, of = attributes.get("failed_at"), attributes.get("failed")
+    return (
+        bool(data.get("apply_failed")) and at is not None and data.get("failed_at") == at and of not in (None, target)
+    )
+
+
+def _held(data: Mapping[str, Any]) -> tuple[str, list[str]]:
+    """What keeps Fleet from updating a deployment: the condition, and the reasons in words."""
+    said = {PAUSED: data.get("paused"), OFF_SCHEDULE: data.get("off_schedule")}
+    words = {PAUSED: "it is paused", OFF_SCHEDULE: "its cluster is outside its schedule"}
+    held = [one for one in HELD if said[one]]
+    return next(iter(held), FREE), [words[one] for one in held]
+
+
+@rule("fleet.note_ids", revision=2)
 def note_ids(attributes: Attributes, event: RuleEvent) -> Attributes:
     """Notes the ids and the message."""
-    found = {name: event.data[name] for name in ("target", "staged", "applied", "failed", "why") if name in event.data}
+    names = ("target", "staged", "applied", "failed", "failed_at", "why")
+    found = {name: event.data[name] for name in names if name in event.data}
     return {name: value for name, value in {**attributes, **found}.items() if value is not None}
 
 
-@rule("fleet.note_observed", revision=1)
+@rule("fleet.note_observed", revision=2)
 def note_observed(attributes: Attributes, event: RuleEvent) -> Attributes:
     """Notes the ids, the message, the flags, and what is counted without a name."""
     data = event.data
@@ -109,8 +144,9 @@ def note_observed(attributes: Attributes, event: RuleEvent) -> Attributes:
         "unmodified": data.get("unmodified") if not any(map(counted.get, CHANGED_WORDS)) else False,
     }
     after = {**note_ids(attributes, event), **{name: flag for name, flag in flags.items() if flag is not None}}
-    after.pop("counted", None)
-    after.pop("counted_names", None)
+    for name in ("counted", "counted_names", "commit"):
+        after.pop(name, None)
+    after = {**note_commit(after, event), **({"commit": data["commit"]} if data.get("commit") else {})}
     if not counted:
         return after
     names = data.get("counted_names") or 0

@@ -12,13 +12,14 @@ from phaseline.machines.language.table import Attributes, Refusal, RuleEvent
 
 KEPT = (
     "waiting", "partitions", "unavailable", "max_unavailable", "unavailable_partitions", "max_unavailable_partitions",
-    "max_new",
+    "max_new", "targets", "paused", "commit", "behind", "behind_why",
 )  # fmt: skip
+DERIVED = ("complete", "held_back", "unplaced")
 NUMBERS = ("count", "unavailable", "max_unavailable", "waiting")
 """What is known of a partition beside its name. waiting: its targets that do not have the newest version yet."""
 
 
-@rule("fleet.note_rollout", revision=1)
+@rule("fleet.note_rollout", revision=2)
 def note_rollout(attributes: Attributes, event: RuleEvent) -> Attributes | Refusal:
     """Notes the numbers of a rollout; what the event leaves out is not known any more."""
     found = {name: event.data[name] for name in KEPT if event.data.get(name) is not None}
@@ -27,10 +28,14 @@ def note_rollout(attributes: Attributes, event: RuleEvent) -> Attributes | Refus
             if type(partition.get(name, 0)) is not int:
                 text = f"data.partitions[{index}].{name} is {partition[name]!r}: write a whole number"
                 return Refusal(text, invalid=True)
-    others = {name: value for name, value in attributes.items() if name not in (*KEPT, "complete", "held_back")}
+    others = {name: value for name, value in attributes.items() if name not in (*KEPT, *DERIVED)}
     after = {**others, **found, "complete": not found.get("waiting")}
     by = held_back(found.get("partitions", ()), found.get("max_unavailable_partitions", 0))
-    return after if by is None else {**after, "held_back": by}
+    derived = {
+        "held_back": "held back: it is paused" if found.get("paused") else by,
+        "unplaced": "it matches no cluster" if found.get("targets") == 0 else None,
+    }
+    return {**after, **{name: text for name, text in derived.items() if text is not None}}
 
 
 def held_back(partitions: Sequence[Mapping[str, Any]], most: int) -> str | None:
@@ -71,10 +76,11 @@ def _explained(attributes: Attributes) -> Attributes:
     return {**kept, "why": why} if why else kept
 
 
-@rule("fleet.note_error", revision=2)
+@rule("fleet.note_error", revision=3)
 def note_error(attributes: Attributes, event: RuleEvent) -> Attributes:
     """Notes an error of the bundle or the repository itself."""
-    return _explained({**attributes, "error": reason_and_message(event)})
+    after = {name: value for name, value in attributes.items() if name != "overruled"}
+    return _explained({**after, "error": reason_and_message(event)})
 
 
 @rule("fleet.note_fetch_error", revision=1)
@@ -83,10 +89,12 @@ def note_fetch_error(attributes: Attributes, event: RuleEvent) -> Attributes:
     return _explained({**attributes, "fetch_error": reason_and_message(event)})
 
 
-@rule("fleet.forget_error", revision=2)
-def forget_error(attributes: Attributes, _: RuleEvent) -> Attributes:
-    """Forgets the error of the bundle or the repository itself."""
-    return _explained({**attributes, "error": ""})
+@rule("fleet.forget_error", revision=3)
+def forget_error(attributes: Attributes, event: RuleEvent) -> Attributes:
+    """Forgets the error of the bundle or the repository itself. Notes what it says beside newer words."""
+    after = {name: value for name, value in attributes.items() if name != "overruled"}
+    overruled = event.data.get("message")
+    return _explained({**after, **({"overruled": overruled} if overruled else {}), "error": ""})
 
 
 @rule("fleet.forget_fetch_error", revision=1)

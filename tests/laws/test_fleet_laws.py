@@ -156,11 +156,14 @@ def is_worst_by_rank(life: FleetHistory, top: Entity) -> None:
     errors = {word for one in below for word in one.facets[0].base.conditions if one is top or word == "Error"}
     if any(one.attributes.get("waiting") for one in below):
         phases.add("Pending")
+    placed = {one.id.rpartition("/")[0] for one in below if one.kind == "bundle_deployment"}
+    if any(one.kind == "bundle" and one.id not in placed and not one.facets[0].base.conditions for one in below):
+        phases.add("Pending")
     if errors:
         phases.add("NotReady")
     worst = min(phases, key=RANKED.index, default="Pending")
     # A base NotReady shows itself only if all deployments are ready.
-    assert (state.phase, set(state.conditions) - {"Waiting"}) == (worst, errors)
+    assert (state.phase, set(state.conditions) - {"Waiting", "NoDeployment"}) == (worst, errors)
     counts = life.counts(top.kind, top.id)["deployments"]
     assert (state.phase == "Ready") == (bool(phases) and counts["ready"] == counts["desired_ready"] and not errors)
 

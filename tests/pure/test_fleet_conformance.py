@@ -136,7 +136,7 @@ def test_an_error_that_is_over(case: dict[str, Any]) -> None:
     assert life.state("bundle", "repo/bd") == "NotReady [Error]"
     now = {name: text for name, text in case["expected"]["readyCondition"].items() if text is not None}
     life.see(bundle("bd", "repo", conditions=[{"type": "Ready", **now}]))
-    assert life.state("bundle", "repo/bd") == "Pending"
+    assert life.state("bundle", "repo/bd") == "Pending [NoDeployment]"
 
 
 @pytest.mark.parametrize("case", of("summary_state"))

@@ -106,7 +106,10 @@ def test_resources_of_a_version_that_waits_keep_what_was_seen() -> None:
 
 def test_no_deployments_is_not_ready_but_pending() -> None:
     life = GitOpsHistory().do("git_repo", "created", "infra").do("bundle", "created", BUNDLE)
-    assert (life.states("git_repo", "infra"), life.states("bundle", BUNDLE)) == (("Pending",), ("Pending",))
+    assert (life.states("git_repo", "infra"), life.states("bundle", BUNDLE)) == (
+        ("Pending [NoDeployment]",),
+        ("Pending [NoDeployment]",),
+    )
 
 
 def test_a_repository_that_cannot_be_fetched_is_never_ready() -> None:

@@ -219,20 +219,23 @@ def fleet(kind: str, name: str = "infra", **parts: Any) -> dict[str, Any]:
 
 
 def test_repositories_and_bundles_of_fleet() -> None:
-    observer, well = Observer("/o"), ("git_repo.recovered", "git_repo/infra", None)
+    observer = Observer("/o")
+    well: tuple[str, str, Any] = ("git_repo.recovered", "git_repo/infra", {})
     assert told(observer, fleet("GitRepo", spec={"repo": "https://git"})) == [
-        ("git_repo.created", "git_repo/infra", {"url": "https://git"}), well,
+        ("git_repo.created", "git_repo/infra", {"url": "https://git", "declared_as": "GitRepo"}), well,
     ]  # fmt: skip
     good = fleet("GitRepo", status={"commit": "abc", "conditions": [{"type": "Accepted", "status": "True"}]})
     bad = fleet(
         "GitRepo",
         status={"commit": "abc", "conditions": [{"type": "GitPolling", "status": "False", "message": "no route"}]},
     )
-    assert told(observer, good) == [("git_repo.fetched", "git_repo/infra", {"commit": "abc"})]
-    assert told(observer, bad) == [("git_repo.fetch_failed", "git_repo/infra", {"message": "no route"})]
-    assert told(observer, good) == [("git_repo.fetched", "git_repo/infra", {"commit": "abc"})]
+    assert told(observer, good) == [("git_repo.fetched", "git_repo/infra", {"commit": "abc", "declared_as": "GitRepo"})]
+    assert told(observer, bad) == [
+        ("git_repo.fetch_failed", "git_repo/infra", {"declared_as": "GitRepo", "message": "no route"}),
+    ]  # fmt: skip
+    assert told(observer, good) == [("git_repo.fetched", "git_repo/infra", {"commit": "abc", "declared_as": "GitRepo"})]
     assert told(observer, fleet("Bundle", "web", metadata={"labels": {"fleet.cattle.io/repo-name": "infra"}})) == [
-        ("bundle.created", "bundle/infra/web", None), ("bundle.recovered", "bundle/infra/web", None),
+        ("bundle.created", "bundle/infra/web", None), ("bundle.recovered", "bundle/infra/web", {}),
     ]  # fmt: skip
 
 

@@ -1,35 +1,32 @@
-"""The adapter for Fleet's own objects: GitRepo, Bundle, BundleDeployment, Cluster (docs/spec/fleet.md).
+"""The adapter for Fleet's own objects: GitRepo, HelmOp, Bundle, BundleDeployment, Cluster (docs/spec/fleet.md).
 
-Belongs here: their ids, conditions, lists and check-ins as events. Does not: reading lists that are cut
-(`lists`), counts, which follow from the states.
+Belongs here: their ids, errors, lists and check-ins as events. Does not: reading lists that are cut (`lists`) or
+conditions (`conditions`), counts, which follow from the states.
 """
 
 import itertools
-import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from phaseline.engine.observe.events import (
     Manifest,
     ObservedEvent,
-    conditions,
     mapping,
     maps,
     text,
     without_empty,
 )
+from phaseline.engine.observe.fleet.conditions import EVER, Conditions, Errors, errors, failures, said
 from phaseline.engine.observe.fleet.lists import Told, told
 
 GROUP = "fleet.cattle.io"
-REPO, BUNDLE, CLUSTER, NAMESPACE = (
-    f"{GROUP}/{name}" for name in ("repo-name", "bundle-name", "cluster", "cluster-namespace")
+REPO, HELM, BUNDLE, CLUSTER, NAMESPACE, COMMIT = (
+    f"{GROUP}/{name}"
+    for name in ("repo-name", "fleet-helm-name", "bundle-name", "cluster", "cluster-namespace", "commit")
 )
-SUMMARY = re.compile(r"(ErrApplied|WaitApplied|Modified|OutOfSync|Pending|NotReady)\(\d+\) \[")
-"""How a message begins that only sums up what is below, and is no error of the object itself."""
-BAD = {
-    "Ready": "False", "Accepted": "False", "Stalled": "True", "ImageSynced": "False", "ImageScanned": "False",
-}  # fmt: skip
-"""Conditions of a GitRepo or a Bundle that report an error of its own, with the status that means one."""
+READ = ("GitRepo", "HelmOp", "HelmApp", "Bundle", "BundleDeployment", "Cluster")
+"""The kinds that are read. HelmApp is what HelmOp was called in Fleet 0.12 and before."""
+LEFT_OUT = f"of Fleet's objects only {', '.join(READ)} say what is deployed, and how it is"
 NEVER = "0001-01-01"
 """How the time begins that Go prints for no time."""
 LONGEST = 4_096
@@ -55,15 +52,35 @@ class FleetObjects:
         """By cluster, its deployments."""
         self._seen: dict[str, str | None] = {}
         """By cluster, when its agent was seen last; None for never."""
+        self._declaring: dict[str, dict[tuple[str, str], Errors]] = {}
+        """By name, the objects that declare bundles, by kind and namespace, with their errors."""
 
     def adapters(self) -> dict[tuple[str, str], Callable[..., Iterator[ObservedEvent]]]:
         """The adapters by group and kind."""
         return {
-            (GROUP, "GitRepo"): git_repo,
+            **dict.fromkeys([(GROUP, kind) for kind in ("GitRepo", "HelmOp", "HelmApp")], self.declaring),
             (GROUP, "Bundle"): bundle,
             (GROUP, "BundleDeployment"): self.bundle_deployment,
             (GROUP, "Cluster"): self.cluster,
         }
+
+    def declaring(self, manifest: Manifest, *, gone: bool) -> Iterator[ObservedEvent]:
+        """The events of a GitRepo or a HelmOp: what was fetched or why fetching failed, and its own errors.
+
+        Objects of the same name in other namespaces, or of the other kind, declare bundles of the same entity.
+        """
+        metadata, known = mapping(manifest, "metadata"), said(manifest)
+        name, key = text(metadata, "name"), (text(manifest, "kind"), text(metadata, "namespace"))
+        others = self._declaring.setdefault(name, {})
+        if gone:
+            others.pop(key, None)
+            if not others:
+                yield ObservedEvent("git_repo", "removed", name)
+                return
+        else:
+            others[key] = errors(known, text(mapping(manifest, "status"), "gitJobStatus"))
+            yield _fetched(name, manifest, known)
+        yield _error("git_repo", name, others.values())
 
     def cluster(self, manifest: Manifest, *, gone: bool) -> Iterator[ObservedEvent]:
         """The events of a Cluster: for each of its deployments, when its agent was seen last."""
@@ -90,7 +107,7 @@ class FleetObjects:
         labels = mapping(metadata, "labels")
         name = text(labels, BUNDLE) or text(metadata, "name")
         cluster = _joined(text(labels, NAMESPACE), text(labels, CLUSTER) or text(metadata, "namespace") or "-")
-        entity_id = "/".join([text(labels, REPO) or name, name, cluster])
+        entity_id = "/".join([_declared_by(labels) or name, name, cluster])
         if gone:
             yield ObservedEvent("bundle_deployment", "removed", entity_id)
             self._deployments.get(cluster, {}).pop(entity_id, None)
@@ -168,43 +185,59 @@ def _resource(trigger: str, entity_id: str, why: str, birth: int) -> ObservedEve
     return ObservedEvent("bundle_resource", trigger, entity_id, data, [trigger, why, birth])
 
 
-def git_repo(manifest: Manifest, *, gone: bool) -> Iterator[ObservedEvent]:
-    """The events of a GitRepo: which commit was fetched or why fetching failed, and its own error."""
-    name, polling = text(mapping(manifest, "metadata"), "name"), conditions(manifest).get("GitPolling", {})
-    if gone:
-        yield ObservedEvent("git_repo", "removed", name)
-        return
-    if polling.get("status") == "False":
-        yield ObservedEvent("git_repo", "fetch_failed", name, without_empty(message=text(polling, "message")[:LONGEST]))
-    elif text(mapping(manifest, "status"), "commit"):
-        yield ObservedEvent("git_repo", "fetched", name, {"commit": text(mapping(manifest, "status"), "commit")})
-    else:
-        yield ObservedEvent("git_repo", "created", name, without_empty(url=text(mapping(manifest, "spec"), "repo")))
-    yield _error("git_repo", name, manifest)
+def _declared_by(labels: Manifest) -> str:
+    """The GitRepo or HelmOp that declares what has these labels."""
+    return text(labels, REPO) or text(labels, HELM)
+
+
+def _fetched(name: str, manifest: Manifest, known: Conditions) -> ObservedEvent:
+    """What a GitRepo or a HelmOp says of fetching."""
+    spec, status, is_repo = mapping(manifest, "spec"), mapping(manifest, "status"), text(manifest, "kind") == "GitRepo"
+    helm, polling = mapping(spec, "helm"), known.get("GitPolling" if is_repo else "Polled")
+    kind = {"declared_as": text(manifest, "kind")}
+    if polling is not None and polling.status == "False":
+        return ObservedEvent("git_repo", "fetch_failed", name, {**kind, "message": polling.why[:LONGEST]})
+    data = without_empty(
+        commit=text(status, "commit"), job=text(status, "gitJobStatus"), version=text(status, "version"),
+        url=text(spec if is_repo else helm, "repo"), chart="" if is_repo else text(helm, "chart"), **kind,
+    )  # fmt: skip
+    is_fetched = polling is not None or "commit" in data or "version" in data
+    return ObservedEvent("git_repo", "fetched" if is_fetched else "created", name, data)
 
 
 def bundle(manifest: Manifest, *, gone: bool) -> Iterator[ObservedEvent]:
     """The events of a Bundle: that it exists, how its rollout stands, and its own error."""
-    name = text(mapping(manifest, "metadata"), "name")
-    entity_id = f"{text(mapping(manifest, 'metadata', 'labels'), REPO) or name}/{name}"
+    metadata, known = mapping(manifest, "metadata"), said(manifest)
+    labels, name = mapping(metadata, "labels"), text(metadata, "name")
+    entity_id = f"{_declared_by(labels) or name}/{name}"
     if gone:
         yield ObservedEvent("bundle", "removed", entity_id)
         return
-    rollout = _rollout(manifest)
+    found = errors(known)
+    rollout = {**_rollout(manifest), **without_empty(commit=text(labels, COMMIT))}
+    if mapping(manifest, "spec").get("paused") is True:
+        rollout["paused"] = True
+    if not (found.standing or found.overruled) and (targets := _targets(manifest)) is not None:
+        rollout["targets"] = targets
     yield ObservedEvent("bundle", "rollout" if rollout else "created", entity_id, rollout or None)
-    yield _error("bundle", entity_id, manifest)
+    yield _error("bundle", entity_id, [found])
 
 
-def _error(kind: str, entity_id: str, manifest: Manifest) -> ObservedEvent:
-    """The event about the object's own error, or that it has none."""
-    known = conditions(manifest)
-    fetching = text(known.get("GitPolling", {}), "message")
-    for name, status in BAD.items():
-        message = text(known.get(name, {}), "message")
-        is_own = bool(message) and message != fetching and SUMMARY.match(message) is None
-        if known.get(name, {}).get("status") == status and is_own:
-            return ObservedEvent(kind, "failed", entity_id, {"message": message[:LONGEST]})
-    return ObservedEvent(kind, "recovered", entity_id)
+def _targets(manifest: Manifest) -> int | None:
+    """How many targets Fleet counts; None if its controller has not seen the present bundle."""
+    status, generation = mapping(manifest, "status"), mapping(manifest, "metadata").get("generation")
+    count = mapping(status, "summary").get("desiredReady")
+    is_present = type(generation) is int and status.get("observedGeneration") == generation
+    return count if is_present and type(count) is int else None
+
+
+def _error(kind: str, entity_id: str, found: Iterable[Errors]) -> ObservedEvent:
+    """The event about the errors of an entity's own objects, or that there are none."""
+    found = list(found)
+    standing = dict.fromkeys(one for each in found for one in each.standing)
+    overruled = dict.fromkeys(one for each in found for one in each.overruled)
+    message = "; ".join([*standing, *overruled])[:LONGEST]
+    return ObservedEvent(kind, "failed" if standing else "recovered", entity_id, without_empty(message=message))
 
 
 def _rollout(manifest: Manifest) -> dict[str, Any]:
@@ -241,17 +274,31 @@ def _partition(one: Manifest) -> dict[str, Any]:
 
 def _report(manifest: Manifest) -> dict[str, Any]:
     """The ids, flags and message of a BundleDeployment."""
-    spec, status, known = mapping(manifest, "spec"), mapping(manifest, "status"), conditions(manifest)
+    spec, status, known = mapping(manifest, "spec"), mapping(manifest, "status"), said(manifest)
     wanted, applied = text(spec, "deploymentID"), text(status, "appliedDeploymentID")
-    data = without_empty(target=wanted, staged=text(spec, "stagedDeploymentID"), applied=applied)
-    failed = bool(wanted) and wanted != applied and known.get("Deployed", {}).get("status") == "False"
+    data = without_empty(
+        target=wanted, staged=text(spec, "stagedDeploymentID"), applied=applied,
+        commit=text(mapping(manifest, "metadata", "labels"), COMMIT),
+        paused=spec.get("paused") is True or None, off_schedule=spec.get("offSchedule") is True or None,
+    )  # fmt: skip
+    deployed, ready = known.get("Deployed"), known.get("Ready")
+    failed = deployed is not None and deployed.status == "False" and wanted not in ("", applied)
     # All but Deployed speak of the applied version: what they say of another one than the wanted is no reason here.
-    names = ("Deployed", *(("Installed", "Monitored", "Ready") if wanted in ("", applied) else ()))
-    bad = [known[name] for name in names if known.get(name, {}).get("status") == "False"]
-    why = next(filter(None, (text(one, "message") for one in bad)), "") if applied or failed else ""
+    bad = [*failures(known, ("Deployed", *(("Installed", "Monitored", "Ready") if wanted in ("", applied) else ())))]
+    since = ready.at if ready is not None and ready.status == "True" and not failed else EVER
+    old, bad = [one for one in bad if one.at < since], [one for one in bad if one.at >= since]
+    texts = [next((one.message for one in bad if one.message), "")] if applied or failed else []
+    texts += [f"{one.words}: {one.why}; {ready.words}" for one in old if ready is not None]
+    if spec.get("waitingForValues") is True:
+        texts.append("it waits for the secret with its values")
     if applied:  # Fleet leaves out flags that are false.
-        data |= {"ready": status.get("ready") is True, "unmodified": status.get("nonModified") is True}
-    return {**data, **without_empty(apply_failed=failed or None, message=why[:LONGEST])}
+        contradicted = since > EVER and any(one.at > since for one in bad)
+        data |= {
+            "ready": status.get("ready") is True and not contradicted, "unmodified": status.get("nonModified") is True,
+        }  # fmt: skip
+    at = deployed.since if failed and deployed is not None else ""
+    message = "; ".join(filter(None, texts))[:LONGEST]
+    return {**data, **without_empty(apply_failed=failed or None, failed_at=at, message=message)}
 
 
 def _joined(namespace: str, name: str) -> str:

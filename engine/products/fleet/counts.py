@@ -15,7 +15,7 @@ from phaseline.engine.log.watch import RecordFilter, chosen
 from phaseline.engine.products.fleet import placement
 from phaseline.machines.compiler.labels import message_of
 from phaseline.machines.fleet import bundle, bundle_deployment, bundle_resource, git_repo
-from phaseline.machines.fleet.bundle import RANKED, ROLLOUT
+from phaseline.machines.fleet.bundle import NO_DEPLOYMENT, NO_TARGETS, RANKED, ROLLOUT
 from phaseline.machines.fleet.bundle_deployment import WAIT_CHECK_IN
 from phaseline.machines.fleet.counts import COUNTED as UNTOLD
 from phaseline.machines.fleet.counts import fraction, of_deployments, of_resources, unnamed
@@ -33,7 +33,7 @@ NAMED = 10
 REPO, CLUSTER = 0, 2
 """The parts of an id that name the repository and the cluster."""
 TABLES = (git_repo.GIT_REPO, bundle.BUNDLE, bundle_deployment.BUNDLE_DEPLOYMENT, bundle_resource.BUNDLE_RESOURCE)
-ORDER = (*RANKED, NOT_ASSESSED)
+ORDER = (*RANKED, NOT_ASSESSED, NO_TARGETS)
 FINE = ("Ready", DELETED, UNTOLD)
 
 
@@ -57,7 +57,10 @@ class FleetDisplay(TypedDict):
 
 
 class FleetCounts(FleetPart):
-    """Counts of a repository, a bundle or a deployment, over all clusters and for each."""
+    """Counts of a repository, a bundle or a deployment, over all clusters and for each.
+
+    named: what is not ready, one by one; `display` has the same in one message.
+    """
 
     kind: str
     id: str
@@ -66,13 +69,14 @@ class FleetCounts(FleetPart):
     per_cluster: dict[str, FleetPart]
     rollouts: dict[str, dict[str, Any]]
     """By bundle, what Fleet says of its rollout, where it says anything."""
+    named: list[str]
     display: FleetDisplay
 
 
 class FleetClusterCounts(FleetPart):
     """Counts of one cluster, or of several, over all repositories and for each. `state`: the worst of its deployments.
 
-    clusters: the clusters that are counted. per_cluster: their counts.
+    clusters: the clusters that are counted. per_cluster: their counts. named: as in `FleetCounts`.
     """
 
     cluster: str
@@ -80,6 +84,7 @@ class FleetClusterCounts(FleetPart):
     state: str
     per_git_repo: dict[str, FleetPart]
     per_cluster: dict[str, FleetPart]
+    named: list[str]
     display: FleetDisplay
 
 
@@ -150,7 +155,8 @@ def counts(top: Entity, below: Sequence[Entity]) -> FleetCounts:
         **whole,
         "per_cluster": _by_part(below, CLUSTER),
         "rollouts": {one.id: _rollout(one) for one in _of_kind(below, "bundle") if _is_live(one) and _rollout(one)},
-        "display": _display(below, whole),
+        "named": (named := lines(below)),
+        "display": _display(whole, named),
     }
 
 
@@ -168,7 +174,8 @@ def cluster_counts(cluster: str, entities: Sequence[Entity]) -> FleetClusterCoun
         **whole,
         "per_git_repo": _by_part(entities, REPO),
         "per_cluster": per_cluster,
-        "display": _display(entities, whole),
+        "named": (named := lines(entities)),
+        "display": _display(whole, named),
     }
 
 
@@ -186,11 +193,11 @@ def _by_part(entities: Sequence[Entity], part: int) -> dict[str, FleetPart]:
     return {name: _both(groups[name]) for name in sorted(groups)}
 
 
-def _display(entities: Sequence[Entity], whole: FleetPart) -> FleetDisplay:
+def _display(whole: FleetPart, named: Sequence[str]) -> FleetDisplay:
     return {
         "ready_deployments": fraction(whole["deployments"]),
         "ready_resources": fraction(whole["resources"]),
-        "message": message(entities),
+        "message": "; ".join(named),
     }
 
 
@@ -200,6 +207,7 @@ def _of_kind(entities: Iterable[Entity], *kinds: str) -> list[Entity]:
 
 def _both(entities: Sequence[Entity]) -> FleetPart:
     waiting = sum(one.attributes.get("waiting", 0) for one in _of_kind(entities, "bundle") if _is_live(one))
+    waiting += len(_without_deployment(entities))
     deployments, resources = _of_kind(entities, "bundle_deployment"), _of_kind(entities, "bundle_resource")
     found: FleetPart = {
         "deployments": of_deployments(_phases(deployments), waiting),
@@ -227,17 +235,24 @@ def _unnamed(entities: Iterable[Entity]) -> Mapping[str, int]:
     return whole
 
 
-def message(entities: Sequence[Entity]) -> str:
+def _without_deployment(entities: Sequence[Entity]) -> list[Entity]:
+    """The bundles that lack all their deployments, where Fleet does not say how many: of each, one is pending."""
+    placed = {one.id.rpartition("/")[0] for one in _of_kind(entities, "bundle_deployment") if _is_live(one)}
+    bundles = [one for one in _of_kind(entities, "bundle") if _is_live(one) and not one.attributes.get("waiting")]
+    return [one for one in bundles if one.id not in placed and one.facets[0].state.phase != NO_TARGETS]
+
+
+def lines(entities: Sequence[Entity]) -> list[str]:
     """What is not ready, with states and reasons: up to ten by name, and how many more.
 
-    A repository or bundle is named for an error of its own. A deployment is named if none of its resources is, or if
-    its agent was not seen.
+    A repository or bundle is named for an error of its own; a bundle if it lacks its deployments, or carries another
+    commit than its repository. A deployment is named if none of its resources is, or if its agent was not seen.
     """
-    unwell = [one for one in _of_kind(entities, "git_repo", "bundle") if one.attributes.get("why") and _is_live(one)]
     resources = [one for one in _of_kind(entities, "bundle_resource") if one.facets[0].state.phase not in FINE]
     explained = {one.id.rsplit("/", 3)[0] for one in resources}
     deployments = [one for one in _of_kind(entities, "bundle_deployment") if one.facets[0].state.phase not in FINE]
     unseen = {one.id: one for one in deployments if one.facets[0].state.phase == WAIT_CHECK_IN}
+    unwell = [one for one in _of_kind(entities, "git_repo", "bundle") if _is_live(one) and _is_named(one)]
     unwell += [*unseen.values(), *resources]
     unwell += [one for one in deployments if one.id not in explained and one.id not in unseen]
     counted = sum(count for word, count in _unnamed(entities).items() if word != "ready")
@@ -246,13 +261,22 @@ def message(entities: Sequence[Entity]) -> str:
         why = _silence(one) if one.id in unseen else _why(one)
         named.append(f"{one.id} {one.facets[0].state}{f' ({why})' if why else ''}")
     more = counted + max(0, len(unwell) - NAMED)
-    return "; ".join([*named, *([f"and {more} more"] if more else [])])
+    return [*named, *([f"and {more} more"] if more else [])]
+
+
+def _is_named(one: Entity) -> bool:
+    """Whether a repository or a bundle itself is a reason for not being ready."""
+    state = one.facets[0].state
+    return bool(one.attributes.get("why") or one.attributes.get("behind")) or (
+        one.kind == "bundle" and (NO_DEPLOYMENT in state.conditions or state.phase == NO_TARGETS)
+    )
 
 
 def _why(one: Entity) -> str:
     """Why an entity is in its state, as far as it says so itself."""
     facet = next(table.facets[0] for table in TABLES if table.kind == one.kind)
-    return message_of(facet, one.kind, one.attributes, one.facets[0])
+    said = message_of(facet, one.kind, one.attributes, one.facets[0]) or one.attributes.get("why", "")
+    return said or ("it has no deployment yet" if NO_DEPLOYMENT in one.facets[0].state.conditions else "")
 
 
 def _silence(one: Entity) -> str | None:
