@@ -21,8 +21,9 @@ from phaseline.engine.core.reports import Refused, read_state, unseen
 from phaseline.engine.core.transitions import Decision, transitions
 from phaseline.engine.core.tree import Tree
 from phaseline.machines.compiler.kinds import Kind
-from phaseline.machines.compiler.reports import CONDITIONS, PHASE, SEEN
-from phaseline.machines.language.table import DELETED, MAX_TEXT, REPORTED, Refusal, RuleEvent
+from phaseline.machines.compiler.reports import CONDITIONS, CONFIRM, PHASE, SEEN
+from phaseline.machines.language.brake import BRAKE, USUAL, held_back, is_too_much
+from phaseline.machines.language.table import ABSENT, DELETED, MAX_TEXT, REPORTED, Refusal, RuleEvent
 from phaseline.schemas.envelope import Invalid
 from phaseline.schemas.records import Entity, FacetState, LeftOut, Record, Rejection
 from phaseline.schemas.subjects import BadSubject, check_id
@@ -62,13 +63,21 @@ class Snapshot:
         self.left_out: list[LeftOut] = []
         self.unreadable = False
         """Whether an item does not say what it is about. Then nothing counts as gone: it may be that."""
+        self.held: list[Correction] = []
+        """What the brake does not let it end."""
+        self.living = 0
+        """How many entities live in its range, if anything is held."""
+        self.brake = _brake(tree, kind, arrival.id)
 
     def changes(self) -> Iterator[Correction]:
         """Everything that the snapshot changes: first the items in their order, then what is gone, by id."""
         for item in self._news():
             yield from self._changed(item)
-        if not self.unreadable:
-            yield from self._gone()
+        gone = [] if self.unreadable else [*self._gone()]
+        if gone and not self.arrival.data.get(CONFIRM) and self._is_too_much(len(gone)):
+            self.held = gone
+        else:
+            yield from gone
 
     def _news(self) -> list[dict[str, Any]]:
         """The items that are not as the tree has them already. There may be thousands, and few of these."""
@@ -154,6 +163,17 @@ class Snapshot:
                 if isinstance(read, dict):
                     yield Correction(entity_id, read)
 
+    def _is_too_much(self, ends: int) -> bool:
+        """Whether the brake holds so many endings back."""
+        if not is_too_much(ends, 0, self.brake):
+            return False
+        prefix, below = len(self.prefix), self.tree.descendants(self.of.name, self.arrival.id, self.below.name)
+        self.living = sum(
+            self.known[one].facets[0].base.phase not in (ABSENT, DELETED) and self._is_in_range(one[prefix:])
+            for one in below
+        )
+        return is_too_much(ends, self.living, self.brake)
+
     def _is_in_range(self, name: str) -> bool:
         """Whether an id is above `after` and at most `upto`. Texts compare as their bytes in UTF-8 do."""
         return not (self.after is not None and name <= self.after) and not (self.upto is not None and name > self.upto)
@@ -186,6 +206,8 @@ def take_snapshot(tree: Tree, kind: Kind, arrival: Arrival) -> Decision:
         decision.records.append(mark(arrival, entity))
     if snapshot.left_out:
         decision.records.append(_left_out(tree, arrival, snapshot))
+    if snapshot.held:
+        decision.records.append(_held(tree, arrival, snapshot))
     return decision
 
 
@@ -194,6 +216,8 @@ def _problem(tree: Tree, kind: Kind, arrival: Arrival) -> Refused | None:
     data = arrival.data
     if (problem := unseen(data.get(SEEN), arrival.cause.sequence)) is not None:
         return Refused("invalid", problem)
+    if data.get(CONFIRM) and data.get(SEEN) is None:
+        return Refused("invalid", "data.confirm needs data.seen: name the highest cause.sequence that was read")
     after, upto = data.get("after"), data.get("upto")
     if after is not None and upto is not None and after >= upto:
         return Refused(
@@ -228,6 +252,26 @@ def _left_out(tree: Tree, arrival: Arrival, snapshot: Snapshot) -> Rejection:
     kept = " Nothing counts as gone, because an item does not say what it is about." if snapshot.unreadable else ""
     message = f"{len(items):,} of {len(snapshot.items):,} items were left out: {named}{more}.{kept}"
     return replace(reject(tree, arrival, "left_out", message[:MAX_TEXT]), left_out=tuple(items[:LISTED]))
+
+
+def _brake(tree: Tree, kind: Kind, entity_id: str) -> float:
+    """The percentage of what lives below an entity that a snapshot may end: of the nearest place that names one."""
+    for name, place_id in kind.places_above(entity_id):
+        place = tree.entities[name].get(place_id)
+        if place is not None and (own := place.attributes.get(BRAKE)) is not None:
+            return float(own)
+    return USUAL
+
+
+def _held(tree: Tree, arrival: Arrival, snapshot: Snapshot) -> Rejection:
+    """The rejection that says what the brake held back, and how to go on."""
+    ends, below = len(snapshot.held), snapshot.below.name
+    message = held_back(ends, snapshot.living, below, f"{arrival.kind} {arrival.id}", snapshot.brake)
+    items = [
+        LeftOut(one.id.removeprefix(snapshot.prefix)[:LONGEST], "brake", "the snapshot does not list it")
+        for one in snapshot.held[:LISTED]
+    ]
+    return replace(reject(tree, arrival, "brake", message), left_out=tuple(items))
 
 
 def _is_so(item: Mapping[str, Any], entity: Entity, *, needs_phase: bool) -> bool:
