@@ -18,7 +18,7 @@ from phaseline.engine.log.archived import note
 from phaseline.engine.log.archived.log_archive import LogArchive
 from phaseline.engine.log.archived.note import ArchiveNote
 from phaseline.engine.log.installation import Installation
-from phaseline.engine.log.latest import in_order, patterns
+from phaseline.engine.log.latest import in_order, in_tree, patterns
 from phaseline.engine.log.log_records import (
     NOT_FOUND,
     Logged,
@@ -170,7 +170,7 @@ class AsOf(StateView):
         found = await self.states(below=root, deleted=True)
         if not found:
             raise TreeUnknown.tree_not_yet_known(root=root, place=self.moment.place)
-        return in_order(found, None, deleted=deleted)
+        return in_tree(self.installation.kinds, found, deleted=deleted)
 
     async def matching(self, patterns: Sequence[Pattern]) -> list[Transition]:
         """The entities that at least one pattern selects. Few take one request; for many the log is read."""

@@ -7,7 +7,7 @@ large cascade can be visible.
 """
 
 import json
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Iterator, Sequence
 
 from phaseline.engine.core.intake import check_arity
 from phaseline.engine.jetstream.direct_get import origin
@@ -17,11 +17,12 @@ from phaseline.engine.log.log_records import direct, history, last_transition, m
 from phaseline.engine.log.state_view import Pattern, StateView
 from phaseline.engine.log.when import END
 from phaseline.machines.compiler.kinds import Kind, Kinds
+from phaseline.machines.language import endings
 from phaseline.machines.language.table import DELETED
 from phaseline.schemas.envelope import Invalid
 from phaseline.schemas.errors import EntityUnknown, InvalidInput, NameUnknown, TreeUnknown
 from phaseline.schemas.records import Entity, Record, Transition, own_facets
-from phaseline.schemas.subjects import BadSubject, check_id, natural, quoted_id
+from phaseline.schemas.subjects import BadSubject, ancestor_id, check_id, natural, quoted_id
 
 NO_KINDS = ("checkpoint", "mark")
 """Words in the place of the kind in subjects of STATE that name no kind."""
@@ -66,7 +67,7 @@ class Latest(StateView):
         found = await self.states(below=root, deleted=True)
         if not found:
             raise TreeUnknown(root=root)
-        return in_order(found, None, deleted=deleted)
+        return in_tree(self.installation.kinds, found, deleted=deleted)
 
     async def matching(self, patterns: Sequence[Pattern]) -> list[Transition]:
         """The entities that at least one pattern selects."""
@@ -114,6 +115,34 @@ def in_order(found: Sequence[Transition], state: str | None, *, deleted: bool) -
     """The entities that match, ids in natural order."""
     matching = [record for record in found if matches(record.entity, state, deleted=deleted)]
     return sorted(matching, key=lambda record: (natural(record.entity.id), record.entity.kind))
+
+
+def in_tree(kinds: Kinds, found: Sequence[Transition], *, deleted: bool) -> list[Transition]:
+    """What is shown of a tree, ids in natural order: what lives, what is left behind, and what that was below.
+
+    deleted: everything.
+    """
+    if deleted:
+        return in_order(found, None, deleted=True)
+    kept = {key for one in found if is_left_behind(one.entity) for key in _with_all_above(kinds, one.entity)}
+    shown = [
+        one for one in found if matches(one.entity, None, deleted=False) or (one.entity.kind, one.entity.id) in kept
+    ]
+    return in_order(shown, None, deleted=True)
+
+
+def is_left_behind(entity: Entity) -> bool:
+    """Whether an entity is Deleted and was reported to be there still."""
+    return endings.is_left_behind(entity.facets[0].state.phase, entity.attributes)
+
+
+def _with_all_above(kinds: Kinds, entity: Entity) -> Iterator[tuple[str, str]]:
+    """The kind and id of an entity, and of each one above it."""
+    kind = kinds.get(entity.kind)
+    yield entity.kind, entity.id
+    while kind is not None and kind.parent is not None:
+        kind = kinds[kind.parent]
+        yield kind.name, ancestor_id(entity.id, kind.arity)
 
 
 def matches(entity: Entity, state: str | None, *, deleted: bool) -> bool:

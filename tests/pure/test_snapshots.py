@@ -278,7 +278,7 @@ def test_below_what_cannot_be_adopted() -> None:
     assert then.rejection is not None
     assert then.rejection.reason == "unknown_parent"
     gone = THREE.event("cluster", "deleted", "c")
-    assert snapshot(gone, RUNNING).rejection is not None
+    assert left_out(snapshot(gone, RUNNING, seen=1)) == {f"p/{name}": "stale" for name in "abd"}
 
 
 def test_a_long_list_is_cut_and_counted() -> None:

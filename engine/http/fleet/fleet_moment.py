@@ -78,7 +78,7 @@ class FleetMoment(StateView):
         found = self.select(below=root, deleted=True)
         if not found:
             raise TreeUnknown(root=root)
-        return found if deleted else [one for one in found if latest.matches(one.entity, None, deleted=False)]
+        return found if deleted else latest.in_tree(self.installation.kinds, found, deleted=False)
 
     async def matching(self, patterns: Sequence[Pattern]) -> list[Transition]:
         """The entities that at least one pattern selects, deleted ones included, in any order."""
