@@ -27,6 +27,7 @@ Reason = Literal[
     "derived",
     "stale",
     "left_out",
+    "brake",
     "fault",
     "secret",
 ]
@@ -174,7 +175,10 @@ class Transition(msgspec.Struct, frozen=True, gc=False):
 
 
 class LeftOut(NamedTuple):
-    """An item of a snapshot that was not taken. `id`: as the snapshot names it; empty if it names none."""
+    """What of a snapshot was not taken: an item, or that something is gone which it does not list (reason `brake`).
+
+    `id`: as the snapshot names it; empty if it names none.
+    """
 
     id: str
     reason: Reason
@@ -200,7 +204,8 @@ class Rejection(msgspec.Struct, frozen=True, gc=False):
     time_ns: int
     payload: bytes | None = None
     left_out: tuple[LeftOut, ...] = ()
-    """The items of a snapshot that were not taken. Its other items were: their transitions stand beside the rejection.
+    """Of a snapshot, the items that were not taken, or what the brake did not let it end. All else of it was taken: the
+    transitions stand beside the rejection.
     """
 
     @property

@@ -152,9 +152,9 @@ class EntityPart(Struct, frozen=True, gc=False):
 
 
 class LeftOutMap(Struct, frozen=True, gc=False):
-    """An item of a snapshot that was not taken."""
+    """What of a snapshot was not taken: an item, or that something is gone which it does not list."""
 
-    id: Annotated[str, Meta(description="The item's id as the snapshot names it; empty if it names none.")]
+    id: Annotated[str, Meta(description="The id below the snapshot's entity; empty if an item names none.")]
     reason: Why
     message: Annotated[str, Meta(description="The explanation, for people.")]
 
@@ -175,7 +175,10 @@ class RejectionData(Struct, frozen=True, gc=False, omit_defaults=True):
     payload: Payload | None
     left_out: Annotated[
         list[LeftOutMap],
-        Meta(description="The first items of the snapshot that were not taken; the transitions of the others stand."),
+        Meta(
+            description="What of the snapshot was not taken: the first items that do not fit, or with the reason `brake` "
+            "the first entities that it would have ended. The transitions of the others stand."
+        ),
     ] = field(default_factory=list)
 
 

@@ -20,12 +20,13 @@ from phaseline.engine.client import maps
 from phaseline.engine.client.client import Client
 from phaseline.engine.client.entity_view import EntityView
 from phaseline.engine.client.selection import Selector, by_id, order_of
-from phaseline.engine.log.state_view import matches
+from phaseline.engine.log.state_view import is_left_behind, matches
 from phaseline.engine.log.watch import chosen
 from phaseline.engine.log.when import Moment, When
 from phaseline.engine.unknown_parts import Parts, PartsOf
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.compiler.labels import Language
+from phaseline.machines.language.endings import told
 from phaseline.schemas.errors import Exit
 from phaseline.schemas.records import Entity, Transition
 
@@ -45,6 +46,7 @@ FIRST, FURTHER = 50, 1_000
         ("phaseline list node_pool -l default=true --sort-by since", "by attributes, the longest in its state first"),
         ("phaseline list --json --sort-by none", "many entities: the first line comes at once"),
         ("phaseline list cluster --watch", "all clusters, and then each change"),
+        ("phaseline list --left-behind", "what is Deleted and was reported to be there still"),
         ("phaseline list node --json | jq -r .id", ""),
         ("phaseline list --cell east=nats://east:4222 --cell west=@west", "of two installations"),
     ],
@@ -56,6 +58,7 @@ FIRST, FURTHER = 50, 1_000
 @selection.selector
 @selection.sort_by
 @options.include_deleted
+@click.option("--left-behind", is_flag=True, help="Only what is Deleted and was reported to be there still.")
 @following.follow
 @options.at
 @options.language
@@ -159,7 +162,7 @@ class Listing(NamedTuple):
         view = await client.at(self.at)
         start = await view.next_place() if self.follow_on else 0
         found = everything = await self.wanted.read(view, self.kind, self.tree, whole=self.follow_on)
-        if self.follow_on or self.wanted.selector.requirements:
+        if self.follow_on or self.wanted.selector.requirements or self.wanted.left_behind:
             found = [record for record in everything if self.wanted.fits(record.entity)]
         entities = [record.entity for record in found]
         stale, unknown = await view.stale_since_ns(entities), await view.unknown_parts(entities)
@@ -177,7 +180,7 @@ class Listing(NamedTuple):
         async for read in some_at_a_time(found):
             if wanted.selector.requirements:
                 attributes.update((frozenset(one.entity.attributes), one) for one in read)
-            records = [one for one in read if wanted.selector.selects(one.entity)]
+            records = [one for one in read if wanted.selects(one.entity)]
             stale = await view.stale_since_ns([one.entity for one in records])
             page.print([Shown("", one, stale.get((one.entity.kind, one.entity.id))) for one in records])
             count += len(records)
@@ -200,9 +203,12 @@ class Listing(NamedTuple):
 class Chosen:
     """Which entities are listed."""
 
-    def __init__(self, state: str | None, condition: tuple[str, ...], selector: Selector, *, deleted: bool) -> None:
+    def __init__(
+        self, state: str | None, condition: tuple[str, ...], selector: Selector, *, deleted: bool, left_behind: bool
+    ) -> None:
         """What the options say."""
-        self.state, self.condition, self.selector, self.deleted = state, condition, selector, deleted
+        self.state, self.condition, self.selector = state, condition, selector
+        self.deleted, self.left_behind = deleted or left_behind, left_behind
         self._choice = chosen({}, None, state, condition)
 
     async def read(
@@ -218,8 +224,12 @@ class Chosen:
         return (
             matches(entity, self._choice.phase, deleted=self.deleted)
             and (not self._choice.looks_at_conditions or any(self._choice.selects(one.state) for one in entity.facets))
-            and self.selector.selects(entity)
+            and self.selects(entity)
         )
+
+    def selects(self, entity: Entity) -> bool:
+        """Whether it is chosen by what no server can select."""
+        return self.selector.selects(entity) and (not self.left_behind or is_left_behind(entity))
 
 
 class EntityLines:
@@ -281,7 +291,10 @@ class EntityRow(NamedTuple):
     def of(cls, described: render.Described, shown: Shown, now: int) -> "EntityRow":
         """The row of an entity."""
         entity = shown.record.entity
-        states, labels = described[entity.kind, entity.names, tuple([facet.state for facet in entity.facets])]
+        found = tuple([told(facet.state, entity.attributes) for facet in entity.facets])
+        states, labels = described[entity.kind, entity.names, found]
+        if left := render.left_behind(entity):
+            states = Text.assemble(states, left)
         if shown.unknown:
             partly = render.COMMA.join(render.text_of(found.text(), "yellow") for found in shown.unknown.values())
             states = Text.assemble(states, "; ", partly)

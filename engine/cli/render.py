@@ -19,6 +19,8 @@ from phaseline.engine.explain.causes import is_of_snapshot
 from phaseline.engine.unknown_parts import Parts, PartsOf
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.compiler.labels import Language, facet_named, label_of, message_of
+from phaseline.machines.language.endings import LABELS as OF_ENDS
+from phaseline.machines.language.endings import is_left_behind, is_unseen, shown_state, told
 from phaseline.machines.language.table import ABSENT, DELETED, PROGRESSING, Facet
 from phaseline.schemas import codec
 from phaseline.schemas.records import SECOND, Entity, Rejection, State, Transition, facets_of
@@ -96,6 +98,18 @@ def named_states(kinds: Kinds, kind: str, found: Iterable[tuple[str, State]]) ->
     return COMMA.join(Text.assemble(f"{name}: ", state(kinds, kind, name, one)) for name, one in pairs)
 
 
+def plain(found: State) -> State:
+    """A state without how the life ended that people are told of."""
+    return State(found.phase) if found in OF_ENDS else found
+
+
+def left_behind(entity: Entity) -> Text:
+    """`, last shown Running [Ok]`: what was reported last of an entity that is Deleted."""
+    if not is_left_behind(entity.facets[0].state.phase, entity.attributes):
+        return NOTHING
+    return text_of(f", last shown {shown_state(entity.attributes)}", "red")
+
+
 class Described(dict[tuple[str, tuple[str, ...], tuple[State, ...]], tuple[Text, Text]]):
     """What many rows say: by a kind, names of facets and their states, the states as text, and their labels."""
 
@@ -107,8 +121,8 @@ class Described(dict[tuple[str, tuple[str, ...], tuple[State, ...]], tuple[Text,
     def __missing__(self, key: tuple[str, tuple[str, ...], tuple[State, ...]]) -> tuple[Text, Text]:
         kind, names, found = key
         labels = [label(self._kinds, kind, name, one, self._language) for name, one in zip(names, found, strict=True)]
-        called = labels[0] if len(labels) == 1 else COMMA.join(filter(None, labels))
-        self[key] = named_states(self._kinds, kind, zip(names, found, strict=True)), called
+        called = labels[0] if len(labels) == 1 else COMMA.join(dict.fromkeys(filter(None, labels)))
+        self[key] = named_states(self._kinds, kind, zip(names, map(plain, found), strict=True)), called
         return self[key]
 
 
@@ -124,13 +138,13 @@ def states(kinds: Kinds, entity: Entity, language: Language, unknown: PartsOf = 
     facets = [*facets_of(entity)]
     for name, facet in facets:
         title = text_of(f"{name}: " if len(facets) > 1 else "")
-        called = label(kinds, entity.kind, name, facet.state, language)
+        called = label(kinds, entity.kind, name, told(facet.state, entity.attributes), language)
         shown = state(kinds, entity.kind, name, facet.state)
         message = facet_message(kinds, entity, name, facet.state)
         pieces.append(
             Text.assemble(title, shown, partly(parts.get(name), language), "  " if called else "", called, message)
         )
-    return COMMA.join(pieces)
+    return Text.assemble(COMMA.join(pieces), left_behind(entity))
 
 
 def facet_message(kinds: Kinds, entity: Entity, name: str, found: State) -> Text:
@@ -280,7 +294,12 @@ def change(kinds: Kinds, record: Transition) -> Text:
     """
     entity, before, after = record.entity, record.before, record.after
     base = entity.facets[entity.names.index(record.facet)].base if before == after else after
-    return _change(facet_named(kinds, entity.kind, record.facet), before, after, base)
+    shown = _change(facet_named(kinds, entity.kind, record.facet), before, after, base)
+    if after.phase != DELETED:
+        return shown
+    end = "seen now" if before == after and not is_unseen(entity.attributes) else ""
+    unseen = "not seen" if is_unseen(entity.attributes) else end
+    return Text.assemble(shown, text_of(f" ({unseen})" if unseen else "", "yellow"), left_behind(entity))
 
 
 @lru_cache(maxsize=4096)

@@ -5,7 +5,7 @@ Belongs here: its layout. Does not: the option (`publish`), the dry run (`phasel
 
 import time
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Final, NamedTuple
 
 from phaseline.engine.cli import render, terminal
@@ -16,9 +16,10 @@ from phaseline.engine.cli.styled import Text
 from phaseline.engine.client.client import Client
 from phaseline.engine.replay.dry_run_result import DryRun
 from phaseline.machines.compiler.kinds import Kinds
+from phaseline.machines.language.table import DELETED, REPORTED
 from phaseline.schemas import codec
 from phaseline.schemas.errors import Exit
-from phaseline.schemas.records import Entity, Rejection, State, Transition, facets_of
+from phaseline.schemas.records import Entity, LeftOut, Record, Rejection, State, Transition, facets_of
 
 SHOWN = 20
 """The largest number of transitions that are shown one by one. The others are counted."""
@@ -39,14 +40,7 @@ async def show_dry_run(
     """Make a dry run of one event and print the result; return the exit code."""
     progress = progress_when_slow(entity_id)
     found = await client.dry_run(kind, trigger, entity_id, data, progress=progress, **details)
-    terminal.say("dry run: nothing is stored")
-    if found.table_differences:
-        terminal.say(
-            f"the tables installed here differ from those of the workers ({found.table_differences}): "
-            "the result may differ too"
-        )
-    if found.behind:
-        terminal.say("events of this tree are not decided yet: the result does not include them")
+    say_limits(found)
     source = str(details.get("source", client.source))
     if output.is_data:
         for message in found.messages:
@@ -57,6 +51,64 @@ async def show_dry_run(
         render.show_line(headline(client.kinds, source, found))
         show_transitions(client.kinds, found.transitions)
     return Exit.NO if found.effect == "rejection" else 0
+
+
+def say_limits(found: DryRun) -> None:
+    """Say that nothing is stored, and why the result may differ from what a worker would decide."""
+    terminal.say("dry run: nothing is stored")
+    if found.table_differences:
+        terminal.say(
+            f"the tables installed here differ from those of the workers ({found.table_differences}): "
+            "the result may differ too"
+        )
+    if found.behind:
+        terminal.say("events of this tree are not decided yet: the result does not include them")
+
+
+async def show_snapshots(
+    client: Client, kind: str, entity_id: str, events: Sequence[dict[str, Any]], details: Any, *, output: Output
+) -> int:
+    """Make a dry run of the events of a snapshot, and print what they would take, end, leave out and hold back.
+
+    Their ranges are apart, so each is decided on the states that are there now. Returns the exit code.
+    """
+    progress, records = progress_when_slow(entity_id), list[Record]()
+    for number, data in enumerate(events):
+        found = await client.dry_run(kind, "snapshot", entity_id, data, progress=progress, **details)
+        if number == 0:
+            say_limits(found)
+        records += found.records
+        for message in found.messages if output.is_data else ():
+            output.show(codec.decode(message.body))
+    moved = [record for record in records if isinstance(record, Transition)]
+    left_out, held = (parts_not_taken(records, reason) for reason in ("left_out", "brake"))
+    line = summary(sum(len(data["items"]) for data in events), moved, len(left_out), len(held))
+    if output.is_data:
+        terminal.say(line)
+    else:
+        render.show_line(line)
+        for record in records:
+            if isinstance(record, Rejection):
+                render.show_line(rejected(record))
+        show_transitions(client.kinds, moved)
+        for one in held[:SHOWN]:
+            render.show_line(render.text_of(f"  held back: {events[0]['kind']} {entity_id}/{one.id}"))
+        if len(held) > SHOWN:
+            render.show_line(render.text_of(f"  ... and {len(held) - SHOWN:,} more (--json shows them)"))
+    return Exit.NO if any(isinstance(record, Rejection) for record in records) else 0
+
+
+def summary(items: int, moved: Sequence[Transition], left_out: int, held: int) -> str:
+    """`of 5 items 1 would be taken and 0 left out; 1 would end, 3 would be held back`."""
+    ends = {(one.entity.kind, one.entity.id) for one in moved if one.entity.facets[0].base.phase == DELETED}
+    taken = {(one.entity.kind, one.entity.id) for one in moved if one.trigger == REPORTED} - ends
+    said = f"of {items:,} items {len(taken):,} would be taken as news, and {left_out:,} would be left out"
+    return f"{said}; {len(ends):,} entities would end, and {held:,} endings would be held back"
+
+
+def parts_not_taken(records: Iterable[Record], reason: str) -> list[LeftOut]:
+    """What rejections of this reason list: what snapshots left out, or did not end."""
+    return [one for each in records if isinstance(each, Rejection) and each.reason == reason for one in each.left_out]
 
 
 def progress_when_slow(entity_id: str) -> Callable[[int], None]:

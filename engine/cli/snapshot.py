@@ -19,7 +19,7 @@ from phaseline.engine.publish.outcomes import Outcome
 from phaseline.engine.publish.pipeline import PublishResult
 from phaseline.engine.settings import Settings
 from phaseline.machines.compiler.kinds import Kinds
-from phaseline.schemas.records import Rejection, Transition
+from phaseline.schemas.records import Transition
 
 
 @click.command(
@@ -37,6 +37,8 @@ from phaseline.schemas.records import Rejection, Transition
 @click.option("--kind", "below", required=True, metavar="KIND", help="Kind of the items, below the entity.")
 @click.option("--seen", type=click.IntRange(0), metavar="N",
               help="The highest event number in the records that the reporter has read.  [default: none]")  # fmt: skip
+@click.option("--confirm", is_flag=True,
+              help="End what is not listed even if that is more than the brake allows. It needs --seen.")  # fmt: skip
 @click.option("--after", metavar="ID", help="Speak of ids above this one only, in byte order.")
 @click.option("--upto", metavar="ID", help="Speak of ids up to this one only, in byte order.")
 @click.option("--source", metavar="URI", help="Source of the events.  [default: /phaseline/cli/<user>]")
@@ -49,8 +51,8 @@ from phaseline.schemas.records import Rejection, Transition
 @options.connected
 @options.output("json", "yaml")
 def snapshot(
-    settings: Settings, *, kind: str, entity_id: str, file: Path, below: str, seen: int | None, after: str | None,
-    upto: str | None, wait: float | None, dry_run: bool, output: Output, **details: Any,
+    settings: Settings, *, kind: str, entity_id: str, file: Path, below: str, seen: int | None, confirm: bool,
+    after: str | None, upto: str | None, wait: float | None, dry_run: bool, output: Output, **details: Any,
 ) -> int | None:  # fmt: skip
     """Publish all that there is of one kind below the entity KIND ID.
 
@@ -61,26 +63,27 @@ def snapshot(
     (exit code 1). A snapshot of more than 700 kB is cut into several events. An empty list says that nothing is left;
     an empty file is refused.
 
-    --dry-run sends nothing. It shows the transitions that the snapshot would lead to, and what it would leave out.
+    A snapshot that would end more than 30 % of what lives in its range, and more than two things, may be a list that
+    was cut short: its items are taken, and nothing ends (exit code 1). --confirm ends it. The attribute `brake` of a
+    place, which configure sets, is another percentage.
+
+    --dry-run sends nothing. It says what the snapshot would take, end, leave out and hold back, and shows it.
     """
     details = {name: value for name, value in details.items() if value is not None}
     if dry_run and wait is not None:
         raise click.UsageError("--dry-run sends nothing: leave out --wait")
+    if confirm and seen is None:
+        raise click.UsageError("--confirm needs --seen: the highest event number in the records that were read")
     items = snapshots.read_file(file, sys.stdin.buffer.read() if str(file) == "-" else None)
 
     async def work() -> int:
         async with Client.open(settings, source=compose.default_source("cli")) as client:
             if dry_run:
-                found = snapshots.events(below, items, seen, after, upto)
-                if len(found) > 1:
-                    problem = f"this one is {len(found)} events: give --after and --upto and fewer items"
-                    raise click.UsageError(f"--dry-run decides one event, {problem}")
-                return await render_dry_run.show_dry_run(
-                    client, kind, "snapshot", entity_id, found[0], details, output=output
-                )
+                found = snapshots.events(below, items, seen, after, upto, confirm=confirm)
+                return await render_dry_run.show_snapshots(client, kind, entity_id, found, details, output=output)
             with publish_many.progress_bar(None) as bar:
                 outcomes = await client.snapshot(
-                    kind, entity_id, below, items, seen=seen, after=after, upto=upto, wait=wait,
+                    kind, entity_id, below, items, seen=seen, after=after, upto=upto, confirm=confirm, wait=wait,
                     progress=lambda sent, _: bar(PublishResult(stored=sent)), **details,
                 )  # fmt: skip
             return show(client.kinds, len(items), outcomes, waited=wait is not None, output=output)
@@ -94,6 +97,9 @@ def show(kinds: Kinds, items: int, outcomes: Sequence[Outcome], *, waited: bool,
     if waited and not output.is_data:
         records = [logged.record for outcome in outcomes for logged in outcome.records]
         changes = sum(isinstance(record, Transition) for record in records)
-        left_out = sum(len(record.left_out) for record in records if isinstance(record, Rejection))
-        render.show_line(render.text_of(f"{items:,} items: {changes:,} transitions, {left_out:,} items left out"))
+        left_out, held = (len(render_dry_run.parts_not_taken(records, why)) for why in ("left_out", "brake"))
+        braked = f", {held:,} not ended" if held else ""
+        render.show_line(
+            render.text_of(f"{items:,} items: {changes:,} transitions, {left_out:,} items left out{braked}")
+        )
     return max(codes)

@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Literal, Self, Unpack, overload
 
-from phaseline.engine.client import product_views, ranges
+from phaseline.engine.client import braking, product_views, ranges
 from phaseline.engine.client.entity_view import EntityView
 from phaseline.engine.client.rejection_counts import RejectionCount, RejectionCounts
 from phaseline.engine.client.session import Session
@@ -173,18 +173,22 @@ class Client:
 
     async def snapshot(
         self, kind: str, entity_id: str, below: str, items: Iterable[Mapping[str, Any]], *, seen: int | None = None,
-        after: str | None = None, upto: str | None = None, wait: float | None = None,
+        after: str | None = None, upto: str | None = None, confirm: bool = False, wait: float | None = None,
         progress: Callable[[int, int], None] | None = None, **details: Unpack[EventDetails],
     ) -> Sequence[Outcome]:  # fmt: skip
         """Publish all that there is of the kind `below` under an entity, in as many events as it needs.
 
         items: maps with `id` (the part below the entity), `phase`, and what else a report has. seen: the highest
         `cause.sequence` that the reporter has read in this tree. after, upto: the snapshot speaks of ids above `after`
-        and up to `upto` only, in byte order. wait: the seconds to wait for the outcome of each event; None does not
-        wait. progress: called with the number of events sent, and of all. Raises as `publish` and `publish_and_wait`
-        do.
+        and up to `upto` only, in byte order. confirm: end what is not listed even if that is more than the brake
+        allows; it needs `seen`. wait: the seconds to wait for the outcome of each event; None does not wait. progress:
+        called with the number of events sent, and of all. Raises as `publish` and `publish_and_wait` do; `EventRefused`
+        before anything is sent if several events together would end more than the brake allows.
         """
-        parts = snapshots.events(below, items, seen, after, upto)
+        parts = snapshots.events(below, items, seen, after, upto, confirm=confirm)
+        if len(parts) > 1 and not confirm:
+            listed = [item["id"] for part in parts for item in part["items"]]
+            await braking.check(await self.at(), kind, entity_id, below, listed, after, upto)
         found: list[Outcome] = []
         for index, data in enumerate(parts):
             if progress is not None:

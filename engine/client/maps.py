@@ -17,7 +17,7 @@ from phaseline.engine.unknown_parts import LackingParts, Parts, PartsOf, Unknown
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.compiler.labels import Language, advice_of, facet_named, label_of, message_of, schedulable
 from phaseline.machines.language.contact import HEARD_AT
-from phaseline.machines.language.endings import END
+from phaseline.machines.language.endings import END, told
 from phaseline.machines.language.table import DELETED, Facet
 from phaseline.schemas import codec, wire_codec
 from phaseline.schemas.records import Entity, FacetState, Rejection, State, Transition, facets_of, timestamp
@@ -85,10 +85,11 @@ def _shown_facet(
     if facet is None:
         return one
     fit, well = schedulable(facet, found.state), found.state.phase in (facet.healthy, DELETED)
+    shown = told(found.state, entity.attributes)
     return ShownFacet(
-        one.state, one.conditions, one.base, one.since, one.interrupted, label_of(facet, found.state, language),
+        one.state, one.conditions, one.base, one.since, one.interrupted, label_of(facet, shown, language),
         UNSET if fit is None else fit,
-        advice_of(facet, found.state, language) or UNSET,
+        advice_of(facet, shown, language) or UNSET,
         UNSET if well else message_of(facet, entity.kind, entity.attributes, found) or UNSET,
         parts_map(unknown, language) if isinstance(unknown, UnknownParts) else UNSET,
         parts_map(unknown, language) if isinstance(unknown, LackingParts) else UNSET,
@@ -110,7 +111,7 @@ def record_map(
     """A record: as on the wire, with its place in the log, and the label of the state that it leads to."""
     found = {**wire, "logsequence": place}
     if isinstance(record, Transition):
-        found["label"] = label(kinds, record.entity.kind, record.facet, record.after, language)
+        found["label"] = _label(kinds, record, language)
         if not TIMES.isdisjoint(record.entity.attributes):
             entity = wire["data"]["entity"]
             entity = {**entity, "attributes": _with_iso_times(entity["attributes"])}
@@ -134,7 +135,7 @@ def shown_record(
     if isinstance(record, Transition):
         if not TIMES.isdisjoint(record.entity.attributes):
             shapes = None
-        leads_to = label(kinds, record.entity.kind, record.facet, record.after, language)
+        leads_to = _label(kinds, record, language)
     if shapes is None:
         return record_map(kinds, place, record, codec.decode(body), language)
     of = shapes
@@ -142,6 +143,12 @@ def shown_record(
         of.specversion, of.id, of.source, of.type, of.subject, of.time, of.schemaversion, of.tableversion, of.data,
         place, leads_to,
     )  # fmt: skip
+
+
+def _label(kinds: Kinds, record: Transition, language: Language) -> str:
+    """What a console calls the state that a transition leads to."""
+    shown = told(record.after, record.entity.attributes)
+    return label(kinds, record.entity.kind, record.facet, shown, language)
 
 
 def label(kinds: Kinds, kind: str, facet: str, state: State, language: Language) -> str:

@@ -12,6 +12,7 @@ from phaseline.engine.client import maps
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.compiler.labels import Language
 from phaseline.machines.docs import wording
+from phaseline.machines.language.endings import told
 from phaseline.schemas.errors import NameUnknown
 from phaseline.schemas.records import Transition
 from phaseline.schemas.subjects import natural
@@ -152,7 +153,11 @@ FIELDS: dict[str, Callable[[Kinds, Transition, Language], Any]] = {
     "id": lambda _, record, __: record.entity.id,
     "state": lambda _, record, __: str(record.entity.facets[0].state),
     "label": lambda kinds, record, language: maps.label(
-        kinds, record.entity.kind, record.entity.names[0], record.entity.facets[0].state, language
+        kinds,
+        record.entity.kind,
+        record.entity.names[0],
+        told(record.entity.facets[0].state, record.entity.attributes),
+        language,
     ),
     "since": lambda _, record, __: max(facet.since_ns for facet in record.entity.facets),
     "for": lambda _, record, __: -max(facet.since_ns for facet in record.entity.facets),

@@ -3,7 +3,7 @@
 Belongs here: whether the event is a repeat, whether it is legal, and which steps it takes. Does not: whether its bytes
 are an event (`intake`), what stands in the way of its steps (`judgement`), what the steps change (`fast_path`,
 `changeset`), the records of the changes (`core.transitions`), the answer where no step is taken (`rejections`), which
-places were heard (`hearing`).
+places were heard (`hearing`), what is reported of lives that are over (`after_end`).
 """
 
 from collections.abc import Mapping
@@ -11,21 +11,21 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from phaseline.engine.core import hearing
+from phaseline.engine.core import after_end, hearing
 from phaseline.engine.core.adoption import adopt, missing_parent
 from phaseline.engine.core.changeset import Changeset, Origin
 from phaseline.engine.core.fast_path import fast_path, planned, with_sequence
 from phaseline.engine.core.intake import Arrival
 from phaseline.engine.core.judgement import Steps, attributes_of, impossible_base, interpretation
 from phaseline.engine.core.rejections import below_missing, bounded, here, mark, reject, without_step
-from phaseline.engine.core.reports import outdated, read_report
+from phaseline.engine.core.reports import Refused, outdated, read_report
 from phaseline.engine.core.snapshot import take_snapshot
 from phaseline.engine.core.transitions import REPEAT, Decision, transitions
 from phaseline.engine.core.tree import Tree
 from phaseline.machines.compiler.kinds import Kind
 from phaseline.machines.compiler.reports import ANSWERS, SNAPSHOT
 from phaseline.machines.language.contact import HEARTBEAT
-from phaseline.machines.language.table import Refusal
+from phaseline.machines.language.table import DELETED, Refusal
 from phaseline.schemas.records import Entity, Reason, Record, Rejection
 
 
@@ -52,6 +52,10 @@ def _decide(tree: Tree, kind: Kind, entity: Entity | None, arrival: Arrival, *, 
     if arrival.trigger == HEARTBEAT and (short := _heartbeat(tree, kind, entity, arrival, is_heard=is_heard)):
         return short
     arrival = arrival if arrival.timer is None else hearing.timed_out(tree, entity, arrival)
+    if (entity is None or entity.facets[0].base.phase == DELETED) and (
+        later := _after_end(tree, kind, entity, arrival, is_heard=is_heard)
+    ) is not None:
+        return later
     if arrival.trigger in kind.reports:
         of_all = arrival.trigger == SNAPSHOT
         report = take_snapshot(tree, kind, arrival) if of_all else read_report(tree, kind, entity, arrival)
@@ -83,6 +87,28 @@ def _decide(tree: Tree, kind: Kind, entity: Entity | None, arrival: Arrival, *, 
     if isinstance(attributes, Refusal):
         return _refused(tree, arrival, attributes)
     return _take(tree, kind, steps, attributes, arrival, adopts=missing is not None)
+
+
+def _after_end(tree: Tree, kind: Kind, entity: Entity | None, arrival: Arrival, *, is_heard: bool) -> Decision | None:
+    """The records of a report about a life that is over; None if the event is no such report."""
+    report = after_end.of_event(kind, arrival)
+    if report is None or not after_end.is_over(tree, entity, report):
+        return None
+    noted = after_end.read(tree, entity, report)
+    if isinstance(noted, Refused):
+        return _rejected(tree, arrival, noted.reason, noted.message)
+    if noted is None:
+        records: list[Record] = [] if arrival.sequence is None or entity is None else [mark(arrival, entity)]
+        return _without_step(tree, kind, entity, arrival, records) if is_heard else Decision(records)
+    changeset = Changeset(tree, arrival.trigger, arrival.cause.sequence, arrival.time)
+    origin = Origin(arrival.trigger, arrival.cause.by, arrival.cause.origin, arrival.data)
+    after_end.note(changeset, kind, arrival.id, noted, after_end.origin_of(noted, arrival.data, origin))
+    if arrival.sequence is not None:
+        change = changeset.change(kind.name, arrival.id)
+        change.sequences = with_sequence(change.sequences, arrival.cause.source, arrival.sequence)
+    hearing.hear(changeset, kind, arrival)
+    changeset.settle()
+    return transitions(changeset, arrival.cause)
 
 
 def _heartbeat(tree: Tree, kind: Kind, entity: Entity | None, arrival: Arrival, *, is_heard: bool) -> Decision | None:

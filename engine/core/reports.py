@@ -17,6 +17,7 @@ from phaseline.engine.core.tree import Tree
 from phaseline.machines.compiler.judging import Judge, has_seen
 from phaseline.machines.compiler.kinds import Kind
 from phaseline.machines.compiler.reports import ANSWERS, CONDITIONS, PHASE, RECENT, SEEN
+from phaseline.machines.language.endings import is_unseen
 from phaseline.machines.language.table import DELETED, REPORTED
 from phaseline.schemas.records import Entity, Reason, State
 
@@ -65,17 +66,23 @@ def read_state(
     tree: Tree, kind: Kind, entity: Entity | None, entity_id: str, data: Mapping[str, Any]
 ) -> Mapping[str, Any] | Refused | None:
     """The data of a report with the base that it means; None if it changes nothing; or why it is not taken."""
-    judge, asked = kind.judge, 0 if entity is None else entity.asked
+    judge = kind.judge
     if judge is None:
         return None
+    asked = 0 if entity is None or _may_be_later(entity, data) else entity.asked
     verdict, base = judge.judge(kind.unborn if entity is None else entity.facets, asked, data, tree, entity_id)
     if verdict == "stale":
-        return Refused("stale", _stale(kind, entity_id, asked, data.get(SEEN)))
+        return Refused("stale", stale(kind, entity_id, asked, data.get(SEEN)))
     if verdict == "impossible":
-        return Refused("invalid", _impossible(kind, data))
+        return Refused("invalid", impossible(kind, data))
     if verdict == "same" and entity is not None and _brings_news(entity, judge, data):
         base = entity.facets[0].base
     return None if base is None else {**data, PHASE: base.phase, CONDITIONS: base.conditions}
+
+
+def _may_be_later(entity: Entity, data: Mapping[str, Any]) -> bool:
+    """Whether a report that does not say what it has seen counts after the end of a life: nobody saw that end."""
+    return entity.facets[0].base.phase == DELETED and data.get(SEEN) is None and is_unseen(entity.attributes)
 
 
 def _brings_news(entity: Entity, judge: Judge, data: Mapping[str, Any]) -> bool:
@@ -92,7 +99,7 @@ def unseen(seen: int | None, sequence: int) -> str | None:
     return f"data.seen is {seen}, but the report is event {sequence}: name the highest cause.sequence that was read"
 
 
-def _stale(kind: Kind, entity_id: str, asked: int, seen: int | None) -> str:
+def stale(kind: Kind, entity_id: str, asked: int, seen: int | None) -> str:
     """Why a report on a deleted entity is not taken."""
     has_seen = "no record of this tree" if not seen else f"records up to {seen}"
     return (
@@ -101,7 +108,7 @@ def _stale(kind: Kind, entity_id: str, asked: int, seen: int | None) -> str:
     )
 
 
-def _impossible(kind: Kind, data: Mapping[str, Any]) -> str:
+def impossible(kind: Kind, data: Mapping[str, Any]) -> str:
     """Why a state cannot be reported."""
     named = State(data[PHASE], tuple(data.get(CONDITIONS) or ()))
     return f"data: no row of {kind.name} leads to {named}, and no view shows it now: name a base that can arise"

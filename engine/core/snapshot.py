@@ -10,8 +10,9 @@ from typing import Any, NamedTuple
 
 from msgspec.structs import replace
 
-from phaseline.engine.core import hearing
+from phaseline.engine.core import after_end, hearing
 from phaseline.engine.core.adoption import adopt, missing_parent
+from phaseline.engine.core.after_end import Note, Report
 from phaseline.engine.core.changeset import Changeset, Origin
 from phaseline.engine.core.fast_path import with_sequence
 from phaseline.engine.core.intake import Arrival, check_data
@@ -21,8 +22,9 @@ from phaseline.engine.core.reports import Refused, read_state, unseen
 from phaseline.engine.core.transitions import Decision, transitions
 from phaseline.engine.core.tree import Tree
 from phaseline.machines.compiler.kinds import Kind
-from phaseline.machines.compiler.reports import CONDITIONS, PHASE, SEEN
-from phaseline.machines.language.table import DELETED, MAX_TEXT, REPORTED, Refusal, RuleEvent
+from phaseline.machines.compiler.reports import CONDITIONS, CONFIRM, PHASE, SEEN
+from phaseline.machines.language.brake import BRAKE, USUAL, held_back, is_too_much
+from phaseline.machines.language.table import ABSENT, DELETED, MAX_TEXT, REPORTED, Refusal, RuleEvent
 from phaseline.schemas.envelope import Invalid
 from phaseline.schemas.records import Entity, FacetState, LeftOut, Record, Rejection
 from phaseline.schemas.subjects import BadSubject, check_id
@@ -38,10 +40,14 @@ ITEM = frozenset({"id", PHASE, CONDITIONS, "attributes", "reason", "message"})
 
 
 class Correction(NamedTuple):
-    """An entity that is not as the snapshot says. `data`: of the report that makes it so."""
+    """An entity that is not as the snapshot says. `data`: of the report that makes it so.
+
+    noted: what is noted of a life that is over.
+    """
 
     id: str
     data: Mapping[str, Any]
+    noted: Note | None = None
 
 
 class Snapshot:
@@ -62,13 +68,22 @@ class Snapshot:
         self.left_out: list[LeftOut] = []
         self.unreadable = False
         """Whether an item does not say what it is about. Then nothing counts as gone: it may be that."""
+        self.held: list[Correction] = []
+        """What the brake does not let it end."""
+        self.living = 0
+        """How many entities live in its range, if anything is held."""
+        self.brake = _brake(tree, kind, arrival.id)
 
     def changes(self) -> Iterator[Correction]:
         """Everything that the snapshot changes: first the items in their order, then what is gone, by id."""
         for item in self._news():
             yield from self._changed(item)
-        if not self.unreadable:
-            yield from self._gone()
+        gone = [] if self.unreadable else [*self._gone()]
+        ends = [one for one in gone if one.noted is None]
+        if ends and not self.arrival.data.get(CONFIRM) and self._is_too_much(len(ends)):
+            self.held = ends
+        else:
+            yield from gone
 
     def _news(self) -> list[dict[str, Any]]:
         """The items that are not as the tree has them already. There may be thousands, and few of these."""
@@ -81,7 +96,7 @@ class Snapshot:
                 if entity is not None and whole not in listed and not (bounded and not self._is_in_range(name)):
                     state, named = entity.facets[0].state, item.get(CONDITIONS)
                     same = named is None or (type(named) is list and tuple(named) == state.conditions)
-                    if same and item.get(PHASE) == state.phase and "attributes" not in item:
+                    if same and item.get(PHASE) == state.phase != DELETED and "attributes" not in item:
                         listed.add(whole)
                         continue
             if self._is_news(item, name):
@@ -118,6 +133,14 @@ class Snapshot:
             self._leave_out(item, "invalid", str(error))
             return
         entity = self.known.get(entity_id)
+        report = self._report(entity_id, data)
+        if after_end.is_over(self.tree, entity, report):
+            noted = after_end.read(self.tree, entity, report)
+            if isinstance(noted, Refused):
+                self._leave_out(item, noted.reason, noted.message)
+            elif noted is not None:
+                yield Correction(entity_id, data, noted)
+            return
         read = read_state(self.tree, self.below, entity, entity_id, data)
         if isinstance(read, Refused):
             self._leave_out(item, read.reason, read.message)
@@ -127,6 +150,11 @@ class Snapshot:
                 self._leave_out(item, "unknown_parent", str(missing))
             else:
                 yield Correction(entity_id, read)
+
+    def _report(self, entity_id: str, data: Mapping[str, Any]) -> Report:
+        """What the snapshot says of one entity."""
+        cause = self.arrival.cause
+        return Report(self.below, entity_id, data, data.get(PHASE) == DELETED, cause.sequence, self.arrival.time)
 
     def _check(self, entity_id: str, item: dict[str, Any]) -> None:
         """Raise `Invalid` or `BadSubject` unless an item is about one entity below, in words that items have."""
@@ -144,15 +172,33 @@ class Snapshot:
         return data.get(PHASE) is not None or self.below.judge is None or self.below.judge.needs_phase
 
     def _gone(self) -> Iterator[Correction]:
-        """Everything alive below, in the range of the snapshot, that it does not list."""
+        """What lives below, in the range of the snapshot, and whose end nobody saw, if the snapshot does not list it."""
         unlisted = set(self.tree.descendants(self.of.name, self.arrival.id, self.below.name)) - self.listed
         message = "the snapshot lists nothing: all is gone" if not self.items else "the snapshot does not list it"
         data = {PHASE: DELETED, "message": message, **self.seen}
         for entity_id in sorted(unlisted):
-            if self._is_in_range(entity_id[len(self.prefix) :]):
-                read = read_state(self.tree, self.below, self.known[entity_id], entity_id, data)
-                if isinstance(read, dict):
-                    yield Correction(entity_id, read)
+            if not self._is_in_range(entity_id[len(self.prefix) :]):
+                continue
+            entity = self.known[entity_id]
+            if entity.facets[0].base.phase == DELETED:
+                noted = after_end.read(self.tree, entity, self._report(entity_id, data))
+                if isinstance(noted, Note):
+                    yield Correction(entity_id, data, noted)
+                continue
+            read = read_state(self.tree, self.below, entity, entity_id, data)
+            if isinstance(read, dict):
+                yield Correction(entity_id, read)
+
+    def _is_too_much(self, ends: int) -> bool:
+        """Whether the brake holds so many endings back."""
+        if not is_too_much(ends, 0, self.brake):
+            return False
+        prefix, below = len(self.prefix), self.tree.descendants(self.of.name, self.arrival.id, self.below.name)
+        self.living = sum(
+            self.known[one].facets[0].base.phase not in (ABSENT, DELETED) and self._is_in_range(one[prefix:])
+            for one in below
+        )
+        return is_too_much(ends, self.living, self.brake)
 
     def _is_in_range(self, name: str) -> bool:
         """Whether an id is above `after` and at most `upto`. Texts compare as their bytes in UTF-8 do."""
@@ -186,6 +232,8 @@ def take_snapshot(tree: Tree, kind: Kind, arrival: Arrival) -> Decision:
         decision.records.append(mark(arrival, entity))
     if snapshot.left_out:
         decision.records.append(_left_out(tree, arrival, snapshot))
+    if snapshot.held:
+        decision.records.append(_held(tree, arrival, snapshot))
     return decision
 
 
@@ -194,6 +242,8 @@ def _problem(tree: Tree, kind: Kind, arrival: Arrival) -> Refused | None:
     data = arrival.data
     if (problem := unseen(data.get(SEEN), arrival.cause.sequence)) is not None:
         return Refused("invalid", problem)
+    if data.get(CONFIRM) and data.get(SEEN) is None:
+        return Refused("invalid", "data.confirm needs data.seen: name the highest cause.sequence that was read")
     after, upto = data.get("after"), data.get("upto")
     if after is not None and upto is not None and after >= upto:
         return Refused(
@@ -201,12 +251,18 @@ def _problem(tree: Tree, kind: Kind, arrival: Arrival) -> Refused | None:
         )
     child = tree.kinds[tree.kinds.path(kind.name, data["kind"])[0]]
     missing = missing_parent(tree, child, arrival.id + "/-" * (child.arity - kind.arity), is_intent=False)
-    return None if missing is None or missing.adoptable else Refused("unknown_parent", str(missing))
+    if missing is None or missing.adoptable or missing.phase == DELETED:  # what is listed then may be left behind
+        return None
+    return Refused("unknown_parent", str(missing))
 
 
 def _take(changeset: Changeset, snapshot: Snapshot, change: Correction) -> None:
     """Take one change into the changeset, as the report of its entity would be taken."""
     kind, arrival = snapshot.below, snapshot.arrival
+    origin = Origin(REPORTED, "cascade", f"{arrival.kind}/{arrival.id}", change.data)
+    if change.noted is not None:
+        after_end.note(changeset, kind, change.id, change.noted, after_end.origin_of(change.noted, change.data, origin))
+        return
     entity = snapshot.known.get(change.id)
     facets: tuple[FacetState, ...] = kind.unborn if entity is None else entity.facets
     steps, _ = kind.select(REPORTED, facets, changeset, change.id, change.data)
@@ -216,7 +272,6 @@ def _take(changeset: Changeset, snapshot: Snapshot, change: Correction) -> None:
         return
     adopt(changeset, kind, change.id)
     changeset.change(kind.name, change.id).attributes = attributes
-    origin = Origin(REPORTED, "cascade", f"{arrival.kind}/{arrival.id}", change.data)
     changeset.take(kind.name, change.id, steps, origin)
 
 
@@ -230,11 +285,33 @@ def _left_out(tree: Tree, arrival: Arrival, snapshot: Snapshot) -> Rejection:
     return replace(reject(tree, arrival, "left_out", message[:MAX_TEXT]), left_out=tuple(items[:LISTED]))
 
 
+def _brake(tree: Tree, kind: Kind, entity_id: str) -> float:
+    """The percentage of what lives below an entity that a snapshot may end: of the nearest place that names one."""
+    for name, place_id in kind.places_above(entity_id):
+        place = tree.entities[name].get(place_id)
+        if place is not None and (own := place.attributes.get(BRAKE)) is not None:
+            return float(own)
+    return USUAL
+
+
+def _held(tree: Tree, arrival: Arrival, snapshot: Snapshot) -> Rejection:
+    """The rejection that says what the brake held back, and how to go on."""
+    ends, below = len(snapshot.held), snapshot.below.name
+    message = held_back(ends, snapshot.living, below, f"{arrival.kind} {arrival.id}", snapshot.brake)
+    items = [
+        LeftOut(one.id.removeprefix(snapshot.prefix)[:LONGEST], "brake", "the snapshot does not list it")
+        for one in snapshot.held[:LISTED]
+    ]
+    return replace(reject(tree, arrival, "brake", message), left_out=tuple(items))
+
+
 def _is_so(item: Mapping[str, Any], entity: Entity, *, needs_phase: bool) -> bool:
     """Whether the entity shows what an item says, by its first facet."""
     state, phase, named = entity.facets[0].state, item.get(PHASE), item.get(CONDITIONS)
+    if state.phase == DELETED:
+        return False
     if phase is None:
-        if needs_phase or state.phase == DELETED:
+        if needs_phase:
             return False
     elif phase != state.phase or not (named is None or (type(named) is list and tuple(named) == state.conditions)):
         return False

@@ -58,6 +58,7 @@ TREE = Parameter("tree", "only the entities with these ids and everything below 
 AT = Parameter("at", "a place in the log, a time (RFC 3339), or how long ago", "moment", example="15m")
 MIN = Parameter("min", "wait until this place is reached: read what you wrote", "integer", least=0, example=0)
 DELETED = Parameter("deleted", "deleted entities too", "flag", default=False)
+LEFT_BEHIND = Parameter("left_behind", "only what is Deleted and was reported to be there still", "flag", default=False)
 LANG = Parameter("lang", "the language of labels, such as `zh`", default="en")
 OF_KIND = Parameter("kind", "the kind", is_path=True, example="node")
 OF_ID = Parameter("id", "the id, each part percent-encoded", is_path=True, example="c1/pool-a/n1")
@@ -95,7 +96,8 @@ READ = (400, 404, 503)
 ROUTES: tuple[Route, ...] = (
     Route("GET", "/v1/entities", "listEntities", entities.entities,
           "Entities that fit, page by page, with counts of all that fit.",
-          (KIND, TREE, STATE, CONDITION, LABEL, SORT, DELETED, LIMIT, CONTINUE, AT, MIN, LANG), problems=READ),
+          (KIND, TREE, STATE, CONDITION, LABEL, SORT, DELETED, LEFT_BEHIND, LIMIT, CONTINUE, AT, MIN, LANG),
+          problems=READ),
     Route("GET", "/v1/entities/{kind}/{id}", "getEntity", entities.entity,
           "One entity, and which triggers it takes now.", (OF_KIND, OF_ID, AT, MIN, LANG), problems=READ),
     Route("GET", "/v1/counts", "countEntities", entities.counts,

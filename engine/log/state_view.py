@@ -5,17 +5,18 @@ where the entities are read (`latest`, `as_of`).
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from phaseline.engine.log import log_records
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.when import END, Moment
 from phaseline.machines.compiler.kinds import Kinds
+from phaseline.machines.language import endings
 from phaseline.machines.language.table import DELETED
 from phaseline.schemas.errors import EntityUnknown, InvalidInput, TreeUnknown
 from phaseline.schemas.records import Entity, Transition, own_facets
-from phaseline.schemas.subjects import natural, quoted_id
+from phaseline.schemas.subjects import ancestor_id, natural, quoted_id
 
 
 class Pattern(NamedTuple):
@@ -54,11 +55,11 @@ class StateView(ABC):
         return in_order(await self.matching(patterns(self.installation, kind, below)), state, deleted=deleted)
 
     async def tree(self, root: str, *, deleted: bool = False) -> list[Transition]:
-        """`root` and all entities below it, ids in natural order; raises `TreeUnknown`."""
+        """`root` and what is shown below it, ids in natural order; raises `TreeUnknown`. deleted: everything."""
         found = await self.states(below=root, deleted=True)
         if not found:
             raise self.unknown_tree(root)
-        return found if deleted else [one for one in found if matches(one.entity, None, deleted=False)]
+        return found if deleted else in_tree(self.installation.kinds, found)
 
     async def exists(self, kind: str, entity_id: str) -> bool:
         """Whether the entity is known."""
@@ -89,6 +90,28 @@ def in_order(found: Sequence[Transition], state: str | None, *, deleted: bool) -
     return sorted(matching, key=lambda record: (natural(record.entity.id), record.entity.kind))
 
 
+def in_tree(kinds: Kinds, found: Sequence[Transition]) -> list[Transition]:
+    """What is shown of a tree, in the same order: what lives, what is left behind, and what that was below."""
+    kept = {key for one in found if is_left_behind(one.entity) for key in _with_all_above(kinds, one.entity)}
+    return [
+        one for one in found if matches(one.entity, None, deleted=False) or (one.entity.kind, one.entity.id) in kept
+    ]
+
+
+def is_left_behind(entity: Entity) -> bool:
+    """Whether an entity is Deleted and was reported to be there still."""
+    return endings.is_left_behind(entity.facets[0].state.phase, entity.attributes)
+
+
+def _with_all_above(kinds: Kinds, entity: Entity) -> Iterator[tuple[str, str]]:
+    """The kind and id of an entity, and of each one above it."""
+    kind = kinds.get(entity.kind)
+    yield entity.kind, entity.id
+    while kind is not None and kind.parent is not None:
+        kind = kinds[kind.parent]
+        yield kind.name, ancestor_id(entity.id, kind.arity)
+
+
 def matches(entity: Entity, state: str | None, *, deleted: bool) -> bool:
     """Whether a facet of the entity is in `state`. Without a state: whether it exists, or `deleted` is true."""
     if state is not None:
@@ -110,7 +133,7 @@ def ends(kinds: Kinds, kind: str | None, below: str) -> list[str]:
     """The endings with which `below` selects itself and all below it; raises `InvalidInput` if none can exist."""
     parts = below.count("/") + 1
     arities = {one.arity for one in kinds.values() if kind in (None, one.name)}
-    endings = [*([""] if parts in arities else []), *([".>"] if any(arity > parts for arity in arities) else [])]
-    if not endings:
+    found = [*([""] if parts in arities else []), *([".>"] if any(arity > parts for arity in arities) else [])]
+    if not found:
         raise InvalidInput.invalid_id(problem=f"no {kind or 'kind'} can be under {below!r}: its ids are shorter")
-    return endings
+    return found

@@ -6,7 +6,7 @@ import { payload, staleMark } from "./side.js";
 import { described, STALE } from "./store.js";
 import { scale } from "./time.js";
 import { entityLink, whyList } from "./why.js";
-import { bdi, clock, el, fill, kindName, language, moment, safe, seconds, small, span, stateMark, stateName, t, table } from "./ui.js";
+import { bdi, clock, ended, el, fill, kindName, language, moment, safe, seconds, small, span, stateMark, stateName, t, table } from "./ui.js";
 
 const PAGE = 50;
 const TYPE = { "content-type": "application/cloudevents+json" };
@@ -75,9 +75,10 @@ export function open(app, root) {
 				stale ? staleMark() : null,
 				el("a", { href: app.router.to("tree", { id: id.split("/")[0], sel: `${kind}/${id}` }) }, t("tree"))),
 			el("dl.facts.bar", Object.entries(facets).map(([facet, one]) => [
-				fact(facet, [found.mark(facet, one), one.unknown_parts ? el("span.soft", `, ${one.unknown_parts.text}`) : null, one.lacks ? el("span.soft", `, ${one.lacks.text}`) : null]), one.conditions.length ? fact(t("conditions"), one.conditions.join(", ")) : null,
+				fact(facet, [found.mark(facet, ended(found.entity, one)), one.unknown_parts ? el("span.soft", `, ${one.unknown_parts.text}`) : null, one.lacks ? el("span.soft", `, ${one.lacks.text}`) : null]), one.conditions.length ? fact(t("conditions"), one.conditions.join(", ")) : null,
 				fact(t("since"), `${moment(one.since)} · ${span(app.clock() - seconds(one.since))}`)]),
 				request ? [fact(t("waitsFor"), `${t("event")} ${request}`), timers.phase ? fact(t("stallsAt"), moment(timers.phase)) : null] : null,
+				attributes.shows ? fact(t("lastShown"), [attributes.shows.phase, ...attributes.shows.conditions].join(" ") + ` · ${moment(seconds(attributes.shows.time))}`) : null,
 				attributes.heard_at ? fact(t("heard"), moment(attributes.heard_at / 1e9)) : null));
 	}
 

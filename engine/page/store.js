@@ -5,6 +5,7 @@ const UNKNOWN = CLASSES.indexOf("unknown");
 export const VIEWED = 1;
 export const STALE = 2;
 const GONE = 4;
+const LEFT = 8;
 /** The entity is not there yet: a step back took its first record away. */
 export const ABSENT = 8;
 const NONE = -1;
@@ -172,8 +173,21 @@ export class Store {
 		return depth ? this.find(parent, id.split("/").slice(0, depth).join("/")) : NONE;
 	}
 
+	/** Whether it lives, or is left behind. */
 	isThere(number) {
-		return (this.flags[number] & (GONE | ABSENT)) === 0;
+		const flags = this.flags[number];
+		return (flags & (GONE | ABSENT)) === 0 || (flags & (LEFT | ABSENT)) === LEFT;
+	}
+
+	/** By number whether it is shown: it is there, or what is left behind stands below it. */
+	#shown(order) {
+		const shown = new Uint8Array(this.size);
+		for (let at = order.length - 1; at >= 0; at--) {
+			const number = order[at];
+			if (this.isThere(number)) shown[number] = 1;
+			if (shown[number] && this.flags[number] & GONE && this.parent[number] >= 0) shown[this.parent[number]] = 1;
+		}
+		return shown;
 	}
 
 	kindOf(number) { return this.kinds[this.kind[number]]; }
@@ -227,8 +241,9 @@ export class Store {
 		const order = this.order();
 		const start = new Int32Array(this.size + 2);
 		const tops = [];
+		const shown = this.#shown(order);
 		for (const number of order) {
-			if (!this.isThere(number)) continue;
+			if (!shown[number]) continue;
 			const parent = this.parent[number];
 			if (parent < 0) tops.push(number);
 			else start[parent + 2]++;
@@ -237,7 +252,7 @@ export class Store {
 		const list = new Int32Array(this.size);
 		for (const number of order) {
 			const parent = this.parent[number];
-			if (parent >= 0 && this.isThere(number)) list[start[parent + 1]++] = number;
+			if (parent >= 0 && shown[number]) list[start[parent + 1]++] = number;
 		}
 		this.below = { structure: this.structure, list, start, tops };
 		return this.below;
@@ -250,8 +265,8 @@ export class Store {
 		for (let at = order.length - 1; at >= 0; at--) {
 			const number = order[at];
 			const parent = this.parent[number];
-			if (parent < 0 || !this.isThere(number)) continue;
-			found[parent * 6 + this.classAt(number)]++;
+			if (parent < 0) continue;
+			if (this.isThere(number)) found[parent * 6 + this.classAt(number)]++;
 			for (let cls = 0; cls < 6; cls++) found[parent * 6 + cls] += found[number * 6 + cls];
 		}
 		return found;
@@ -301,6 +316,6 @@ export function described(machines, kind, facet, { state, conditions }) {
 	const shown = table?.order?.find((one) => conditions.includes(one)) ?? conditions[0] ?? null;
 	const fitting = (table?.labels ?? []).filter((one) => one.phase === state);
 	const found = fitting.find((one) => one.condition === shown) ?? fitting.find((one) => one.condition === null) ?? fitting[0];
-	const cls = state === "Deleted" ? "gone" : "unknown";
+	const cls = state !== "Deleted" ? "unknown" : conditions.includes("LeftBehind") ? "bad" : "gone";
 	return { kind, facet, state, conditions, class: found?.class ?? cls, label: found ? { en: found.en, ...found.others } : {}, advice: found?.advice ?? {} };
 }

@@ -34,6 +34,9 @@ export const WORDS = {
 	excused: ["excused", "豁免"],
 	gone: ["gone", "已删除"],
 	deleted: ["Deleted", "已删除"],
+	notSeen: ["Deleted (not seen)", "已删除（未确认）"],
+	lastShown: ["Last shown", "最后上报"],
+	leftBehind: ["Deleted (not seen), left behind", "已删除（未确认），仍残留"],
 	silentPlaces: ["Silent", "静默"],
 	unknown: ["unknown", "未知"],
 	silent: ["silent", "静默"],
@@ -195,10 +198,18 @@ export function kindName(kind) {
 	return KINDS[kind] ? inLanguage(KINDS[kind]) : kind.replaceAll("_", " ");
 }
 
+/** A state of an entity, with how its life ended if nobody saw that. */
+export function ended({ end }, one) {
+	const told = { assumed: ["NotSeen"], contradicted: ["LeftBehind"] }[end];
+	return told && one.state === "Deleted" ? { ...one, conditions: told } : one;
+}
+
+const ENDS = { NotSeen: "notSeen", LeftBehind: "leftBehind" };
+
 /** The label of a state, as /v1/columns describes it. */
 export function stateName(state) {
 	if (!state) return t("unknown");
-	if (state.state === "Deleted") return t("deleted");
+	if (state.state === "Deleted") return t(ENDS[state.conditions[0]] ?? "deleted");
 	return state.label?.[chosen] ?? state.label?.en ?? [state.state, ...state.conditions].join(" ");
 }
 

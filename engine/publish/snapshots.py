@@ -59,10 +59,14 @@ def events(
     seen: int | None = None,
     after: str | None = None,
     upto: str | None = None,
+    *,
+    confirm: bool = False,
     most: int | None = None,
 ) -> list[dict[str, Any]]:
     """The data of the events of a snapshot of `kind`. Raises `EventRefused`. most: as in `parts`."""
     whole = {"kind": kind, **({} if seen is None else {"seen": seen}), **_bounds(after, upto)}
+    if confirm:
+        whole["confirm"] = True
     return [{**whole, **part} for part in parts(items, most)]
 
 

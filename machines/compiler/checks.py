@@ -12,7 +12,7 @@ from typing import Any
 from phaseline.machines.compiler import fingerprint, reachability, shapes
 from phaseline.machines.compiler.conditions import own_condition, phases_of, stands_alone, starts_of
 from phaseline.machines.compiler.retiring import check_lines
-from phaseline.machines.language import contact, deadlines
+from phaseline.machines.language import brake, contact, deadlines
 from phaseline.machines.language.endings import END
 from phaseline.machines.language.language_tags import ENGLISH, as_tag, is_tag
 from phaseline.machines.language.rules import declaration_of
@@ -73,7 +73,7 @@ def check_place(table: Table) -> None:
         table.place
         and table.facets
         and table.facets[-1] is not contact.FACET
-        and (problems := [*contact.problems(table)])
+        and (problems := [*contact.problems(table), *brake.problems(table)])
     ):
         raise WrongTable(table.kind, problems)
     if problems := [*deadlines.problems(table)]:

@@ -7,6 +7,7 @@ the version, which is that of the written table (`fingerprint`).
 from collections.abc import Iterable
 from dataclasses import replace
 
+from phaseline.machines.language.brake import with_brake
 from phaseline.machines.language.contact import FACET, with_contact
 from phaseline.machines.language.deadlines import with_deadlines
 from phaseline.machines.language.table import CHILDREN, DELETED, LIVE, OWNER_GONE, Cascade, Facet, Row, Table
@@ -17,7 +18,7 @@ ENDS_WITH_OWNER = Row((LIVE,), OWNER_GONE, DELETED)
 
 def completed(table: Table, tables: Iterable[Table]) -> Table:
     """The table as the engine runs it. `tables` are all of the installation."""
-    table = with_deadlines(with_contact(table))
+    table = with_deadlines(with_brake(with_contact(table)))
     cascades = tuple(_resolved(cascade, table.kind, tables) for cascade in table.cascades)
     table = replace(table, cascades=tuple(cascade for cascade in cascades if cascade.at))
     if table.parent is None:

@@ -138,6 +138,10 @@ class Judge:
             return Judged("older")
         return Judged("taken", wanted)
 
+    def means_nothing(self, base: State, data: Mapping[str, Any], scene: Scene, entity_id: str) -> bool:
+        """Whether a row of the kind says that a report leaves the base as it is."""
+        return self._by_row(base, data, scene, entity_id) == base
+
     def _by_row(self, base: State, data: Mapping[str, Any], scene: Scene, entity_id: str) -> State | None:
         """The base after the first row for the report of this very phase; None if there is no such row."""
         for step in self.rows.get(base.phase, ()):

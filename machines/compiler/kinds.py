@@ -34,7 +34,7 @@ from phaseline.machines.compiler.short_ways import (
 from phaseline.machines.language.contact import FACET, HEARD_AT, with_contact
 from phaseline.machines.language.predicates import Predicate, Scene
 from phaseline.machines.language.product import Bans, BrokenKind, CopiedEvent, NoProducts, Product, copies_of
-from phaseline.machines.language.table import ABSENT, FROM_DATA, REPORTED, Field, Role, Table
+from phaseline.machines.language.table import ABSENT, DELETED, FROM_DATA, REPORTED, Field, Role, Table
 from phaseline.schemas.records import CONTACT, Entity, FacetState, State, state
 from phaseline.schemas.subjects import ancestor_id
 
@@ -88,13 +88,14 @@ class Kind:
     reports: the triggers whose data may hold `seen`: `reported`, `snapshot`, and `deleted` where it needs no request.
     reported_below: the kinds below that have the observation `reported`. With any, this kind takes snapshots.
     judge: judges reports; None if the kind has no observation.
+    ending: the observations, beside reports, that say that an entity is gone. naming: those that name its state.
     """
 
     __slots__ = (
         "_bases", "_judged_by_state", "_steps", "_tables", "_version", "adopted", "arity", "asking", "attributes",
-        "base_from_data", "below", "births", "contact", "counted", "deadlines", "deadlines_above", "event_types", "expiring", "fan_out_triggers", "fast_path_ok", "fields",
+        "base_from_data", "below", "births", "contact", "counted", "deadlines", "deadlines_above", "ending", "event_types", "expiring", "fan_out_triggers", "fast_path_ok", "fields",
         "fired_by", "hears_alone", "implied", "inherited", "interprets", "judge", "levels", "machines", "may_grow", "may_stay_unknown",
-        "name", "names", "parent", "parent_arity", "places", "plans", "reported_below", "reports", "roles", "starts",
+        "name", "names", "naming", "parent", "parent_arity", "places", "plans", "reported_below", "reports", "roles", "starts",
         "table", "timed", "timeouts", "unborn", "unguarded", "viewers", "waiting", "written",
     )  # fmt: skip
 
@@ -185,6 +186,9 @@ class Kind:
         self.reports = frozenset(
             name for name in (REPORTED, UNREQUESTED, SNAPSHOT) if SEEN_FIELD in table.fields.get(name, ())
         )
+        observed = [row for row in table.facets[0].rows if self.roles[row.trigger] == "observation"]
+        self.ending = frozenset(row.trigger for row in observed if row.to == DELETED and row.trigger != REPORTED)
+        self.naming = frozenset(row.trigger for row in observed if row.to == FROM_DATA)
         judges = REPORTED in self.reports
         self.judge = Judge(completed_table, self.machines, lambda: self.bases[0]) if judges else None
         self._tables = None

@@ -11,6 +11,7 @@ from typing import Any
 
 from phaseline.machines.compiler.conditions import aliases_of, own_condition
 from phaseline.machines.compiler.kinds import Kind, Kinds
+from phaseline.machines.language.endings import LABELS as OF_ENDS
 from phaseline.machines.language.language_tags import ENGLISH, text_in
 from phaseline.machines.language.predicates import AttributeIs
 from phaseline.machines.language.table import ABSENT, DELETED, Facet, Label, View
@@ -31,8 +32,10 @@ def label(facet: Facet, state: State) -> Label | None:
     """The label of `state`, or None.
 
     It is the label of the first condition in the facet's `order`, else of the first in order of arrival, else of the
-    phase's own condition.
+    phase's own condition. Of a life whose end nobody saw, it is the one of that end (`endings.told`).
     """
+    if state in OF_ENDS:
+        return OF_ENDS[state]
     labels = {one.condition: one for one in facet.labels if one.phase == state.phase}
     ordered = [condition for condition in facet.order if condition in state.conditions]
     for condition in (*ordered, *state.conditions, own_condition(facet, state.phase)):

@@ -37,6 +37,8 @@ RECENT = "recent"
 """A field that the engine adds to the data of both: whether the reporter has seen the last request."""
 PHASE, CONDITIONS, SEEN = "phase", "conditions", "seen"
 """Fields of a report."""
+CONFIRM = "confirm"
+"""The field of a snapshot that releases the brake."""
 ITEMS = (
     Field(
         "items",
@@ -47,6 +49,7 @@ ITEMS = (
     ),
     Field("after", str, "the snapshot speaks of ids above this one only, in byte order"),
     Field("upto", str, "the snapshot speaks of ids up to this one only, in byte order"),
+    Field(CONFIRM, bool, "whether to end what is not listed even if that is more than the brake allows; needs `seen`"),
 )
 ANSWERS = "answers"
 """The field of an observation that names the request which it answers."""

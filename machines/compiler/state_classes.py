@@ -8,6 +8,7 @@ from functools import cache
 
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.compiler.labels import facet_named
+from phaseline.machines.language.endings import LABELS as OF_ENDS
 from phaseline.machines.language.state_classes import CLASSES, StateClass
 from phaseline.machines.language.table import ABSENT, DELETED, OK, PROGRESSING, Facet, Label
 from phaseline.schemas.records import State
@@ -21,9 +22,13 @@ def class_in(kinds: Kinds, kind: str, facet: str, state: State) -> StateClass:
 
 @cache
 def class_of(facet: Facet, state: State) -> StateClass:
-    """The class of a state. Of those of several conditions, the worst one counts."""
+    """The class of a state. Of those of several conditions, the worst one counts.
+
+    What is Deleted and left behind is bad, where the state says so (`endings.told`).
+    """
     if state.phase in (ABSENT, DELETED):
-        return "gone" if state.phase == DELETED else "unknown"
+        ended = OF_ENDS.get(state)
+        return (ended and ended.state_class) or ("gone" if state.phase == DELETED else "unknown")
     named = {(label.phase, label.condition): label.state_class for label in facet.labels}
     found = {
         named.get((state.phase, condition)) or derived(facet, state.phase, condition)

@@ -93,7 +93,7 @@ def snapshot(history: History, above: Kind, entity_id: str, below: Kind, there: 
         {"id": each[len(entity_id) + 1 :], "phase": base.phase, "conditions": list(base.conditions)}
         for each, base in there.items()
     ]
-    data = {"kind": below.name, "items": items, "seen": seen}
+    data = {"kind": below.name, "items": items, "seen": seen, "confirm": True}
     return event(above.name, "snapshot", entity_id, data, id=f"s{len(history.steps)}")
 
 

@@ -73,7 +73,7 @@ def test_what_is_not_listed_is_gone() -> None:
 
 
 def test_nothing_listed_means_that_everything_is_gone() -> None:
-    then = snapshot(THREE, [])
+    then = snapshot(THREE, [], seen=0, confirm=True)
     assert moved(then) == {f"node c/p/{name}": DELETED for name in "abd"}
     assert {r.message for r in then.transitions} == {"the snapshot lists nothing: all is gone"}
     assert snapshot(testing.given(KINDS), []).records == ()
@@ -145,6 +145,63 @@ def test_ids_are_ordered_by_their_bytes() -> None:
     )
     assert set(moved(snapshot(odd, [], after="p/z"))) == {"node c/p/é", "node c/p/\U0001f600"}
     assert set(moved(snapshot(odd, [], upto="p/a"))) == {"node c/p/Z"}
+
+
+# ---- the brake
+
+
+def held(then: testing.Then) -> dict[str, str]:
+    [rejection] = [r for r in then.records if isinstance(r, Rejection) and r.reason == "brake"]
+    return {item.id: item.reason for item in rejection.left_out}
+
+
+def test_a_snapshot_that_would_end_much_is_taken_for_its_items_only() -> None:
+    then = snapshot(THREE, [{"id": "p/x", "phase": "Running"}], seen=1)
+    assert moved(then) == {"node c/p/x": "Running [Ok]"}
+    assert held(then) == {"p/a": "brake", "p/b": "brake", "p/d": "brake"}
+    assert "3 of the 3 nodes that live in its range at cluster c, which is more than 30 %" in str(then.rejection)
+    assert "send the same snapshot with confirm true and with seen" in str(then.rejection)
+    confirmed = snapshot(then, [{"id": "p/x", "phase": "Running"}], seen=1, confirm=True)
+    assert moved(confirmed) == {f"node c/p/{name}": DELETED for name in "abd"}
+    assert confirmed.rejection is None
+
+
+def test_two_things_may_always_end_and_thirty_percent() -> None:
+    assert snapshot(THREE, RUNNING[:1]).rejection is None
+    ten = POOL
+    for name in "abcdefghij":
+        ten = ten.state("node", f"c/p/{name}", "Running")
+    listed = [{"id": f"p/{name}", "phase": "Running"} for name in "abcdefg"]
+    assert len(snapshot(ten, listed).transitions) == 3
+    assert set(held(snapshot(ten, listed[1:]))) == {"p/a", "p/h", "p/i", "p/j"}
+
+
+def test_what_does_not_live_is_not_counted_and_each_range_is_by_itself() -> None:
+    ten = POOL
+    for name in "abcdefghij":
+        ten = ten.state("node", f"c/p/{name}", "Running")
+    gone = ten.event("node", "deleted", "c/p/a").event("node", "deleted", "c/p/b")
+    listed = [{"id": f"p/{name}", "phase": "Running"} for name in "cdefg"]
+    assert "3 of the 8 nodes" in str(snapshot(gone, listed).rejection)
+    assert "3 of the 6 nodes" in str(snapshot(ten, listed[2:], after="p/d").rejection)
+
+
+def test_a_place_has_its_own_brake_and_confirming_needs_seen() -> None:
+    loose = THREE.event("cluster", "configure", "c", {"brake": 100})
+    assert len(snapshot(loose, []).transitions) == 3
+    assert len(snapshot(loose, [], at=("node_pool", "c/p")).transitions) == 3
+    tight = THREE.event("cluster", "configure", "c", {"brake": 0})
+    assert len(snapshot(tight, RUNNING[:1]).transitions) == 2
+    then = snapshot(THREE, [], confirm=True)
+    assert then.rejection is not None
+    assert (then.rejection.reason, then.transitions) == ("invalid", ())
+    assert "data.confirm needs data.seen" in then.rejection.message
+
+
+def test_what_is_left_out_and_what_is_held_back_are_two_rejections() -> None:
+    then = snapshot(THREE, [{"id": "p/x", "phase": "Nonsense"}])
+    assert [r.reason for r in then.records if isinstance(r, Rejection)] == ["left_out", "brake"]
+    assert set(held(then)) == {"p/a", "p/b", "p/d"}
 
 
 # ---- what does not fit
@@ -221,7 +278,7 @@ def test_below_what_cannot_be_adopted() -> None:
     assert then.rejection is not None
     assert then.rejection.reason == "unknown_parent"
     gone = THREE.event("cluster", "deleted", "c")
-    assert snapshot(gone, RUNNING).rejection is not None
+    assert left_out(snapshot(gone, RUNNING, seen=1)) == {f"p/{name}": "stale" for name in "abd"}
 
 
 def test_a_long_list_is_cut_and_counted() -> None:

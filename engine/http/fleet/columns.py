@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from phaseline.engine import staleness
-from phaseline.engine.http.fleet.fleet import GONE, NONE, STALE, LiveFleet
+from phaseline.engine.http.fleet.fleet import GONE, LEFT, NONE, STALE, LiveFleet
 from phaseline.engine.http.fleet.state_index import IndexedState
 from phaseline.schemas import codec
 from phaseline.schemas.records import CONTACT
@@ -28,6 +28,18 @@ def chosen(fleet: LiveFleet, kind: str | None, trees: Sequence[str], *, deleted:
         numbers = [number for number in numbers if fleet.last[number].entity.kind == kind]
     flags = fleet.flags
     return [number for number in numbers if deleted or not flags[number] & GONE]
+
+
+def shown(fleet: LiveFleet, kind: str | None, trees: Sequence[str], *, deleted: bool) -> Sequence[int]:
+    """As `chosen`, with what is left behind and what it was below."""
+    if deleted:
+        return chosen(fleet, kind, trees, deleted=True)
+    everything = chosen(fleet, kind, trees, deleted=True)
+    kept = {number for number in everything if fleet.flags[number] & LEFT}
+    for number in list(kept):
+        while (number := fleet.parents[number]) != NONE and number not in kept:
+            kept.add(number)
+    return [number for number in everything if number in kept or not fleet.flags[number] & GONE]
 
 
 class Shape(NamedTuple):

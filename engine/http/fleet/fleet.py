@@ -16,14 +16,16 @@ from typing import Protocol
 from phaseline.engine.http.fleet.state_index import StateIndex
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.language.contact import silent_since
+from phaseline.machines.language.endings import is_left_behind, told
 from phaseline.machines.language.table import DELETED
-from phaseline.schemas.records import SECOND, Entity, Transition, facets_of, own_facets
+from phaseline.schemas.records import SECOND, Entity, FacetState, Transition, facets_of, own_facets
 from phaseline.schemas.subjects import ancestor_id, natural
 
 NONE = -1
 """In place of a number: no entity, no facet."""
-VIEWED, STALE, GONE = 1, 2, 4
-"""The flags of an entity: a view shows another state than the base; nothing was heard lately; its life is over."""
+VIEWED, STALE, GONE, LEFT = 1, 2, 4, 8
+"""The flags of an entity: a view shows another state than the base; nothing was heard lately; its life is over; it is
+left behind."""
 
 
 class Witness(Protocol):
@@ -38,7 +40,7 @@ class LiveFleet:
 
     last: the last record of each. places: its place in the log. parents: the number of the parent. states: for each
     facet a column with the number of the state, `NONE` where the entity has no such facet. since: since when the first
-    facet is in its state, in seconds. flags: `VIEWED` and `GONE`.
+    facet is in its state, in seconds. flags: `VIEWED`, `GONE` and `LEFT`.
     in_state: how many entities whose life is not over have a facet in a state, by the number of the state.
     shape: a number that changes when an entity comes or goes.
     silent: the places that are silent now, each with when it was heard last, ns.
@@ -168,16 +170,19 @@ class LiveFleet:
         for position, column in enumerate(self.states):
             name = entity.names[position] if position < len(entity.names) else ""
             facet = shown.get(name)
-            column[number] = NONE if facet is None else self.index.number(entity.kind, name, facet.state)
+            column[number] = NONE if facet is None else self._state(entity, name, facet)
         self.since[number] = entity.facets[0].since_ns // SECOND
         was, self.flags[number] = self.flags[number], flags_of(entity)
-        self.shape += (was ^ self.flags[number]) & GONE
+        self.shape += ((was ^ self.flags[number]) & (GONE | LEFT)) > 0
         self._count(number, 1)
         heard = silent_since(entity)
         if heard is not None:
             self.silent[entity.kind, entity.id] = heard
         elif self.silent:
             self.silent.pop((entity.kind, entity.id), None)
+
+    def _state(self, entity: Entity, name: str, facet: FacetState) -> int:
+        return self.index.number(entity.kind, name, told(facet.state, entity.attributes))
 
     def _count(self, number: int, change: int) -> None:
         """Add the states of an entity to the counts, or take them out, unless its life is over."""
@@ -188,7 +193,8 @@ class LiveFleet:
 
 
 def flags_of(entity: Entity) -> int:
-    """`VIEWED` and `GONE`, as far as they hold."""
+    """`VIEWED`, `GONE` and `LEFT`, as far as they hold."""
     viewed = any(facet.state != facet.base for facet in entity.facets)
     gone = all(facet.state.phase == DELETED for facet in own_facets(entity))
-    return VIEWED * viewed | GONE * gone
+    left = gone and is_left_behind(entity.facets[0].state.phase, entity.attributes)
+    return VIEWED * viewed | GONE * gone | LEFT * left

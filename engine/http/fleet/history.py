@@ -11,6 +11,7 @@ from itertools import accumulate, compress, pairwise
 from typing import NamedTuple
 
 from phaseline.engine.http.fleet.fleet import GONE, NONE, LiveFleet, flags_of
+from phaseline.machines.language.endings import told
 from phaseline.machines.language.state_classes import CLASSES
 from phaseline.schemas.records import SECOND, Transition, facets_of
 
@@ -92,7 +93,7 @@ class FleetHistory:
             return
         since, flags = entity.facets[0].since_ns // SECOND, flags_of(entity)
         for name, facet in facets_of(entity):
-            state = fleet.index.number(entity.kind, name, facet.state)
+            state = fleet.index.number(entity.kind, name, told(facet.state, entity.attributes))
             counted = CLASSES.index(fleet.index.known[state].state_class) if name == record.facet else NONE
             self.places.append(place)
             self.times.append(time_ns)

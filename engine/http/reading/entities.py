@@ -130,17 +130,20 @@ async def listed(call: Call, view: ViewAt) -> list[Transition]:
     selector = _selector(values["label"])
     fits = choice.selects if choice.looks_at_conditions else None
     found: list[Transition] = []
+    deleted = values["deleted"] or values["left_behind"]
     for tree in _trees(call):
         if isinstance(view.states, FleetMoment):
-            found += view.states.select(kind, tree, choice.phase, deleted=values["deleted"], fits=fits)
+            found += view.states.select(kind, tree, choice.phase, deleted=deleted, fits=fits)
         else:
-            states = await view.states.states(kind, tree, choice.phase, deleted=values["deleted"])
+            states = await view.states.states(kind, tree, choice.phase, deleted=deleted)
             found += [one for one in states if fits is None or any(fits(facet.state) for facet in one.entity.facets)]
     if len(call.trees) > 1:
         found = state_view.in_order(found, None, deleted=True)
     if selector is not EVERYTHING:
         selector.check(service.kinds, kind, found)
         found = [record for record in found if selector.selects(record.entity)]
+    if values["left_behind"]:
+        found = [record for record in found if state_view.is_left_behind(record.entity)]
     if values["sort"] is not None:
         found = in_order(service.kinds, found, values["sort"], kind)
     if len(found) > values["limit"]:
@@ -247,7 +250,7 @@ def _shape(call: Call, fleet: LiveFleet) -> columns.Shape:
     key, is_present = (fleet.shape, call.query), fleet is service.follower.fleet
     found = service.shapes.get(key) if is_present else None
     if found is None:
-        found = columns.shape(fleet, columns.chosen(fleet, values["kind"], call.trees, deleted=values["deleted"]))
+        found = columns.shape(fleet, columns.shown(fleet, values["kind"], call.trees, deleted=values["deleted"]))
         if is_present:
             service.shapes.put(key, found)
     return found
