@@ -5,7 +5,7 @@ Belongs here: reading the users' arguments, supplying the script runner and the 
 """
 
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from phaseline.engine.scripts.runner import shared_runner
@@ -14,7 +14,7 @@ from phaseline.machines.kubernetes.assess import Assessment
 from phaseline.machines.kubernetes.diff.differences import Difference
 from phaseline.machines.kubernetes.health.result import HealthResult, not_assessed
 from phaseline.machines.kubernetes.overrides import BadOverride, Overrides
-from phaseline.machines.kubernetes.pairs import ApplicationAssessment, assess_pairs, pair_up, repeats
+from phaseline.machines.kubernetes.pairs import ApplicationAssessment, Pair, assess_pairs, pair_up, repeats
 from phaseline.schemas import bounds
 from phaseline.schemas.errors import InvalidInput
 
@@ -70,8 +70,16 @@ def assess_all(
     live, desired = [*live], None if desired is None else [*desired]
     _check_depth(live=live, desired=desired)
     pairs = pair_up(live, desired or [])
-    found = assess_pairs(pairs, overrides, shared_runner(), now=int(time.time()), is_declared=desired is not None)
+    found = assessed(pairs, overrides, is_declared=desired is not None)
     return found._replace(problems=(*repeats(live, "live"), *repeats(desired or [], "in Git")))
+
+
+def assessed(
+    pairs: Sequence[Pair], overrides: Overrides, *, is_declared: bool, dry_runs: Sequence[Manifest | None] = ()
+) -> ApplicationAssessment:
+    """The health and sync now, of pairs and of one application with them all. The words are as in `assess_pairs`."""
+    now = int(time.time())
+    return assess_pairs(pairs, overrides, shared_runner(), now=now, is_declared=is_declared, dry_runs=dry_runs)
 
 
 def diff(live: Manifest, desired: Manifest, *, rules: Rules = (), dry_run: Manifest | None = None) -> list[Difference]:

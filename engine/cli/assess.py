@@ -5,26 +5,23 @@ Belongs here: its options and the layout of its results. Does not: the assessmen
 """
 
 import asyncio
-import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple, cast
 
 import click
 
-from phaseline.engine.assess import merged
+from phaseline.engine.assess import assessed, merged
 from phaseline.engine.cli import options, render_assessment, terminal
 from phaseline.engine.cli.help import Page
 from phaseline.engine.cli.output import Output
 from phaseline.engine.cli.styled import Text
 from phaseline.engine.observe.manifest_files import Manifest, documents, read
-from phaseline.engine.scripts.runner import SandboxRunner
-from phaseline.engine.scripts.sandbox import Sandbox
 from phaseline.machines.kubernetes.assess import NOT_COMPARED
 from phaseline.machines.kubernetes.diff.ignore import no_effects
 from phaseline.machines.kubernetes.manifest_id import group_kind
 from phaseline.machines.kubernetes.overrides import Overrides
-from phaseline.machines.kubernetes.pairs import ApplicationAssessment, Pair, assess_pairs, pair_up, repeats
+from phaseline.machines.kubernetes.pairs import ApplicationAssessment, Pair, pair_up, repeats
 from phaseline.machines.kubernetes.profiles import NOT_ASSESSED, PROFILES, Profile
 from phaseline.machines.kubernetes.rollup import Rollup
 from phaseline.schemas.errors import Exit
@@ -109,15 +106,7 @@ def assess(
     overrides = _overrides(rules, pairs, profile)
     for problem in (*overrides.notes, *no_effects(overrides.rules)):
         terminal.say(problem)
-    with Sandbox() as sandbox:
-        application = assess_pairs(
-            pairs,
-            overrides,
-            SandboxRunner(sandbox),
-            now=int(time.time()),
-            is_declared=desired is not None,
-            dry_runs=planned,
-        )
+    application = assessed(pairs, overrides, is_declared=desired is not None, dry_runs=planned)
     if output.is_data:
         _show_data(application, overrides.profile, output)
     else:

@@ -31,10 +31,14 @@ class ClaimWatch:
         """Whether it is time for a look."""
         return time.monotonic() >= self._events_due
 
-    async def look(self, inbox: Reader) -> None:
-        """Look, and commit what follows. Call it while all that was decided is committed."""
+    async def look(self, inbox: Reader, passed: int) -> None:
+        """Look, and commit what follows. Call it while all that was decided is committed.
+
+        passed: as for `Claim.pass_over`.
+        """
         await self._losses.look(inbox)
         if time.monotonic() >= self._timers_due:
             await repair_timers.repair(self._installation, self._claim)
             self._timers_due = time.monotonic() + TIMERS
         self._events_due = time.monotonic() + EVENTS
+        await self._claim.pass_over(passed)

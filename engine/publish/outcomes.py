@@ -4,6 +4,7 @@ Belongs here: following one event to its end, from before it is sent or afterwar
 """
 
 import asyncio
+from collections.abc import Iterable
 from datetime import datetime, timedelta
 from typing import Literal, NamedTuple
 
@@ -16,13 +17,22 @@ from phaseline.engine.publish.compose import EventMessage
 from phaseline.engine.publish.single import Receipt, publish
 from phaseline.schemas import codec
 from phaseline.schemas.errors import NotFound, Undecided
-from phaseline.schemas.records import Mark, Rejection, Transition
+from phaseline.schemas.records import Mark, Record, Rejection, Transition
 from phaseline.schemas.subjects import Subjects, quote, unquote
 
 SKEW = timedelta(seconds=60)
 """A generous bound for the difference between the clocks of two servers."""
 
 SLICE = 1_000
+
+
+Effect = Literal["transitions", "rejection", "none"]
+
+
+def effect_of(records: Iterable[Record]) -> Effect:
+    """Which of the three effects an event has that leads to these records."""
+    led = {type(record) for record in records}
+    return "rejection" if Rejection in led else "transitions" if Transition in led else "none"
 
 
 class Outcome(NamedTuple):
@@ -42,11 +52,9 @@ class Outcome(NamedTuple):
         return next((logged.record for logged in self.records if isinstance(logged.record, Rejection)), None)
 
     @property
-    def effect(self) -> Literal["transitions", "rejection", "none"]:
+    def effect(self) -> Effect:
         """Which of the three effects the event had."""
-        if self.rejection is not None:
-            return "rejection"
-        return "transitions" if self.transitions else "none"
+        return effect_of([logged.record for logged in self.records])
 
 
 def follow(installation: Installation, root: str, start: int | str = NOW) -> StreamReader:

@@ -1,11 +1,12 @@
-"""The result of a dry run. Pure.
+"""The result of a dry run.
 
 Belongs here: `DryRun`, which programs and the command get. Does not: deciding the event (`dry_run`).
 """
 
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 from phaseline.engine.core.message import Message
+from phaseline.engine.publish.outcomes import Effect, effect_of
 from phaseline.schemas.records import Entity, Record, Rejection, Transition
 
 
@@ -39,8 +40,6 @@ class DryRun(NamedTuple):
         return next((record for record in self.records if isinstance(record, Rejection)), None)
 
     @property
-    def effect(self) -> Literal["transitions", "rejection", "none"]:
+    def effect(self) -> Effect:
         """Which of the three effects the event would have, as in `Outcome.effect`."""
-        if self.rejection is not None:
-            return "rejection"
-        return "transitions" if self.transitions else "none"
+        return effect_of(self.records)

@@ -1,36 +1,45 @@
 """How long deciding may take: slices that end by time, rules in a thread of their own, events that never end.
 
-Belongs here: `Pace` and `SlowLog` (time per slice and per event), `DecidingThread`. Does not: the loop that uses them
-(`partition`), deciding (`core.process`), limits counted in work (the rules themselves).
+Belongs here: `Pace` (time per slice and per event), `Decider` and its `DecidingThread`, `Tries` (events that end
+workers). Does not: the loop that uses them (`partition`), deciding (`core.process`), limits counted in work (the rules
+themselves).
 """
 
 import asyncio
 import queue
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
 from typing import TypeVar
 
 from phaseline.engine import logs
 from phaseline.engine.core.intake import address_of
-from phaseline.engine.core.process import InboxEvent, Processor
-from phaseline.engine.jetstream.reader import Reader, Stored
+from phaseline.engine.core.process import Batch, InboxEvent, Processor
+from phaseline.engine.faults import log_fault
+from phaseline.engine.jetstream.api_reply import can_pass
+from phaseline.engine.jetstream.reader import Stored
+from phaseline.engine.ownership.claim import Claim
 from phaseline.machines.compiler.fingerprint import declarations
-from phaseline.machines.compiler.kinds import Kind, Kinds
-from phaseline.machines.language.contact import FORGETS, HEARS, HEARTBEAT
-from phaseline.schemas.errors import SetupError
+from phaseline.machines.compiler.kinds import Kind
+from phaseline.machines.language.contact import FORGETS, HEARS
+from phaseline.schemas.errors import Fenced, PhaselineError, SetupError
 
 T = TypeVar("T")
+Living = Callable[[], Awaitable[frozenset[str]]]
+"""Returns the names of the workers that are alive."""
 SLICE_SECONDS = 0.05
 """Seconds of deciding after which a slice ends and is committed."""
 SLOW_SECONDS = 0.1
 """Seconds above which the decision of one event is logged."""
-HEARTBEATS_WAIT = 0.5
-"""Seconds that heartbeats wait for further ones before they are decided and committed together."""
-LOOK_AGAIN = 0.1
-"""Seconds after which heartbeats that wait look what has arrived."""
 STUCK_SECONDS = 20
 """Seconds after which the decision of one event counts as stuck, and its worker ends."""
+CAREFUL = 2
+"""From how many owners in a row at one position on, an owner notes each event before it decides it."""
+TRIES = 3
+"""After how many workers that ended on the same noted event it is parked."""
+RETURN = 3.0
+"""Seconds in which a worker that has lost its connection comes back, and shows that it lives."""
 LOGGED = 10
 """Slow decisions that are logged in `MINUTE` seconds; the next line says how many more there were."""
 MINUTE = 60.0
@@ -66,75 +75,6 @@ class Pace:
         return now >= self._end
 
 
-class SlowLog:
-    """Logs slow decisions of one partition, not too often."""
-
-    def __init__(self) -> None:
-        """Nothing is logged yet."""
-        self._began, self._logged, self._more = 0.0, 0, 0
-
-    def add(self, processor: Processor, event: InboxEvent, seconds: float) -> None:
-        """Log that a decision of `processor` took so long, and which rules the event may have run."""
-        now = time.monotonic()
-        if now - self._began > MINUTE:
-            self._began, self._logged = now, 0
-        if self._logged >= LOGGED:
-            self._more += 1
-            return
-        self._logged += 1
-        kinds, address = processor.tree.kinds, address_of(processor.subjects, event.subject)
-        kind, trigger, entity_id = address or ("-", "-", event.subject)
-        log.warning(
-            "slow_decision", partition=processor.partition, position=event.sequence, kind=kind, trigger=trigger,
-            id=entity_id, rules=list(rule_names(kinds[kind])) if kind in kinds else [],
-            milliseconds=round(seconds * 1_000), more=self._more,
-        )  # fmt: skip
-        self._more = 0
-
-
-class SlowKinds:
-    """Which stored events are of kinds whose rules are code. Such rules can take long; everything else cannot."""
-
-    def __init__(self, kinds: Kinds, prefix: str) -> None:
-        """`prefix`: that of the installation."""
-        self._kinds = frozenset(kind.name for kind in kinds.values() if rule_names(kind))
-        self._place = prefix.count(".") + 4
-        """Which token of a stored event's subject is its kind."""
-
-    def has(self, event: InboxEvent) -> bool:
-        """Whether an event is of such a kind."""
-        tokens = event.subject.split(".", self._place + 1)
-        return len(tokens) > self._place and tokens[self._place] in self._kinds
-
-
-class Heartbeats:
-    """Lets heartbeats wait for each other, so that many of them share one commit. Other events hardly wait for them."""
-
-    def __init__(self, prefix: str) -> None:
-        """`prefix`: that of the installation."""
-        self._place = prefix.count(".") + 5
-        """Which token of a stored event's subject is its trigger."""
-
-    async def gather(self, events: list[Stored], inbox: Reader, limit: int) -> list[Stored]:
-        """These events and, if all of them are heartbeats, those that arrive before `HEARTBEATS_WAIT` is over.
-
-        An event that is none ends the waiting after `LOOK_AGAIN` at most.
-        """
-        fresh, end = events, time.monotonic() + HEARTBEATS_WAIT
-        while events and all(map(self.is_one, fresh)) and len(events) < limit and time.monotonic() < end:
-            if inbox.interrupted:
-                break
-            await asyncio.sleep(LOOK_AGAIN)
-            fresh = await inbox.take(limit - len(events)) if inbox.buffered else []
-            events += fresh
-        return events
-
-    def is_one(self, event: Stored) -> bool:
-        """Whether an event is a heartbeat."""
-        tokens = event.subject.split(".", self._place + 1)
-        return len(tokens) > self._place and tokens[self._place] == HEARTBEAT
-
-
 class DecidingThread:
     """One thread in which slow rules run, so that leases, signals and probes never wait for them.
 
@@ -146,12 +86,16 @@ class DecidingThread:
         self._name = name
         self._asked: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
         self._thread: threading.Thread | None = None
+        self.still = asyncio.Event()
+        """Set while the thread changes nothing. A call that fails leaves it unset: nobody knows what it has changed."""
+        self.still.set()
 
     async def run(self, call: Callable[[], T], pace: Pace) -> T:
         """The result of a call in the thread; raises `SetupError.decision_stuck` if one event takes `STUCK_SECONDS`."""
         if self._thread is None:
             self._thread = threading.Thread(target=self._serve, name=self._name, daemon=True)
             self._thread.start()
+        self.still.clear()
         loop = asyncio.get_running_loop()
         answer: asyncio.Future[T] = loop.create_future()
         self._asked.put(lambda: _answer(loop, answer, call))
@@ -162,11 +106,14 @@ class DecidingThread:
             decided = pace.decided
             if seconds >= STUCK_SECONDS:
                 raise SetupError.decision_stuck(seconds=seconds)
-        return answer.result()
+        found = answer.result()
+        self.still.set()
+        return found
 
     def close(self) -> None:
-        """End the thread once its call is done."""
+        """End the thread once its call is done, and let nobody wait for it."""
         self._asked.put(None)
+        self.still.set()
 
     def _serve(self) -> None:
         while (call := self._asked.get()) is not None:
@@ -186,3 +133,103 @@ def _answer(loop: asyncio.AbstractEventLoop, answer: asyncio.Future[T], call: Ca
         result, error = None, raised
     if not loop.is_closed():
         loop.call_soon_threadsafe(done, result, error)
+
+
+class Decider:
+    """Decides the events of one partition: at once, or in a thread where rules may take long. Logs what took long."""
+
+    def __init__(self, processor: Processor, thread: DecidingThread) -> None:
+        """Nothing is decided yet."""
+        self.processor, self._thread = processor, thread
+        self._began, self._logged, self._more = 0.0, 0, 0
+
+    async def decide(self, events: Sequence[Stored], position: int, *, in_thread: bool) -> Batch:
+        """The next batch: the records of as many of these events as fit it, and a slice's time."""
+        pace = Pace()
+        if in_thread:
+            batch = await self._in_thread(events, position, pace)
+        else:
+            batch = self.processor.process(events, position, pace)
+        for event, seconds in pace.slow:
+            self._log_slow(event, seconds)
+        for fault in batch.faults:
+            log_fault(*fault)
+        return batch
+
+    async def _in_thread(self, events: Sequence[Stored], position: int, pace: Pace) -> Batch:
+        try:
+            return await self._thread.run(lambda: self.processor.process(events, position, pace), pace)
+        except SetupError as error:
+            if SetupError.decision_stuck.made(error):
+                at, number = events[pace.decided], self.processor.partition
+                # The error says all, so there is no traceback.
+                log.error("decision_stuck", partition=number, position=at.sequence, subject=at.subject)  # noqa: TRY400
+            raise
+
+    def _log_slow(self, event: InboxEvent, seconds: float) -> None:
+        """Log that a decision took so long, and which rules the event may have run; not too often."""
+        now, processor = time.monotonic(), self.processor
+        if now - self._began > MINUTE:
+            self._began, self._logged = now, 0
+        if self._logged >= LOGGED:
+            self._more += 1
+            return
+        self._logged += 1
+        kinds, address = processor.tree.kinds, address_of(processor.subjects, event.subject)
+        kind, trigger, entity_id = address or ("-", "-", event.subject)
+        log.warning(
+            "slow_decision", partition=processor.partition, position=event.sequence, kind=kind, trigger=trigger,
+            id=entity_id, rules=list(rule_names(kinds[kind])) if kind in kinds else [],
+            milliseconds=round(seconds * 1_000), more=self._more,
+        )  # fmt: skip
+        self._more = 0
+
+
+class Tries:
+    """Notes each event before it is decided, where owners ended: so an event that ends workers is found and parked."""
+
+    def __init__(self, number: int, worker: str, living: Living | None) -> None:
+        """living: without it, the others have ended."""
+        self._number, self._worker, self._living = number, worker, living
+        self._blame: Callable[[], Awaitable[None]] | None = None
+        """Notes that the event at hand causes errors. Only for an event that is noted, until its commit is stored."""
+
+    async def before(self, claim: Claim, event: Stored) -> int:
+        """Note an event; if it is to be parked instead, how many workers have ended on it."""
+        ended = await self._ended(claim.checkpoint.triers) if claim.checkpoint.trying == event.sequence else ()
+        if len(ended) >= TRIES:
+            log.error(
+                "event_given_up",
+                partition=self._number, position=event.sequence, subject=event.subject, workers=len(ended),
+            )  # fmt: skip
+            return len(ended)
+        await claim.note_try(event.sequence, (*ended, self._worker))
+        self._blame = claim.blame()
+        return 0
+
+    async def _ended(self, triers: tuple[str, ...]) -> tuple[str, ...]:
+        """Those workers that have ended since they noted an event. The others only lost the partition, or NATS."""
+        for seconds in (0.0, RETURN):
+            await asyncio.sleep(seconds)
+            living = {self._worker} if self._living is None else {self._worker, *await self._living()}
+            triers = tuple(one for one in triers if one not in living)
+            if len(triers) < TRIES:
+                break
+        return triers
+
+    def after(self) -> None:
+        """Blame nothing any more: what was noted is committed."""
+        self._blame = None
+
+    async def failed(self) -> None:
+        """Blame the event that is noted, if there is one, for an error."""
+        if self._blame is not None:
+            with suppress(PhaselineError):
+                await self._blame()
+
+
+def is_of_the_event(error: Exception) -> bool:
+    """Whether an event may have caused this error: not NATS, another owner, or the installation."""
+    if isinstance(error, Fenced | SetupError):
+        return False
+    return not (isinstance(error, PhaselineError) and can_pass(error))

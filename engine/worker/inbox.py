@@ -1,13 +1,14 @@
 """The events of one partition, in the order in which EVENTS stores them.
 
-Belongs here: reading them, and removing those that came before. Does not: what makes an event of an edge a repeat
-(`edge.origins`), deciding events (`partition`).
+Belongs here: reading them, which of them are at hand, removing those that came before. Does not: what makes an event of
+an edge a repeat (`edge.origins`), deciding events (`partition`).
 A repeat is removed from EVENTS before the position moves past it. So whoever reads EVENTS later, a replay or an
 archive, finds each event once, and no rule about repeats. A worker that ends in between finds it again, and a worker
 that has lost the partition removes nothing else: an event that came before is a repeat, whoever owns the partition.
 """
 
 import asyncio
+import time
 from collections import Counter
 from collections.abc import Sequence
 
@@ -18,8 +19,20 @@ from phaseline.engine.jetstream.erase import delete
 from phaseline.engine.jetstream.reader import Reader, Stored
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.ownership.claim import Claim
+from phaseline.engine.worker.deciding import rule_names
+from phaseline.machines.language.contact import HEARTBEAT
 from phaseline.schemas.errors import PhaselineError
 
+SLICE = 1_000
+"""Events taken at once, at most."""
+IDLE = 0.5
+"""Seconds after which an idle partition brings its checkpoint up to date."""
+AHEAD = 200
+"""Waiting events that are worth deciding while a commit is under way. Fewer events wait until it is done."""
+HEARTBEATS_WAIT = 0.5
+"""Seconds that heartbeats wait for further ones before they are decided and committed together."""
+LOOK_AGAIN = 0.1
+"""Seconds after which heartbeats that wait look what has arrived."""
 AT_ONCE = 50
 """Repeats that are removed at the same time."""
 PAUSE = 0.25
@@ -50,6 +63,85 @@ class Inbox(Reader):
         if self.left_out:
             self.passed = taken[-1].sequence
         return own
+
+
+class Supply:
+    """The events of one partition that are at hand, and those that follow.
+
+    events: what is not decided yet. slow: whether a rule that is code may run for one of them: that can take long,
+    everything else cannot.
+    """
+
+    def __init__(self, installation: Installation, inbox: Inbox) -> None:
+        """None is at hand yet."""
+        self.inbox, self.events, self.slow = inbox, list[Stored](), False
+        self._slow_kinds = frozenset(kind.name for kind in installation.kinds.values() if rule_names(kind))
+        self._place = installation.prefix.count(".") + 4
+        """Which token of a stored event's subject is its kind. Its trigger follows."""
+
+    async def fill(self) -> bool:
+        """Take further events, if there is room; waits only if none is at hand. Whether to go on with what there is."""
+        inbox = self.inbox
+        if not self.events:
+            self.events = await self._gathered(await inbox.take(SLICE, IDLE))
+        elif len(self.events) < SLICE and inbox.buffered:
+            # The few events that a commit had no room for would make a small commit, which costs as much.
+            self.events += await inbox.take(SLICE - len(self.events))
+        else:
+            return True
+        self.slow = any(map(self._may_be_slow, self.events))
+        return bool(self.events) or not inbox.left_out  # else only repeats came
+
+    async def _gathered(self, events: list[Stored]) -> list[Stored]:
+        """These events and, if all of them are heartbeats, those that arrive before `HEARTBEATS_WAIT` is over.
+
+        So many heartbeats share one commit. An event that is none ends the waiting after `LOOK_AGAIN` at most.
+        """
+        inbox, fresh, end = self.inbox, events, time.monotonic() + HEARTBEATS_WAIT
+        while events and all(map(self._is_heartbeat, fresh)) and len(events) < SLICE and time.monotonic() < end:
+            if inbox.interrupted:
+                break
+            await asyncio.sleep(LOOK_AGAIN)
+            fresh = await inbox.take(SLICE - len(events)) if inbox.buffered else []
+            events += fresh
+        return events
+
+    def _may_be_slow(self, event: Stored) -> bool:
+        tokens = event.subject.split(".", self._place + 1)
+        return len(tokens) > self._place and tokens[self._place] in self._slow_kinds
+
+    def _is_heartbeat(self, event: Stored) -> bool:
+        tokens = event.subject.split(".", self._place + 2)
+        return len(tokens) > self._place + 1 and tokens[self._place + 1] == HEARTBEAT
+
+    def take(self, claim: Claim, count: int) -> list[int]:
+        """Take the first events away, which are decided; when they were stored, ns."""
+        if count:
+            claim.pending = self.events[count - 1].pending
+        stored = [event.time_ns for event in self.events[:count]]
+        del self.events[:count]
+        return stored
+
+    @property
+    def is_short(self) -> bool:
+        """Whether so few events wait that they are better decided after the commit under way."""
+        return self.inbox.buffered < AHEAD
+
+    @property
+    def passed(self) -> int:
+        """The position up to which only repeats came, after what is decided; 0 if other events are at hand."""
+        return 0 if self.events else self.inbox.passed
+
+    @property
+    def waiting(self) -> int:
+        """How many events are stored and not decided."""
+        return len(self.events) + self.inbox.buffered + (0 if self.inbox.idle else self.inbox.pending)
+
+    @property
+    def oldest_ns(self) -> int | None:
+        """When the first of them was stored; None if there is none."""
+        first = self.events[0] if self.events else self.inbox.oldest
+        return None if first is None else first.time_ns
 
 
 class Repeats:

@@ -255,7 +255,7 @@ async def listen_backlog(installation: Installation, partition: Partition) -> in
     def asked(subject: str, _: bytes, __: bytes | None, reply: str) -> None:
         if not wire.replies.may_answer(subject, reply):
             return
-        committed = partition.commit_under_way()
+        committed = partition.commits.under_way()
         if committed is None:
             answer(reply)
         else:

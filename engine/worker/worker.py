@@ -28,6 +28,7 @@ from phaseline.engine.ownership.atomic_batches import AtomicBatches
 from phaseline.engine.ownership.tables_change import survey
 from phaseline.engine.settings import Settings
 from phaseline.engine.worker import former_feed, hand_over
+from phaseline.engine.worker.commits import Shared
 from phaseline.engine.worker.hand_over import Preparations
 from phaseline.engine.worker.lease import Leases
 from phaseline.engine.worker.measures import Measures
@@ -212,14 +213,9 @@ class Worker:
         self, installation: Installation, preparations: Preparations, services: Services, number: int
     ) -> None:
         stop, leases = asyncio.Event(), self._held_leases
-        settings = self.settings
-        partition = Partition(
-            installation, number, self.name, settings.accept_tables,
-            accept_stranded=settings.accept_stranded, accept_loss=settings.accept_loss, living=leases.workers,
-            silence_after=settings.silence_after,
-            batches=self._batches, measures=self.measures, room=self._room, states=await preparations.take(number),
-            tracing=self.tracing, loading=self._loading,
-        )  # fmt: skip
+        shared = Shared(self.measures, self._room, self._batches, leases.workers, self._loading, self.tracing)
+        states = await preparations.take(number)
+        partition = Partition(installation, number, self.name, self.settings, shared, states)
         self.loaded[number] = partition
         listening = (
             await services.listen(number),

@@ -12,7 +12,7 @@ from phaseline.engine.log import checkpoint
 from phaseline.engine.log.as_of import AsOf
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.settings import Settings
-from phaseline.engine.worker import partition
+from phaseline.engine.worker import inbox
 from phaseline.schemas.subjects import Subjects
 from tests.support.built_in_kinds import BUILT_IN_KINDS
 from tests.support.http_server import http_server
@@ -71,7 +71,7 @@ async def test_new_entities_do_not_stand_for_lost_ones(
     settings: Settings, wire: Wire, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Lone records do not write the checkpoint, so the last one does not count them."""
-    monkeypatch.setattr(partition, "IDLE", 600.0)
+    monkeypatch.setattr(inbox, "IDLE", 600.0)
     async with at_work(settings, wire) as layout:
         fleet = await built(wire, layout)
         await wire.api(f"STREAM.PURGE.{layout.state}", {"filter": f"{layout.prefix}.state.*.node.c1.p.n1"})

@@ -234,16 +234,16 @@ async def test_only_what_is_committed_is_told(
     client, workers = two
     group, held = GROUPS[5], asyncio.Event()
     [owner] = [worker.loaded[p] for worker in workers for p in worker.loaded if p == partition_of_id(group, 4)]
-    commit = owner.commit
+    commit = owner.commits.commit
 
     async def late(claim: Any, made: Batch, stored: Sequence[int]) -> None:
         if made.messages:
             await held.wait()
         await commit(claim, made, stored)
 
-    monkeypatch.setattr(owner, "commit", late)
+    monkeypatch.setattr(owner.commits, "commit", late)
     await client.publish("emco_resource", "terminate", group)
-    while owner.decided == owner.committed:
+    while owner.commits.decided == owner.commits.committed:
         await asyncio.sleep(0.01)
     tree = owner.tree
     assert tree is not None

@@ -22,8 +22,10 @@ from phaseline.engine.replay.audit import Audit
 from phaseline.engine.replay.recorded_log import Span
 from phaseline.engine.replay.server_log import ServerLog
 from phaseline.engine.settings import Settings
-from phaseline.engine.worker import partition
-from phaseline.engine.worker.partition import CAREFUL, TRIES, Partition
+from phaseline.engine.worker import deciding
+from phaseline.engine.worker.commits import Shared
+from phaseline.engine.worker.deciding import CAREFUL, TRIES
+from phaseline.engine.worker.partition import Partition
 from phaseline.schemas import wire_codec
 from phaseline.schemas.errors import ServerRefused
 from phaseline.schemas.records import Rejection, Transition
@@ -260,7 +262,7 @@ async def decided_by_another(installation: Installation, living: frozenset[str] 
         return living
 
     stop = asyncio.Event()
-    running = asyncio.create_task(Partition(installation, 0, "another", living=alive).run(stop))
+    running = asyncio.create_task(Partition(installation, 0, "another", shared=Shared(living=alive)).run(stop))
     await until_decided(installation.wire, installation.layout)
     stop.set()
     await running
@@ -268,7 +270,7 @@ async def decided_by_another(installation: Installation, living: frozenset[str] 
 
 @pytest.fixture(autouse=True)
 def _impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(partition, "RETURN", 0.1)
+    monkeypatch.setattr(deciding, "RETURN", 0.1)
 
 
 async def test_an_event_is_not_parked_while_a_worker_that_noted_it_lives(settings: Settings, wire: Wire) -> None:

@@ -17,7 +17,7 @@ from phaseline.engine.log.installation import Installation
 from phaseline.engine.ownership.claim import Claim
 from phaseline.engine.publish.backlog import Backlog, backlog
 from phaseline.engine.settings import Settings
-from phaseline.engine.worker.partition import Partition
+from phaseline.engine.worker.commits import Commits
 from phaseline.engine.worker.worker import Worker
 from phaseline.schemas.subjects import partition_of_id
 from tests.support.accounts_server import accounts_installation
@@ -89,16 +89,16 @@ async def test_waiting_for_an_outcome_says_at_once_that_nobody_decides(wire: Wir
 
 async def test_events_on_the_way_are_counted(wire: Wire, two: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
     shell, committed = shell_of(two), asyncio.Event()
-    commit = Partition.commit
+    commit = Commits.commit
 
-    async def held(self: Partition, claim: Claim, batch: Batch, stored: Sequence[int] = ()) -> None:
+    async def held(self: Commits, claim: Claim, batch: Batch, stored: Sequence[int] = ()) -> None:
         if batch.messages:
             await committed.wait()
         await commit(self, claim, batch, stored)
 
     async with worker(wire, two), Client.open(two, kinds=BUILT_IN_KINDS) as client:
         await client.publish_and_wait("cluster", "create", OTHER)
-        monkeypatch.setattr(Partition, "commit", held)
+        monkeypatch.setattr(Commits, "commit", held)
         await client.publish("cluster", "created", OTHER)
         installation = Installation(wire, layout_of(two, 2), BUILT_IN_KINDS)
         async with asyncio.timeout(60):
@@ -114,19 +114,19 @@ async def test_events_on_the_way_are_counted(wire: Wire, two: Settings, monkeypa
 async def test_an_event_whose_outcome_was_seen_is_not_called_undecided(
     wire: Wire, two: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    asked, commit_under_way, append_row = asyncio.Event(), Partition.commit_under_way, Claim.append_row
+    asked, commit_under_way, append_row = asyncio.Event(), Commits.under_way, Claim.append_row
 
     async def stored_but_not_heard(self: Claim, messages: Sequence[Message], position: int) -> None:
         await append_row(self, messages, position)
         await asked.wait()
 
-    def question(self: Partition) -> asyncio.Future[None] | None:
+    def question(self: Commits) -> asyncio.Future[None] | None:
         asyncio.get_running_loop().call_soon(asked.set)
         return commit_under_way(self)
 
     async with worker(wire, two), Client.open(two, kinds=BUILT_IN_KINDS) as client:
         monkeypatch.setattr(Claim, "append_row", stored_but_not_heard)
-        monkeypatch.setattr(Partition, "commit_under_way", question)
+        monkeypatch.setattr(Commits, "under_way", question)
         await client.publish_and_wait("cluster", "create", OTHER)
         assert not asked.is_set()
         assert await backlog(Installation(wire, layout_of(two, 2), BUILT_IN_KINDS), OTHER) == Backlog(0)

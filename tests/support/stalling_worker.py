@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from phaseline.engine.settings import Settings
-from phaseline.engine.worker import deciding, partition, system
+from phaseline.engine.worker import deciding, system
 from phaseline.machines.built_in import PRODUCTS
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.edge.cluster import CLUSTER
@@ -89,6 +89,6 @@ async def main() -> None:
 
 
 if __name__ == "__main__":
-    deciding.STUCK_SECONDS, system.HUNG, partition.RETURN = 1, 2.0, 0.2
+    deciding.STUCK_SECONDS, system.HUNG, deciding.RETURN = 1, 2.0, 0.2
     logging.basicConfig(level=logging.INFO)
     asyncio.run(main())
