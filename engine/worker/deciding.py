@@ -19,6 +19,7 @@ from phaseline.machines.compiler.fingerprint import declarations
 from phaseline.machines.compiler.kinds import Kind, Kinds
 from phaseline.machines.language.contact import FORGETS, HEARS, HEARTBEAT
 from phaseline.schemas.errors import SetupError
+from phaseline.schemas.subjects import kind_in
 
 T = TypeVar("T")
 SLICE_SECONDS = 0.05
@@ -83,7 +84,7 @@ class SlowLog:
             return
         self._logged += 1
         kinds, address = processor.tree.kinds, address_of(processor.subjects, event.subject)
-        kind, trigger, entity_id = address or ("-", "-", event.subject)
+        kind, trigger, entity_id = address[:3] if address else ("-", "-", event.subject)
         log.warning(
             "slow_decision", partition=processor.partition, position=event.sequence, kind=kind, trigger=trigger,
             id=entity_id, rules=list(rule_names(kinds[kind])) if kind in kinds else [],
@@ -98,13 +99,12 @@ class SlowKinds:
     def __init__(self, kinds: Kinds, prefix: str) -> None:
         """`prefix`: that of the installation."""
         self._kinds = frozenset(kind.name for kind in kinds.values() if rule_names(kind))
-        self._place = prefix.count(".") + 4
-        """Which token of a stored event's subject is its kind."""
+        self._root = prefix.count(".") + 3
+        """Which token of a stored event's subject is the root of its tree."""
 
     def has(self, event: InboxEvent) -> bool:
         """Whether an event is of such a kind."""
-        tokens = event.subject.split(".", self._place + 1)
-        return len(tokens) > self._place and tokens[self._place] in self._kinds
+        return kind_in(event.subject.split(".", self._root + 4), self._root) in self._kinds
 
 
 class Heartbeats:
