@@ -13,6 +13,7 @@ from phaseline.engine import logs
 from phaseline.engine.core.process import Fault, InboxEvent, in_one_line
 from phaseline.machines.language.rules import declaration_of
 from phaseline.schemas.errors import ScriptStopped, SetupError
+from phaseline.schemas.subjects import kind_in
 
 log = logs.get_logger(__name__)
 
@@ -110,8 +111,8 @@ def rule_of(trace: TracebackType | None) -> str:
 def tree_and_kind(subject: str) -> tuple[str, str]:
     """The tree and the kind in an inbox subject: `pl.inbox.0.c1.node.ready...`; empty if there are none."""
     _, _, rest = subject.partition(".inbox.") if ".inbox." in subject else subject.partition(".due.")
-    _, tree, kind, *_ = (*rest.split("."), "", "", "")
-    return tree, kind
+    _, tree, *further = (*rest.split("."), "", "")
+    return tree, kind_in([tree, *further], 0)
 
 
 _faults = FaultLog()

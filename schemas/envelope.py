@@ -15,7 +15,7 @@ import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
 from phaseline.schemas import bounds, codec
-from phaseline.schemas.cloudevents import content_types, extensions
+from phaseline.schemas.cloudevents import actors, content_types, extensions
 from phaseline.schemas.cloudevents.extensions import Extension
 from phaseline.schemas.records import NONE
 from phaseline.schemas.shared_values import LEAST, SHARED, Abridged
@@ -294,6 +294,13 @@ def sequence_of(event: Event) -> int | None:
     if not 0 <= found <= MAX_SEQUENCE:
         raise Invalid(f"envelope: sequence must be a whole number of at most 18 digits, found {found}")
     return found
+
+
+def claims(event: Event, actor: str) -> Mapping[str, Extension]:
+    """The extension attributes that a record keeps: all but the name of the actor, which stands beside them."""
+    if event.extensions.get(actors.ATTRIBUTE) != actor:
+        return event.extensions
+    return {name: value for name, value in event.extensions.items() if name != actors.ATTRIBUTE} or NONE
 
 
 def write(event: Event) -> dict[str, Any]:

@@ -138,6 +138,9 @@ class Cause(msgspec.Struct, frozen=True, gc=False):
     """The time that the publisher gave, unchanged."""
     extensions: Mapping[str, str | int | bool] = msgspec.field(default_factory=lambda: NONE)
     """The event's extension attributes, like `traceparent`, within bounds."""
+    actor: str = ""
+    """Whom `phaseline serve` had authenticated when it sent the event: the name of a token, the subject of a JWT, the
+    user of a proxy. Empty for an event that came otherwise, or by a server that asks nobody."""
 
     @property
     def time(self) -> datetime | None:

@@ -8,9 +8,12 @@ import re
 from collections.abc import Iterable
 from functools import lru_cache
 from typing import NamedTuple
+from urllib import parse
 
 import msgspec
 from msgspec.structs import force_setattr
+
+from phaseline.schemas.cloudevents import actors
 
 MAX_TOKEN = 253
 """The most bytes of an encoded token."""
@@ -20,6 +23,12 @@ SHORTENED = 64
 
 MAX_ID = 1024
 """The most bytes of a whole id: a subject must fit the server's control line of 4,096 bytes."""
+
+ACTOR = "~"
+"""The token between the root of a tree and an actor, in the subject of an event that `phaseline serve` sends for them.
+
+No kind has such a name. Agents may not publish to such a subject (`engine.accounts.roles`).
+"""
 
 _LONGEST = 9
 """The most bytes to which one character is encoded: a blank character of three bytes, each percent-encoded."""
@@ -38,11 +47,12 @@ class BadSubject(ValueError):
 
 
 class Address(NamedTuple):
-    """The trigger of an event, and the entity that the event is for."""
+    """The trigger of an event, and the entity that the event is for. actor: in whose name the HTTP server sent it."""
 
     kind: str
     trigger: str
     id: str
+    actor: str = ""
 
 
 def quote(token: str) -> str:
@@ -176,7 +186,8 @@ def is_stored_as(sent: str, stored: str) -> bool:
     """Whether EVENTS stores what was sent to the one subject under the other: `pl.events.c1.x`, `pl.inbox.3.c1.x`."""
     before, after = sent.split("."), stored.split(".")
     return any(
-        (word, after[at : at + 1], before[at + 1 :]) == ("events", ["inbox"], after[at + 2 :])
+        (word, after[at : at + 1]) == ("events", ["inbox"])
+        and without_actor(".".join(before[at + 1 :])) == without_actor(".".join(after[at + 2 :]))
         and before[:at] == after[:at]
         for at, word in enumerate(before)
     )
@@ -186,6 +197,9 @@ def is_stored_as(sent: str, stored: str) -> bool:
 def _address(inbox_subject: str, skip: int) -> Address:
     """skip: how many tokens stand before the root of the id."""
     tokens = inbox_subject.split(".")[skip:]
+    actor = ""
+    if tokens[1:2] == [ACTOR]:
+        actor, tokens = _actor(tokens[2:3] or [""]), tokens[:1] + tokens[3:]
     if len(tokens) < 3:
         raise BadSubject("the subject must be <prefix>.events.<root>.<kind>.<trigger>[.<rest of id>]")
     root, kind, trigger, *parts = tokens
@@ -196,7 +210,38 @@ def _address(inbox_subject: str, skip: int) -> Address:
     entity_id = "/".join(parts)
     if len(entity_id) * 4 > MAX_ID:
         check_id(entity_id)
-    return Address(_shared(kind), _shared(trigger), entity_id)
+    return Address(_shared(kind), _shared(trigger), entity_id, actor)
+
+
+def quoted_actor(name: str) -> str:
+    """The token of an actor."""
+    return quote(name).replace("/", "%2F")
+
+
+def _actor(tokens: list[str]) -> str:
+    """The actor that a token names; raises `BadSubject`."""
+    name = parse.unquote(*tokens)
+    try:
+        actors.check(name)
+    except actors.BadActor as error:
+        raise BadSubject(f"the subject names no actor behind {ACTOR}: {error}") from None
+    if quoted_actor(name) != tokens[0]:
+        raise BadSubject(f"the actor {name!r} must be encoded as {quoted_actor(name)!r}")
+    return name
+
+
+def without_actor(address: str) -> str:
+    """The subject of an event from the root on, without an actor: `c1.~.ann.node.ready.n7` -> `c1.node.ready.n7`."""
+    root, _, rest = address.partition(".")
+    return f"{root}.{rest.split('.', 2)[2]}" if rest.startswith(f"{ACTOR}.") and rest.count(".") > 1 else address
+
+
+def kind_in(tokens: list[str], root: int) -> str:
+    """The token of the kind in the subject of an event whose root is at an index; empty if there is none."""
+    at = root + 1
+    if tokens[at : at + 1] == [ACTOR]:
+        at += 2
+    return tokens[at] if len(tokens) > at else ""
 
 
 @lru_cache(maxsize=1024)
@@ -222,6 +267,13 @@ class Subjects(msgspec.Struct, frozen=True):
         tail = f".{quoted_id(rest)}" if rest else ""
         return f"{self.prefix}.events.{quote(root)}.{kind}.{trigger}{tail}"
 
+    def in_name_of(self, actor: str, subject: str) -> str:
+        """The subject to which `phaseline serve` sends an event in somebody's name; in nobody's, if that is empty."""
+        start = f"{self.prefix}.events."
+        address = without_actor(subject.removeprefix(start))
+        root, _, rest = address.partition(".")
+        return f"{start}{root}.{ACTOR}.{quoted_actor(actor)}.{rest}" if actor else f"{start}{address}"
+
     def address(self, inbox_subject: str) -> Address:
         """The address in the subject of a stored event; raises `BadSubject` if no entity can have such a subject."""
         return _address(inbox_subject, self._skip)
@@ -234,9 +286,14 @@ class Subjects(msgspec.Struct, frozen=True):
         """All messages of one partition in EVENTS: events, and timers that fired."""
         return f"{self.prefix}.*.{partition}.>"
 
-    def stored_events(self, partition: int, kind: str, entity_id: str) -> str:
-        """The events about one entity, under the subjects by which EVENTS stores them; timers are not among them."""
-        return f"{self.prefix}.inbox.{partition}.{self.event(kind, '*', entity_id)[len(self.prefix) + 8 :]}"
+    def stored_events(self, partition: int | str, kind: str, entity_id: str) -> list[str]:
+        """The events about one entity, under the subjects by which EVENTS stores them; timers are not among them.
+
+        There is one subject for those of publishers, and one for those that were sent in somebody's name.
+        """
+        root, _, rest = self.event(kind, "*", entity_id)[len(self.prefix) + 8 :].partition(".")
+        start = f"{self.prefix}.inbox.{partition}.{root}."
+        return [f"{start}{rest}", f"{start}{ACTOR}.*.{rest}"]
 
     def is_due(self, subject: str) -> bool:
         """Whether a stored event is a timer that fired. Only the server can store a message at such a subject."""

@@ -208,7 +208,7 @@ def to_wire(record: Record, index: int | str, records: int, installation: str, t
     tables: the version of the table that made it; empty if its kind is unknown.
     """
     of = record.cause
-    cause = CauseMap(of.sequence, of.event, of.source, of.by, of.origin, of.time_text, records, of.extensions)
+    cause = CauseMap(of.sequence, of.event, of.source, of.by, of.origin, of.time_text, records, of.extensions, of.actor)
     data: Data
     if isinstance(record, Transition):
         verb, data = "transitioned", _transition_to_wire(record, cause)
@@ -279,6 +279,8 @@ def moved_map(record: Transition) -> dict[str, Any]:
         "cause": {
             "sequence": cause.sequence, "event": cause.event, "source": cause.source, "by": cause.by,
             "from": cause.origin, "time": cause.time_text,
+            **({"actor": cause.actor} if cause.actor else {}),
+            **({"extensions": dict(cause.extensions)} if cause.extensions else {}),
         },
     }  # fmt: skip
 
@@ -366,7 +368,7 @@ def _rejection(data: RejectionData, cause: Cause, time: int) -> Rejection:
 def cause_of(found: CauseMap) -> Cause:
     """The cause of a record."""
     extensions = found.extensions or NONE
-    return Cause(found.sequence, found.event, found.source, found.by, found.origin, found.time, extensions)
+    return Cause(found.sequence, found.event, found.source, found.by, found.origin, found.time, extensions, found.actor)
 
 
 def state_of(found: StateMap) -> State:

@@ -68,7 +68,7 @@ class EntityMap(Struct, frozen=True, gc=False, omit_defaults=True):
 
 
 class CauseMap(Struct, frozen=True, gc=False, omit_defaults=True, rename={"origin": "from"}):
-    """The event that led to a record. `extensions` is left out where it is empty."""
+    """The event that led to a record. `extensions` and `actor` are left out where they are empty."""
 
     sequence: Annotated[int, Meta(ge=0, description="The event's sequence number in the stream of events.")]
     event: Annotated[str, Meta(description="The event's `id`; empty if it could not be read.")]
@@ -86,6 +86,13 @@ class CauseMap(Struct, frozen=True, gc=False, omit_defaults=True, rename={"origi
         Mapping[str, str | int | bool],
         Meta(description="The event's extension attributes, like `traceparent`: at most 16, of 1,024 bytes together."),
     ] = field(default_factory=dict)
+    actor: Annotated[
+        str,
+        Meta(
+            description="Whom the HTTP server had authenticated when it sent the event. `source`, and an `actor` among "
+            "the extension attributes, are what the event says of itself."
+        ),
+    ] = ""
 
 
 class TransitionData(Struct, frozen=True, gc=False, omit_defaults=True, rename={"before": "from", "after": "to"}):

@@ -48,7 +48,8 @@ def _holds_streams(account: str) -> bool:
 
 
 def _permissions(user: User) -> str:
-    publish = f"{{ allow: {quoted(user.publish)} }}" if user.publish else '{ deny: [">"] }'
+    never = f", deny: {quoted(user.never)}" if user.never else ""
+    publish = f"{{ allow: {quoted(user.publish)}{never} }}" if user.publish else '{ deny: [">"] }'
     answers = ", allow_responses: true" if user.role.answers else ""
     return f"{{ publish: {publish}, subscribe: {{ allow: {quoted(user.subscribe)} }}{answers} }}"
 

@@ -24,10 +24,11 @@ def _roles(prefix: str) -> Iterator[str]:
     yield "| role | account | who | publishes | subscribes |"
     yield "|---|---|---|---|---|"
     for role in roles.ROLES:
-        publish, subscribe = (
+        publish, subscribe, never = (
             _subjects(roles.filled(subject, prefix, f"<{role.name}>") for subject in subjects)
-            for subjects in (role.publish, role.subscribe)
+            for subjects in (role.publish, role.subscribe, role.never)
         )
+        publish += f", and never {never}" if role.never else ""
         answers = ", and answers requests" if role.answers else ""
         account = roles.account_name(
             prefix, roles.edge_account("<edge>") if role.account == roles.EDGE else role.account

@@ -18,7 +18,10 @@ subject a message had, and a stream that takes messages from it answers to any r
 stream that takes them is in the account of the edge, and the engine's account reads that stream.
 """
 
+from collections.abc import Iterable
 from typing import Literal, NamedTuple
+
+from phaseline.schemas.subjects import ACTOR
 
 ENGINE, PUBLISHERS, READERS, WATCHERS = "engine", "publishers", "readers", "watchers"
 ACCOUNTS = (ENGINE, PUBLISHERS, READERS, WATCHERS)
@@ -31,7 +34,8 @@ class Role(NamedTuple):
 
     `{p}` stands for the prefix of the installation, `{S}` for the same in names of streams, `{name}` for the user,
     which is a tree's root for the role `tree`, and the edge for the role `edge`.
-    answers: whether they may answer requests that they receive.
+    answers: whether they may answer requests that they receive. never: where they may not publish, although `publish`
+    takes it in.
     """
 
     name: str
@@ -40,6 +44,7 @@ class Role(NamedTuple):
     publish: tuple[str, ...] = ()
     subscribe: tuple[str, ...] = ()
     answers: bool = False
+    never: tuple[str, ...] = ()
 
 
 class Export(NamedTuple):
@@ -79,7 +84,11 @@ ROLES = (
         ),
         subscribe=FEED,
     ),
-    Role("tree", PUBLISHERS, "the agent of one tree, which publishes its events", publish=("{p}.events.{name}.>",)),
+    Role(
+        "tree", PUBLISHERS, "the agent of one tree, which publishes its events",
+        publish=("{p}.events.{name}.>",),
+        never=(f"{{p}}.events.*.{ACTOR}.>",),
+    ),
     Role(
         "reader", READERS, "programs that ask for states and histories, with the command or the client",
         publish=("{p}.read.>", "{p}.status.>"),
@@ -142,12 +151,17 @@ def who_may(subject: str, prefix: str) -> str:
 def least_role(subject: str, prefix: str) -> str:
     """The role with the fewest rights that may publish to a subject, or ask the same otherwise; empty if none may."""
     may = {role.name: role.publish for role in ROLES}
+    never = {role.name: role.never for role in ROLES}
     exported = (found.subject for found in EXPORTS if found.kind == "service" and READERS in found.to)
     may["reader"] = (*may["reader"], CONSUMERS, *exported)
     for name in BY_RIGHTS:
-        if any(_covers(filled(allowed, prefix, "*"), subject) for allowed in may[name]):
+        if _is_among(subject, may[name], prefix) and not _is_among(subject, never[name], prefix):
             return name
     return ""
+
+
+def _is_among(subject: str, found: Iterable[str], prefix: str) -> bool:
+    return any(_covers(filled(one, prefix, "*"), subject) for one in found)
 
 
 def _covers(allowed: str, subject: str) -> bool:

@@ -18,13 +18,17 @@ EDGE_PROBLEM = "an edge has 1 to 48 letters, digits, `_` or `-`"
 
 
 class User(NamedTuple):
-    """One user. name: of its key file and its inbox. `publish` and `subscribe` are complete. account: its account."""
+    """One user. name: of its key file and its inbox. `publish` and `subscribe` are complete. account: its account.
+
+    never: what it may not publish, although `publish` takes it in.
+    """
 
     name: str
     role: Role
     publish: tuple[str, ...]
     subscribe: tuple[str, ...]
     account: str = roles.ENGINE
+    never: tuple[str, ...] = ()
 
     @property
     def inbox(self) -> str:
@@ -90,11 +94,11 @@ class AccountPlan:
             raise InvalidInput.bad_user_name(name=name, problem="a tree is named by its root, without a slash")
         token = quote(name)
         user = f"tree-{token}" if role.name == "tree" else token
-        publish, subscribe = (
+        publish, subscribe, never = (
             tuple(roles.filled(subject, self.prefix, token) for subject in subjects)
-            for subjects in (role.publish, role.subscribe)
+            for subjects in (role.publish, role.subscribe, role.never)
         )
-        return User(user, role, publish, (f"{inbox_of(user)}.>", *subscribe), role.account)
+        return User(user, role, publish, (f"{inbox_of(user)}.>", *subscribe), role.account, never)
 
     def _edge(self, role: Role, name: str) -> User:
         """The user of an edge. It is a server: it has no inbox."""

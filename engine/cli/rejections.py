@@ -35,6 +35,7 @@ SUMMARY: Final[tuple[Column[RejectionCount], ...]] = (
     Column("REASON", lambda one: Text(one.reason)),
     Column("KIND", lambda one: Text(one.kind), worth=90),
     Column("SOURCE", lambda one: Text(one.source), worth=70),
+    Column("ACTOR", lambda one: Text(one.actor), worth=72),
     Column("LAST", lambda one: Text(render.local_time(one.last.time_ns)), worth=60),
     Column("PLACE", lambda one: Text(str(one.place)), worth=80),
     Column("EXAMPLE", lambda one: Text(f"{one.last.trigger} {one.last.id}: {one.last.message}"), worth=75, wraps=True),
@@ -63,6 +64,7 @@ FIELDS: dict[str, Callable[[RejectionCount], Any]] = {
     "reason": lambda one: one.reason,
     "kind": lambda one: one.kind,
     "source": lambda one: one.source,
+    "actor": lambda one: one.actor,
     "last": lambda one: one.last.time_ns,
     "place": lambda one: one.place,
 }
@@ -106,7 +108,7 @@ def rejections() -> None:
 @click.option("--from", "start", type=options.WhenType(), default="start", show_default=True,
               help=f"Where to begin: start, {A_MOMENT}.")  # fmt: skip
 @click.option("--follow", is_flag=True, help="Wait for more, and show them as they happen.")
-@click.option("--summary", is_flag=True, help="Count them by reason, kind and source, each with the last one.")
+@click.option("--summary", is_flag=True, help="Count them by reason, kind, source and actor, each with the last one.")
 @selection.sort_by_column(FIELDS, "the most frequent first; needs --summary")
 @options.connected
 @options.archived
@@ -124,7 +126,7 @@ def list_(
 ) -> int | None:
     """List rejections in order: the place in the log, the time, the event and the reason.
 
-    With --summary, count them: for each reason, kind and source the number, the last time, and the last one.
+    With --summary, count them: for each reason, kind, source and actor the number, the last time, and the last one.
     """
     if summary and follow:
         raise click.UsageError("give either --summary or --follow")
@@ -206,7 +208,7 @@ def described(place: int, record: Rejection) -> list[tuple[str, Text]]:
         "message": record.message,
         "state": found,
         "legal triggers": ", ".join(record.legal),
-        "event": f"{record.cause.sequence}, {record.cause.event} of {record.cause.source}",
+        "event": f"{record.cause.sequence}, {record.cause.event} of {render.sender(record.cause)}",
     }
     return [(name, render.text_of(value)) for name, value in rows.items() if value]
 

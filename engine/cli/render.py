@@ -23,7 +23,8 @@ from phaseline.machines.language.endings import LABELS as OF_ENDS
 from phaseline.machines.language.endings import is_left_behind, is_unseen, shown_state, told
 from phaseline.machines.language.table import ABSENT, DELETED, PROGRESSING, Facet
 from phaseline.schemas import codec
-from phaseline.schemas.records import SECOND, Entity, Rejection, State, Transition, facets_of
+from phaseline.schemas.cloudevents import actors
+from phaseline.schemas.records import SECOND, Cause, Entity, Rejection, State, Transition, facets_of
 
 DAY, HOUR, MINUTE = 86_400, 3_600, 60
 NEW, COMMA, NOTHING = Text("new", "bright_black"), Text(", "), Text()
@@ -212,7 +213,17 @@ def now_ns() -> int:
 def cause(record: Transition) -> Text:
     """The cause of a transition: `created by /agent/c1`, `started (view of cluster/c1)`, `deleted by /a, unasked`."""
     how = "snapshot" if is_of_snapshot(record) else record.cause.by
-    return _cause(record.trigger, how, record.cause.source, record.cause.origin, unasked=record.unasked)
+    return _cause(record.trigger, how, sender(record.cause), record.cause.origin, unasked=record.unasked)
+
+
+def sender(found: Cause) -> str:
+    """Who sent an event: `/agent/c1`; `ann as /phaseline/page`; `/x, which says without proof that it is ann`."""
+    if not (found.actor or found.extensions):
+        return found.source
+    says = found.extensions.get(actors.ATTRIBUTE)
+    if not found.actor:
+        return found.source if says is None else f"{found.source}, which says without proof that it is {says}"
+    return f"{found.actor} as {found.source}{'' if says is None else f' (sent again; the event says {says})'}"
 
 
 @lru_cache(maxsize=4096)
@@ -266,7 +277,7 @@ def _change_of(row: RecordRow) -> Text:
 def _cause_of(row: RecordRow) -> Text:
     record = row.record
     if isinstance(record, Rejection):
-        return NOTHING
+        return Text.assemble("by ", text_of(sender(record.cause))) if record.cause.actor else NOTHING
     message = reason_and_message(record.reason, record.message)
     return Text.assemble(cause(record), ": ", message) if message else cause(record)
 

@@ -179,7 +179,7 @@ class ExplanationTree:
             message = render.reason_and_message(record.reason, record.message)
             of = Text.assemble(" in a snapshot of ", other) if cause.by == "cascade" else ""
             by = Text.assemble(
-                of, " by ", render.text_of(cause.source), ",", self.event(record), render.unasked(record)
+                of, " by ", render.text_of(render.sender(cause)), ",", self.event(record), render.unasked(record)
             )
             return Text.assemble(trigger, by, ": " if message else "", message)
         if cause.by == "tables":

@@ -16,6 +16,7 @@ from phaseline.engine.cli.help import Page
     examples=[
         ("phaseline token --tokens tokens alice read operate", "Alice may read everything and send events again"),
         ("phaseline token --tokens tokens agent-c1 read:c1 publish:c1", "only the tree c1"),
+        ("phaseline token --tokens tokens agent-c2 publish:c2 'source:/agent/c2*'", "only events of these sources"),
     ],
 )
 @click.argument("name")
@@ -25,7 +26,8 @@ from phaseline.engine.cli.help import Page
 def token(path: Path, *, name: str, roles: tuple[str, ...]) -> None:
     """Make a token for NAME, print it, and add its digest to the file of tokens.
 
-    Roles: read, read:TREE, publish, publish:TREE, operate (send rejected events again). The token is shown this once.
+    Roles: read, read:TREE, publish, publish:TREE, operate (send rejected events again). source:PATTERN limits the
+    sources of its events. Records name NAME as the actor of what the token is used for. The token is shown this once.
     To take it away, delete its line; the server notices.
     """
     serve.check_libraries()

@@ -209,6 +209,7 @@ def count_map(one: RejectionCount) -> dict[str, Any]:
         "reason": one.reason,
         "kind": one.kind,
         "source": one.source,
+        **({"actor": one.actor} if one.actor else {}),
         "count": one.count,
         "last": timestamp(one.last.time_ns),
         "example": {"place": one.place, "id": one.last.id, "trigger": one.last.trigger, "message": one.last.message},

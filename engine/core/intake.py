@@ -61,6 +61,8 @@ def read(
     address = None
     try:
         address = subjects.address(subject)
+        if address.actor and block is not None and binary_mode.TAKEN_OVER in block:
+            address = address._replace(actor="")
         if event is None:
             event = envelope.decode(body, subject) if headers is None else binary_mode.decode(body, headers)
         if not isinstance(event, PlainEvent) and (found := _hidden(bans, body)) is not None:
@@ -120,11 +122,12 @@ def reject(
 
     It keeps the first bytes of the body and the event's extension attributes, if a body is given.
     """
-    known = address or ("-", "-", "/".join(subject.split(".")[-3:]))
-    kind, trigger, entity_id = (part.encode(errors="replace").decode()[:MAX_ID] for part in known)
-    cause = Cause(sequence, "", "", "event")
+    known = address or Address("-", "-", "/".join(subject.split(".")[-3:]))
+    kind, trigger, entity_id = (part.encode(errors="replace").decode()[:MAX_ID] for part in known[:3])
+    cause = Cause(sequence, "", "", "event", actor=known.actor)
     if event is not None:
-        cause = Cause(sequence, event.id, event.source, "event", None, None, NONE if body is None else event.extensions)
+        claims = NONE if body is None else envelope.claims(event, known.actor)
+        cause = Cause(sequence, event.id, event.source, "event", None, None, claims, known.actor)
     kept = None if body is None else body[:MAX_PAYLOAD]
     return Rejection(kind, entity_id, trigger, reason, message[:MAX_TEXT], None, (), cause, time, kept)
 
@@ -139,7 +142,7 @@ def _timer_arrival(kind: Kind, address: Address, event: Event, sequence: int, ti
 
 
 def _arrival(kinds: Kinds, address: Address, event: Event, sequence: int, time: int, *, is_due: bool) -> Arrival:
-    name, trigger, entity_id = address
+    name, trigger, entity_id, actor = address
     kind = kinds.get(name) or find_kind(kinds, name)
     if is_due:
         return _timer_arrival(kind, address, event, sequence, time)
@@ -155,7 +158,8 @@ def _arrival(kinds: Kinds, address: Address, event: Event, sequence: int, time: 
     data = event.data
     if data or kind.fields[trigger]:
         check_data(kind, trigger, data or NONE)
-    cause = Cause(sequence, event.id, event.source, "event", None, event.time, event.extensions)
+    claims = envelope.claims(event, actor) if actor else event.extensions
+    cause = Cause(sequence, event.id, event.source, "event", None, event.time, claims, actor)
     return Arrival(
         kind.name, trigger, entity_id, data or NONE, cause,
         None if event.sequence is None else envelope.sequence_of(event), time,

@@ -115,7 +115,9 @@ def cause_of(cause: Cause, origin: Origin) -> Cause:
     if origin.by in ("event", "timer"):
         return cause
     by = "tables" if cause.by == "tables" else origin.by
-    return Cause(cause.sequence, cause.event, cause.source, by, origin.entity, cause.time_text, cause.extensions)
+    return Cause(
+        cause.sequence, cause.event, cause.source, by, origin.entity, cause.time_text, cause.extensions, cause.actor
+    )
 
 
 def _message_of(changeset: Changeset, entity: Entity, index: int, origin: Origin) -> str | None:

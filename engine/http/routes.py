@@ -85,6 +85,7 @@ SINCE = Parameter("from", "the first moment: a place, a time, or how long ago", 
 DEPTH = Parameter("depth", "how many levels below; without it, all", "integer", least=0, most=100, example=1)
 REASON = Parameter("reason", "only with this reason", example="illegal")
 SOURCE = Parameter("source", "only of this source", example="/agent/c1")
+ACTOR = Parameter("actor", "only in the name of this caller of the server; empty: of nobody", example="ann")
 PLACE = Parameter("place", "the place of the rejection in the log", "integer", is_path=True, least=1, example=1)
 DRY_RUN = Parameter("dry-run", "store nothing: say what the event would do now", "flag", default=False)
 FORCE = Parameter("force", "store an event even if it would be rejected", "flag", default=False)
@@ -126,8 +127,8 @@ ROUTES: tuple[Route, ...] = (
           (KIND, FACET, STATE, CONDITION, TREE, FROM, TO, REJECTIONS, FORM, MOST), answer=transitions.EVENTS,
           problems=(400, 404, 410, 503)),
     Route("GET", "/v1/rejections", "listRejections", rejections.rejections,
-          "The last rejected events, newest first, and how many there are by reason, kind and source.",
-          (KIND, TREE, REASON, SOURCE, FROM_TIME, TO, LIMIT), problems=READ, reads_past=True),
+          "The last rejected events, newest first, and how many there are by reason, kind, source and actor.",
+          (KIND, TREE, REASON, SOURCE, ACTOR, FROM_TIME, TO, LIMIT), problems=READ, reads_past=True),
     Route("GET", "/v1/rejections/{place}", "getRejection", rejections.rejection,
           "One rejection with its event.", (PLACE,), problems=READ),
     Route("POST", "/v1/rejections/{place}/resend", "resendRejection", rejections.resend,

@@ -98,7 +98,7 @@ async def find(installation: Installation, kind: str, entity_id: str, timeout: f
     wire, layout, subjects = installation.wire, installation.layout, installation.subjects
     partition, found, observed = installation.partition_of(entity_id), Purge(kind, entity_id), 0
     copied = installation.kinds.copies.get(kind)
-    async for slice_ in read_all(wire, layout.events, [subjects.stored_events(partition, kind, entity_id)]):
+    async for slice_ in read_all(wire, layout.events, subjects.stored_events(partition, kind, entity_id)):
         found.positions += [stored.sequence for stored in slice_]
         found.bytes += sum(len(stored.data) for stored in slice_)
         observed = max([observed, *(stored.sequence for stored in slice_ if copied and copied.part in stored.subject)])

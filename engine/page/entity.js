@@ -6,7 +6,7 @@ import { payload, staleMark } from "./side.js";
 import { described, STALE } from "./store.js";
 import { scale } from "./time.js";
 import { entityLink, whyList } from "./why.js";
-import { bdi, clock, ended, el, fill, kindName, language, moment, safe, seconds, small, span, stateMark, stateName, t, table } from "./ui.js";
+import { bdi, clock, ended, el, fill, kindName, language, moment, safe, seconds, sender, small, span, stateMark, stateName, t, table } from "./ui.js";
 
 const PAGE = 50;
 const TYPE = { "content-type": "application/cloudevents+json" };
@@ -109,7 +109,7 @@ export function open(app, root) {
 		const { kind, id } = found.entity;
 		card("history", table(["time", "state", "trigger", "source", "message"], found.items.map(({ logsequence: at, time, data: { facet, to, trigger, cause, message } }) => [
 			el("a", { href: app.router.to("entity", { kind, id, at }), title: `${t("place")} ${at}` }, clock(time)), found.mark(facet, to),
-			[trigger, cause.by === "event" ? null : el("span.soft", ` ${cause.by} ${safe(cause.from ?? "")}`)], safe(cause.source), safe(message ?? "")])),
+			[trigger, cause.by === "event" ? null : el("span.soft", ` ${cause.by} ${safe(cause.from ?? "")}`)], sender(cause), safe(message ?? "")])),
 			more ? el("button", { onclick: older }, t("older")) : null);
 	}
 
@@ -123,7 +123,7 @@ export function open(app, root) {
 	async function lastEvent() {
 		const { cause, trigger, time } = found.entity;
 		const { event } = await get(`/v1/events/${cause.sequence}`).catch(() => ({}));
-		card("lastEvent", el("p", el("b", trigger), ` · ${moment(time)} · ${safe(cause.source)}`, cause.from ? ` · ${cause.by} ${safe(cause.from)}` : ""), payload(event));
+		card("lastEvent", el("p", el("b", trigger), ` · ${moment(time)} · ${sender(cause)}`, cause.from ? ` · ${cause.by} ${safe(cause.from)}` : ""), payload(event));
 	}
 
 	return { draw, close() {} };

@@ -1,6 +1,6 @@
 // Numbers, times and names as people read them.
 
-import { language } from "./words.js";
+import { language, t } from "./words.js";
 
 const made = new Map();
 
@@ -52,6 +52,13 @@ function shown(at, parts) {
 export function seconds(text) {
 	const [, head, fraction = "", zone] = /^(.*?)(\.\d+)?(Z|[+-]\d\d:\d\d)$/.exec(String(text)) ?? [];
 	return Date.parse(`${head}${zone}`) / 1000 + Number(`0${fraction}`);
+}
+
+/** Who sent an event: its source, in whose name the server sent it, and what the event says of that without proof. */
+export function sender({ source, actor, extensions }) {
+	const says = extensions?.actor;
+	if (!actor) return says ? t("unproven", { source: safe(source), says: safe(says) }) : safe(source);
+	return t(says ? "actorAgain" : "actorAs", { actor: safe(actor), source: safe(source), says: safe(says) });
 }
 
 /** A name that cannot turn what stands around it, nor hide: controls are shown as signs. */

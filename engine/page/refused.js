@@ -4,11 +4,11 @@ import { get, post } from "./api.js";
 import { Rows } from "./rows.js";
 import { payload } from "./side.js";
 import { entityLink } from "./why.js";
-import { bdi, chip, clock, el, fill, heads, kindName, moment, num, panel, safe, small, t } from "./ui.js";
+import { bdi, chip, clock, el, fill, heads, kindName, moment, num, panel, safe, sender, small, t } from "./ui.js";
 
 const EVERY = 10_000;
 const MOST = 1000;
-const BY = ["reason", "kind", "source"];
+const BY = ["reason", "kind", "source", "actor"];
 
 export function open(app, root) {
 	const groups = el("div.top.bar");
@@ -46,7 +46,7 @@ export function open(app, root) {
 		items = found.items ?? [];
 		fill(groups, el("b", num(found.total ?? 0)), (found.counts ?? []).slice(0, 30).map((group) => {
 			const by = Object.fromEntries(BY.map((name) => [name, group[name] ?? ""]));
-			return chip(app, by, el("b", num(group.count)), group.reason, el("span.soft", group.kind ? kindName(group.kind) : "", " ", safe(group.source)));
+			return chip(app, by, el("b", num(group.count)), group.reason, el("span.soft", group.kind ? kindName(group.kind) : "", " ", sender(group)));
 		}));
 		fill(nothing, found.problem?.message ?? t("noneRefused"));
 		nothing.hidden = items.length > 0;
@@ -71,7 +71,7 @@ export function open(app, root) {
 		const said = el("p", { "aria-live": "polite" });
 		const again = () => post(`/v1/rejections/${place}/resend`, "").then((done) => fill(said, t("sent", { n: done.sequence })), (failed) => fill(said, failed.message));
 		const states = Object.entries(state ?? {}).map(([facet, now]) => `${facet} ${now.state} ${now.conditions.join(", ")}`);
-		const facts = { reason, trigger, time: moment(rejection.time), source: cause?.source, state: states.join("; "), legalThen: legal?.join(", ") };
+		const facts = { reason, trigger, time: moment(rejection.time), source: cause?.source, actor: cause?.actor, state: states.join("; "), legalThen: legal?.join(", ") };
 		fill(beside, el("h2", kind && id ? entityLink(app, { kind, id, at: place }) : safe(id ?? "")),
 			el("p", safe(message ?? "")),
 			el("dl.facts", Object.entries(facts).map(([word, value]) => (value ? [el("dt", t(word)), el("dd", safe(value))] : null))),

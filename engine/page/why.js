@@ -2,7 +2,7 @@
 
 import { chosenCell } from "./api.js";
 import { described } from "./store.js";
-import { adviceOf, bdi, clock, el, safe, stateMark, t } from "./ui.js";
+import { adviceOf, bdi, clock, el, safe, sender, stateMark, t } from "./ui.js";
 
 /** The list for an answer of /v1/why. cell: the one that the entity is in. */
 export function whyList(app, found, cell = chosenCell()) {
@@ -51,7 +51,7 @@ export function whyList(app, found, cell = chosenCell()) {
 		const { cause: by } = record;
 		return [
 			mark(record, record.to), " ← ", el("b", record.trigger), " ", link(record),
-			el("div.soft.small", `${clock(record.time)} · ${safe(by.source)} · ${safe(by.event)}`, by.by === "event" ? null : ` · ${by.by}${by.from ? ` ${safe(by.from)}` : ""}`),
+			el("div.soft.small", `${clock(record.time)} · ${sender(by)} · ${safe(by.event)}`, by.by === "event" ? null : ` · ${by.by}${by.from ? ` ${safe(by.from)}` : ""}`),
 			record.message ? el("div", el("q", safe(record.message))) : null,
 		];
 	}

@@ -10,13 +10,16 @@ from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from hashlib import blake2b
 from typing import NamedTuple
 
+from phaseline.engine.jetstream.api_reply import Reply
 from phaseline.engine.jetstream.direct_get import direct
+from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.log.installation import Installation
 from phaseline.schemas.records import Reason, Rejection
+from phaseline.schemas.subjects import ACTOR, without_actor
 
 SNAPSHOT = "snapshot"
-PLACE_OF_ID = 4
-"""Tokens before the id in `<prefix>.inbox.<partition>.<tree>.<kind>.<trigger>.<rest of the id>`, after `inbox`."""
+PLACE_OF_ID = 3
+"""Tokens before the id in `<tree>.<kind>.<trigger>.<rest of the id>`."""
 SNAPSHOT_OF_THEN = "it is a snapshot of then; let its publisher send one of now"
 NOT_STORED = "EVENTS no longer keeps event {event}, or a timer sent it"
 AGAIN = "it was sent again as event {event}"
@@ -84,21 +87,35 @@ async def _events_of_entity(installation: Installation, asked: Iterable[int]) ->
     wire, stream = installation.wire, installation.layout.events
     for position in asked:
         found = await direct(wire, stream, json.dumps({"seq": position}).encode())
-        filter_ = "" if found is None else _entity_filter(found.headers["Nats-Subject"], installation.prefix)
-        if filter_:
+        filters = [] if found is None else _entity_filters(found.headers["Nats-Subject"], installation.prefix)
+        if filters:
             break
-    while filter_ and found is not None:
-        position = int(found.headers["Nats-Sequence"])
-        yield position, blake2b(found.data).digest()
-        further = {"seq": position + 1, "next_by_subj": filter_}
-        found = await direct(wire, stream, json.dumps(further).encode())
+    else:
+        return
+    following = {filter_: await _next(wire, stream, filter_, position) for filter_ in filters}
+    while any(following.values()):
+        filter_, first = min(
+            ((name, one) for name, one in following.items() if one),
+            key=lambda one: int(one[1].headers["Nats-Sequence"]),
+        )
+        position = int(first.headers["Nats-Sequence"])
+        yield position, blake2b(first.data).digest()
+        following[filter_] = await _next(wire, stream, filter_, position + 1)
 
 
-def _entity_filter(subject: str, prefix: str) -> str:
-    """The inbox subjects of all events of an entity, from that of one; empty if no publisher sent it."""
+async def _next(wire: Wire, stream: str, filter_: str, position: int) -> Reply | None:
+    """The first message of a stream on a filter subject, from a position on."""
+    return await direct(wire, stream, json.dumps({"seq": position, "next_by_subj": filter_}).encode())
+
+
+def _entity_filters(subject: str, prefix: str) -> list[str]:
+    """The inbox subjects of all events of an entity, from that of one; none if no publisher sent it.
+
+    One subject is that of publishers, the other one that of events that were sent in somebody's name.
+    """
     start = f"{prefix}.inbox."
-    tokens = subject.removeprefix(start).split(".")
+    tokens = without_actor(subject.removeprefix(start).partition(".")[2]).split(".")
     if not subject.startswith(start) or len(tokens) < PLACE_OF_ID:
-        return ""
-    _, tree, kind, _, *rest = tokens
-    return ".".join((f"{start}*", tree, kind, "*", *rest))
+        return []
+    tree, kind, _, *rest = tokens
+    return [".".join((f"{start}*", tree, *sent, kind, "*", *rest)) for sent in ((), (ACTOR, "*"))]

@@ -28,6 +28,7 @@ from phaseline.schemas.errors import (
     Unconfirmed,
 )
 from phaseline.schemas.records import Rejection
+from phaseline.schemas.subjects import without_actor
 
 FINAL = (NatsUnreachable, NoRoom, NoJetStream)
 """What ends a first try at once, although it can pass."""
@@ -77,8 +78,10 @@ async def publish(wire: Wire, message: EventMessage, timeout: float) -> Receipt:
             return Receipt(ack.seq, was_stored, message.event, message.source)
 
 
-async def resend(installation: Installation, sequence: int, timeout: float) -> Receipt:
+async def resend(installation: Installation, sequence: int, timeout: float, actor: str = "") -> Receipt:
     """Store the rejected event again, byte for byte. `sequence`: the place of its rejection in the log.
+
+    actor: in whose name it is sent now, whoever sent it first.
 
     Within its deduplication window the server drops a second attempt for the same rejection. Raises `NotFound`,
     `NotFound.not_rejected`, `NotFound.event_gone`, and what `publish` raises.
@@ -89,8 +92,9 @@ async def resend(installation: Installation, sequence: int, timeout: float) -> R
     event = await event_at(installation, record.cause.sequence)
     if event is None:
         raise NotFound.event_gone(sequence=record.cause.sequence, stream=installation.layout.events)
-    rest = event.subject.removeprefix(f"{prefix}.inbox.").partition(".")[2]
+    rest = without_actor(event.subject.removeprefix(f"{prefix}.inbox.").partition(".")[2])
     subject, cause = f"{prefix}.events.{rest}", record.cause
     name = envelope.message_id(subject, "phaseline-resend", str(sequence))
+    subject = installation.subjects.in_name_of(actor, subject)
     message = EventMessage(subject, event.sent, name, cause.event, cause.source, event.headers)
     return await publish(installation.wire, message, timeout)

@@ -73,7 +73,7 @@ def event_item(prefix: str, event: InboxEvent) -> EventItem:
     """An event of the installation with this prefix, as a file holds it."""
     branch, _, address = event.subject[len(prefix) + 1 :].split(".", 2)
     copied = event.block is not None and COPY in event.block
-    headers = "" if event.block is None else log_format.headers_of(event.block)
+    headers = "" if event.block is None else log_format.headers_of(event.block, address)
     return EventItem(event.sequence, event.time_ns, address, event.data, branch == "due", copied, headers)
 
 

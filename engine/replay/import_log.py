@@ -29,7 +29,7 @@ from phaseline.schemas.cloudevents import binary_mode
 from phaseline.schemas.envelope import Invalid
 from phaseline.schemas.errors import EventRefused, LogDamaged, LogFileDamaged
 from phaseline.schemas.records import Entity, Rejection, own_facets, timestamp
-from phaseline.schemas.subjects import Subjects
+from phaseline.schemas.subjects import Subjects, without_actor
 
 SOURCE = "/phaseline/import"
 SOON = 0.02
@@ -152,7 +152,7 @@ class Player:
 
         An event in binary mode is sent in structured mode.
         """
-        subject = f"{self.subjects.prefix}.events.{item.address}"
+        subject = f"{self.subjects.prefix}.events.{without_actor(item.address)}"  # nothing proves who sent it there
         message_id = envelope.message_id(subject, SOURCE, f"{self._file}-{item.sequence}")
         block = item.headers.encode("latin-1")
         body = binary_mode.structured(item.data, block)

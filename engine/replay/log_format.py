@@ -14,6 +14,7 @@ from phaseline.engine.log.table_eras import Era
 from phaseline.schemas import codec
 from phaseline.schemas.cloudevents import binary_mode
 from phaseline.schemas.records import nanoseconds, timestamp
+from phaseline.schemas.subjects import without_actor
 
 FORMAT = 1
 NAME = "phaseline"
@@ -73,7 +74,10 @@ class EventItem(_Fields, frozen=True, gc=False, tag="event"):
     copied: bool = False
     """Whether it is no event but a copy that the server sent (`core.message.COPY`)."""
     headers: str = ""
-    """The header block of an event in binary mode, in which its attributes stand; each byte is one character."""
+    """What counts of the header block; each byte is one character.
+
+    Of an event in binary mode, its attributes. Of one with somebody's name in its subject, that it came from an edge.
+    """
 
 
 class RecordItem(_Fields, frozen=True, gc=False, tag="record"):
@@ -121,11 +125,12 @@ ITEM_NAMES: dict[type[Item], str] = {
 Part = Header | Item | End
 
 
-def headers_of(block: bytes) -> str:
-    """The `headers` of an event with this header block."""
-    pairs = binary_mode.headers(block)
-    lines = "".join(f"{name}: {value}\r\n" for name, value in pairs)
-    return f"NATS/1.0\r\n{lines}\r\n".encode(errors="surrogateescape").decode("latin-1") if pairs else ""
+def headers_of(block: bytes, address: str) -> str:
+    """The `headers` of an event with this header block. address: its subject from the root of the tree on."""
+    lines = "".join(f"{name}: {value}\r\n" for name, value in binary_mode.headers(block))
+    if without_actor(address) != address and binary_mode.TAKEN_OVER in block:
+        lines += f"{binary_mode.TAKEN_OVER.decode().strip()} edge\r\n"
+    return f"NATS/1.0\r\n{lines}\r\n".encode(errors="surrogateescape").decode("latin-1") if lines else ""
 
 
 class Malformed(ValueError):

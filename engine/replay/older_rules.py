@@ -8,9 +8,10 @@ from phaseline.engine.log.table_eras import Era
 from phaseline.engine.replay.recorded_log import RecordedStep
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.schemas import wire_codec
+from phaseline.schemas.subjects import kind_in
 
-KIND = 4
-"""The token of an event's subject that names its kind: `<prefix>.inbox.<partition>.<root>.<kind>.<trigger>`."""
+ROOT = 3
+"""The token of an event's subject that names its tree: `<prefix>.inbox.<partition>.<root>.<kind>.<trigger>`."""
 
 
 class OlderRules:
@@ -34,7 +35,7 @@ class OlderRules:
         if step.era.digest == self._kinds.digest or step.event is None:
             return False
         changed = self._changed(step.era)
-        kind = step.event.subject.split(".", KIND + 1)[KIND]
+        kind = kind_in(step.event.subject.split(".", ROOT + 4), ROOT)
         return self._tops.get(kind, kind) in changed or kind not in self._tops
 
     def kinds_of(self, step: RecordedStep) -> list[str]:

@@ -176,7 +176,7 @@ class Decider:
             return
         self._logged += 1
         kinds, address = processor.tree.kinds, address_of(processor.subjects, event.subject)
-        kind, trigger, entity_id = address or ("-", "-", event.subject)
+        kind, trigger, entity_id = address[:3] if address else ("-", "-", event.subject)
         log.warning(
             "slow_decision", partition=processor.partition, position=event.sequence, kind=kind, trigger=trigger,
             id=entity_id, rules=list(rule_names(kinds[kind])) if kind in kinds else [],

@@ -22,6 +22,7 @@ from phaseline.engine.ownership.claim import Claim
 from phaseline.engine.worker.deciding import rule_names
 from phaseline.machines.language.contact import HEARTBEAT
 from phaseline.schemas.errors import PhaselineError
+from phaseline.schemas.subjects import kind_in
 
 SLICE = 1_000
 """Events taken at once, at most."""
@@ -107,8 +108,7 @@ class Supply:
         return events
 
     def _may_be_slow(self, event: Stored) -> bool:
-        tokens = event.subject.split(".", self._place + 1)
-        return len(tokens) > self._place and tokens[self._place] in self._slow_kinds
+        return kind_in(event.subject.split(".", self._place + 3), self._place - 1) in self._slow_kinds
 
     def _is_heartbeat(self, event: Stored) -> bool:
         tokens = event.subject.split(".", self._place + 2)

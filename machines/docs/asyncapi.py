@@ -28,7 +28,8 @@ the feed of the installation. Events may have either; and they may be in binary 
 headers.
 
 **Addresses** are NATS subjects. Each part of an id is one token, in which dots, blanks, `*`, `>` and `%` are
-percent-encoded."""
+percent-encoded. The HTTP server sends an event in the name of a caller with two tokens more behind the root:
+`pl.events.c1.~.ann.node.ready.pool-a.n7`. With accounts, agents may not publish there."""
 
 
 def document(kinds: Kinds, prefix: str) -> Map:

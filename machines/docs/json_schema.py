@@ -14,6 +14,7 @@ from phaseline.machines.compiler.conditions import phases_of
 from phaseline.machines.compiler.kinds import Kind, Kinds
 from phaseline.machines.docs import wording
 from phaseline.machines.language.table import ABSENT, COMMON, MAX_TEXT, Facet, Field
+from phaseline.schemas.cloudevents import actors
 from phaseline.schemas.envelope import SCHEMA_VERSION, Event
 from phaseline.schemas.upcasting import RECORD_VERSION
 from phaseline.schemas.wire_types import LossData, MarkData, RecordMap, RejectionData, TransitionData
@@ -39,6 +40,14 @@ RECORDS: dict[str, Any] = {
 }
 VERBS = {"Transition": "transitioned", "Rejection": "rejected", "Mark": "marked", "Loss": "lost"}
 """The last word of the `type` of each sort of record."""
+ACTOR: Schema = {
+    "type": "string",
+    "minLength": 1,
+    "maxLength": actors.LONGEST,
+    "description": "Whom the HTTP server had authenticated, which sets it; it takes no event that has it. Any "
+    "publisher on NATS may set it, so it proves nothing: the actor that is proven stands in the cause of the record.",
+}
+"""The extension attribute that Phaseline itself sets."""
 NARROWED = ("Transition", "Mark")
 """The records whose data follows a kind's table."""
 
@@ -107,7 +116,8 @@ def event_data(kind: Kind, trigger: str, ref: str) -> Schema:
 
 def envelope(ref: str) -> Schema:
     """The envelope of every event. `ref`: where the schemas to which it refers stand."""
-    return _components(Event, ref)["Event"]
+    found = _components(Event, ref)["Event"]
+    return {**found, "properties": {**found["properties"], actors.ATTRIBUTE: ACTOR}}
 
 
 def _components(shape: Any, ref: str) -> dict[str, Schema]:

@@ -4,6 +4,7 @@
 |---|---|
 | `content_types` | the header that says in which format a body is |
 | `binary_mode` | events whose attributes stand in headers |
+| `actors` | the attribute that names an actor |
 | `extensions` | the attributes that CloudEvents does not define, which records keep |
 
 Does not: the envelope's own attributes and rules (`schemas.envelope`).

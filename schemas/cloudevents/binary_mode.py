@@ -20,6 +20,10 @@ _BEGIN = f"\r\n{PREFIX}".encode()
 _STRUCTURED = re.compile(rb"\r\ncontent-type:[ \t]*" + re.escape(content_types.CLOUD_EVENTS).encode())
 _OURS = f"\r\n{content_types.HEADER}: {content_types.MSGPACK_EVENT}\r\n\r\n".encode()
 """The end of the header block of events that our client sends, in structured mode."""
+TAKEN_OVER = b"\r\nNats-Stream-Source:"
+"""What the server writes into the header block of a message that a stream takes from another one, as those of edges.
+
+No publisher can write it."""
 _NAME = re.compile(r"[a-z0-9]+\Z")
 _BODY = ("data", "data_base64")
 _ESCAPED = re.compile(r"\\(.)")

@@ -47,7 +47,7 @@ class TransitionWriter:
             record.unasked, of.by, not sequences, not timers, not asked, *map(_shown, facets),
         )  # fmt: skip
         template = self._templates.get(key)
-        if template is None or of.extensions:
+        if template is None or of.extensions or of.actor:
             return self._write(key, record, index, records, as_json=as_json)
         if as_json and not codec.json_holds(entity.attributes):
             return self.body(record, index, records)
@@ -71,10 +71,10 @@ class TransitionWriter:
         return body if len(body) <= wire_codec.LARGEST_JSON else self.body(record, index, records)
 
     def _write(self, key: Key, record: Transition, index: int, records: int, *, as_json: bool) -> bytes:
-        """The body of a record that finds no template. It becomes that of the next ones, unless it has extensions."""
+        """The body of a record that finds no template. It becomes that of the next ones, if its cause is plain."""
         tables = self._versions.get(record.entity.kind, "")
         wire: Any = wire_codec.to_wire(record, index, records, self._installation, tables)
-        if not record.cause.extensions:
+        if not (record.cause.extensions or record.cause.actor):
             if len(self._templates) >= MOST:
                 self._templates.clear()
             self._templates[key] = [*_cut(wire, as_json=as_json)]

@@ -41,6 +41,7 @@ class Row(NamedTuple):
     publish: list[str]
     subscribe: list[str]
     answers: bool = False
+    never: tuple[str, ...] = ()
 
 
 FEED = ["{p}.transition.>", "{p}.rejection.>", "{p}.loss.>"]
@@ -78,7 +79,7 @@ ROWS = {
         ],
         FEED,
     ),
-    "tree": Row("publishers", ["{p}.events.{name}.>"], []),
+    "tree": Row("publishers", ["{p}.events.{name}.>"], [], never=("{p}.events.*.~.>",)),
     "reader": Row("readers", ["{p}.read.>", "{p}.status.>"], FEED),
     "watcher": Row("watchers", [], FEED),
     "edge": Row(
@@ -137,7 +138,8 @@ class Spy:
 
 def test_the_table_is_the_one_that_is_tested() -> None:
     assert {
-        role.name: Row(role.account, list(role.publish), list(role.subscribe), role.answers) for role in roles.ROLES
+        role.name: Row(role.account, list(role.publish), list(role.subscribe), role.answers, role.never)
+        for role in roles.ROLES
     } == ROWS
     exported = {found.local for account in roles.ACCOUNTS for found in AccountPlan("pl").imports(account)}
     feed = {"pl.transition.>", "pl.rejection.>", "pl.loss.>"}

@@ -10,6 +10,7 @@ from phaseline.engine.accounts import roles
     [
         ("a.b.events.c1.cluster.create", "tree of c1"),
         ("a.b.events.c1.node.ready.p.n1", "tree of c1"),
+        ("a.b.events.c1.~.ann.cluster.create", "operator"),
         ("a.b.read.DIRECT.GET.a_b-LOG", "reader"),
         ("a.b.status.c1", "reader"),
         ("$JS.API.STREAM.INFO.a_b-LOG", "reader"),

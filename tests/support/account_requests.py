@@ -52,7 +52,11 @@ INTERNAL = [
     "$JS.pl-edge-c1.API.STREAM.DELETE.pl-EDGE",
     "$SRV.INFO.phaseline",
 ]
-OTHER_TREES = ["pl.events.c2.cluster.create", "pl.events.c2.node.created.p.n1"]
+OTHER_TREES = [
+    "pl.events.c2.cluster.create", "pl.events.c2.node.created.p.n1", "pl.events.c1.~.ann.cluster.create",
+    "pl.events.c1.~.tree-c1.node.created.p.n1",
+]  # fmt: skip
+"""Those of other trees, and of the own tree in somebody's name."""
 
 EVENT = json.dumps({"specversion": "1.0", "id": "1", "source": "/x", "type": "cluster.update"}).encode()
 STREAM = {"seq": 1, "next_by_subj": ">", "batch": 3}

@@ -15,7 +15,7 @@ from starlette.requests import Request
 
 from phaseline.engine.http.access import origin
 from phaseline.engine.http.access.budgets import RATE, Budgets
-from phaseline.engine.http.access.caller import LOCAL, READ, BadRole, Caller, Role, with_roles
+from phaseline.engine.http.access.caller import LOCAL, READ, BadRole, Caller, Role, named, with_roles
 from phaseline.engine.http.access.tokens import Tokens
 from phaseline.schemas import libraries
 from phaseline.schemas.errors import BadSetting, InvalidInput, NoAnswer, PhaselineError
@@ -119,6 +119,12 @@ class Access:
         caller.check(role)
         return caller
 
+    def _apart(self, caller: Caller) -> Caller:
+        """A caller whom others name: not recorded under the name of a token, which somebody else may have."""
+        if self._tokens is None or not self._tokens.has_name(caller.name):
+            return caller
+        return replace(caller, actor="", nameless=f"a token of this server has the name {caller.name!r}")
+
     async def _with_token(self, request: Request, *, is_needed: bool) -> Caller:
         try:
             return await self._whose(token_of(request))
@@ -135,7 +141,7 @@ class Access:
         if self._tokens is not None and caller is not None:
             return replace(caller, is_known=partial(self._tokens.is_of, token, caller))
         if caller is None and self._jwts is not None and token.count(".") == 2:
-            return await self._jwts.caller(token)
+            return self._apart(await self._jwts.caller(token))
         if caller is None:
             raise InvalidInput.no_token(problem="this token is not known here")
         return caller
@@ -145,10 +151,10 @@ class Access:
         if self._header is None or request.client is None or not origin.is_address(request.client.host):
             return None
         address = ipaddress.ip_address(request.client.host)
-        named = request.headers.getlist(self._header)
-        if len(named) != 1 or not named[0] or not any(address in network for network in self._proxies):
+        users = request.headers.getlist(self._header)
+        if len(users) != 1 or not users[0] or not any(address in network for network in self._proxies):
             return None
-        return with_roles(named[0][:128], self._user_roles)
+        return self._apart(named(with_roles(_utf8(users[0]), self._user_roles)))
 
 
 def _jwts(settings: JwtSettings) -> "Jwts":
@@ -156,6 +162,14 @@ def _jwts(settings: JwtSettings) -> "Jwts":
     from phaseline.engine.http.access.jwts import Jwts  # noqa: PLC0415  # it needs the library
 
     return Jwts(settings)
+
+
+def _utf8(value: str) -> str:
+    """The text of a header, which Starlette reads as Latin-1."""
+    try:
+        return value.encode("latin-1").decode()
+    except UnicodeDecodeError:
+        return value
 
 
 def token_of(request: Request) -> str | None:

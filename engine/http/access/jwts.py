@@ -10,6 +10,7 @@ were a secret, and a token without a signature is none.
 import asyncio
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from http.client import HTTPException
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,7 +21,7 @@ import jwt
 
 from phaseline.engine import logs
 from phaseline.engine.http.access import origin
-from phaseline.engine.http.access.caller import BadRole, Caller, with_roles
+from phaseline.engine.http.access.caller import SOURCE, BadRole, Caller, named, with_roles
 from phaseline.schemas import codec
 from phaseline.schemas.errors import BadSetting, InvalidInput, NoAnswer
 
@@ -41,6 +42,7 @@ PATIENCE = 5
 """Seconds that reading the keys may take."""
 LARGEST = 1 << 20
 """The most bytes of a set of keys."""
+NAMELESS = "the token names nobody: it has neither the claim `sub` nor `client_id`"
 LONGEST = 16_384
 """The most characters of a token."""
 
@@ -163,9 +165,16 @@ def _caller(claims: Mapping[str, Any], claim: str) -> Caller:
     for part in claim.split("."):
         found = found.get(part) if isinstance(found, Mapping) else None
     words = found.split() if isinstance(found, str) else found if isinstance(found, list) else []
-    name, until = str(claims.get("sub") or claims.get("client_id") or "somebody")[:128], float(claims["exp"])
+    until, who = float(claims["exp"]) + LEEWAY, claims.get("sub") or claims.get("client_id")
+    sources = [word for word in words if isinstance(word, str) and word.startswith(SOURCE)]
     known = [word for word in words if isinstance(word, str) and _is_role(word)]
-    return with_roles(name, known, until + LEEWAY) if known else Caller(name, frozenset(), until=until + LEEWAY)
+    name = who if isinstance(who, str) else "somebody"
+    try:
+        # A limit that cannot be read must not become no limit.
+        caller = with_roles(name, [*known, *sources], until) if known else Caller(name, frozenset(), until=until)
+    except BadRole:
+        caller = Caller(name, frozenset(), until=until)
+    return named(caller) if isinstance(who, str) else replace(caller, nameless=NAMELESS)
 
 
 def _is_role(word: str) -> bool:

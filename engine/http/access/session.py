@@ -49,5 +49,5 @@ def _shown(call: Call) -> dict[str, Any]:
     caller = call.caller
     return {
         "name": caller.name if caller.roles else None, "roles": sorted(filter(None, caller.roles)),
-        "trees": sorted(caller.trees), "published": sorted(caller.published),
+        "trees": sorted(caller.trees), "published": sorted(caller.published), "sources": list(caller.sources),
     }  # fmt: skip

@@ -1,6 +1,7 @@
 """The file of tokens: for each token its SHA-256, a name, and roles. The tokens themselves are nowhere.
 
-A line is `DIGEST NAME ROLE...`; `#` begins a comment. The server notices when the file changes.
+A line is `DIGEST NAME ROLE...`, with `source:PATTERN` to limit sources; `#` begins a comment. The server notices when
+the file changes.
 Belongs here: reading the file, adding a token, whose a token is. Does not: where a request has its token (`access`).
 """
 
@@ -13,7 +14,7 @@ from hashlib import sha256
 from pathlib import Path
 
 from phaseline.engine import logs
-from phaseline.engine.http.access.caller import BadRole, Caller, with_roles
+from phaseline.engine.http.access.caller import BadRole, Caller, named, with_roles
 from phaseline.schemas.errors import BadSetting
 
 LOOK = 1.0
@@ -58,7 +59,7 @@ def _entry(words: list[str]) -> tuple[str, Caller]:
         raise BadRole(f"a line is DIGEST NAME ROLE..., and {words[0][:16]!r} is no SHA-256 in 64 lower-case digits")
     if len(words) < 3 or not _NAME.match(words[1]):
         raise BadRole("a line is DIGEST NAME ROLE..., such as `9f86d0... ci read publish:c1`")
-    return words[0], with_roles(words[1], words[2:])
+    return words[0], named(with_roles(words[1], words[2:]))
 
 
 def add(path: Path, name: str, roles: Iterable[str]) -> str:
@@ -96,6 +97,10 @@ class Tokens:
             self._looked = time.monotonic()
             self._look()
         return self._callers.get(digest_of(token))
+
+    def has_name(self, name: str) -> bool:
+        """Whether a token has this name."""
+        return any(caller.name == name for caller in self._callers.values())
 
     def is_of(self, token: str, caller: Caller) -> bool:
         """Whether a token still is that of this caller, with these roles."""

@@ -18,6 +18,8 @@ from phaseline.engine.publish.compose import EventMessage
 from phaseline.engine.publish.outcomes import Outcome
 from phaseline.engine.publish.single import Receipt
 from phaseline.machines.compiler.kinds import Kinds
+from phaseline.schemas import envelope
+from phaseline.schemas.cloudevents import actors
 from phaseline.schemas.errors import EventRefused, InvalidInput, NoAnswer, PhaselineError
 from phaseline.schemas.records import Rejection
 from phaseline.schemas.subjects import unquote
@@ -33,19 +35,33 @@ class Sender:
 
     def __init__(self, service: Service, caller: Caller, *, check: bool = True, dry: bool = False) -> None:
         """Raises `NoAnswer.still_loading` before there is an installation."""
+        self._caller = caller
         self._service, self._may = service, caller.check_try if dry else caller.check_publish
         self._installation = service.installation
         self._kinds = service.kinds if check else None
 
     def packed(self, event: Any) -> EventMessage:
-        """The message of an event; raises `EventRefused.unsendable`, `EventRefused`, `InvalidInput.not_allowed`."""
+        """The message of an event, in the name of the caller; raises `EventRefused`, `InvalidInput`."""
         if not isinstance(event, Mapping):
             raise EventRefused.unsendable(
                 reason="undecodable", message=f"an event is a map, found {type(event).__name__}"
             )
-        message = compose.pack(self._installation.subjects, event, self._kinds)
+        if actors.ATTRIBUTE in event:
+            raise InvalidInput.actor_claimed(actor=str(event[actors.ATTRIBUTE])[:64])
+        actor = self._caller.actor
+        signed = {**event, actors.ATTRIBUTE: actor} if actor else event
+        message = compose.pack(self._installation.subjects, signed, self._kinds)
         self._may(self._root(message))
-        return message
+        self._caller.check_source(message.source)
+        return self._in_name_of(actor, message) if actor else message
+
+    def _in_name_of(self, actor: str, message: EventMessage) -> EventMessage:
+        """The message under a subject by which workers know the actor. What LIVE copies keeps its subject."""
+        if any(copied.part in message.subject for copied in self._installation.kinds.copies.values()):
+            return message
+        subject = self._installation.subjects.in_name_of(actor, message.subject)
+        name = envelope.message_id(subject, message.source, message.event)
+        return message._replace(subject=subject, message_id=name)
 
     async def store(self, message: EventMessage) -> Receipt:
         """Store one event."""

@@ -13,20 +13,21 @@ from phaseline.engine.http.call import Call, HttpAnswer
 from phaseline.engine.log import log_records
 from phaseline.engine.log.log_records import Logged
 from phaseline.engine.log.watch import RecordFilter
+from phaseline.engine.publish import single
 from phaseline.schemas import codec
 from phaseline.schemas.errors import NotFound
 from phaseline.schemas.records import Rejection
 
 
 async def rejections(call: Call) -> HttpAnswer:
-    """The last rejections that fit, newest first, and how many there are by reason, kind and source."""
+    """The last rejections that fit, newest first, and how many there are by reason, kind, source and actor."""
     values, service = call.values, call.service
     view = await service.view(values["to"])
     wanted = [
         RecordFilter(kind=values["kind"], below=tree, reason=values["reason"], transitions=False, rejections=True)
         for tree in call.trees or (None,)
     ]
-    start, source = values["from"], values["source"]
+    start, source, actor = values["from"], values["source"], values["actor"]
     after = (await service.beginning(start, values["to"], view.moment)).place
     after -= start is not None and start.isdecimal()
     counts, last, total = RejectionCounts(), list[Logged](), 0
@@ -36,6 +37,8 @@ async def rejections(call: Call) -> HttpAnswer:
             async for logged in log_records.records(service.installation, filter_, after, view.moment.place):
                 # Subjects shorten long ids: what they select may belong to another tree.
                 if not one.selects(logged.record) or source not in (None, logged.record.cause.source):
+                    continue
+                if actor not in (None, logged.record.cause.actor):
                     continue
                 assert isinstance(logged.record, Rejection)
                 counts.take(logged.sequence, logged.record)
@@ -65,10 +68,13 @@ async def rejection(call: Call) -> HttpAnswer:
 
 
 async def resend(call: Call) -> HttpAnswer:
-    """Send the event of a rejection again, byte for byte."""
+    """Send the event of a rejection again, byte for byte, in the name of the caller."""
     call.charge()
     await _found(call, call.values["place"])
-    receipt = await call.service.client.resend(call.values["place"])
+    service, actor = call.service, call.caller.actor
+    receipt = await single.resend(
+        service.installation, call.values["place"], service.settings.request_timeout, actor=actor
+    )
     return HttpAnswer(receipt._asdict(), status=202)
 
 
