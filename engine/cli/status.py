@@ -17,7 +17,7 @@ from phaseline.engine.cli.styled import Text
 from phaseline.engine.client.entity_view import EntityView
 from phaseline.engine.log.when import Moment, When
 from phaseline.engine.products.emco.query import LISTS, OUTPUTS, SHAPES, STATUSES, TYPES
-from phaseline.engine.products.emco.select import AppCluster, StatusItem, StatusSelection
+from phaseline.engine.products.emco.select import AppCluster, LeftItem, StatusItem, StatusSelection
 from phaseline.engine.settings import Settings
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.compiler.labels import facet_named
@@ -149,6 +149,25 @@ class StatusTree:
         context = self._entity(self.found.context, str(self.found.name), self._successor())
         yield Text.assemble(context, "  " if stale else "", stale)
         yield from self._counts(self.found.counts(), self.found.presence(), "  ")
+        for one in self.found.previous:
+            yield from self._previous(one)
+        for left in self.found.left_behind:
+            yield self._left(left)
+
+    def _previous(self, older: StatusSelection) -> Iterator[Text]:
+        """An older context that is still under way, and what failed in it."""
+        if older.context is None:
+            return
+        entity = self._entity(older.context, f"{older.name}", ", under way beside the current one")
+        yield entity
+        yield Text.assemble("  ", render.text_of("rsync    ", "bright_black"), self._counted("rsync", older.counts()))
+        for at, one in older.failures():
+            yield render.text_of(f"    {at.app} {at.cluster} {one.name}: {one.failure}", "red")
+
+    def _left(self, left: LeftItem) -> Text:
+        shown = " ".join([left.shows["phase"], *left.shows["conditions"]])
+        where = f"{left.name}+{left.kind} of {left.app} on {left.cluster} (context {left.context})"
+        return Text.assemble(render.text_of("left behind ", "red"), render.text_of(where), f", last shown {shown}")
 
     def _successor(self) -> str:
         """The context that took over from an old one."""

@@ -12,17 +12,19 @@ from msgspec.structs import replace
 
 from phaseline.engine.core.adoption import MissingParent
 from phaseline.engine.core.advice.legal import legal_triggers
-from phaseline.engine.core.advice.way_out import way_out
+from phaseline.engine.core.advice.way_out import in_the_way, way_out
 from phaseline.engine.core.fast_path import with_sequence
 from phaseline.engine.core.intake import Arrival
 from phaseline.engine.core.transitions import Decision
 from phaseline.engine.core.tree import Tree
 from phaseline.machines.compiler.kinds import Kind
-from phaseline.machines.language.predicates import Predicate, SaysWhyNot
+from phaseline.machines.language.predicates import AllBelow, Predicate, SaysWhyNot
 from phaseline.machines.language.table import MAX_TEXT
 from phaseline.schemas import codec
 from phaseline.schemas.records import NONE, Entity, FacetState, Mark, Reason, Record, Rejection, State, facets_of
 
+NAMED = 3
+"""The most entities below that a message names. It gives the number of the others."""
 MOST_ATTRIBUTES = 700_000
 """The most bytes of an entity's attributes. Beside them, a record holds the sequences of 64 sources, and texts.
 
@@ -57,8 +59,16 @@ def _unmet(tree: Tree, arrival: Arrival, guard: Predicate) -> str:
     """`the cluster is Stopped [Balance], create needs Running or Updating`."""
     if _says_why_not(type(guard)):
         found, wanted = cast("SaysWhyNot", guard).unmet(tree, arrival.id)
-        return f"{found}, {arrival.trigger} needs {wanted}"
+        named = f" ({_in_the_way(tree, arrival, guard)})" if isinstance(guard, AllBelow) and not guard.some else ""
+        return f"{found}{named}, {arrival.trigger} needs {wanted}"
     return f"{arrival.trigger} needs that {guard.text()}"
+
+
+def _in_the_way(tree: Tree, arrival: Arrival, guard: AllBelow) -> str:
+    """`r/1/a/c/x+Pod, ... and 4 more`: the entities below that a guard does not want so."""
+    found = in_the_way(tree, arrival.kind, arrival.id, guard)
+    more = f" and {len(found) - NAMED} more" if len(found) > NAMED else ""
+    return f"{', '.join(found[:NAMED])}{more}"
 
 
 @lru_cache(maxsize=1024)

@@ -25,6 +25,7 @@ from phaseline.machines.language.table import (
     OWNER_GONE,
     REPORTED,
     SAME,
+    At,
     Cascade,
     Facet,
     Field,
@@ -357,6 +358,13 @@ def _sources(row: Row, phases: tuple[str, ...], pairs: Pairs) -> Iterator[str]:
             yield f"condition {condition} in its source has no label{near}: add a label, or correct the name"
 
 
+def _ends_all(facet: Facet, phases: tuple[str, ...]) -> bool:
+    """Whether rows end whatever lives below what is deleted. Rows before them may keep something of some of it."""
+    plain = (row for row in facet.rows if row.trigger == OWNER_GONE and not row.when)
+    starts = (at for row in plain for source in row.source for at in starts_of(source, phases))
+    return {at.phase for at in starts if at == At(at.phase)} >= set(phases) - {ABSENT, DELETED}
+
+
 def _row(facet: Facet, row: Row, phases: tuple[str, ...], pairs: Pairs) -> Iterator[str]:
     conditions = {condition for _, condition in pairs}
     timed = {timeout.trigger for timeout in facet.timeouts}
@@ -364,7 +372,7 @@ def _row(facet: Facet, row: Row, phases: tuple[str, ...], pairs: Pairs) -> Itera
         yield f"it leads to {row.to}, which is unknown{meant(row.to, phases)}: add a label for it, or correct the name"
     elif row.to not in (SAME, FROM_DATA, DELETED, ABSENT) and not row.condition and _needs_condition(facet, row.to):
         yield f"it leads to {row.to}, which has several conditions: choose one with condition="
-    if row.trigger == OWNER_GONE and (row.to != DELETED or row.source != (LIVE,) or row.given or row.when):
+    if row.trigger == OWNER_GONE and (row.to != DELETED or row.given or not _ends_all(facet, phases)):
         yield f"nothing lives below what is deleted: write Row((LIVE,), {OWNER_GONE!r}, DELETED), or leave the row out"
     if row.to == ABSENT:
         yield f"it leads to {ABSENT}, but an entity that was known stays known: write {DELETED}"

@@ -187,7 +187,7 @@ class Kind:
             name for name in (REPORTED, UNREQUESTED, SNAPSHOT) if SEEN_FIELD in table.fields.get(name, ())
         )
         observed = [row for row in table.facets[0].rows if self.roles[row.trigger] == "observation"]
-        self.ending = frozenset(row.trigger for row in observed if row.to == DELETED and row.trigger != REPORTED)
+        self.ending = frozenset(relations.ending(observed))
         self.naming = frozenset(row.trigger for row in observed if row.to == FROM_DATA)
         judges = REPORTED in self.reports
         self.judge = Judge(completed_table, self.machines, lambda: self.bases[0]) if judges else None

@@ -4,7 +4,7 @@ Belongs here: what a kind's compiled form keeps of other kinds, read from all ta
 (`kinds`), mistakes between kinds (`check_kinds`).
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 import msgspec
@@ -13,7 +13,7 @@ from phaseline.machines.compiler import check_kinds
 from phaseline.machines.compiler.conditions import phases_of
 from phaseline.machines.language.deadlines import DEADLINE
 from phaseline.machines.language.predicates import IN, OUT, Above, AllBelow, AnyBelow, AttributeIs, or_list
-from phaseline.machines.language.table import ABSENT, DELETED, OWNER_GONE, Table
+from phaseline.machines.language.table import ABSENT, DELETED, OWNER_GONE, REPORTED, Row, Table
 from phaseline.schemas.records import State
 
 
@@ -147,3 +147,15 @@ def what_fires(table: Table, trigger: str, tables: Mapping[str, Table]) -> str:
 def may_stay_unknown(table: Table) -> bool:
     """Whether entities may live below an unknown one of this kind, because adopting it leaves it Absent."""
     return table.known_by != "itself" and all(facet.adopted.phase == ABSENT for facet in table.facets)
+
+
+def ending(observed: Sequence[Row]) -> Iterator[str]:
+    """The observations, beside reports, that say that an entity is gone. observed: rows of the first facet.
+
+    All their rows lead to Deleted, or one says so of what is Deleted already.
+    """
+    for trigger in {row.trigger for row in observed} - {REPORTED}:
+        rows = [row for row in observed if row.trigger == trigger]
+        said = any(row.source == (DELETED,) and row.to == DELETED for row in rows)
+        if said or all(row.to == DELETED for row in rows):
+            yield trigger

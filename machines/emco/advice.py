@@ -19,6 +19,7 @@ APP_CLUSTER = advice(
 RSYNC_RESOURCE = advice(
     ("Failed",                        "Correct the manifest or the rights that the message names, then apply again.",  "修正消息中指出的清单或权限，然后重新应用。"),
     ("Unknown",                       "Wait for a report of the cluster; look at its monitor if none comes.",          "等待该集群上报；若无上报，检查其监控代理。"),
+    ("Present [Remains]",             "rsync said that it was deleted, and its cluster lists it: remove it there.",     "rsync 已报告删除，但集群仍列出该资源：请在集群上清理。"),
     ("NotPresent",                    "Look at who removed it on the cluster; update or instantiate to bring it back.", "查明集群上是谁将其移除；更新或实例化可使其恢复。"),
 )
 # fmt: on

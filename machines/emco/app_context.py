@@ -5,13 +5,23 @@ Belongs here: its table. Does not: the resources (`rsync_resource`).
 
 from phaseline.machines.emco import rsync_resource as rsync
 from phaseline.machines.emco.advice import APP_CONTEXT as ADVICE
-from phaseline.machines.emco.between_contexts import TAKEN_OVER_BY, left_behind, note_successor, resource_of_current
+from phaseline.machines.emco.between_contexts import (
+    RECLAIMS,
+    TAKEN_OVER_BY,
+    Replaced,
+    left_behind,
+    note_plain,
+    note_reclaim,
+    note_successor,
+    resource_of_current,
+)
 from phaseline.machines.language import deadlines
 from phaseline.machines.language.advice import advised
 from phaseline.machines.language.predicates import AllBelow, AnyBelow
 from phaseline.machines.language.table import (
     ABSENT,
     DELETED,
+    FROM_DATA,
     LIVE,
     SAME,
     STALLED,
@@ -37,6 +47,8 @@ UPDATING, UPDATED, UPDATE_FAILED = "Updating", "Updated", "UpdateFailed"
 STOPPED = "Stopped"
 REPLACEABLE = (INSTANTIATED, INSTANTIATE_FAILED)
 """The states in which another context may take over. A failed rollout is so repaired by an update."""
+UNDER_WAY = (*REPLACEABLE, INSTANTIATING)
+"""The states in which an earlier context may take over again, by a rollback."""
 DEADLINE = (deadlines.DEADLINE,)
 HOUR = 3600.0
 
@@ -62,6 +74,7 @@ APP_CONTEXT = Table(
     attributes=(
         Field(deadlines.DEADLINE, float, "the seconds that instantiating, stopping that, terminating and updating may take, if not as its resource says or an hour; 0 for no limit"),
         Field(TAKEN_OVER_BY,      str,   "the app_context that took over from it when it was last updated"),
+        Field(RECLAIMS,           bool,  "whether it was asked back while its resources were going: what has not answered is Pending"),
     ),
     fields={"update": (Field("to", str, "the app_context that replaces it", required=True),)},
     facets=(Facet(
@@ -97,13 +110,16 @@ APP_CONTEXT = Table(
         rows=(
             #   from                                                                             trigger                  to
             Row((ABSENT, DELETED),                                                               "create",                CREATED, assigns=DEADLINE),
-            Row(unless_stopped(CREATED, INSTANTIATING, INSTANTIATED, INSTANTIATE_FAILED),        "instantiate",           INSTANTIATE, assigns=DEADLINE),
+            Row((ABSENT,),                                                                       "adopt",                 FROM_DATA, assigns=DEADLINE),
+            Row(unless_stopped(CREATED, INSTANTIATING, INSTANTIATED, INSTANTIATE_FAILED),        "instantiate",           INSTANTIATE, assigns=DEADLINE, computes=note_plain),
             Row(unless_stopped(INSTANTIATING),                                                   "terminate",             PRE_TERMINATE, assigns=DEADLINE),
             Row(unless_stopped(INSTANTIATED, INSTANTIATE_FAILED, TERMINATING, TERMINATE_FAILED,
                                UPDATING, UPDATED, UPDATE_FAILED),                                "terminate",             TERMINATE, assigns=DEADLINE),
             Row(unless_stopped(PRE_TERMINATE),                                                   "terminate",             SAME, assigns=DEADLINE),
             Row(unless_stopped(*REPLACEABLE),                                                    "update",                UPDATE, assigns=DEADLINE, computes=note_successor),
-            Row(unless_stopped(CREATED, UPDATED),                                                "update_from",           INSTANTIATE, assigns=DEADLINE),
+            Row(unless_stopped(INSTANTIATING),                                                   "update",                UPDATE, assigns=DEADLINE, computes=note_successor, when=(Replaced(),)),
+            Row(unless_stopped(CREATED, UPDATED),                                                "update_from",           INSTANTIATE, assigns=DEADLINE, computes=note_plain),
+            Row(unless_stopped(UPDATING, UPDATE_FAILED),                                         "update_from",           INSTANTIATE, assigns=DEADLINE, computes=note_reclaim),
             Row((LIVE,),                                                                         "stop",                  SAME, sets=STOPPED),
             Row((LIVE,),                                                                         "resume",                SAME, clears=(STOPPED,)),
             Row((PRE_TERMINATE,),                                                                "instantiation_stopped", TERMINATE),

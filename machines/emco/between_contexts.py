@@ -17,7 +17,7 @@ OWNED = ("Applied", "Retrying", "Failed")
 """The states in which an rsync resource may be in a cluster. Pending counts too, once it was asked for."""
 UNDER_WAY = ("Instantiating", "PreTerminate", "Terminating", "Updating")
 """The states of a context in which rsync has work to do."""
-TAKEN_OVER_BY, HANDED_OVER_TO = "taken_over_by", "handed_over_to"
+TAKEN_OVER_BY, HANDED_OVER_TO, RECLAIMS = "taken_over_by", "handed_over_to", "reclaims"
 
 
 # ---- an update: what the new context has too is handed over to it, the rest is deleted
@@ -30,6 +30,34 @@ def note_successor(attributes: Attributes, event: RuleEvent) -> Attributes | Ref
     if not name or "/" in name:
         return Refusal(f"data.to must be the last part of an app_context's id, found {name!r}", invalid=True)
     return {**attributes, TAKEN_OVER_BY: name}
+
+
+@rule("emco.note_reclaim", revision=1)
+def note_reclaim(attributes: Attributes, _: RuleEvent) -> Attributes:
+    """Notes that the context takes back what it told to go."""
+    return {**attributes, RECLAIMS: True}
+
+
+@rule("emco.note_plain", revision=1)
+def note_plain(attributes: Attributes, _: RuleEvent) -> Attributes:
+    """Notes that nothing of the context was told to go."""
+    return {name: value for name, value in attributes.items() if name != RECLAIMS}
+
+
+@rule("emco.replaced", revision=1)
+@dataclass(frozen=True, slots=True)
+class Replaced:
+    """The resource above has another current context. For guards only."""
+
+    def holds(self, scene: Scene, entity_id: str) -> bool:
+        """False as long as the resource above names no context."""
+        root, _, name = entity_id.partition("/")
+        found = scene.above(root, "emco_resource")
+        return found is not None and found.attributes.get("context") not in (None, name)
+
+    def text(self) -> str:
+        """`the resource above has another current context`."""
+        return "the resource above has another current context"
 
 
 @rule("emco.left_behind", revision=2)

@@ -3,7 +3,7 @@
 Belongs here: its table, and its revisions. Does not: the progress of an action (`app_context`).
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from phaseline.machines.emco import app_context as context
@@ -11,11 +11,13 @@ from phaseline.machines.emco import rsync_resource as rsync
 from phaseline.machines.emco.between_contexts import UNDER_WAY as WORKING
 from phaseline.machines.emco.between_contexts import to_resume, to_terminate
 from phaseline.machines.language.deadlines import DEADLINE
+from phaseline.machines.language.endings import ABANDON
 from phaseline.machines.language.predicates import AllBelow, AnyBelow, AttributeIs, Child
 from phaseline.machines.language.rules import rule
 from phaseline.machines.language.table import (
     ABSENT,
     DELETED,
+    FROM_DATA,
     Cascade,
     Facet,
     FanOut,
@@ -36,15 +38,18 @@ GROUP = (AttributeIs("emco_resource", "type", TYPES[0]),)
 OTHERS = (AttributeIs("emco_resource", "type", TYPES[1:]),)
 UNDER_WAY = (Child("emco_resource", "app_context", "context", WORKING),)
 REPLACEABLE = Child("emco_resource", "app_context", "context", context.REPLACEABLE)
+GOING_ON = Child("emco_resource", "app_context", "context", context.UNDER_WAY)
 NOT_DELETED = (AnyBelow("emco_resource", "app_context", (context.TERMINATE_FAILED, context.UPDATE_FAILED)),)
 SETTLED = (
     context.CREATED, context.INSTANTIATED, context.INSTANTIATE_FAILED, context.TERMINATED, context.TERMINATE_FAILED,
     context.UPDATED, context.UPDATE_FAILED,
 )  # fmt: skip
 # No context, current or old, owns a resource that may be in a cluster. One that is Pending may be there, too, once its
-# context was asked for anything: then the context is under way.
+# context was asked for anything: then the context is under way. What a cluster listed before rsync said Terminated does
+# not count: it lists that until its next report.
 NOTHING_LEFT = (
     AllBelow("emco_resource", "rsync_resource", (rsync.PENDING, rsync.TERMINATED)),
+    AllBelow("emco_resource", "rsync_resource", (rsync.NOT_PRESENT, rsync.UNKNOWN), facet=1, has=rsync.REMAINS),
     AllBelow("emco_resource", "app_context", SETTLED),
 )
 HEADER = ("type", "project", "composite_app", "composite_app_version", "composite_profile")
@@ -55,14 +60,14 @@ KEPT = 256
 Attributes = Mapping[str, Any]
 
 
-@rule("emco.begin", revision=1)
+@rule("emco.begin", revision=2)
 def begin(attributes: Attributes, event: RuleEvent) -> Attributes | Refusal:
     """Adds a revision with the context that the event names, which ResourceBundleStates name from then on."""
     found = new_revision(attributes, event)
     return found if isinstance(found, Refusal) else {**found, "status_context": event.data["context"]}
 
 
-@rule("emco.new_revision", revision=2)
+@rule("emco.new_revision", revision=3)
 def new_revision(attributes: Attributes, event: RuleEvent) -> Attributes | Refusal:
     """Adds a revision with the context that the event names."""
     name = event.data["context"]
@@ -71,10 +76,10 @@ def new_revision(attributes: Attributes, event: RuleEvent) -> Attributes | Refus
     return _revised(attributes, name)
 
 
-@rule("emco.roll_back", revision=2)
+@rule("emco.roll_back", revision=3)
 def roll_back(attributes: Attributes, event: RuleEvent) -> Attributes | Refusal:
     """Adds a revision with the context of an earlier one."""
-    revision, contexts, last = event.data["revision"], attributes.get("contexts", ()), attributes.get("revision", 0)
+    revision, contexts, last = event.data["revision"], _contexts(attributes), _last(attributes)
     oldest = last - len(contexts) + 1
     if not oldest <= revision <= last:
         return Refusal(f"rollback needs a revision that is known: {revision} is not, there are {oldest} to {last}")
@@ -83,13 +88,24 @@ def roll_back(attributes: Attributes, event: RuleEvent) -> Attributes | Refusal:
 
 def known_revisions(attributes: Attributes) -> range:
     """The revisions that can be rolled back to, the newest first."""
-    last = attributes.get("revision", 0)
-    return range(last, last - len(attributes.get("contexts", ())), -1)
+    last = _last(attributes)
+    return range(last, last - len(_contexts(attributes)), -1)
+
+
+def _contexts(attributes: Attributes) -> Sequence[str]:
+    """The contexts of the last revisions. One that was adopted names its current context alone."""
+    named = attributes.get("context")
+    found: Sequence[str] = attributes.get("contexts") or (() if named is None else (named,))
+    return found
+
+
+def _last(attributes: Attributes) -> int:
+    return int(attributes.get("revision", 0 if attributes.get("context") is None else 1))
 
 
 def _revised(attributes: Attributes, name: str) -> Attributes:
-    contexts = [*attributes.get("contexts", ()), name][-KEPT:]
-    found = {**attributes, "revision": attributes.get("revision", 0) + 1, "context": name, "contexts": contexts}
+    contexts = [*_contexts(attributes), name][-KEPT:]
+    found = {**attributes, "revision": _last(attributes) + 1, "context": name, "contexts": contexts}
     if (previous := attributes.get("context")) not in (None, name):
         found["previous"] = previous
     return found
@@ -121,6 +137,7 @@ EMCO_RESOURCE = Table(
         "apply":       (Field("context",  str, "the app_context to instantiate", required=True),),
         "update":      (Field("context",  str, "the app_context to change to", required=True),),
         "rollback":    (Field("revision", int, "the revision to go back to", required=True, known=known_revisions),),
+        "delete":      (Field(ABANDON,    bool, "give up what may still be in clusters: it counts as Deleted, and is left behind"),),
     },
     facets=(Facet(
         name="phase",
@@ -139,11 +156,12 @@ EMCO_RESOURCE = Table(
         rows=(
             #   from                                                 trigger        to
             Row((ABSENT, DELETED),                                   "create",      CREATED,      assigns=(*HEADER, DEADLINE)),
+            Row((ABSENT,),                                           "adopt",       FROM_DATA,    assigns=(*HEADER, DEADLINE, "context", "revision")),
             Row((CREATED, APPROVED, TERMINATED),                     "approve",     APPROVED,     when=GROUP),
             Row((APPROVED, TERMINATED, TERMINATE_STOPPED),           "instantiate", INSTANTIATED, when=GROUP,  assigns=TIMED, computes=begin),
             Row((CREATED, APPLIED, TERMINATED, TERMINATE_STOPPED),   "apply",       APPLIED,      when=OTHERS, assigns=TIMED, computes=begin),
             Row((INSTANTIATED, INSTANTIATE_STOPPED),                 "update",      INSTANTIATED, when=(*GROUP, REPLACEABLE), assigns=TIMED, computes=new_revision),
-            Row((INSTANTIATED, INSTANTIATE_STOPPED),                 "rollback",    INSTANTIATED, when=(*GROUP, REPLACEABLE), assigns=TIMED, computes=roll_back),
+            Row((INSTANTIATED, INSTANTIATE_STOPPED),                 "rollback",    INSTANTIATED, when=(*GROUP, GOING_ON), assigns=TIMED, computes=roll_back),
             Row((INSTANTIATED, APPLIED, INSTANTIATE_STOPPED),        "terminate",   TERMINATED,   assigns=TIMED),
             Row((TERMINATED,),                                       "terminate",   TERMINATED,   when=NOT_DELETED, assigns=TIMED),
             Row((INSTANTIATED, APPLIED),                             "stop",        INSTANTIATE_STOPPED, when=UNDER_WAY),
@@ -151,7 +169,9 @@ EMCO_RESOURCE = Table(
             Row((INSTANTIATE_STOPPED,),                              "resumed",     INSTANTIATED, when=GROUP),
             Row((INSTANTIATE_STOPPED,),                              "resumed",     APPLIED,      when=OTHERS),
             Row((TERMINATE_STOPPED,),                                "resumed",     TERMINATED),
-            Row((CREATED, APPROVED, TERMINATED, TERMINATE_STOPPED),  "delete",      DELETED,      when=NOTHING_LEFT),
+            *(Row((CREATED, APPROVED, TERMINATED, TERMINATE_STOPPED), "delete",     DELETED,      when=NOTHING_LEFT, given={ABANDON: no})
+              for no in (None, False)),
+            Row((CREATED, APPROVED, TERMINATED, TERMINATE_STOPPED),  "delete",      DELETED,      given={ABANDON: True}),
         ),
     ),),
     cascades=(

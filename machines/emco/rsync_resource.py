@@ -4,28 +4,38 @@ Belongs here: its table. Does not: reports (`bundle_state`).
 """
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from phaseline.machines.emco.advice import RSYNC_RESOURCE as ADVICE
 from phaseline.machines.emco.app_cluster import UNREACHABLE
-from phaseline.machines.emco.between_contexts import HANDED_OVER_TO, HandedOver, stopping_context, take_back
+from phaseline.machines.emco.between_contexts import (
+    HANDED_OVER_TO,
+    RECLAIMS,
+    HandedOver,
+    stopping_context,
+    take_back,
+)
 from phaseline.machines.emco.bundle_state import ASSESSED, HEALTHS, HealthIs, PresenceIs
 from phaseline.machines.kubernetes.health_labels import HEALTHS as HEALTH_LABELS
 from phaseline.machines.kubernetes.health_labels import UNRULED
 from phaseline.machines.kubernetes.profiles import HEALTHY, NOT_ASSESSED
 from phaseline.machines.language.advice import advised
+from phaseline.machines.language.endings import SHOWS, Shown
 from phaseline.machines.language.fields import reason_and_message
-from phaseline.machines.language.predicates import Above
+from phaseline.machines.language.predicates import Above, AttributeIs, Scene
 from phaseline.machines.language.rules import rule
 from phaseline.machines.language.table import (
     ABSENT,
     DELETED,
     LIVE,
     SAME,
+    At,
     Cascade,
     Facet,
     Field,
     Label,
+    Live,
     Row,
     RuleEvent,
     Table,
@@ -37,6 +47,8 @@ PENDING, APPLIED, FAILED, RETRYING, TERMINATED = "Pending", "Applied", "Failed",
 GONE = {"phase": DELETED}
 """The data of a report, or of an item that a snapshot does not list: rsync does not hold the resource."""
 UNKNOWN, NOT_PRESENT, PRESENT = "Unknown", "NotPresent", "Present"
+REMAINS = "Remains"
+"""The condition of what a cluster lists in a report that came after rsync said Terminated."""
 INSTANTIATE, TERMINATE, UPDATE = "Instantiate", "Terminate", "Update"
 """Bases of the app_context."""
 CREATED, INSTANTIATED = "Created", "Instantiated"
@@ -53,6 +65,9 @@ TERMINATING = Above("app_context", (TERMINATE,), base=True)
 NOT_GOING = (Above("app_context", (CREATED, INSTANTIATE), base=True),)
 BACK = (HandedOver(),)
 AWAY = Above("app_cluster", (UNREACHABLE,))
+TOLD_TO_GO = (AttributeIs("app_context", RECLAIMS, True),)
+IS_TERMINATED = (Above("rsync_resource", (TERMINATED,), base=True),)
+IS_LISTED = (Above("rsync_resource", (PRESENT,), facet=1, base=True),)
 
 
 @rule("emco.note_added", revision=1)
@@ -65,6 +80,36 @@ def note_added(attributes: Mapping[str, Any], event: RuleEvent) -> Mapping[str, 
 def note_failure(attributes: Mapping[str, Any], event: RuleEvent) -> Mapping[str, Any]:
     """Notes the event's reason and message."""
     return {**attributes, "failure": reason_and_message(event)}
+
+
+@rule("emco.remains", revision=1)
+@dataclass(frozen=True, slots=True)
+class Remains:
+    """The cluster of the rsync resource listed it after rsync said Terminated. For guards only."""
+
+    def holds(self, scene: Scene, entity_id: str) -> bool:
+        """Look at the condition."""
+        found = scene.above(entity_id, "rsync_resource")
+        return found is not None and REMAINS in found.facets[1].base.conditions
+
+    def text(self) -> str:
+        """`its cluster listed it after rsync said Terminated`."""
+        return "its cluster listed it after rsync said Terminated"
+
+
+@rule("emco.keep_shown", revision=1)
+@dataclass(frozen=True, slots=True)
+class KeepShown:
+    """Keeps in which phase a resource was when what is above it ended, because it may still be in its cluster.
+
+    phase: that phase.
+    """
+
+    phase: str
+
+    def __call__(self, attributes: Mapping[str, Any], event: RuleEvent) -> Mapping[str, Any]:
+        """The attributes of the resource that is left behind."""
+        return {**attributes, SHOWS: Shown(self.phase, (), event.sequence, event.time).as_map()}
 
 
 # fmt: off
@@ -112,12 +157,23 @@ RSYNC_RESOURCE = Table(
                 Row((APPLIED,),                     "retrying",    RETRYING,   when=TAKING_DOWN),
                 Row((LIVE,),                        "terminated",  TERMINATED, when=DELETING),
                 Row((LIVE,),                        "deleted",     TERMINATED, when=DELETING),
+                Row((APPLIED, RETRYING),            "terminated",  PENDING,    when=NOT_GOING),
+                Row((APPLIED, RETRYING),            "deleted",     PENDING,    when=NOT_GOING),
+                Row((PENDING, FAILED, TERMINATED),  "terminated",  SAME,       when=NOT_GOING),
+                Row((PENDING, FAILED, TERMINATED),  "deleted",     SAME,       when=NOT_GOING),
+                Row((DELETED,),                     "terminated",  DELETED),
+                Row((DELETED,),                     "deleted",     DELETED),
                 Row((FAILED, RETRYING, TERMINATED), "instantiate", PENDING),
+                Row((APPLIED,),                     "instantiate", PENDING,    when=TOLD_TO_GO),
                 Row((DELETED,),                     "instantiate", PENDING,    when=BACK, computes=take_back),
                 Row((FAILED, RETRYING),             "terminate",   PENDING),
                 Row((RETRYING,),                    "reached",     PENDING),
                 Row((LIVE,),                        "hand_over",   DELETED,    assigns=(HANDED_OVER_TO,)),
-                Row((LIVE,),                        "owner_gone",  DELETED),
+                Row((APPLIED,),                     "owner_gone",  DELETED,    computes=KeepShown(APPLIED)),
+                *(Row((phase,),                     "owner_gone",  DELETED,    computes=KeepShown(phase), when=IS_LISTED)
+                  for phase in (PENDING, FAILED, RETRYING)),
+                Row((TERMINATED,),                  "owner_gone",  DELETED,    computes=KeepShown(TERMINATED), when=(Remains(),)),
+                Row((Live(but=(APPLIED,)),),        "owner_gone",  DELETED),
                 Row((LIVE,),                        "reported",    TERMINATED, when=DELETING, given=GONE),
                 Row((APPLIED,),                     "reported",    PENDING,    when=NOT_GOING, given=GONE),
                 Row((LIVE,),                        "reported",    SAME,       when=NOT_GOING, given=GONE),
@@ -139,6 +195,7 @@ RSYNC_RESOURCE = Table(
                 Label(UNKNOWN,     None, "Unknown",     {"zh": "未知"}),
                 Label(NOT_PRESENT, None, "Not present", {"zh": "不存在"}, state_class="bad"),
                 Label(PRESENT,     None, "Present",     {"zh": "存在"}),
+                Label(PRESENT,     REMAINS, "Present (after it was terminated)", {"zh": "存在（终止后仍在）"}, state_class="bad"),
             )),
             rows=(
                 #   from              trigger          to
@@ -148,6 +205,9 @@ RSYNC_RESOURCE = Table(
                 Row((DELETED,),        "instantiate",   PRESENT,     when=(*BACK, PresenceIs(PRESENT))),
                 Row((DELETED,),        "instantiate",   NOT_PRESENT, when=(*BACK, PresenceIs(NOT_PRESENT))),
                 Row((DELETED,),        "instantiate",   UNKNOWN,     when=BACK),
+                Row((At(PRESENT, has=REMAINS),), "add",         PRESENT, when=NOT_GOING),
+                Row((At(PRESENT, has=REMAINS),), "instantiate", PRESENT),
+                Row((LIVE,),           "present",       PRESENT,     condition=REMAINS, when=IS_TERMINATED),
                 Row((LIVE,),           "present",       PRESENT),
                 Row((LIVE,),           "not_present",   NOT_PRESENT),
                 Row((LIVE,),           "not_supported", UNKNOWN),

@@ -187,7 +187,8 @@ def test_a_context_that_is_unknown_is_no_context() -> None:
     assert life.refused("app_cluster", "bundle_state", cluster(), status={}).reason == "unknown_parent"
     assert life.refused("app_context", "create", "elsewhere/c1").message == (
         "app_context elsewhere/c1 is Absent: the emco_resource elsewhere is unknown, create needs it alive; "
-        "way out: create at emco_resource elsewhere"
+        "way out: create at emco_resource elsewhere; or if it is there: reported at emco_resource elsewhere with the "
+        "state you see"
     )
 
 

@@ -184,7 +184,8 @@ def expected(phase: str, whose: str, current: str | None, trigger: str, named: s
                 return None
             if trigger == "delete" and current not in (None, "Created", "Terminated", "Updated"):
                 return None  # the current context owns what may be in a cluster
-            if trigger in ("update", "rollback") and current not in ("Instantiated", "InstantiateFailed"):
+            under_way = ("Instantiating",) if trigger == "rollback" else ()
+            if trigger in ("update", "rollback") and current not in ("Instantiated", "InstantiateFailed", *under_way):
                 return None
             fresh = {"instantiate": ("Created", "Instantiating", "Instantiated", "InstantiateFailed")}
             takes = fresh.get({"apply": "instantiate"}.get(trigger, trigger), ("Created", "Updated"))

@@ -16,6 +16,7 @@ CONTEXT_ROWS = (
     ("terminate",             "PreTerminate",                                                                     "same",         None),
     ("update",                "Instantiated InstantiateFailed",                                                   "Update",       "terminate"),
     ("update_from",           "Created Updated",                                                                  "Instantiate",  "instantiate"),
+    ("update_from",           "Updating UpdateFailed",                                                            "Instantiate",  "reclaim"),
     ("stop",                  LIVE,                                                                               "same",         None),
     ("resume",                LIVE,                                                                               "same",         None),
     ("instantiation_stopped", "PreTerminate",                                                                     "Terminate",    "terminate"),
@@ -30,7 +31,11 @@ RESOURCE_ROWS = (
     ("retrying",    "Applied",                    "its context is asked Terminate Update",       "Retrying"),
     ("terminated",  LIVE,                         "its context is asked Terminate PreTerminate Update", "Terminated"),
     ("deleted",     LIVE,                         "its context is asked Terminate PreTerminate Update", "Terminated"),
+    *((trigger,     start,                        "its context is asked Created Instantiate",    becomes)
+      for trigger in ("terminated", "deleted")
+      for start, becomes in (("Applied Retrying", "Pending"), ("Pending", "Pending"), ("Failed", "Failed"), ("Terminated", "Terminated"))),
     ("instantiate", "Failed Retrying Terminated HandedOver", None,                               "Pending"),
+    ("reclaim",     "Applied Failed Retrying Terminated HandedOver", None,                       "Pending"),
     ("terminate",   "Failed Retrying",            None,                                          "Pending"),
     ("hand_over",   "Pending Applied Failed Retrying Terminated", None,                          "HandedOver"),
     ("reached",     "Retrying",                   None,                                          "Pending"),
@@ -131,6 +136,8 @@ def say_resource(world: World, trigger: str) -> World | str:
                     after, base="Terminate", resources=tuple(_told(one, "terminate") for one in after.resources)
                 )
             return after
+    if first == "HandedOver" and trigger in ("terminated", "deleted"):
+        return "so"
     guarded = [row for row in RESOURCE_ROWS if row[0] == trigger and _starts(first, row[1])]
     is_so = any(row[0] == trigger and row[3] == first for row in RESOURCE_ROWS)
     return "so" if is_so and not guarded and trigger != "add" else "refused"

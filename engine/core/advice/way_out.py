@@ -20,7 +20,7 @@ from phaseline.engine.core.timers import timeout_of
 from phaseline.engine.core.tree import Tree
 from phaseline.machines.compiler.kinds import Kind
 from phaseline.machines.compiler.machine import FacetMachine
-from phaseline.machines.language.predicates import Above, AttributeIs, Predicate, or_list
+from phaseline.machines.language.predicates import Above, AllBelow, AttributeIs, Predicate, counts, or_list
 from phaseline.machines.language.table import ABSENT, DELETED, FROM_DATA, REPORTED, SAME, STALLED
 from phaseline.schemas.records import NONE, Entity, State, timestamp
 from phaseline.schemas.subjects import ancestor_id
@@ -80,7 +80,8 @@ def turns(
         at = replace(arrival, kind=above, id=above_id)
         yield from _births(tree, at, legal_triggers(tree, at), depth)
     elif guard is not None:
-        yield from _past_guard(tree, arrival, guard, depth)
+        found = [*_past_guard(tree, arrival, guard, depth)]
+        yield from (*found, *_opted(tree, kind, arrival, is_other=bool(found)))
     elif kind.roles[arrival.trigger] == "intent":
         yield from _own_way(tree, kind, arrival, depth)
     else:
@@ -139,8 +140,35 @@ def _births(tree: Tree, at: Arrival, legal: Sequence[str], depth: int) -> Iterat
         yield _seen(kind, at.id, is_other=bool(found))
 
 
+def _opted(tree: Tree, kind: Kind, arrival: Arrival, *, is_other: bool) -> Iterator[Turn]:
+    """With which field of its data that says yes the trigger is legal now."""
+    entity = tree.get(kind.name, arrival.id)
+    facets = kind.unborn if entity is None else entity.facets
+    fields = {name for facet in kind.table.facets for row in facet.rows if row.trigger == arrival.trigger
+              for name, value in row.given.items() if value is True}  # fmt: skip
+    for name in sorted(fields - arrival.data.keys()):
+        if kind.select(arrival.trigger, facets, tree, arrival.id, {**arrival.data, name: True}).steps:
+            how = f"{arrival.trigger} at {kind.name} {arrival.id} with {name} true"
+            yield Turn((), kind.name, arrival.id, how, is_other)
+
+
+def in_the_way(tree: Tree, kind: str, entity_id: str, guard: AllBelow) -> list[str]:
+    """The sorted ids of the entities below that a guard does not want in their phase."""
+    known, phases = tree.entities[guard.kind], (*guard.phases, ABSENT, DELETED)
+    return sorted(
+        one
+        for one in tree.descendants(kind, entity_id, guard.kind)
+        if (found := known[one].facets[guard.facet].state).phase not in phases and counts(guard, found.conditions)
+    )
+
+
 def _past_guard(tree: Tree, arrival: Arrival, guard: Predicate, depth: int) -> Iterator[Turn]:
-    """What makes a guard hold: the ancestor reaches a phase, or gets an attribute."""
+    """What makes a guard hold: the ancestor reaches a phase or gets an attribute, or what is below is seen to be gone."""
+    if isinstance(guard, AllBelow) and not guard.some and tree.kinds[guard.kind].judge is not None:
+        for one in in_the_way(tree, arrival.kind, arrival.id, guard)[:1]:
+            how = f"if it is gone: {REPORTED} {DELETED} at {guard.kind} {one}"
+            yield Turn((), guard.kind, one, how)
+        return
     if not isinstance(guard, Above | AttributeIs) or (above := tree.above(arrival.id, guard.kind)) is None:
         return
     kind = tree.kinds[guard.kind]

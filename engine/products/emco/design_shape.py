@@ -33,7 +33,46 @@ def answer(selection: StatusSelection, query: Query, objects: Objects) -> dict[s
         body["cluster-status"] = selection.presence()
     if query.output != "summary":
         body["resources"] = _by_app(selection, query, objects)
+    return {**body, **_beside(selection, query, objects)}
+
+
+def _beside(selection: StatusSelection, query: Query, objects: Objects) -> dict[str, Any]:
+    """What stands beside the context that is shown: older ones that are under way, and what is left behind."""
+    body: dict[str, Any] = {}
+    if selection.previous:
+        body["previous"] = [_previous(one, query, objects) for one in selection.previous]
+    if selection.left_behind:
+        body["left_behind"] = left_behind(selection)
     return body
+
+
+def _previous(selection: StatusSelection, query: Query, objects: Objects) -> dict[str, Any]:
+    """An older context that is under way: its state, its counts, its failures and its resources."""
+    body: dict[str, Any] = {"instance": selection.name, "status": state_of(selection), "rsync-status": selection.counts()}
+    if failures := selection.failures():
+        body["failures"] = [
+            {"app-name": at.app, "cluster": at.cluster, "Name": one.name, "Kind": one.kind, "message": one.failure}
+            for at, one in failures
+        ]
+    if query.output != "summary":
+        body["resources"] = _by_app(selection, query, objects)
+    return body
+
+
+def state_of(selection: StatusSelection) -> str:
+    """The state of the context."""
+    return "" if selection.context is None else selection.context.facets[0].state.phase
+
+
+def left_behind(selection: StatusSelection) -> list[dict[str, Any]]:
+    """What is Deleted and may still be in its cluster."""
+    return [
+        {
+            "instance": one.context, "app-name": one.app, "cluster": one.cluster, "Name": one.name, "Kind": one.kind,
+            "end": one.end, "shows": one.shows,
+        }
+        for one in selection.left_behind
+    ]  # fmt: skip
 
 
 def header(selection: StatusSelection) -> dict[str, Any]:

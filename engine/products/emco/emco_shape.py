@@ -10,13 +10,15 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from phaseline.engine import staleness
-from phaseline.engine.products.emco.design_shape import Objects, header
+from phaseline.engine.products.emco.design_shape import Objects, header, left_behind
 from phaseline.engine.products.emco.query import Query
 from phaseline.engine.products.emco.select import AppCluster, StatusItem, StatusSelection
 from phaseline.machines.emco.bundle_state import KEY_KINDS
 from phaseline.schemas.records import Transition, timestamp
 
 CONTEXT = {"PreTerminate": "Instantiating", "UpdateFailed": "UpdatedFailed"}
+STOPPED = {"Instantiating": "InstantiateFailed", "Terminating": "TerminateFailed", "Updating": "UpdatedFailed"}
+"""What later EMCO says of a run that was stopped: its stop is an error of whatever runs."""
 RSYNC = {"Terminated": "Deleted"}
 CONNECTIVITY = {"Unreachable": "Retrying"}
 """EMCO's words for states, where they differ from ours."""
@@ -46,8 +48,7 @@ def answer(selection: StatusSelection, query: Query, objects: Objects, history: 
         return body
     body |= staleness.shown(selection.stale_since_ns)
     form = query.status or (query.type[0] if query.type else _usual(selection))
-    phase = selection.context.facets[0].state.phase
-    body["deployedStatus" if form in ("deployed", "ready") else "status"] = CONTEXT.get(phase, phase)
+    body["deployedStatus" if form in ("deployed", "ready") else "status"] = _context_word(selection)
     if form in ("ready", "cluster"):
         body["readyStatus"] = readiness(selection.app_clusters)
     body[
@@ -59,7 +60,32 @@ def answer(selection: StatusSelection, query: Query, objects: Objects, history: 
     )
     if query.output != "summary":
         body |= _resources(selection, _apps(selection, form, objects if query.output == "detail" else None))
+    if selection.previous:
+        body["previous"] = [_previous(one) for one in selection.previous]
+    if selection.left_behind:
+        body["leftBehind"] = left_behind(selection)
     return body
+
+
+def _previous(selection: StatusSelection) -> dict[str, Any]:
+    """An older context that is under way: its state, its counts and its failures."""
+    body: dict[str, Any] = {
+        "instance": selection.name, "status": _context_word(selection), "rsyncStatus": _deployed_counts(selection.app_clusters),
+    }  # fmt: skip
+    if failures := selection.failures():
+        body["failures"] = [
+            {**_where(at), "app": at.app, "name": one.name, "GVK": _gvk(one), "message": one.failure} for at, one in failures
+        ]
+    return body
+
+
+def _context_word(selection: StatusSelection) -> str:
+    """EMCO's word for the state of the context. What was stopped ended in its error state, as far as EMCO says."""
+    if selection.context is None:
+        return ""
+    phase, conditions = selection.context.facets[0].state
+    phase = CONTEXT.get(phase, phase)
+    return STOPPED.get(phase, phase) if "Stopped" in conditions else phase
 
 
 def _usual(selection: StatusSelection) -> str:

@@ -17,13 +17,17 @@ from phaseline.engine.products.emco.design_shape import Objects
 from phaseline.engine.products.emco.query import BadQuery, Query, read
 from phaseline.engine.products.emco.select import StatusItem, StatusSelection, select
 from phaseline.machines.emco import bundle_state
+from phaseline.machines.language.table import ABSENT, DELETED
 from phaseline.schemas import codec
 from phaseline.schemas.errors import EntityUnknown, InvalidInput
+from phaseline.schemas.records import Transition
 
 if TYPE_CHECKING:
     from phaseline.engine.worker.services import ServiceQuery
 
 KIND = "emco_resource"
+OWN_NOTHING = (ABSENT, DELETED, "Created", "Updated", "Terminated")
+"""The states of a context that owns nothing which may be in a cluster."""
 AT_ONCE = 200
 """Events that are requested at the same time."""
 
@@ -71,11 +75,22 @@ async def select_from_streams(view: StateView, resource_id: str, query: Query) -
     contexts = await view.states("app_context", resource_id, deleted=True)
     for record in contexts:
         tree.put(record.entity)
-    if name is not None and tree.get("app_context", f"{resource_id}/{name}") is not None:
-        for kind in ("app_cluster", "rsync_resource"):
-            for record in await view.states(kind, f"{resource_id}/{name}", deleted=True):
-                tree.put(record.entity)
+    wanted = {name} if query.instance is not None else {name, *_unsettled(contexts)}
+    for one in sorted(filter(None, wanted)):
+        if tree.get("app_context", f"{resource_id}/{one}") is not None:
+            for kind in ("app_cluster", "rsync_resource"):
+                for record in await view.states(kind, f"{resource_id}/{one}", deleted=True):
+                    tree.put(record.entity)
+    for record in await view.states("rsync_resource", resource_id, DELETED, deleted=True):
+        tree.put(record.entity)
     return select_status(tree, resource_id, query)
+
+
+def _unsettled(contexts: Sequence[Transition]) -> Iterator[str]:
+    """The contexts that may own what is in a cluster."""
+    for one in contexts:
+        if one.entity.facets[0].state.phase not in OWN_NOTHING:
+            yield one.entity.id.rpartition("/")[2]
 
 
 async def _objects(installation: Installation, selection: StatusSelection, query: Query) -> Objects:

@@ -42,6 +42,34 @@ SourceCluster = TypedDict(  # noqa: UP013
     "SourceCluster", {"name": str, "stale_since": NotRequired[str], "resources": list[SourceResource]}
 )
 SourceApp = TypedDict("SourceApp", {"app-name": str, "clusters": list[SourceCluster]})
+SourceFailure = TypedDict(
+    "SourceFailure", {"app-name": str, "cluster": str, "Name": str, "Kind": str, "message": str}
+)
+SourcePrevious = TypedDict(
+    "SourcePrevious",
+    {
+        "instance": str,
+        "status": str,
+        "rsync-status": dict[str, int],
+        "failures": NotRequired[list[SourceFailure]],
+        "resources": NotRequired[list[SourceApp]],
+    },
+)
+
+
+class Shows(TypedDict):
+    """What an entity was when it was heard of last."""
+
+    phase: str
+    conditions: list[str]
+    time: str
+    event: int
+
+
+LeftBehind = TypedDict(
+    "LeftBehind",
+    {"instance": str, "app-name": str, "cluster": str, "Name": str, "Kind": str, "end": str, "shows": Shows},
+)
 SourceStatus = TypedDict(
     "SourceStatus",
     {
@@ -56,6 +84,8 @@ SourceStatus = TypedDict(
         "rsync-status": NotRequired[dict[str, int]],
         "cluster-status": NotRequired[dict[str, int]],
         "resources": NotRequired[list[SourceApp]],
+        "previous": NotRequired[list[SourcePrevious]],
+        "left_behind": NotRequired[list[LeftBehind]],
     },
 )
 
@@ -116,6 +146,26 @@ class EmcoApp(TypedDict):
     clusters: list[EmcoCluster]
 
 
+class EmcoFailure(TypedDict):
+    """What failed in an older context."""
+
+    clusterProvider: str
+    cluster: str
+    app: str
+    name: str
+    GVK: GroupVersionKind
+    message: str
+
+
+class EmcoPrevious(TypedDict):
+    """An older context that is still under way."""
+
+    instance: str
+    status: str
+    rsyncStatus: dict[str, int]
+    failures: NotRequired[list[EmcoFailure]]
+
+
 class EmcoStatus(TypedDict):
     """The answer in the shape `emco`, unless the query asks for names only."""
 
@@ -136,6 +186,8 @@ class EmcoStatus(TypedDict):
     apps: NotRequired[list[EmcoApp]]
     clusters: NotRequired[list[EmcoCluster]]
     cluster: NotRequired[EmcoOneCluster]
+    previous: NotRequired[list[EmcoPrevious]]
+    leftBehind: NotRequired[list[LeftBehind]]
 
 
 class EmcoNamedResource(TypedDict):

@@ -5,15 +5,17 @@ Belongs here: selecting by instance and filters, counting. Does not: the shapes 
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import msgspec
 
 from phaseline.engine.core.tree import Tree
 from phaseline.engine.products.emco.query import BadQuery, Query
+from phaseline.machines.emco.between_contexts import in_charge
 from phaseline.machines.language.contact import silent_since
+from phaseline.machines.language.endings import END, SHOWS
 from phaseline.machines.language.table import ABSENT, DELETED
 from phaseline.schemas.records import Entity, FacetState, utc
 
@@ -66,13 +68,38 @@ class AppCluster(msgspec.Struct):
         return None if self.stale_since_ns is None else utc(self.stale_since_ns)
 
 
+class LeftItem(NamedTuple):
+    """An rsync resource that is Deleted, and may still be in its cluster. end: how its life ended.
+
+    shows: what it was last, as its attribute says.
+    """
+
+    context: str
+    app: str
+    cluster: str
+    name: str
+    kind: str
+    end: str
+    shows: Mapping[str, Any]
+
+
 class StatusSelection(msgspec.Struct):
-    """What an answer shows. `context`, and its `name`, are None before the resource has its first context."""
+    """What an answer shows. `context`, and its `name`, are None before the resource has its first context.
+
+    previous: the older contexts that are still under way, where the current one is shown, the newest first.
+    left_behind: what may still be in clusters although it is Deleted. It counts in nothing.
+    """
 
     resource: Entity
     context: Entity | None
     name: str | None
     app_clusters: list[AppCluster]
+    previous: list["StatusSelection"] = msgspec.field(default_factory=list)
+    left_behind: list[LeftItem] = msgspec.field(default_factory=list)
+
+    def failures(self) -> list[tuple[AppCluster, StatusItem]]:
+        """What failed, with where it is."""
+        return [(at, one) for at in self.app_clusters for one in at.items if one.failure is not None]
 
     def counts(self) -> dict[str, int]:
         """How many rsync resources are in which state; states without any are left out."""
@@ -110,12 +137,47 @@ def select(tree: Tree, resource_id: str, query: Query, *, items: bool) -> Status
     if resource is None or resource.facets[0].state.phase in GONE:
         return None
     name = _instance(tree, resource, query)
+    left_behind = sorted(_left_behind(tree, resource_id, query))
     if name is None:
-        return StatusSelection(resource, None, None, [])
-    context_id = f"{resource_id}/{name}"
+        return StatusSelection(resource, None, None, [], left_behind=left_behind)
+    found = _of_context(tree, resource, name, query, items=items, checked=True)
+    if query.instance is None:
+        older = [one for one in _older(tree, resource) if one != name]
+        found.previous = [_of_context(tree, resource, one, query, items=True, checked=False) for one in older]
+    found.left_behind = left_behind
+    return found
+
+
+def _older(tree: Tree, resource: Entity) -> list[str]:
+    """The contexts that are under way, or own what may be in a cluster, the newest first."""
+    named: Sequence[str] = resource.attributes.get("contexts", ())
+    there = {one for one in _live(tree, "emco_resource", resource.id, "app_context") if in_charge(tree, resource.id, one)}
+    names = {one.rpartition("/")[2] for one in there}
+    return sorted(names, key=lambda one: (-named.index(one) if one in named else 1, one))
+
+
+def _left_behind(tree: Tree, resource_id: str, query: Query) -> Iterator[LeftItem]:
+    """What of any context is Deleted and may still be in its cluster."""
+    if not tree.tally(resource_id, "emco_resource", "rsync_resource", 0).get(DELETED):
+        return
+    for one in tree.descendants("emco_resource", resource_id, "rsync_resource"):
+        attributes = tree.entities["rsync_resource"][one].attributes
+        if SHOWS in attributes and tree.entities["rsync_resource"][one].facets[0].base.phase == DELETED:
+            _, context, app, cluster, token = one.split("/", 4)
+            name, _, kind = token.rpartition("+") if "+" in token else (token, "", "")
+            if _is_wanted(one.rpartition("/")[0], query):
+                yield LeftItem(context, app, cluster, name, kind, attributes.get(END, ""), attributes[SHOWS])
+
+
+def _of_context(
+    tree: Tree, resource: Entity, name: str, query: Query, *, items: bool, checked: bool
+) -> StatusSelection:
+    """What is asked for of one context. checked: whether names that occur nowhere in it are an error."""
+    context_id = f"{resource.id}/{name}"
     clusters = sorted(_live(tree, "app_context", context_id, "app_cluster"))
     current = name == resource.attributes.get("context")
-    _check_filters(tree, clusters, query, whole=current)
+    if checked:
+        _check_filters(tree, clusters, query, whole=current)
     wanted = [found for found in clusters if _is_wanted(found, query)]
     found = [
         _on_cluster(tree, cluster_id, query, items=items or bool(query.resource), whole=current)
