@@ -35,7 +35,7 @@ PREPARED = (
     event("app_context", "create", "g/2"),
 )
 REJECTED: dict[str, Sent] = {
-    "an intent in the wrong state":            event("cluster", "delete", "new"),
+    "an intent in the wrong state":            event("cluster", "update", "new"),
     "an observation in the wrong state":       event("cluster", "started", "new"),
     "an intent under a view":                  event("node_pool", "update", "late/p"),
     "an observation of what is unknown":       event("node", "ready", "c/p/x"),

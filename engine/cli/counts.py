@@ -31,7 +31,7 @@ from phaseline.schemas.records import nanoseconds
     cls=Page,
     examples=[
         ("phaseline counts c1", "what is below a cluster: states, what is lacking, what is stalled"),
-        ("phaseline counts node_pool c1/gpu --condition Stalled", "only what is stalled"),
+        ("phaseline counts node_pool c1/pool-a --condition Stalled", "only what is stalled"),
         ("phaseline counts infra", "a git repository"),
         ("phaseline counts infra/web", "a bundle"),
         ("phaseline counts infra/web/c1 --json", "a bundle on one cluster, for programs"),

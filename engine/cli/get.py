@@ -5,7 +5,7 @@ Belongs here: its options and layout. Does not: reading states (`phaseline.engin
 
 from collections.abc import AsyncIterator, Iterator, Mapping
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import click
 
@@ -15,15 +15,17 @@ from phaseline.engine.cli.cells import Installations
 from phaseline.engine.cli.following import Following
 from phaseline.engine.cli.help import Page
 from phaseline.engine.cli.output import Output
+from phaseline.engine.cli.render_why import ExplanationTree
 from phaseline.engine.cli.styled import Text
 from phaseline.engine.client import maps
 from phaseline.engine.client.client import Client
+from phaseline.engine.explain.model import Explanation, record_of
 from phaseline.engine.log.when import Moment, When
 from phaseline.engine.unknown_parts import PartsOf
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.compiler.labels import Language, advice_of, facet_named, message_of, schedulable
 from phaseline.machines.docs import wording
-from phaseline.machines.language.table import DELETED, Facet
+from phaseline.machines.language.table import DELETED, STALLED, Facet
 from phaseline.schemas.errors import Exit, NotFound
 from phaseline.schemas.records import Entity, FacetState, Transition
 
@@ -74,11 +76,14 @@ def get(
             for cell, one in found.items():
                 if output.is_data:
                     shown = maps.entity_map(kinds, one.last, lang, one.stale, one.unknown)
-                    output.show(cells.named(cell, shown), maps.name_of(one.last.entity))
+                    output.show(
+                        {**cells.named(cell, shown), **_stalled_map(one.stalled)}, maps.name_of(one.last.entity)
+                    )
                     continue
                 now = time_at(one.moment, cell)
                 place = [("cell", render.text_of(cell))] if cell else []
-                output.pairs([*place, *described(kinds, one.last, lang, now, one.stale, one.unknown)])
+                facts = described(kinds, one.last, lang, now, one.stale, one.unknown)
+                output.pairs([*place, *facts, *_stalled(kinds, one.stalled, now, lang)])
             if not follow:
                 cells.end(reading, output)
                 return Exit.DONE
@@ -93,7 +98,7 @@ def get(
 class Got(NamedTuple):
     """What an installation has of the entity. start: where a watch goes on. stale: since when it is stale, ns.
 
-    unknown: of how many of its parts nothing is known.
+    unknown: of how many of its parts nothing is known. stalled: why it is so, if its operation is stalled.
     """
 
     moment: Moment | None
@@ -101,6 +106,7 @@ class Got(NamedTuple):
     last: Transition
     stale: int | None
     unknown: PartsOf
+    stalled: Explanation | None
 
 
 class Wanted(NamedTuple):
@@ -121,7 +127,9 @@ class Wanted(NamedTuple):
             return error
         entity = last.entity
         stale = (await view.stale_since_ns([entity])).get((entity.kind, entity.id))
-        return Got(view.moment, start, last, stale, await view.unknown_parts([entity]))
+        stalls = any(STALLED in facet.base.conditions for facet in entity.facets)
+        stalled = await view.why(entity.kind, entity.id) if stalls else None
+        return Got(view.moment, start, last, stale, await view.unknown_parts([entity]), stalled)
 
     async def follow(self, found: Mapping[str, Got], cell: str, client: Client) -> AsyncIterator[Following]:
         """The changes of the entity in a cell that has it."""
@@ -132,6 +140,25 @@ class Wanted(NamedTuple):
                 tree=self.id,
             ):  # fmt: skip
                 yield after
+
+
+def _stalled(kinds: Kinds, found: Explanation | None, now: int, language: Language) -> Iterator[tuple[str, Text]]:
+    """Who asked for an operation that is stalled, and what was said last there or below."""
+    tree = ExplanationTree(kinds, now, language=language)
+    for facet in () if found is None else found.facets:
+        if facet.last_said is not None:
+            yield "last said", tree.said_last(facet.last_said)
+        for asked in facet.asked:
+            yield "asked", tree.sentence(asked)
+
+
+def _stalled_map(found: Explanation | None) -> dict[str, Any]:
+    """The same for programs."""
+    for facet in () if found is None else found.facets:
+        if STALLED in facet.base.conditions:
+            asked = [record_of(one) for one in facet.asked]
+            return {"stalled": {"asked": asked, "last_said": facet.last_said and record_of(facet.last_said)}}
+    return {}
 
 
 def _beside(table: Facet | None, entity: Entity, found: FacetState, language: Language) -> Iterator[tuple[str, Text]]:

@@ -67,14 +67,14 @@ class ExplanationTree:
         for one in found.contradicted_by:
             tree.add(self.contradiction(one))
         if found.last_said is not None:
-            tree.add(self.last_said(found.last_said))
+            tree.add(Text.assemble("the last that was said here or below: ", self.said_last(found.last_said)))
         return tree
 
-    def last_said(self, record: Transition) -> Text:
-        """`the last that was said here or below: node c1/p/n7 Running [Ok], ready by /agent, event ...`."""
+    def said_last(self, record: Transition) -> Text:
+        """`node c1/p/n7  Running [Ok], ready by /agent, event a-12 (seq 4711) at 08:12:05`."""
         name = Text.assemble(render.text_of(f"{record.entity.kind} "), render.text_of(record.entity.id, "bold"))
         state = render.state(self.kinds, record.entity.kind, record.facet, record.after)
-        return Text.assemble("the last that was said here or below: ", name, "  ", state, ", ", self.sentence(record))
+        return Text.assemble(name, "  ", state, ", ", self.sentence(record))
 
     def said(self, found: FacetExplanation) -> Iterator[Text]:
         """Why it is so, as the entity itself says, with the conditions behind it, and what to do about it."""

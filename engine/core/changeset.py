@@ -327,8 +327,9 @@ class Changeset:
             entity_id, kind, *counted = key
             for on_tally in self.kinds[kind].table.on_tally:
                 when, once = on_tally.when, (kind, entity_id, on_tally.trigger)
-                inside = when.phases if isinstance(when, AllBelow) and when.some else None
-                if [when.kind, when.facet, when.has, when.lacks, inside] != counted or once in self.on_tally_fired:
+                apart = (isinstance(when, AllBelow) and when.apart) or (None,)
+                of = [when.kind, when.facet, when.has, when.lacks]
+                if of != counted[:4] or counted[4] not in apart or once in self.on_tally_fired:
                     continue
                 if when.holds(self, entity_id) and not when.holds(self.tree, entity_id):
                     origin = Origin(on_tally.trigger, "tally", f"{when.kind}/{self.tally_changed_by[key]}")

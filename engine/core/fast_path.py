@@ -14,11 +14,12 @@ from phaseline.engine.core.changeset import ends_life, is_fired, waits_anew
 from phaseline.engine.core.intake import Arrival
 from phaseline.engine.core.timers import TimerChange, restart, timers_after
 from phaseline.engine.core.transitions import Decision
-from phaseline.engine.core.tree import NO_TALLY, Tree, key_of
+from phaseline.engine.core.tree import NO_TALLY, Tree
 from phaseline.machines.compiler.kinds import Kind
 from phaseline.machines.compiler.machine import INTERRUPTED, Step
+from phaseline.machines.compiler.relations import Counted
 from phaseline.machines.compiler.short_ways import Crossing, MovePlan
-from phaseline.machines.language.predicates import OUT
+from phaseline.machines.language.endings import end_of, with_end
 from phaseline.machines.language.table import ABSENT, DELETED, Cascade
 from phaseline.schemas.records import Entity, FacetState, State, Transition
 from phaseline.schemas.subjects import id_above
@@ -104,7 +105,8 @@ def _plan(kind: Kind, index: int, step: Step, old: FacetState, base: State, inte
     begins = old.base.phase in (ABSENT, DELETED)
     if begins or row.computes or trigger in kind.fan_out_triggers:
         return None
-    if ends_life(index, old.base, base):
+    ends = ends_life(index, old.base, base)
+    if ends and (kind.below or kind.contact is not None or kind.roles[trigger] == "intent"):
         return None
     cascades = tuple(one for one in kind.table.cascades if _may_fire(one, trigger, old.base, base))
     unasked = trigger in kind.reports and kind.is_unasked(index, trigger, old.base, base)
@@ -114,7 +116,8 @@ def _plan(kind: Kind, index: int, step: Step, old: FacetState, base: State, inte
     waits = waits_anew(kind, index, trigger, old.base, base, asks=asks)
     is_viewed = bool(kind.machines[index].views[base.phase])
     assigns = kind.table.assigned(row)
-    return MovePlan(index, base, interrupted, waits, unasked, is_viewed, assigns, restarts, cascades, {})
+    end = end_of(trigger, kind.roles[trigger], {}) if ends else None
+    return MovePlan(index, base, interrupted, waits, unasked, is_viewed, assigns, restarts, end, cascades, {})
 
 
 def _crossings(kind: Kind, index: int, old: FacetState, base: State, state: State) -> tuple[Crossing, ...] | None:
@@ -125,22 +128,19 @@ def _crossings(kind: Kind, index: int, old: FacetState, base: State, state: Stat
         before, after = (old.base.phase, base.phase) if seen.base else (old.state.phase, state.phase)
         if seen.facet == index and (before in seen.phases) != (after in seen.phases):
             return None
-    found = []
-    for counted in kind.counted:
+    found: list[tuple[Counted, Crossing]] = []
+    for number, counted in enumerate(kind.counted):
         before, after = counted.phase(old.state), counted.phase(state)
         leaves, enters = (phase if phase in counted.phases else "" for phase in (before, after))
-        if counted.inside is not None:  # it lives on: what matters is only whether there are others
-            leaves, enters = (phase if phase == OUT else "" for phase in (leaves, enters))
         if counted.facet == index and before != after and (leaves or enters):
-            found.append(Crossing(counted, leaves, enters))
+            found.append((counted, Crossing(counted.levels, number, leaves, enters)))
     return tuple(_lowest(found))
 
 
-def _lowest(found: Sequence[Crossing]) -> Iterator[Crossing]:
+def _lowest(found: Sequence[tuple[Counted, Crossing]]) -> Iterator[Crossing]:
     """Without the same tallies further up: where the count of fewer does not come to zero, that of more does not."""
     lowest: dict[tuple[object, ...], Crossing] = {}
-    for one in sorted(found, key=lambda one: one.counted.levels):
-        counted = one.counted
+    for counted, one in sorted(found, key=lambda one: one[1].levels):
         lowest.setdefault((counted.has, counted.lacks, counted.inside, one.leaves, one.enters), one)
     yield from lowest.values()
 
@@ -171,9 +171,9 @@ def _follow(tree: Tree, kind: Kind, entity: Entity, arrival: Arrival, plan: Move
         crossings = plan.crossings[state] = _crossings(kind, index, old, base, state)
     if crossings is None:
         return None
-    for counted, leaves, enters in crossings:
-        tally = tree.tallies[key_of(counted, kind.name)].get(id_above(arrival.id, counted.levels), NO_TALLY)
-        if (leaves and tally[leaves] == 1) or (enters and not tally.get(enters)):
+    for levels, number, leaves, enters in crossings:
+        tally = tree.kept[kind.name][number].get(id_above(arrival.id, levels), NO_TALLY)
+        if (leaves and tally[leaves] == 1) or (enters and enters not in tally):
             return None
     facet = FacetState(base, state, old.since_ns if state == old.state else arrival.time, plan.interrupted)
     sequences = entity.sequences
@@ -186,8 +186,9 @@ def _follow(tree: Tree, kind: Kind, entity: Entity, arrival: Arrival, plan: Move
     timers, restarts = entity.timers_ns, NO_RESTARTS
     if plan.restarts:
         timers, restarts = _restarted(tree, kind, entity, index, facet, arrival.time)
+    attributes = entity.attributes if plan.end is None else with_end(entity.attributes, plan.end)
     after = Entity(
-        kind.name, arrival.id, entity.version + 1, kind.names, facets, entity.attributes, sequences, timers, asked
+        kind.name, arrival.id, entity.version + 1, kind.names, facets, attributes, sequences, timers, asked
     )  # fmt: skip
     record = Transition(
         kind.names[index], old.state, state, trigger, data.get("reason"), data.get("message"), arrival.cause, after,

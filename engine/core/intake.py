@@ -156,7 +156,7 @@ def _arrival(kinds: Kinds, address: Address, event: Event, sequence: int, time: 
     if event.subject is not None and event.subject != f"{name}/{entity_id}":
         raise Invalid(f"envelope: subject is {event.subject[:256]!r}, the NATS subject says {name}/{entity_id}")
     data = event.data
-    if data or kind.fields[trigger]:
+    if data or trigger in kind.demanding:
         check_data(kind, trigger, data or NONE)
     claims = envelope.claims(event, actor) if actor else event.extensions
     cause = Cause(sequence, event.id, event.source, "event", None, event.time, claims, actor)

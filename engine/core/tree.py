@@ -18,15 +18,17 @@ from phaseline.schemas.templates.reading import read_entities
 NO_TALLY: Mapping[str, int] = {}
 TallyKey = tuple[str, str, int, str | None, str | None, tuple[str, ...] | None]
 """The kind above, the kind that is counted, its facet, the condition that an entity has, the one that it lacks, and the
-phases that are only told from others."""
+phases of those that are left out."""
 Moves = tuple[tuple[int, dict[str, dict[str, int]], str, str], ...]
-"""What a move changes: how many levels above, in which tallies, from which phase, to which."""
+"""What a move changes: how many levels above, in which tallies, from which phase, to which; empty if uncounted."""
 
 
 class Tree:
     """All entities of some trees. `tallies[TallyKey][id][phase]` counts those of `kind` below `of/id`."""
 
-    __slots__ = ("_counted", "_moves", "below", "entities", "kinds", "scripts", "silence_after", "tallies", "watched")
+    __slots__ = (
+        "_counted", "_moves", "below", "entities", "kept", "kinds", "scripts", "silence_after", "tallies", "watched",
+    )  # fmt: skip
 
     def __init__(self, kinds: Kinds, scripts: ScriptRunner) -> None:
         """Start empty. `scripts` runs the scripts that rules ask for."""
@@ -46,6 +48,8 @@ class Tree:
             for kind in kinds.values()
         }
         """By kind, what kinds above count of it, with these tallies."""
+        self.kept = {name: tuple(tallies for _, tallies in found) for name, found in self._counted.items()}
+        """By kind, the tallies that are kept of it, in the order of `Kind.counted`."""
         self._moves: dict[str, tuple[tuple[int, dict[tuple[State, State], Moves]], ...]] = {
             kind.name: tuple((facet, {}) for facet in dict.fromkeys(one.facet for one in kind.counted))
             for kind in kinds.values()
@@ -105,17 +109,33 @@ class Tree:
                 moves = known_moves[before, state]
             except KeyError:
                 moves = known_moves[before, state] = self._moves_of(kind, facet, before, state)
+            at, above = 0, entity_id
             for levels, tallies, old_phase, new_phase in moves:
-                recount(tallies.setdefault(id_above(entity_id, levels), {}), old_phase, new_phase)
+                while at < levels:
+                    at, above = at + 1, above.rpartition("/")[0]
+                if old_phase:
+                    tally = tallies[above]
+                    if tally[old_phase] == 1:
+                        del tally[old_phase]
+                    else:
+                        tally[old_phase] -= 1
+                if new_phase:
+                    try:
+                        tallies[above][new_phase] += 1
+                    except KeyError:
+                        tallies.setdefault(above, {})[new_phase] = 1
 
     def _moves_of(self, kind: Kind, facet: int, before: State, state: State) -> "Moves":
-        """What the move of a facet from one state to another changes in the tallies above."""
+        """What the move of a facet from one state to another changes in the tallies above.
+
+        `put` recounts by itself: it is asked for each event, and a call takes as long.
+        """
         found = (
-            (one.levels, tallies, one.phase(before), one.phase(state))
+            (one.levels, tallies, _counted_phase(one, before), _counted_phase(one, state))
             for one, tallies in self._counted[kind.name]
             if one.facet == facet
         )
-        return tuple(move for move in found if move[2] != move[3])
+        return tuple(sorted((move for move in found if move[2] != move[3]), key=lambda move: move[0]))
 
     def put_all(self, entities: Iterable[Entity]) -> None:
         """As `put` for each of them. New ones are counted together: that takes half the time."""
@@ -175,6 +195,12 @@ class Tree:
 def key_of(counted: Counted, below: str) -> TallyKey:
     """The key of a tally of the kind `below`."""
     return counted.kind, below, counted.facet, counted.has, counted.lacks, counted.inside
+
+
+def _counted_phase(counted: Counted, state: State) -> str:
+    """Under what a state is counted; empty if it is not."""
+    phase = counted.phase(state)
+    return "" if phase == ABSENT else phase
 
 
 def recount(tally: dict[str, int], old: str, new: str) -> tuple[str, ...]:

@@ -81,7 +81,7 @@ def findings(kind: Kind, index: int, base: State, history: History) -> list[Find
 def request(facet: Facet, base: State, history: History) -> Transition | None:
     """The record of the request that a pending base waits for, which may be newer than the phase."""
     asked = history[-1].entity.asked if history and base.phase in facet.pending_phases else 0
-    return next((one for one in reversed(history) if asked and one.cause.sequence == asked), None)
+    return next((one for one in history if asked and one.cause.sequence == asked == one.entity.asked), None)
 
 
 def _finding(kind: Kind, facet: Facet, moved: Sequence[Move], role: Role, name: str, at: int | None) -> Finding:

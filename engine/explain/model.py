@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 import msgspec
 
+from phaseline.machines.language.table import STALLED
 from phaseline.schemas.records import Entity, State, Transition, timestamp, utc
 from phaseline.schemas.wire_codec import moved_map, state_map
 
@@ -108,6 +109,14 @@ class FacetExplanation(msgspec.Struct, frozen=True):
     """Of a stalled operation: the newest observation at the entity or below it, as far as the log has one."""
 
     @property
+    def asked(self) -> tuple[Transition, ...]:
+        """The records of the requests that brought its phase, if its operation is stalled."""
+        if STALLED not in self.base.conditions:
+            return ()
+        found = (one for one in self.causes if (one.role, one.names) == ("phase", (self.base.phase,)))
+        return tuple(one.records[-1] for one in found if one.records)
+
+    @property
     def since(self) -> datetime:
         """Since when the facet is in its state."""
         return utc(self.since_ns)
@@ -150,7 +159,7 @@ def _facet_map(facet: FacetExplanation) -> dict[str, Any]:
             {"state": one.state, "text": one.text, "message": one.message, "cause": one.cause and _cause_map(one.cause)}
             for one in facet.contradicted_by
         ],
-        "last_said": facet.last_said and _record_map(facet.last_said),
+        "last_said": facet.last_said and record_of(facet.last_said),
     }
     return {
         **head, **{name: value for name, value in beside.items() if value},
@@ -183,14 +192,14 @@ def _cause_map(cause: CauseChain) -> dict[str, Any]:
     return {
         "role": cause.role,
         "explains": cause.names,
-        "records": [_record_map(record) for record in cause.records],
+        "records": [record_of(record) for record in cause.records],
         "gone": cause.missing,
         "at_latest": cause.at_latest,
         "during": cause.ended and _cause_map(cause.ended),
     }
 
 
-def _record_map(record: Transition) -> dict[str, Any]:
+def record_of(record: Transition) -> dict[str, Any]:
     """A record as in the log, without the whole entity."""
     return {
         "kind": record.entity.kind,

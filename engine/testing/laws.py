@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from phaseline.engine.core.intake import Arrival
 from phaseline.engine.core.process import Processor
 from phaseline.engine.core.transitions import BECAUSE
-from phaseline.engine.core.tree import Tree, evolve
+from phaseline.engine.core.tree import Tree, evolve, key_of
 from phaseline.engine.scripts.runner import shared_runner
 from phaseline.engine.testing import failure_text
 from phaseline.engine.testing.histories import SUBJECTS, History, HistoryStep, play
@@ -239,9 +239,12 @@ def _follow_from_the_bases(tree: Tree, when: str) -> None:
         known = tree.below[kind.name]
         same(f"the number of {kind.name}s {when}", {of: len(found) for of, found in known.items()}, dict(parents))
         same(f"the {kind.name}s {when}", {found for below in known.values() for found in below}, set(ids))
-    for (of, below, facet, has, lacks, inside), counts in tree.tallies.items():
+    kept = {key_of(counted, kind.name): counted for kind in tree.kinds.values() for counted in kind.counted}
+    for key, counts in tree.tallies.items():
+        (of, below, facet, has, lacks, inside), only = key, kept[key].phases
         for entity_id in tree.entities[of]:
-            expected = dict(again.tally(entity_id, of, below, facet, has, lacks, inside))
+            found = again.tally(entity_id, of, below, facet, has, lacks, inside)
+            expected = {phase: number for phase, number in found.items() if lacks is None or phase in only}
             same(f"the tally of {below}s of {of} {entity_id} {when}", counts.get(entity_id, {}), expected)
 
 

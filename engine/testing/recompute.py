@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from phaseline.engine.core.tree import Tree
-from phaseline.machines.language.predicates import IN, OUT
+from phaseline.machines.language.predicates import OUT
 from phaseline.machines.language.table import ABSENT, DELETED, OK, STALLED, View
 from phaseline.schemas.records import FacetState, State
 
@@ -56,10 +56,9 @@ class Recomputed:
         for (of, found), states in self.states.items():
             if of == below and found.startswith(f"{entity_id}/") and states[facet].phase != ABSENT:
                 phase, conditions = states[facet]
-                if inside is not None:
-                    phase = IN if phase in inside else OUT
-                is_dead = inside is not None and states[facet].phase == DELETED
-                counts[phase] += has in (None, *conditions) and lacks not in conditions and not is_dead
+                left_out = inside is not None and phase in (*inside, DELETED)
+                phase = phase if inside is None else OUT
+                counts[phase] += has in (None, *conditions) and lacks not in conditions and not left_out
         return {phase: count for phase, count in counts.items() if count}
 
     def _round(self) -> bool:

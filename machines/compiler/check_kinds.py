@@ -47,6 +47,11 @@ def predicates(table: Table) -> Iterator[Predicate]:
     return (predicate for _, predicate in _placed(table))
 
 
+def guards(table: Table) -> Iterator[Predicate]:
+    """The predicates of guards."""
+    return (predicate for facet in table.facets for row in facet.rows for predicate in row.when)
+
+
 def watching(table: Table) -> Iterator[Predicate]:
     """The predicates of views and on-tally triggers. They are asked again when what they look at has changed."""
     return (predicate for _, predicate in _watching(table))

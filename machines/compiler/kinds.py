@@ -65,7 +65,7 @@ class Kind:
     names: the names of the facets.
     machines: the facets, compiled.
     event_types: by trigger that a publisher may send, the type of the event.
-    base_from_data: the triggers whose data names the base.
+    base_from_data: the triggers whose data names the base. demanding: those whose data must hold a field.
     unborn: the facets of an unknown entity. adopted: the bases of an adopted one.
     contact: the index of the facet `contact`; None if the kind is no place. places: the kinds of the places at or above
     an entity, each with the number of parts of its ids.
@@ -93,7 +93,7 @@ class Kind:
 
     __slots__ = (
         "_bases", "_judged_by_state", "_steps", "_tables", "_version", "adopted", "arity", "asking", "attributes",
-        "base_from_data", "below", "births", "contact", "counted", "deadlines", "deadlines_above", "ending", "event_types", "expiring", "fan_out_triggers", "fast_path_ok", "fields",
+        "base_from_data", "below", "births", "contact", "counted", "deadlines", "deadlines_above", "demanding", "ending", "event_types", "expiring", "fan_out_triggers", "fast_path_ok", "fields",
         "fired_by", "hears_alone", "implied", "inherited", "interprets", "judge", "levels", "machines", "may_grow", "may_stay_unknown",
         "name", "names", "naming", "parent", "parent_arity", "places", "plans", "reported_below", "reports", "roles", "starts",
         "table", "timed", "timeouts", "unborn", "unguarded", "viewers", "waiting", "written",
@@ -157,6 +157,9 @@ class Kind:
         self.fields: dict[str, tuple[Field, ...]] = {
             trigger: reports.fields_of(table, trigger) for trigger in table.triggers
         }
+        self.demanding = frozenset(
+            trigger for trigger, fields in self.fields.items() if any(field.required for field in fields)
+        )
         self.attributes = {field.name: field.default for field in table.attributes if field.default is not None}
         self.unborn = tuple(FacetState(state(facet.begins), state(facet.begins), 0) for facet in table.facets)
         self.adopted = tuple(state(*facet.adopted) for facet in table.facets)

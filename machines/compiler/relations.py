@@ -12,7 +12,7 @@ import msgspec
 from phaseline.machines.compiler import check_kinds
 from phaseline.machines.compiler.conditions import phases_of
 from phaseline.machines.language.deadlines import DEADLINE
-from phaseline.machines.language.predicates import IN, OUT, Above, AllBelow, AnyBelow, AttributeIs, or_list
+from phaseline.machines.language.predicates import OUT, Above, AllBelow, AnyBelow, AttributeIs, or_list
 from phaseline.machines.language.table import ABSENT, DELETED, OWNER_GONE, REPORTED, Row, Table
 from phaseline.schemas.records import State
 
@@ -23,8 +23,9 @@ class Counted(msgspec.Struct, frozen=True):
     facet: the index of the facet that is counted.
     kind: the ancestor kind. levels: how many parts more the ids of this kind have.
     phases: the phases whose count matters to the ancestor when it becomes zero or leaves zero.
-    has: the condition that an entity must have to be counted; None for every entity. lacks: one that it must not have.
-    inside: phases, where those in one of them are only told from the others (`IN`, `OUT`).
+    has: the condition that an entity must have to be counted; None for every entity. lacks: one that it must not have;
+        then only `phases` are counted, because nobody reads the others.
+    inside: phases, where those that live and are in none of them are counted together (`OUT`).
     """
 
     facet: int
@@ -38,8 +39,8 @@ class Counted(msgspec.Struct, frozen=True):
     def phase(self, state: State) -> str:
         """The phase under which a facet in this state is counted; Absent if it is not counted."""
         if self.inside is not None:
-            return ABSENT if state.phase in (ABSENT, DELETED) else IN if state.phase in self.inside else OUT
-        if self.lacks is not None and self.lacks in state.conditions:
+            return ABSENT if state.phase in (ABSENT, DELETED, *self.inside) else OUT
+        if self.lacks is not None and (self.lacks in state.conditions or state.phase not in self.phases):
             return ABSENT
         return state.phase if self.has is None or self.has in state.conditions else ABSENT
 
@@ -76,34 +77,53 @@ def with_deadlines_above(table: Table, tables: Mapping[str, Table]) -> Iterator[
             yield table.kind
 
 
+TallySort = tuple[int, str, str, str, tuple[str, ...] | None]
+"""The facet, the kind above, the conditions `has` and `lacks`, and `inside`."""
+
+
 def counted_by(table: Table, tables: Mapping[str, Table]) -> Iterator[Counted]:
-    """The tallies that kinds above keep of this kind. A guard only reads them, so no phase of its own matters."""
-    phases: dict[tuple[int, str, str, str, tuple[str, ...]], set[str]] = {}
+    """The tallies that kinds above keep of this kind. A guard only reads them, so no phase of its own matters.
+
+    Where `lacks` leaves some out, only the phases that matter are counted, and all of them do to a guard, which says
+    what it found.
+    """
+    phases: dict[TallySort, set[str]] = {}
     for other in tables.values():
         for facet in (facet for kind, facet in other.tallies if kind == table.kind):
-            phases.setdefault((facet, other.kind, "", "", ()), set())
+            phases.setdefault((facet, other.kind, "", "", None), set())
         for predicate in check_kinds.predicates(other):
             if isinstance(predicate, AnyBelow | AllBelow) and predicate.kind == table.kind:
-                phases.setdefault(_key(predicate, other), set())
+                for key in _keys(predicate, other):
+                    phases.setdefault(key, set())
         for predicate in check_kinds.watching(other):
             if isinstance(predicate, AnyBelow | AllBelow) and predicate.kind == table.kind:
-                phases[_key(predicate, other)].update(_watched(predicate, table))
-    for (facet, kind, has, lacks, inside), found in sorted(phases.items()):
+                for key in _keys(predicate, other):
+                    phases[key].update(_watched(predicate, table))
+        for predicate in check_kinds.guards(other):
+            if isinstance(predicate, AnyBelow | AllBelow) and predicate.kind == table.kind and predicate.lacks:
+                for key in _keys(predicate, other):
+                    phases[key].update(phases_of(table.facets[predicate.facet])[1:])
+    for (facet, kind, has, lacks, inside), found in sorted(phases.items(), key=_in_order):
         levels = len(table.id) - len(tables[kind].id)
-        yield Counted(facet, kind, levels, frozenset(found), has or None, lacks or None, inside or None)
+        yield Counted(facet, kind, levels, frozenset(found), has or None, lacks or None, inside)
 
 
 def _watched(predicate: AnyBelow | AllBelow, table: Table) -> tuple[str, ...]:
     """The phases whose count matters to a predicate that looks at a kind below."""
     if isinstance(predicate, AnyBelow):
         return predicate.phases
-    return (IN, OUT) if predicate.some else phases_of(table.facets[predicate.facet])[1:]
+    return (OUT,) if predicate.some else phases_of(table.facets[predicate.facet])[1:]
 
 
-def _key(predicate: AnyBelow | AllBelow, of: Table) -> tuple[int, str, str, str, tuple[str, ...]]:
-    """Which tally a predicate of the table `of` asks for."""
-    inside = predicate.phases if isinstance(predicate, AllBelow) and predicate.some else ()
-    return predicate.facet, of.kind, predicate.has or "", predicate.lacks or "", inside
+def _keys(predicate: AnyBelow | AllBelow, of: Table) -> Iterator[TallySort]:
+    """Which tallies a predicate of the table `of` asks for."""
+    for inside in (isinstance(predicate, AllBelow) and predicate.apart) or (None,):
+        yield predicate.facet, of.kind, predicate.has or "", predicate.lacks or "", inside
+
+
+def _in_order(one: tuple[TallySort, object]) -> tuple[object, ...]:
+    *first, inside = one[0]
+    return (*first, inside is not None, inside or ())
 
 
 def viewers_of(table: Table, tables: Mapping[str, Table]) -> Iterator[Viewer]:

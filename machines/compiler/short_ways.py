@@ -9,7 +9,6 @@ from typing import NamedTuple
 
 import msgspec
 
-from phaseline.machines.compiler.relations import Counted
 from phaseline.machines.compiler.reports import SNAPSHOT, UNREQUESTED
 from phaseline.machines.language.contact import FACET, HEARD, HEARD_AT, HEARTBEAT
 from phaseline.machines.language.predicates import Above, AllBelow, AnyBelow, AttributeIs
@@ -20,10 +19,12 @@ from phaseline.schemas.records import State
 class Crossing(NamedTuple):
     """A tally above that matters to a move. `leaves`, `enters`: the phases whose count must not leave or come to zero.
 
-    Empty for a phase that does not matter.
+    Empty for a phase that does not matter. levels: how many parts shorter the id above is. number: the index of the
+    tally among those that are kept of the kind.
     """
 
-    counted: Counted
+    levels: int
+    number: int
     leaves: str
     enters: str
 
@@ -34,7 +35,7 @@ class MovePlan(msgspec.Struct, frozen=True):
     facet: its index. base, interrupted: the facet's after the step. waits: whether the base waits for this event from
     now on; None if that does not change. unasked: as in the record. is_viewed: whether a view may show over the base.
     assigns: the attributes that data may set; an event that sets one changes more. restarts: whether a timer starts, or
-    ends. cascades: those that are fired, depending on the data or on which entities are there.
+    ends. end: how a life ends with it. cascades: those that are fired, depending on the data or on which entities are there.
     crossings: by the visible state after the step, the tallies that matter; None if more changes. Filled as states
     are met.
     """
@@ -47,6 +48,7 @@ class MovePlan(msgspec.Struct, frozen=True):
     is_viewed: bool
     assigns: tuple[str, ...]
     restarts: bool
+    end: str | None
     cascades: tuple[Cascade, ...]
     crossings: dict[State, tuple[Crossing, ...] | None]
 

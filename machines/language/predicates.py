@@ -12,8 +12,8 @@ from typing import Any, NamedTuple, Protocol, runtime_checkable
 from phaseline.machines.language.scripts import ScriptRunner
 from phaseline.schemas.records import FacetState
 
-IN, OUT = "in", "out"
-"""Under what a tally counts that only tells those in some phases from the others."""
+OUT = "out"
+"""Under what a tally counts that takes together all that live and are not in some phases."""
 
 
 class SceneEntity(Protocol):
@@ -40,7 +40,7 @@ class Scene(Protocol):
     ) -> Mapping[str, int]:  # fmt: skip
         """Count the descendants of kind `below` by phase: with `has` those with it, with `lacks` those without it.
 
-        inside: phases; with them, those alive are counted under `IN` if they are in one of them, else under `OUT`.
+        inside: phases; with them, those that live and are in none of them are counted together, under `OUT`.
 
         entity_id, kind: the entity whose descendants are counted. facet: the index of the facet that is counted.
         """
@@ -284,11 +284,19 @@ class AllBelow:
     lacks: str | None = None
     some: bool = False
 
+    @property
+    def apart(self) -> tuple[tuple[str, ...], ...]:
+        """With `some`, the phases (`inside`) of the tallies that it looks at: of those elsewhere, and of all alive."""
+        return (self.phases, ()) if self.some else ()
+
     def holds(self, scene: Scene, entity_id: str) -> bool:
         """Look at the tally only, not at the descendants."""
         if self.some:
-            split = scene.tally(entity_id, self.of, self.kind, self.facet, self.has, self.lacks, self.phases)
-            return not split.get(OUT) and bool(split.get(IN))
+            others, all_ = (
+                scene.tally(entity_id, self.of, self.kind, self.facet, self.has, self.lacks, inside)
+                for inside in self.apart
+            )
+            return not others.get(OUT) and bool(all_.get(OUT))
         tally = scene.tally(entity_id, self.of, self.kind, self.facet, self.has, self.lacks)
         return all(phase in self.phases or phase == "Deleted" or not count for phase, count in tally.items())
 

@@ -4,15 +4,22 @@ Belongs here: laws over random lives of edge hosting with time that passes. Does
 (`tests/pure/test_operations_end`).
 """
 
+from collections import Counter
+from random import Random
+
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from phaseline.engine.core.decide import decide
+from phaseline.engine.core.intake import Arrival
 from phaseline.engine.core.timers import timeout_of
 from phaseline.machines.language.deadlines import DEADLINE
 from phaseline.machines.language.table import ABSENT, DELETED, STALLED
 from phaseline.schemas import codec, wire_codec
-from phaseline.schemas.records import Entity, Rejection, Transition
+from phaseline.schemas.records import Cause, Entity, Rejection, Transition
 from tests.support import edge_worlds
+from tests.support.placed import placed
 from tests.support.virtual_clock import SECOND, Clock
 
 KINDS = edge_worlds.KINDS
@@ -126,11 +133,12 @@ def test_an_operator_reaches_every_stable_state_without_a_false_claim(steps: lis
     life = Life()
     for step in steps:
         life.play(step)
+    there = {(one.kind, one.id) for one in life.alive}
+    for kind, entity_id in (place for place in PLACES if place not in there):
+        life.say(kind, "reported", entity_id, phase="Running", seen=life.clock.number)
+    assert [(one.kind, one.id) for one in life.alive] == [*PLACES]
     for kind, entity_id in PLACES:
         for base in KINDS[kind].bases[0]:
-            known = life.clock.processor.tree.entities[kind].get(entity_id)
-            if known is None or known.facets[0].base.phase == DELETED:
-                break
             if base.phase in (ABSENT, DELETED) or base.phase in KINDS[kind].waiting[0]:
                 continue
             told = {"phase": base.phase, "conditions": list(base.conditions), "seen": life.clock.number}
@@ -142,9 +150,54 @@ def test_an_operator_reaches_every_stable_state_without_a_false_claim(steps: lis
     life.say("cluster", "configure", "c", deadline=LIMIT)
     for kind, entity_id in PLACES[1:]:
         life.say(kind, "configure", entity_id, deadline=LIMIT)
-    if any(one.kind == "cluster" for one in life.alive):
-        life.wait(2 * LIMIT)
-        assert not any(isinstance(one, Rejection) for one in life.say("cluster", "delete", "c"))
-        life.wait(2 * LIMIT)
-        assert not any(isinstance(one, Rejection) for one in life.say("cluster", "delete", "c", abandon=True))
-        assert life.alive == []
+    life.wait(2 * LIMIT)
+    assert not any(isinstance(one, Rejection) for one in life.say("cluster", "delete", "c"))
+    life.wait(2 * LIMIT)
+    assert not any(isinstance(one, Rejection) for one in life.say("cluster", "delete", "c", abandon=True))
+    assert life.alive == []
+
+
+# ---- the laws are about something
+
+
+def random_step(dice: Random) -> Step:
+    return (
+        dice.choice(PLACES), dice.randrange(1000), dice.randrange(1000),
+        dice.choice((0, 0, 0, 1, 100, 900, 1800, 4000)), dice.randrange(31), dice.random() < 0.5,
+    )  # fmt: skip
+
+
+def test_such_lives_reach_what_the_laws_speak_of() -> None:
+    """Each pending phase with a deadline stalls in some life, ends are seen and assumed, and answers are stale."""
+    stalled, ends, refused = set[tuple[str, str]](), Counter[object](), Counter[str]()
+    dice = Random(7)
+    for _ in range(150):
+        life = Life()
+        for _ in range(40):
+            for one in life.play(random_step(dice)):
+                if isinstance(one, Rejection):
+                    refused[one.reason] += 1
+                    continue
+                base = one.entity.facets[0].base
+                if STALLED in base.conditions:
+                    stalled.add((one.entity.kind, base.phase))
+                ends[one.entity.attributes.get("end"), one.trigger] += 1
+    assert stalled == {(kind, phase) for kind, _ in PLACES for phase in KINDS[kind].deadlines[0]}
+    assert {("seen", "deleted"), ("assumed", "owner_gone"), ("assumed", "delete")} <= {*ends}
+    assert {"stale", "illegal", "guard", "invalid"} <= {*refused}
+
+
+@pytest.mark.parametrize("kind", [*dict(PLACES)])
+def test_whatever_lives_can_be_asked_to_go(kind: str) -> None:
+    """From each base that rows can lead to: `delete` at once, but in Deleting once that is stalled."""
+    compiled = KINDS[kind]
+    live = [base for base in sorted(compiled.bases[0]) if base.phase not in (ABSENT, DELETED)]
+    assert {STALLED in base.conditions for base in live if base.phase == "Deleting"} == {False, True}
+    for base in live:
+        entity_id = "/".join("abcdefgh"[: compiled.arity])
+        arrival = Arrival(kind, "delete", entity_id, {}, Cause(9, "e", "/t", "event"), None, 9)
+        first, *_ = decide(placed(compiled, base), arrival).records
+        assert isinstance(first, Rejection) == (base.phase == "Deleting" and STALLED not in base.conditions), base
+        if isinstance(first, Transition):
+            after = first.entity.facets[0].base
+            assert (after.phase, first.entity.asked, STALLED in after.conditions) == ("Deleting", 9, False), base

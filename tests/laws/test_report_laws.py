@@ -18,10 +18,10 @@ from phaseline.engine.testing.random_events import SEED_LENGTH, Dice
 from phaseline.machines.compiler.conditions import as_told, starts_of
 from phaseline.machines.compiler.kinds import Kind, Kinds
 from phaseline.machines.compiler.reachability import in_order
-from phaseline.machines.language.scripts import NoScripts
 from phaseline.machines.language.table import ABSENT, DELETED, SAME
-from phaseline.schemas.records import Cause, Entity, FacetState, Rejection, State, Transition, state
+from phaseline.schemas.records import Cause, Rejection, State, Transition, state
 from tests.support.built_in_kinds import BUILT_IN_KINDS, KINDS_OF_PRODUCT, family
+from tests.support.placed import placed
 from tests.support.strategies import History, HistoryStep, Sent, event, hold, law_by_law, random_event, seeds
 
 REPORTED = [kind for kind in BUILT_IN_KINDS.values() if kind.judge is not None]
@@ -179,25 +179,6 @@ def test_law(law: Any, kinds: Kinds, effort: str) -> None:
 
 
 # ---- no dead ends
-
-
-def placed(kind: Kind, base: State) -> Tree:
-    """A tree with one entity in a base, all its ancestors alive, and a request that event 5 brought."""
-    tree = Tree(BUILT_IN_KINDS, NoScripts())
-    entity_id = "/".join("abcdefgh"[: kind.arity])
-    chain = [kind]
-    while chain[-1].parent is not None:
-        chain.append(BUILT_IN_KINDS[chain[-1].parent])
-    for one in reversed(chain):
-        bases = [base, *one.adopted[1:]] if one is kind else list(one.adopted)
-        if one is kind and base.phase == DELETED:
-            bases = [state(DELETED) if DELETED in m.phases else b for b, m in zip(bases, one.machines, strict=True)]
-        here = "/".join(entity_id.split("/")[: one.arity])
-        facets = tuple(FacetState(found, found, 0) for found in bases)
-        tree.put(Entity(one.name, here, 1, one.names, facets, one.attributes, {}, asked=5))
-        shown = tuple(FacetState(b, m.shown(b, tree, here), 0) for b, m in zip(bases, one.machines, strict=True))
-        tree.put(Entity(one.name, here, 1, one.names, shown, one.attributes, {}, asked=5))
-    return tree
 
 
 @pytest.mark.parametrize("kind", REPORTED, ids=lambda kind: kind.name)

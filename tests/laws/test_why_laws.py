@@ -109,18 +109,25 @@ def every_lasting_condition_is_explained_by_the_record_that_added_it(history: Hi
                 assert moved is None or any(caused.records[0] is moved for caused in part.causes)
 
 
-def a_phase_is_explained_by_the_record_that_entered_it(history: History) -> None:
+def a_phase_is_explained_by_the_record_that_brought_it(history: History) -> None:
     known = logs(history)
     for entity in entities(history):
         for part in explained(history, entity, known).facets:
-            index, phase, entered = entity.names.index(part.facet), ABSENT, None
-            for record in known[entity.kind, entity.id]:
-                now = record.entity.facets[index].base.phase
-                phase, entered = now, entered if now == phase else record
+            brought = phase_brought(history, known[entity.kind, entity.id], entity.names.index(part.facet))
             for caused in part.causes:
                 if caused.role == "phase" and caused.names == (part.base.phase,):
-                    asked = [one for one in known[entity.kind, entity.id] if one.cause.sequence == entity.asked]
-                    assert any(caused.records[0] is one for one in (entered, *asked))
+                    assert caused.records[0] is brought
+
+
+def phase_brought(history: History, records: list[Transition], index: int) -> Transition | None:
+    """The record that entered the phase, or of the newest request that was taken in it, if it waits for an answer."""
+    waiting, phase, asked, brought = history.kinds[records[0].entity.kind].waiting[index], ABSENT, 0, None
+    for record in records:
+        now = record.entity.facets[index].base.phase
+        if now != phase or (now in waiting and record.entity.asked != asked):
+            brought = record
+        phase, asked = now, record.entity.asked
+    return brought
 
 
 def by_name(part: FacetExplanation) -> Iterator[tuple[str, Transition]]:
@@ -206,7 +213,7 @@ def gist(caused: CauseChain) -> tuple[object, ...]:
 
 LAWS = (
     everything_ends_in_outside_events,
-    a_phase_is_explained_by_the_record_that_entered_it,
+    a_phase_is_explained_by_the_record_that_brought_it,
     a_view_is_named_if_the_state_is_not_the_base,
     every_lasting_condition_is_explained_by_the_record_that_added_it,
     nothing_is_explained_twice,

@@ -29,7 +29,7 @@ async def test_transitions_come_with_what_they_set_off(client: Client) -> None:
 
 async def test_a_rejection_says_what_would_be_legal(client: Client) -> None:
     await client.publish_and_wait("cluster", "create", "c1")
-    outcome = await client.publish_and_wait("cluster", "delete", "c1")
+    outcome = await client.publish_and_wait("cluster", "create", "c1", event_id="again")
     assert outcome.effect == "rejection"
     assert outcome.transitions == ()
     assert outcome.rejection is not None

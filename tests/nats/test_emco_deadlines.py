@@ -1,11 +1,13 @@
 """A context that takes too long says so, and goes on: with time as it is given, and on the real server."""
 
 import asyncio
+from collections.abc import Mapping
 
 from phaseline.engine.client.client import Client
 from phaseline.engine.jetstream.streams import inspect
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.settings import Settings
+from phaseline.schemas.records import NONE
 from tests.support.emco_history import CTX, GROUP, KINDS, NEW, context, resource
 from tests.support.installation import until_decided
 from tests.support.log_check import assert_log_is_the_fold, stored
@@ -18,11 +20,11 @@ def state(clock: Clock, name: str = CTX) -> str:
     return clock.shown("app_context", context(name))
 
 
-def under_way(**data: object) -> Clock:
+def under_way(own: Mapping[str, object] = NONE, above: Mapping[str, object] = NONE, **data: object) -> Clock:
     clock = Clock(KINDS)
-    clock.say(1, "emco_resource", "create", GROUP)
+    clock.say(1, "emco_resource", "create", GROUP, **above)
     clock.say(1, "emco_resource", "approve", GROUP)
-    clock.say(1, "app_context", "create", context(), **data)
+    clock.say(1, "app_context", "create", context(), **own, **data)
     clock.say(2, "rsync_resource", "add", A)
     clock.say(2, "rsync_resource", "add", B)
     clock.say(10, "emco_resource", "instantiate", GROUP, context=CTX)
@@ -38,6 +40,16 @@ def test_an_hour_where_nothing_else_is_said() -> None:
     assert state(clock) == "Instantiating [Stalled]"
     clock.say(3800, "rsync_resource", "applied", B)
     assert state(clock) == "Instantiated"
+
+
+def test_the_resource_above_says_it_where_the_context_does_not() -> None:
+    for own, due in (({}, 40), ({"deadline": 60}, 70)):
+        clock = under_way(own, {"deadline": 30})
+        assert clock.due == [due]
+    clock = under_way({}, {"deadline": 30})
+    clock.say(20, "emco_resource", "terminate", GROUP, deadline=5)
+    assert (state(clock), clock.due) == ("PreTerminate", [25])
+    assert under_way({}, {"deadline": 0}).due == []
 
 
 def test_what_is_done_in_time_is_not_told_off() -> None:

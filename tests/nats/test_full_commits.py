@@ -27,7 +27,7 @@ async def test_what_a_full_commit_left_over_is_committed_with_the_next_events(
     """A slice of 1,000 events makes 999 records and one; that one waits for others, if some have come."""
     monkeypatch.setattr(deciding, "SLICE_SECONDS", 60.0)  # a busy machine does not end a slice early
     layout, fleet = await provision(wire, replace(settings, partitions=1)), RandomEvents(settings.prefix)
-    await publish(wire, [fleet.event("cluster", "create", f"c{number}") for number in range(BUFFER)])
+    await publish(wire, [fleet.event("cluster", "adopt", f"c{number}", phase="Running") for number in range(BUFFER)])
     room, stop = asyncio.Event(), asyncio.Event()
     partition = Partition(Installation(wire, layout, BUILT_IN_KINDS), 0, "w", shared=Shared(room=room))
     running = asyncio.create_task(partition.run(stop))

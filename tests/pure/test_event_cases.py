@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from phaseline.engine import unknown_parts
 from phaseline.schemas import codec, wire_codec
 from phaseline.schemas.records import Rejection
 from tests.support.built_in_kinds import BUILT_IN_KINDS
@@ -87,6 +88,20 @@ def test_a_context_that_nobody_ends_is_stalled() -> None:
     assert clock.shown("app_context", "shop+web+v1+grp/1002") == "Instantiated"
 
 
+def lacking(clock: Clock, pool: str) -> str:
+    """What a pool lacks."""
+    entities = clock.processor.tree.entities
+    parts = unknown_parts.count(BUILT_IN_KINDS, [entities["node_pool"][pool]], entities["node"].values())
+    return parts["node_pool", pool]["phase"].text()
+
+
+def test_a_pool_whose_upgrade_is_half_done_says_what_it_lacks() -> None:
+    clock, refused = played("k13-upgrade-half-done")
+    assert refused == []
+    assert clock.shown("node_pool", "upg/p") == "Running [Ok]"
+    assert lacking(clock, "upg/p") == "1 of 3 nodes Running, 1 Failed; 1 of 2 at 1.28, 1 at 1.27"
+
+
 # ---- siblings of those cases, in our own words
 
 
@@ -123,3 +138,17 @@ def test_a_report_that_names_a_pending_phase_again_and_again_does_not_keep_it_al
         assert ask(clock, at, "cluster reported far", phase="Creating", conditions=["Progressing"]) == []
     clock.until(1_801 * SECOND)
     assert clock.shown("cluster", "far") == "Creating [Progressing, Stalled]"
+
+
+def test_an_upgrade_is_counted_by_the_versions_that_nodes_report() -> None:
+    clock = Clock(BUILT_IN_KINDS)
+    for at, name in enumerate(("n1", "n2", "n3"), 1):
+        ask(clock, at, f"node reported upg/p/{name}", phase="Running", version="1.27")
+    ask(clock, 5, "node_pool configure upg/p", desired=3, version="1.28")
+    ask(clock, 6, "node_pool update upg/p")
+    for at, trigger, told in ((7, "update", {}), (8, "updated", {"version": "1.28"})):
+        assert ask(clock, at, f"node {trigger} upg/p/n1", **told) == []
+    ask(clock, 9, "node error upg/p/n2", reason="VMExtensionProvisioningError")
+    ask(clock, 10, "node deleted upg/p/n3")
+    ask(clock, 11, "node_pool updated upg/p")
+    assert lacking(clock, "upg/p") == "1 of 3 nodes Running, 1 Failed; 1 of 2 at 1.28, 1 at 1.27"

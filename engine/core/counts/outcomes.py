@@ -13,6 +13,7 @@ from phaseline.engine.core.timers import Schedule
 from phaseline.engine.core.transitions import REPEAT, Decision
 from phaseline.engine.core.tree import Tree
 from phaseline.machines.language.deadlines import counted_as
+from phaseline.machines.language.table import STALLED
 from phaseline.schemas.records import Record, Rejection, Transition
 
 Move = tuple[str, str, str, str]
@@ -160,8 +161,9 @@ def sum_of(parts: Sequence[Outcomes]) -> Outcomes:
 
 def move_of(record: Transition) -> Move:
     """What a transition counts as."""
-    before = record.before
-    return record.entity.kind, record.facet, "" if before is None else counted_as(before), counted_as(record.after)
+    before, after = record.before, record.after
+    left = "" if before is None else before.phase if STALLED not in before.conditions else counted_as(before)
+    return record.entity.kind, record.facet, left, after.phase if STALLED not in after.conditions else counted_as(after)
 
 
 def outcome_of(decision: Decision, *, moved: bool) -> Outcome:
