@@ -10,7 +10,6 @@ from typing import NamedTuple
 import click
 
 from phaseline.engine.cli import cells, entity_name, following, options, render, terminal
-from phaseline.engine.cli.as_of import time_at
 from phaseline.engine.cli.cells import Installations
 from phaseline.engine.cli.following import Following
 from phaseline.engine.cli.help import Page
@@ -76,7 +75,7 @@ def get(
                     shown = maps.entity_map(kinds, one.last, lang, one.stale, one.unknown)
                     output.show(cells.named(cell, shown), maps.name_of(one.last.entity))
                     continue
-                now = time_at(one.moment, cell)
+                now = render.time_at(one.moment, cell)
                 place = [("cell", render.text_of(cell))] if cell else []
                 output.pairs([*place, *described(kinds, one.last, lang, now, one.stale, one.unknown)])
             if not follow:
