@@ -17,7 +17,7 @@ from phaseline.engine import sync_stub
 from phaseline.engine.accounts import page as accounts_page
 from phaseline.engine.cli import reference
 from phaseline.engine.http import reference as http_reference
-from phaseline.engine.http.all_routes import all_routes
+from phaseline.engine.http.routes import all_routes
 from phaseline.engine.telemetry import page as metrics_page
 from phaseline.machines.built_in import PRODUCTS
 from phaseline.machines.docs import checked_tables, errors_page, pages

@@ -1,7 +1,7 @@
 """Several installations read as one: the reading half of a client, over all of them.
 
 Belongs here: `Cells`, which asks every cell, and what becomes of one that does not answer. Does not: following all of
-them (`merging`, `cells_watch`), reading one installation (`phaseline.engine.client`).
+them (`merging`), reading one installation (`phaseline.engine.client`).
 """
 
 import asyncio
@@ -10,11 +10,9 @@ from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine, 
 from typing import Any, Literal, Self, TypeVar, overload
 
 from phaseline.engine.cells import places
-from phaseline.engine.cells.cells_watch import CellsWatch
-from phaseline.engine.cells.merging import Merged
-from phaseline.engine.cells.one_cell import CellRecord, InCell, Told, is_of_the_request, while_connected
+from phaseline.engine.cells.merging import CellsWatch, Merged
 from phaseline.engine.cells.places import Places
-from phaseline.engine.cells.reading import Make, Reading
+from phaseline.engine.cells.reading import CellRecord, InCell, Make, Reading, Told, is_of_the_request, while_connected
 from phaseline.engine.client.client import Client
 from phaseline.engine.client.connecting import Connecting
 from phaseline.engine.log.changes import Change

@@ -1,18 +1,21 @@
 """Following all cells at once: the values of an iterator for each cell, as they come.
 
-Belongs here: `Merged`, which waits for cells that cannot be read and says so. Does not: what is read of a cell
-(`cells_watch`).
+Belongs here: `Merged`, which waits for cells that cannot be read and says so; `CellsWatch`, their records, and the
+places from which it can be continued. Does not: the watch of one installation (`phaseline.engine.log.watch`).
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import aclosing, contextmanager
-from typing import Any, Generic, Self, TypeVar
+from typing import Any, Generic, Self, TypeVar, cast
 
-from phaseline.engine.cells.one_cell import InCell, Told, is_of_the_request, while_connected
-from phaseline.engine.cells.reading import Make
+from phaseline.engine.cells.reading import CellRecord, InCell, Make, Told, is_of_the_request, while_connected
 from phaseline.engine.client.client import Client
+from phaseline.engine.log.watch import Watch
+from phaseline.engine.log.when import NOW, When
 from phaseline.schemas.errors import NatsUnreachable, PhaselineError
+from phaseline.schemas.records import Rejection, Transition, timestamp
 
 RETRY = 1.0
 """Seconds between two tries to read a cell."""
@@ -20,8 +23,11 @@ HELD = 1_000
 """Values that wait to be taken. When there are so many, the cells are read no further."""
 
 T = TypeVar("T")
+R = TypeVar("R", bound=Transition | Rejection)
 Connect = Callable[[str], Awaitable[Client]]
 """Gives the client of a cell, connected."""
+Begun = Callable[[Client, When], Watch[R]]
+"""Begins the watch of one cell."""
 
 
 class Merged(Generic[T]):
@@ -116,3 +122,57 @@ class Merged(Generic[T]):
         if (error is not None) != (name in self._away):
             (self._away.discard if error is None else self._away.add)(name)
             self._told(name, error)
+
+
+class CellsWatch(Generic[R]):
+    """An iterator over the records of all cells: `async with cells.watch() as watch`, `async for one in watch`.
+
+    The records of a cell come once each and in the order of its log, through reconnects too. A cell that cannot be read
+    at the beginning joins when it can be, from where it would have begun. `places` says where to continue.
+    """
+
+    def __init__(
+        self, names: Sequence[str], connect: Connect, begun: Begun[R], starts: Mapping[str, When], *,
+        late: Collection[str], follow: bool, told: Told,
+    ) -> None:  # fmt: skip
+        """starts: where each cell begins. late: the cells that could not be read just now."""
+        now = timestamp(time.time_ns())
+        self._begun = begun
+        self._places = {name: now if when == NOW and name in late else when for name, when in starts.items()}
+        self._next = dict(self._places)
+        """Where the reading of each cell stands, which is ahead of what was handed out."""
+        self._merged = Merged[CellRecord[R]](names, connect, self._read, follow=follow, told=told)
+
+    @property
+    def places(self) -> Mapping[str, When]:
+        """By cell, where a watch begins that continues this one: `cells.watch(start=watch.places)`."""
+        return dict(self._places)
+
+    async def __aenter__(self) -> Self:
+        await self._merged.__aenter__()
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()
+
+    async def close(self) -> None:
+        """End the watch."""
+        await self._merged.__aexit__()
+
+    def __aiter__(self) -> Self:
+        return self
+
+    async def __anext__(self) -> CellRecord[R]:
+        found = (await self._merged.__anext__()).value
+        self._places[found.cell] = found.place + 1
+        return found
+
+    async def _read(self, name: str, client: Client) -> AsyncIterator[CellRecord[R]]:
+        """The records of a cell, after those that were read before."""
+        if self._next[name] == NOW:
+            self._next[name] = self._places[name] = (await client.moment(NOW)).place + 1
+        async with self._begun(client, self._next[name]) as watch:
+            while found := await watch.batch():
+                for one in found:
+                    self._next[name] = one.sequence + 1
+                    yield CellRecord(name, one.sequence, cast("R", one.record), one.body)

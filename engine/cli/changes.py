@@ -10,8 +10,8 @@ from typing import Any, Final, NamedTuple
 
 import click
 
-from phaseline.engine.cells.one_cell import InCell
-from phaseline.engine.cli import archived_before, cells, names, options, render, selection, terminal
+from phaseline.engine.cells.reading import InCell
+from phaseline.engine.cli import cells, names, options, render, selection, terminal, undecided
 from phaseline.engine.cli.cells import Installations
 from phaseline.engine.cli.help import Page
 from phaseline.engine.cli.layout import WIDE, Column
@@ -84,7 +84,7 @@ def changes(
     async def work() -> int:
         kinds = installations.kinds
         async with installations.opened() as reading:
-            await archived_before.tell(await reading.clients(), start)
+            await undecided.tell_archived(await reading.clients(), start)
             read = await reading.each(lambda client: client.changes(start, end, tree=tree, kind=kind))
             selector.check(kinds, kind)
             every = [InCell(cell, change) for cell, changes in read for change in changes]

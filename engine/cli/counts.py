@@ -10,7 +10,6 @@ from typing import Any
 import click
 
 from phaseline.engine.cli import entity_name, names, options, render, terminal, undecided
-from phaseline.engine.cli.as_of import time_of
 from phaseline.engine.cli.help import Page
 from phaseline.engine.cli.output import Output
 from phaseline.engine.cli.styled import Text
@@ -85,7 +84,7 @@ def counts(
             if output.is_data:
                 output.show(found)
                 return
-            _show(found, time_of(view), output)
+            _show(found, render.time_of(view), output)
 
     return terminal.run(work())
 

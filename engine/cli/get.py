@@ -10,7 +10,6 @@ from typing import Any, NamedTuple
 import click
 
 from phaseline.engine.cli import cells, entity_name, following, options, render, terminal
-from phaseline.engine.cli.as_of import time_at
 from phaseline.engine.cli.cells import Installations
 from phaseline.engine.cli.following import Following
 from phaseline.engine.cli.help import Page
@@ -80,7 +79,7 @@ def get(
                         {**cells.named(cell, shown), **_stalled_map(one.stalled)}, maps.name_of(one.last.entity)
                     )
                     continue
-                now = time_at(one.moment, cell)
+                now = render.time_at(one.moment, cell)
                 place = [("cell", render.text_of(cell))] if cell else []
                 facts = described(kinds, one.last, lang, now, one.stale, one.unknown)
                 output.pairs([*place, *facts, *_stalled(kinds, one.stalled, now, lang)])

@@ -10,7 +10,6 @@ from typing import Any, Final, NamedTuple
 import click
 
 from phaseline.engine.cli import cells, following, names, options, render, selection, terminal
-from phaseline.engine.cli.as_of import time_at
 from phaseline.engine.cli.cells import Installations
 from phaseline.engine.cli.help import Page
 from phaseline.engine.cli.layout import WIDE, Column
@@ -98,7 +97,7 @@ def list_(
                 shown.sort(key=lambda one: key(one.record))
             elif installations.cells and sort_by is None:
                 shown.sort(key=lambda one: by_id(one.record))
-            now = max(0 if output.is_data else time_at(found.moment, cell) for cell, found in listed.items())
+            now = max(0 if output.is_data else render.time_at(found.moment, cell) for cell, found in listed.items())
             page = EntityLines(installations.kinds, output, lang, now)
             page.print(shown)
             if not follow:
@@ -171,7 +170,7 @@ class Listing(NamedTuple):
     async def print_unsorted(self, output: Output, language: Language, client: Client) -> None:
         """Print the entities of one installation, each as soon as it is read."""
         view = await client.at(self.at)
-        now, wanted = 0 if output.is_data else time_at(view.moment, ""), self.wanted
+        now, wanted = 0 if output.is_data else render.time_at(view.moment, ""), self.wanted
         page, count = EntityLines(view.kinds, output, language, now), 0
         attributes: dict[frozenset[str], Transition] = {}
         found = view.unsorted(

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import click
 
 from phaseline.engine.cells.reading import records_of
-from phaseline.engine.cli import archived_before, names, options, publish, render, selection, terminal
+from phaseline.engine.cli import names, options, publish, render, selection, terminal, undecided
 from phaseline.engine.cli.help import Page
 from phaseline.engine.cli.layout import Column
 from phaseline.engine.cli.output import Output
@@ -135,7 +135,7 @@ def list_(
 
     async def work() -> None:
         async with Client.open(settings) as client:
-            await archived_before.tell({"": client}, start)
+            await undecided.tell_archived({"": client}, start)
             if summary:
                 found = await client.rejection_counts(kind, start=start, **which)
                 show_summary(found if sort_by is None else by_field(found, sort_by, FIELDS), output)
@@ -268,10 +268,10 @@ def retry(settings: Settings, kind: str | None, *, start: When, dry_run: bool, o
 
     async def work() -> int:
         async with Client.open(settings) as client:
-            await archived_before.tell({"": client}, start)
+            await undecided.tell_archived({"": client}, start)
             async with client.rejections(kind, tree=which["tree"], start=start) as watch:
                 found = [(watch.sequence, record) async for record in watch]
-            installation = await client._session.installation()  # noqa: SLF001  # as `archived_before`
+            installation = await client._session.installation()  # noqa: SLF001  # as `undecided`
             asked = await retries(installation, found, which["reason"])
             return await send_again(client, asked, output, dry_run=dry_run)
 

@@ -11,11 +11,14 @@ from datetime import UTC, datetime
 from functools import lru_cache
 from typing import Any, Final, NamedTuple
 
+from phaseline.engine.cli import terminal
 from phaseline.engine.cli.layout import Column
 from phaseline.engine.cli.output import JSON, Output
 from phaseline.engine.cli.styled import Text
+from phaseline.engine.client.entity_view import EntityView
 from phaseline.engine.client.maps import NOTHING_UNKNOWN
 from phaseline.engine.explain.causes import is_of_snapshot
+from phaseline.engine.log.when import Moment
 from phaseline.engine.unknown_parts import Parts, PartsOf
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.compiler.labels import Language, facet_named, label_of, message_of
@@ -342,3 +345,17 @@ def hex_dump(body: bytes) -> str:
         shown = "".join(chr(byte) if 32 <= byte < 127 else "." for byte in row)
         lines.append(f"{start:08x}  {row.hex(' '):<47}  {shown}")
     return "\n".join(lines)
+
+
+def time_of(view: EntityView[Moment | None]) -> int:
+    """The time of the view, ns. If it does not show the latest states, print its moment on stderr."""
+    return time_at(view.moment)
+
+
+def time_at(moment: Moment | None, cell: str = "") -> int:
+    """The time of a moment, ns, or the present one. A moment is printed on stderr, with the name of its cell."""
+    if moment is None:
+        return now_ns()
+    log = f"the log of {cell}" if cell else "the log"
+    terminal.say(f"as of {local_time(moment.time_ns)}, place {moment.place} of {log}")
+    return moment.time_ns

@@ -9,7 +9,6 @@ from typing import Any
 import click
 
 from phaseline.engine.cli import entity_name, options, render, terminal, undecided
-from phaseline.engine.cli.as_of import time_of
 from phaseline.engine.cli.help import Function, Page
 from phaseline.engine.cli.layout import Branch
 from phaseline.engine.cli.output import Output
@@ -101,7 +100,7 @@ def status(settings: Settings, entity_id: str, *, at: When | None, form: Output,
                 return
             found = await view.emco.selection(entity_id, **query)
             known = {} if query["output"] in ("summary", "all") else await _known(view, entity_id, query)
-            drawing = StatusTree(client.kinds, found, query, time_of(view), known)
+            drawing = StatusTree(client.kinds, found, query, render.time_of(view), known)
             for line in drawing.head():
                 form.line(line)
             for branch in drawing.apps():

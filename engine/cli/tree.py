@@ -21,7 +21,6 @@ from phaseline.engine.cli import (
     terminal,
     undecided,
 )
-from phaseline.engine.cli.as_of import time_of
 from phaseline.engine.cli.help import Page
 from phaseline.engine.cli.layout import Branch
 from phaseline.engine.cli.output import NAME, Output
@@ -82,7 +81,7 @@ def tree(
             forest = Forest(client.kinds, found, await view.stale_since_ns(entities))
             forest.unknown = unknown_parts.count(client.kinds, entities, [record.entity for record in everything])
             if not output.is_data:
-                forest.now = time_of(view)
+                forest.now = render.time_of(view)
                 if not found and not follow:
                     terminal.say("no entities found")
             for top in forest.tops:

@@ -1,6 +1,7 @@
-"""What a reading command says where events are not decided yet, or where nobody decides them.
+"""What a reading command says where events are not decided yet, where nobody decides them, or where the log is cut.
 
-Belongs here: asking while the command reads, and the words. Does not: finding out (`phaseline.engine.publish.backlog`).
+Belongs here: asking while the command reads, and the words. Does not: finding out (`phaseline.engine.publish.backlog`,
+`phaseline.engine.log.log`).
 Nothing is said where all events are decided. The words stand on stderr, so JSON on stdout stays what it is.
 """
 
@@ -11,10 +12,13 @@ from contextlib import asynccontextmanager
 from phaseline.engine.cli import similar_ids, terminal
 from phaseline.engine.cli.failures import DOCTOR
 from phaseline.engine.client.client import Client
+from phaseline.engine.log import when
+from phaseline.engine.log.log import Log
 from phaseline.engine.log.when import When
 from phaseline.engine.publish.backlog import Backlog, backlog
 from phaseline.engine.settings import Settings
 from phaseline.schemas.errors import NoAnswer, NotFound, PhaselineError
+from phaseline.schemas.records import timestamp
 
 START = "start one with `phaseline worker`, or a whole system with `phaseline up`"
 PATIENCE = 2.0
@@ -120,3 +124,22 @@ def lines(found: Backlog) -> Iterator[str]:
 
 def _partitions(numbers: tuple[int, ...]) -> str:
     return f"partition {numbers[0]}" if len(numbers) == 1 else f"{len(numbers)} partitions"
+
+
+async def tell_archived(clients: Mapping[str, Client], start: object) -> None:
+    """Say up to where the log was archived, if a command begins at its start and reads no archive.
+
+    clients: by name of the cell. start: where the command begins.
+    """
+    if start != when.START:
+        return
+    for name, client in clients.items():
+        installation = await client._session.installation()  # noqa: SLF001  # the client shows no notes of the log
+        found = None if installation.archive is not None else await Log(installation).trimmed()
+        if found is not None:
+            cell = f"cell {name}: " if name else ""
+            how = "phaseline watch --nats URL --archive DIR" if name else "--archive DIR"
+            upto = f"{cell}archived up to {found.place} ({timestamp(found.time_ns)})"
+            terminal.say(
+                f"{upto}: before that the log keeps only the last record of each entity; {how} reads all of it"
+            )

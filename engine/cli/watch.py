@@ -11,8 +11,8 @@ from typing import Any
 import click
 
 from phaseline.engine.cells import places
-from phaseline.engine.cells.one_cell import CellRecord
-from phaseline.engine.cli import archived_before, cells, names, options, render, selection, terminal
+from phaseline.engine.cells.reading import CellRecord
+from phaseline.engine.cli import cells, names, options, render, selection, terminal, undecided
 from phaseline.engine.cli.cells import Installations
 from phaseline.engine.cli.help import Page
 from phaseline.engine.cli.output import NAME, Output
@@ -69,7 +69,7 @@ def watch(
         kinds = installations.kinds
         async with installations.opened() as reading:
             selector.check(kinds, kind)
-            await archived_before.tell(await reading.clients(), start)
+            await undecided.tell_archived(await reading.clients(), start)
             records = reading.watch(kind, partial(cells.tell, output), start=begins, follow=not no_follow, **which)
             try:
                 await show_records(kinds, records, limit, output, lang, selector, [*installations.cells])

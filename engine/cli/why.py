@@ -5,8 +5,7 @@ Belongs here: its options. Does not: the explanation (`phaseline.engine.explain.
 
 import click
 
-from phaseline.engine.cli import cells, entity_name, options, similar_ids, terminal
-from phaseline.engine.cli.as_of import time_of
+from phaseline.engine.cli import cells, entity_name, options, render, similar_ids, terminal
 from phaseline.engine.cli.help import Page
 from phaseline.engine.cli.output import Output
 from phaseline.engine.cli.render_why import ExplanationTree
@@ -53,7 +52,7 @@ def why(
             if output.is_data:
                 output.show({**as_map(explanation), **shown(stale)})
             else:
-                tree = ExplanationTree(client.kinds, time_of(view), stale, lang)
+                tree = ExplanationTree(client.kinds, render.time_of(view), stale, lang)
                 output.tree(tree.whole(explanation))
 
     return terminal.run(work())

@@ -23,9 +23,8 @@ from phaseline.engine import logs
 from phaseline.engine.http import openapi, parameters, problems
 from phaseline.engine.http.access import trees
 from phaseline.engine.http.access.access import Access
-from phaseline.engine.http.all_routes import all_routes
 from phaseline.engine.http.call import CallOf, HttpAnswer, Served
-from phaseline.engine.http.routes import PAGE, Route, pattern
+from phaseline.engine.http.routes import PAGE, Route, all_routes, pattern
 from phaseline.engine.log.when import NOW, Moment
 from phaseline.schemas import codec
 from phaseline.schemas.errors import InvalidInput, NotFound, PhaselineError

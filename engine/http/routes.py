@@ -1,7 +1,8 @@
 """The table of our own requests. The router, the description (`openapi`) and docs/http.md are made from it.
 
-Belongs here: method and path, parameters, what is answered, the role that a request needs, its handler. Does not: the
-handlers (`reading`, `intake`, `access.session`), how a request is read (`app`).
+Belongs here: method and path, parameters, what is answered, the role that a request needs, its handler; loading the
+routes that products name, and refusing those that do not fit. Does not: the handlers (`reading`, `intake`,
+`access.session`), how a request is read (`app`).
 """
 
 import re
@@ -16,10 +17,14 @@ from phaseline.engine.http.intake.bodies import BATCH_JSON
 from phaseline.engine.http.live.frames import COLUMNS, RECORDS
 from phaseline.engine.http.parameters import TRUE, Parameter
 from phaseline.engine.http.reading import about, entities, installation, metrics, past, rejections, transitions
+from phaseline.machines.language.product import Product, load
 from phaseline.schemas.cloudevents.content_types import JSON_EVENT, MSGPACK_EVENT
+from phaseline.schemas.errors import SetupError
 
 JSON, PAGE = "application/json", "text/html"
 _PART = re.compile(r"\{(\w+)\}")
+ROOT = "/v1/"
+"""What the paths of products begin with."""
 
 
 class Route(NamedTuple):
@@ -176,3 +181,45 @@ def pattern(path: str) -> str:
     head, last, tail = path.rpartition("{")
     head = _PART.sub(r"(?P<\1>[^/]+)", head)
     return head + _PART.sub(r"(?P<\1>.+)", last + tail) if last else path
+
+
+def all_routes(products: Iterable[Product] | None) -> tuple[Route, ...]:
+    """Our own routes, then those of products. Raises `SetupError.kinds_broken`."""
+    found = list(ROUTES)
+    for product in products or ():
+        for name in product.routes:
+            for route in _loaded(product, name):
+                if problem := _problem(route, found):
+                    raise SetupError.kinds_broken(
+                        problem=f"a route of {product.name} ({name}) cannot be served: {problem}"
+                    )
+                found.append(route)
+    return tuple(found)
+
+
+def _loaded(product: Product, name: str) -> tuple[Route, ...]:
+    try:
+        found = load(name)
+    except Exception as error:
+        problem = f"the routes of {product.name} ({name}) cannot be loaded: {type(error).__name__}: {error}"
+        raise SetupError.kinds_broken(problem=problem) from error
+    if not isinstance(found, tuple) or not all(isinstance(one, Route) for one in found):
+        raise SetupError.kinds_broken(
+            problem=f"{name}, which {product.name} names, is no tuple of `phaseline.http.Route`"
+        )
+    return found
+
+
+def _problem(route: Route, before: Iterable[Route]) -> str:
+    """Why a route does not fit to those before it; empty if it does."""
+    if not route.path.startswith(ROOT):
+        return f"{route.path} does not begin with {ROOT}"
+    in_path = re.findall(r"\{(\w+)\}", route.path)
+    if in_path != [one.name for one in route.parameters if one.is_path]:
+        return f"the parameters with is_path=True are not those of the path {route.path}, in their order"
+    for other in before:
+        if other.name == route.name:
+            return f"another route has the name {route.name}"
+        if other.method == route.method and re.fullmatch(pattern(other.path), route.path):
+            return f"{route.method} {route.path} is a request of {other.name} ({other.path})"
+    return ""

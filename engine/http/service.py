@@ -9,6 +9,7 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Generic, TypeVar
 
 from phaseline.engine import logs
 from phaseline.engine.client.client import Client
@@ -20,7 +21,6 @@ from phaseline.engine.http.fleet.fleet import LiveFleet
 from phaseline.engine.http.fleet.fleet_moment import FleetMoment
 from phaseline.engine.http.fleet.follower import Follower
 from phaseline.engine.http.fleet.history_loader import HistoryLoader
-from phaseline.engine.http.kept import Kept
 from phaseline.engine.http.live.hub import Hub
 from phaseline.engine.http.live.log_places import LogPlaces
 from phaseline.engine.http.traffic import Traffic
@@ -51,6 +51,31 @@ LOOK = 2.0
 """Seconds between two looks at what the views hold."""
 
 log = logs.get_logger(__name__)
+K = TypeVar("K")
+V = TypeVar("V")
+
+
+class Kept(Generic[K, V]):
+    """The results that were used last, `most` of them."""
+
+    def __init__(self, most: int) -> None:
+        """Nothing is kept yet."""
+        self._most = most
+        self._found: OrderedDict[K, V] = OrderedDict()
+
+    def get(self, key: K) -> V | None:
+        """The result, if it is still kept."""
+        found = self._found.get(key)
+        if found is not None:
+            self._found.move_to_end(key)
+        return found
+
+    def put(self, key: K, value: V) -> None:
+        """Keep a result; the one that was not used for longest goes."""
+        self._found[key] = value
+        self._found.move_to_end(key)
+        while len(self._found) > self._most:
+            self._found.popitem(last=False)
 
 
 @dataclass(frozen=True, slots=True)

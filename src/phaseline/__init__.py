@@ -16,8 +16,8 @@ from phaseline.schemas.version import __version__ as __version__
 NAMES = {
     "phaseline.engine.assess":                            "assess assess_all diff health",
     "phaseline.engine.cells.cells":                       "Cells",
-    "phaseline.engine.cells.cells_watch":                 "CellsWatch",
-    "phaseline.engine.cells.one_cell":                    "CellRecord InCell",
+    "phaseline.engine.cells.merging":                     "CellsWatch",
+    "phaseline.engine.cells.reading":                     "CellRecord InCell",
     "phaseline.engine.client.client":                     "Client",
     "phaseline.engine.client.connecting":                 "Connecting connect",
     "phaseline.engine.client.entity_view":                "EntityView",

@@ -9,9 +9,9 @@ from phaseline.engine.assess import assess_all as assess_all
 from phaseline.engine.assess import diff as diff
 from phaseline.engine.assess import health as health
 from phaseline.engine.cells.cells import Cells as Cells
-from phaseline.engine.cells.cells_watch import CellsWatch as CellsWatch
-from phaseline.engine.cells.one_cell import CellRecord as CellRecord
-from phaseline.engine.cells.one_cell import InCell as InCell
+from phaseline.engine.cells.merging import CellsWatch as CellsWatch
+from phaseline.engine.cells.reading import CellRecord as CellRecord
+from phaseline.engine.cells.reading import InCell as InCell
 from phaseline.engine.client.client import Client as Client
 from phaseline.engine.client.connecting import Connecting as Connecting
 from phaseline.engine.client.connecting import connect as connect

@@ -10,9 +10,8 @@ from jsonschema import Draft202012Validator
 
 from phaseline.engine.client.client import Client
 from phaseline.engine.http import openapi
-from phaseline.engine.http.all_routes import all_routes
 from phaseline.engine.http.parameters import Parameter
-from phaseline.engine.http.routes import Route
+from phaseline.engine.http.routes import Route, all_routes
 from phaseline.engine.settings import Settings
 from phaseline.machines.built_in import PRODUCTS
 from tests.support.http_server import Api, http_server

@@ -14,8 +14,8 @@ import pytest_asyncio
 from phaseline.engine.client.client import Client
 from phaseline.engine.http.access import tokens
 from phaseline.engine.http.access.access import AccessSettings
-from phaseline.engine.http.all_routes import all_routes
 from phaseline.engine.http.reading import transitions
+from phaseline.engine.http.routes import all_routes
 from phaseline.engine.http.server import serving
 from phaseline.engine.settings import Settings
 from phaseline.machines.built_in import PRODUCTS

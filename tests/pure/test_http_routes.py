@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from phaseline.engine.http import openapi, parameters, problems, reference
-from phaseline.engine.http.all_routes import all_routes
 from phaseline.engine.http.app import Router
 from phaseline.engine.http.parameters import Parameter
 from phaseline.engine.http.reading.entities import PageToken
+from phaseline.engine.http.routes import all_routes
 from phaseline.engine.page.files import INDEX, files
 from phaseline.engine.telemetry.listening import address_of
 from phaseline.machines.built_in import PRODUCTS

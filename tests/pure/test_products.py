@@ -9,10 +9,9 @@ from phaseline.engine.client import product_views
 from phaseline.engine.core import intake
 from phaseline.engine.core.process import Processor
 from phaseline.engine.core.tree import Tree
-from phaseline.engine.http.all_routes import all_routes
 from phaseline.engine.http.app import Router
 from phaseline.engine.http.call import Call, HttpAnswer
-from phaseline.engine.http.routes import OF_ID, ROUTES, Route
+from phaseline.engine.http.routes import OF_ID, ROUTES, Route, all_routes
 from phaseline.engine.publish import compose
 from phaseline.engine.replay.recorded_log import StoredEvent
 from phaseline.machines import broken_kinds

@@ -11,11 +11,10 @@ from urllib.parse import unquote_to_bytes
 from starlette.types import Receive, Scope, Send
 
 from phaseline.engine.http.access.access import Access
-from phaseline.engine.http.all_routes import all_routes
 from phaseline.engine.http.app import HttpApp
 from phaseline.engine.http.cells.cells_routes import CELL_ROUTES
 from phaseline.engine.http.cells.cells_service import CellsService
-from phaseline.engine.http.routes import Route
+from phaseline.engine.http.routes import Route, all_routes
 from phaseline.machines.compiler.kinds import Kinds
 
 OF_ONE = re.compile(rb"/v1/cells/([^/?]+)(/[^?].*)", re.DOTALL)
