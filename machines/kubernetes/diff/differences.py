@@ -159,14 +159,14 @@ def _replaced(wanted: Any, found: Any, key: str) -> str:
 def named(found: list[Any], key: str) -> list[Name]:
     """A name for each member: the values of its key (or the member itself), and how many equal names precede it."""
     seen: dict[str, int] = {}
-    keys = key.split(",") if "," in key else ()
     names = []
     for one in found:
-        if keys and isinstance(one, dict):
-            value: Any = [one.get(each) for each in keys]
-        else:
-            value = one.get(key) if key and isinstance(one, dict) else one
+        value = (one.get(key) if "," not in key else _several(one, key)) if key and isinstance(one, dict) else one
         name = value if isinstance(value, str) else repr(value)
         seen[name] = seen.get(name, -1) + 1
         names.append((name, seen[name]))
     return names
+
+
+def _several(member: Mapping[str, Any], key: str) -> list[Any]:
+    return [member.get(each) for each in key.split(",")]

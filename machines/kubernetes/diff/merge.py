@@ -10,10 +10,11 @@ from collections.abc import Collection, Mapping
 from itertools import zip_longest
 from typing import Any
 
+from phaseline.machines.kubernetes.diff.canonical import Respelt
 from phaseline.machines.kubernetes.diff.differences import Name, equal, named, text_of
 from phaseline.machines.kubernetes.diff.types import FieldType
 
-PLAIN = (str, int, bool)
+PLAIN = (str, int, bool, Respelt)
 """Types whose values compare with `==`."""
 
 
@@ -36,15 +37,15 @@ def applied(live: Any, last: Any, desired: Any, type_: FieldType) -> Any:
         old = live.get(name)
         if type(value) is type(old) and value.__class__ in PLAIN and value == old:
             continue
-        if type_.allocated and is_left_to_server(name, value, type_):
+        if name in type_.allocated and is_left_to_server(name, value, type_):
             continue
         new = _member(old, before.get(name), value, type_.of(name))
         if new is not old:
             if merged is live:
                 merged = dict(live)
             merged[name] = new
-    if gone := [name for name in gone if name not in type_.allocated]:
-        merged = {name: value for name, value in merged.items() if name not in gone}
+    if gone and (gone := [name for name in gone if name not in type_.allocated]):
+        return {name: value for name, value in merged.items() if name not in gone}
     return merged
 
 
@@ -61,7 +62,7 @@ def is_left_to_server(name: str, value: Any, type_: FieldType) -> bool:
 
 
 def _member(old: Any, before: Any, value: Any, type_: FieldType) -> Any:
-    if isinstance(value, list) and isinstance(old, list) and value:
+    if value and isinstance(value, list) and isinstance(old, list):
         if type_.key is not None:
             return _merged(old, _list(before), value, type_.key, type_.item)
         if type_.open and len(old) == len(value):
@@ -90,14 +91,25 @@ def _merged(live: list[Any], last: list[Any], desired: list[Any], key: str, type
     old, wanted = (dict(zip(named(found, key), found, strict=True)) for found in (live, desired))
     before = dict(zip(named(last, key), last, strict=True)) if last else {}
     new = {name: applied(old.get(name), before.get(name), value, type_) for name, value in wanted.items()}
-    instead = _instead(old, wanted, key) if wanted.keys() - old.keys() else {}
-    kept = [instead.get(name, name) for name in old if name in wanted or name in instead or name not in before]
+    kept = [name for name in old if name in wanted or name not in before]
     ordered = iter([name for name in wanted if name in old])
-    places = [next(ordered) if name in wanted and name in old else name for name in kept]
-    places += [name for name in wanted if name not in old and name not in instead.values()]
+    places = [next(ordered) if name in wanted else name for name in kept]
+    if added := [name for name in wanted if name not in old]:
+        places = _added(places, added, _instead(old, wanted, key), [*old])
     made = [new[name] if name in new else old[name] for name in places]
     same = len(made) == len(live) and all(one is other for one, other in zip(made, live, strict=True))
     return live if same else made
+
+
+def _added(places: list[Name], added: list[Name], instead: Mapping[Name, Name], old: list[Name]) -> list[Name]:
+    """The names with those that are new: in the places of those that took theirs, else at the end."""
+    there, taken = {*places}, {*instead.values()}
+    if lost := [name for name in instead if name not in there]:  # of what was applied last
+        ranks = {name: rank for rank, name in enumerate(old)}
+        for name in lost:
+            after = next((at for at, other in enumerate(places) if ranks[other] > ranks[name]), len(places))
+            places.insert(after, name)
+    return [*(instead.get(name, name) for name in places), *(name for name in added if name not in taken)]
 
 
 def _instead(old: Mapping[Name, Any], wanted: Mapping[Name, Any], key: str) -> dict[Name, Name]:
