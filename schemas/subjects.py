@@ -376,13 +376,17 @@ class Subjects(msgspec.Struct, frozen=True):
         """The subject of the notes about which table versions decide the events of a partition."""
         return f"{self.prefix}.tables.{partition}"
 
-    def purged(self, partition: int) -> str:
+    def purged(self, partition: int | str) -> str:
         """The subject of the notes about which events an operator has purged."""
         return f"{self.prefix}.tables.{partition}.purged"
 
     def archived(self) -> str:
         """The subject of the notes about what was archived, and trimmed from the streams."""
         return f"{self.prefix}.tables.archived"
+
+    def operated(self) -> str:
+        """The subject of the notes about what else operators did."""
+        return f"{self.prefix}.tables.operated"
 
     def state(self, partition: int | str, kind: str, entity_id: str) -> str:
         """The subject of the last transition of one entity."""

@@ -79,7 +79,8 @@ ROLES = (
     Role(
         "operator", ENGINE, "people who maintain the installation with the command",
         publish=(
-            "{p}.events.>", "{p}.status.>", "$SRV.>", "{p}.tables.*.purged", "{p}.tables.archived", "{p}.edge.>",
+            "{p}.events.>", "{p}.status.>", "$SRV.>", "{p}.tables.*.purged", "{p}.tables.archived",
+            "{p}.tables.operated", "{p}.edge.>",
             "$JS.API.>",
         ),
         subscribe=FEED,

@@ -153,6 +153,7 @@ SECTIONS: Sections = {
         "tables": ("tables.tables", "Show what a change of tables would do, and who would be stranded."),
         "edge": ("edge.edge", "Sites that lose their uplink: add, list and configure them."),
         "purge": ("purge.purge", "Erase the observations of one entity for good."),
+        "operations": ("operations.operations", "Show what operators did by the command, and who they say they are."),
     },
     "Replay": {
         "replay": ("replay.replay", "Decide recorded events again: rebuild states, audit, what-if."),

@@ -21,7 +21,7 @@ from phaseline.engine.jetstream.streams import inspect
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.when import When
-from phaseline.engine.publish.compose import default_source
+from phaseline.engine.publish.operations import operator
 from phaseline.engine.settings import Settings
 from phaseline.machines.built_in import installed
 from phaseline.schemas.records import SECOND, timestamp
@@ -82,7 +82,7 @@ def archive(
             installation = Installation(wire, await inspect(wire, settings), installed())
             with store.locked(), log_source.progress_bar("archiving") as bar:
                 shown = _Bar(bar)
-                archiver = Archiver(installation, store, default_source("cli"), shown.begin, shown.advance)
+                archiver = Archiver(installation, store, operator(settings), shown.begin, shown.advance)
                 done = await archiver.run(moment)
         _show(done, where, output=output)
 

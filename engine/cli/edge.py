@@ -15,6 +15,7 @@ from phaseline.engine.cli import options, render, terminal
 from phaseline.engine.cli.connection import FILE, connection_option
 from phaseline.engine.cli.help import Page
 from phaseline.engine.cli.layout import Column
+from phaseline.engine.cli.operations import leave_note
 from phaseline.engine.cli.output import Output
 from phaseline.engine.cli.render_replay import counted
 from phaseline.engine.cli.styled import Text
@@ -86,6 +87,7 @@ def add(settings: Settings, *, name: str, trees: tuple[str, ...], max_bytes: int
 
     async def work() -> int:
         async with Wire.open(settings, name="phaseline-edge") as wire:
+            await leave_note(wire, settings, "edge add", name)
             found = await adding.add(wire, settings, name, StoreWanted(trees or None, max_bytes))
         _show_added(found, output)
         return Exit.DONE if found.connected else Exit.NO_ANSWER
@@ -208,6 +210,7 @@ def remove(settings: Settings, *, name: str, yes: bool, output: Output) -> int |
 
     async def work() -> None:
         async with Wire.open(settings, name="phaseline-edge") as wire:
+            await leave_note(wire, settings, "edge remove", name)
             removed = await adding.remove(wire, settings, name)
         if output.is_data:
             output.show({"edge": name, "removed": removed})

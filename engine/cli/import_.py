@@ -12,6 +12,7 @@ import click
 
 from phaseline.engine.cli import log_source, options, render, terminal
 from phaseline.engine.cli.help import Page
+from phaseline.engine.cli.operations import leave_note
 from phaseline.engine.cli.output import Output
 from phaseline.engine.cli.render_replay import counted
 from phaseline.engine.jetstream.streams import inspect
@@ -75,6 +76,7 @@ def import_(
 
     async def work() -> None:
         async with Wire.open(settings, name="phaseline-import") as wire:
+            await leave_note(wire, settings, "import", f"the events of {file.name}")
             with log_source.progress_bar("sending") as bar:
                 task = bar.add_task("", total=None)
                 done = await import_log(

@@ -18,7 +18,7 @@ from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.latest import Latest
 from phaseline.engine.log.log import Log
 from phaseline.engine.log.purge import Purge
-from phaseline.engine.publish.compose import default_source
+from phaseline.engine.publish.operations import operator
 from phaseline.engine.settings import Settings
 from phaseline.machines.built_in import installed
 
@@ -57,7 +57,7 @@ def purge(
             if not dry_run and not found.is_empty:
                 if not yes:
                     _ask(found)
-                await purging.run(installation, found, default_source("cli"))
+                await purging.run(installation, found, operator(settings))
             archived = await Log(installation).trimmed()
             _show(found, None if archived is None else archived.position, dry_run=dry_run, output=output)
 

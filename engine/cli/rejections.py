@@ -13,6 +13,7 @@ from phaseline.engine.cells.reading import records_of
 from phaseline.engine.cli import names, options, publish, render, selection, terminal, undecided
 from phaseline.engine.cli.help import Page
 from phaseline.engine.cli.layout import Column
+from phaseline.engine.cli.operations import leave_note
 from phaseline.engine.cli.output import Output
 from phaseline.engine.cli.styled import Text
 from phaseline.engine.cli.watch import show_records
@@ -239,6 +240,8 @@ def resend(settings: Settings, place: int, *, wait: float | None, output: Output
 
     async def work() -> int:
         async with Client.open(settings) as client:
+            wire = (await client._session.installation()).wire  # noqa: SLF001  # as `archived_before`
+            await leave_note(wire, settings, "rejections resend", f"the event rejected at place {place}")
             receipt = await client.resend(place)
             outcome = Outcome(receipt) if wait is None else await client.outcome(receipt, timeout=wait)
             return publish.show_outcome(client.kinds, outcome, waited=wait is not None, output=output)
@@ -273,6 +276,9 @@ def retry(settings: Settings, kind: str | None, *, start: When, dry_run: bool, o
                 found = [(watch.sequence, record) async for record in watch]
             installation = await client._session.installation()  # noqa: SLF001  # as `undecided`
             asked = await retries(installation, found, which["reason"])
+            if not dry_run and (count := sum(not one.hindrance for one in asked)):
+                what = f"{count} events rejected with the reason {which['reason']}"
+                await leave_note(installation.wire, settings, "rejections retry", what)
             return await send_again(client, asked, output, dry_run=dry_run)
 
     return terminal.run(work()) or 0

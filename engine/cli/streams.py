@@ -12,6 +12,7 @@ import click
 from phaseline.engine.cli import options, terminal
 from phaseline.engine.cli.help import Page
 from phaseline.engine.cli.layout import Column
+from phaseline.engine.cli.operations import leave_note
 from phaseline.engine.cli.output import Output
 from phaseline.engine.cli.render_replay import counted
 from phaseline.engine.cli.styled import Text
@@ -77,6 +78,8 @@ def streams(settings: Settings, *, applies: bool, drop_events: bool, output: Out
             check(differing)
             if needed is not None:
                 raise needed
+            settings_ = ", ".join(f"{one.stream} {one.setting}" for report in differing for one in report.differences)
+            await leave_note(wire, settings, "streams", f"change {settings_}")
             for report in differing:
                 await change(wire, report, _progress)
                 terminal.say(f"{report.stream} is changed")

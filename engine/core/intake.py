@@ -61,7 +61,7 @@ def read(
     address = None
     try:
         address = subjects.address(subject)
-        if address.actor and block is not None and binary_mode.TAKEN_OVER in block:
+        if address[3] and block is not None and binary_mode.TAKEN_OVER in block:
             address = address._replace(actor="")
         if event is None:
             event = envelope.decode(body, subject) if headers is None else binary_mode.decode(body, headers)
@@ -158,8 +158,10 @@ def _arrival(kinds: Kinds, address: Address, event: Event, sequence: int, time: 
     data = event.data
     if data or trigger in kind.demanding:
         check_data(kind, trigger, data or NONE)
-    claims = envelope.claims(event, actor) if actor else event.extensions
-    cause = Cause(sequence, event.id, event.source, "event", None, event.time, claims, actor)
+    if actor:
+        cause = Cause(sequence, event.id, event.source, "event", None, event.time, envelope.claims(event, actor), actor)
+    else:
+        cause = Cause(sequence, event.id, event.source, "event", None, event.time, event.extensions)
     return Arrival(
         kind.name, trigger, entity_id, data or NONE, cause,
         None if event.sequence is None else envelope.sequence_of(event), time,

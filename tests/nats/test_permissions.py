@@ -54,7 +54,8 @@ class Guarded(EmbeddedServer):
         for name, title in ROLES.items():
             publish, subscribe = granted(title)
             answers = ", allow_responses: true" if "`allow_responses`" in section_of(title) else ""
-            allowed = f"publish: {publish or ['nothing']}, subscribe: {[*subscribe, f'_INBOX_{name}.>']}{answers}"
+            never = _subjects(section_of(title), "never publish")
+            allowed = f"publish: {{allow: {publish or ['nothing']}, deny: {never}}}, subscribe: {[*subscribe, f'_INBOX_{name}.>']}{answers}"
             users.append(f"{{user: {name}, password: secret, permissions: {{{allowed}}}}}")
         return super()._config() + f"authorization {{ users: [ {', '.join(users)} ], timeout: 60 }}\n"
 
@@ -123,6 +124,7 @@ async def test_a_status_query_is_answered_where_the_user_may_send_it(guarded: Em
     "subject",
     [
         "pl.events.c2.cluster.create",
+        "pl.events.c1.~.ann.cluster.create",
         "pl.log.0.transition.cluster.phase.Running.c1",
         "pl.mark.0.transition.checkpoint.-.-.-",
         "pl.plan.0.0",

@@ -130,3 +130,26 @@ async def test_who_lost_his_token_is_asked_for_another_one(
         site.path.write_text("\n".join(line for line in site.path.read_text().splitlines() if " reader " not in line))
         await tab.page.evaluate("void phaseline.stream.load()")
         await tab.page.get_by_label("Token").wait_for()
+
+
+async def test_the_page_says_who_did_it(chromium: Any, site: Site) -> None:
+    """What a person sends with the page has their name, in the history and the explanation; so has what was refused."""
+    async with browser.tab(chromium) as tab:
+        await logged_in(tab, site, "boss")
+        await tab.goto(f"{site.api.url}/entity/cluster/c1")
+        await tab.page.locator(".tryEvent select").first.select_option("reported")
+        await tab.page.locator(".tryEvent [name=phase]").select_option("Stopped")
+        await tab.page.get_by_role("button", name="Send", exact=True).click()
+        await tab.sees("It changed:")
+        await tab.goto(f"{site.api.url}/entity/cluster/c1")
+        await tab.sees("boss as /phaseline/page")
+        assert await tab.page.get_by_text("boss as /phaseline/page").count() >= 2
+        await site.api.service.client.publish_and_wait("cluster", "create", "c1", extensions={"actor": "boss"})
+        await tab.page.locator(".tryEvent select").first.select_option("create")
+        await tab.page.get_by_role("button", name="Send", exact=True).click()
+        await tab.until("document.querySelector('.tryEvent .bad')")
+        await tab.goto(f"{site.api.url}/refused")
+        await tab.sees("boss as /phaseline/page")
+        await tab.page.locator(".row").first.click()
+        await tab.sees("Actor")
+        assert all("422" in one for one in tab.errors)  # how the browser notes the refused event

@@ -18,6 +18,7 @@ from phaseline.engine.accounts import roles
         ("$JS.API.CONSUMER.CREATE.a_b-LOG.r1.a.b.log.>", "reader"),
         ("$JS.API.STREAM.PURGE.a_b-LOG", "operator"),
         ("a.b.tables.3.purged", "operator"),
+        ("a.b.tables.operated", "operator"),
         ("a.b.tables.3", "engine"),
         ("a.b.log.1.transition.node.phase.Running.c1", "engine"),
         ("a.b.events", ""),

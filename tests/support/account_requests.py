@@ -18,6 +18,7 @@ INTERNAL = [
     "pl.tables.0",
     "pl.tables.0.purged",
     "pl.tables.archived",
+    "pl.tables.operated",
     "pl.timer.0.cluster.phase.c1",
     "pl.fired.c1.cluster.created",
     "pl.lease.worker.w1",

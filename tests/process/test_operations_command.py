@@ -1,0 +1,81 @@
+"""`phaseline operations`: what the commands of operators leave in the log, and what stands there by others."""
+
+import getpass
+import json
+from pathlib import Path
+
+from phaseline.engine.client.client import Client
+from phaseline.engine.jetstream.streams import inspect
+from phaseline.engine.jetstream.wire import Wire
+from phaseline.engine.log.installation import Installation
+from phaseline.engine.publish.operations import Operation, operations, operator
+from phaseline.engine.settings import Settings
+from phaseline.schemas import codec
+from tests.support.accounts_server import accounts_installation
+from tests.support.built_in_kinds import BUILT_IN_KINDS
+from tests.support.command import Shell
+from tests.support.log_check import audited
+
+ME = f"/phaseline/cli/{getpass.getuser()}"
+
+
+async def found_in(wire: Wire, settings: Settings) -> list[Operation]:
+    installation = Installation(wire, await inspect(wire, settings), BUILT_IN_KINDS)
+    return [one async for one in operations(installation)]
+
+
+async def test_each_command_leaves_a_note(
+    shell: Shell, client: Client, wire: Wire, settings: Settings, tmp_path: Path
+) -> None:
+    nothing = await shell("operations")
+    assert (nothing.code, nothing.out) == (0, "")
+    assert "no note of an operation" in nothing.err
+    refused = await client.publish_and_wait("cluster", "create", "c1")
+    refused = await client.publish_and_wait("cluster", "create", "c1", event_id="again")
+    place = refused.records[-1].sequence
+    assert (await shell("rejections", "resend", str(place), "--wait")).code == 1
+    assert (await shell("rejections", "retry", "--reason", "illegal", "--dry-run")).code == 0
+    await shell("rejections", "retry", "--reason", "illegal")
+    assert (await shell("export", str(tmp_path / "log"))).code == 0
+    assert (await shell("import", str(tmp_path / "log"))).code == 0
+    assert (await shell("edge", "add", "c1", "--timeout", "2")).code in (0, 3)
+    assert (await shell("edge", "remove", "c1", "--yes")).code == 0
+    assert (await shell("streams", "--dedupe-window", "300", "--apply")).code == 0
+    assert (await shell("purge", "cluster", "c1", "--yes")).code == 0
+    shown = (await shell("operations", "--json")).lines
+    assert {one["by"] for one in shown} == {ME}
+    assert [(one["command"], one["what"]) for one in shown] == [
+        ("rejections resend", f"the event rejected at place {place}"),
+        ("rejections retry", "1 events rejected with the reason illegal"),
+        ("import", "the events of log"), ("edge add", "c1"), ("edge remove", "c1"),
+        ("streams", f"change {settings.stream('EVENTS')} dedupe window"),
+        ("purge", shown[-1]["what"]),
+    ]  # fmt: skip
+    assert shown[-1]["what"].endswith("events of cluster c1")
+    table = await shell("operations")
+    assert [title in table.out for title in ("TIME", "COMMAND", "WHAT", "BY", ME)] == [True] * 5
+    layout = await inspect(wire, settings)
+    assert (await audited(wire, layout)).holds
+    await wire.publish_acked(f"{settings.prefix}.tables.operated", codec.encode({"command": 7}))
+    assert len(await found_in(wire, settings)) == len(shown)
+
+
+async def test_who_calls_is_said_without_secrets(tmp_path: Path) -> None:
+    assert operator(Settings(nats=("nats://127.0.0.1:4222",))) == ME
+    assert operator(Settings(nats=("nats://s3cret@127.0.0.1:4222",))) == ME
+    assert operator(Settings(nats=("nats://li:s3cret@127.0.0.1:4222",))) == f"{ME} as NATS user li"
+    (tmp_path / "operator.nk").touch()
+    assert operator(Settings(nkey=tmp_path / "operator.nk")) == f"{ME} as NATS user operator"
+
+
+async def test_only_operators_write_notes() -> None:
+    async with accounts_installation() as server:
+        settings = server.settings("operator")
+        as_operator = Shell(
+            PHASELINE_NATS=server.url, PHASELINE_NKEY=str(settings.nkey), PHASELINE_INBOX_PREFIX=settings.inbox_prefix
+        )
+        async with Client.open(settings) as client:
+            await client.publish_and_wait("cluster", "create", "c1")
+        assert (await as_operator("purge", "cluster", "c1", "--yes")).code == 0
+        shown = json.loads((await as_operator("operations", "--json")).out)
+        assert shown["by"] == f"{ME} as NATS user operator"
