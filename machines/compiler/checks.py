@@ -21,7 +21,6 @@ from phaseline.machines.language.table import (
     COMMON,
     DELETED,
     FROM_DATA,
-    LIVE,
     OWNER_GONE,
     REPORTED,
     SAME,

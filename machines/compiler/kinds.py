@@ -34,7 +34,7 @@ from phaseline.machines.compiler.short_ways import (
 from phaseline.machines.language.contact import FACET, HEARD_AT, with_contact
 from phaseline.machines.language.predicates import Predicate, Scene
 from phaseline.machines.language.product import Bans, BrokenKind, CopiedEvent, NoProducts, Product, copies_of
-from phaseline.machines.language.table import ABSENT, DELETED, FROM_DATA, REPORTED, Field, Role, Table
+from phaseline.machines.language.table import ABSENT, FROM_DATA, REPORTED, Field, Role, Table
 from phaseline.schemas.records import CONTACT, Entity, FacetState, State, state
 from phaseline.schemas.subjects import ancestor_id
 

@@ -9,7 +9,9 @@ from tests.support.emco_status import ask
 
 A, B = resource("dep+Deployment"), resource("svc+Service")
 NEW_A = resource("dep+Deployment", ctx=NEW)
-LISTED = {"deploymentStatuses": [{"metadata": {"name": "dep"}, "spec": {"replicas": 1}, "status": {"readyReplicas": 1}}]}
+LISTED = {
+    "deploymentStatuses": [{"metadata": {"name": "dep"}, "spec": {"replicas": 1}, "status": {"readyReplicas": 1}}]
+}
 
 
 def instantiated(*resources: str) -> EmcoHistory:

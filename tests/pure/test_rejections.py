@@ -152,7 +152,10 @@ def test_a_tally_says_what_it_counts() -> None:
         ("room", "made", "r"), ("lamp", "made", "r/1"), ("lamp", "made", "r/2"), ("lamp", "made", "r/3"),
         ("lamp", "off", "r/1"), kinds=Kinds((room, lamp), products=PRODUCTS),
     )  # fmt: skip
-    assert ": of its lamps, 2 are On (r/2, r/3), shut needs every one to be Off" in refused(made, "room", "shut", "r").message
+    assert (
+        ": of its lamps, 2 are On (r/2, r/3), shut needs every one to be Off"
+        in refused(made, "room", "shut", "r").message
+    )
     for number in (2, 3):
         made.take(event("lamp", "off", f"r/{number}"))
     assert ": of its lamps, 3 are Off, read needs one that is On" in refused(made, "room", "read", "r").message

@@ -48,7 +48,11 @@ def _beside(selection: StatusSelection, query: Query, objects: Objects) -> dict[
 
 def _previous(selection: StatusSelection, query: Query, objects: Objects) -> dict[str, Any]:
     """An older context that is under way: its state, its counts, its failures and its resources."""
-    body: dict[str, Any] = {"instance": selection.name, "status": state_of(selection), "rsync-status": selection.counts()}
+    body: dict[str, Any] = {
+        "instance": selection.name,
+        "status": state_of(selection),
+        "rsync-status": selection.counts(),
+    }
     if failures := selection.failures():
         body["failures"] = [
             {"app-name": at.app, "cluster": at.cluster, "Name": one.name, "Kind": one.kind, "message": one.failure}

@@ -42,9 +42,7 @@ SourceCluster = TypedDict(  # noqa: UP013
     "SourceCluster", {"name": str, "stale_since": NotRequired[str], "resources": list[SourceResource]}
 )
 SourceApp = TypedDict("SourceApp", {"app-name": str, "clusters": list[SourceCluster]})
-SourceFailure = TypedDict(
-    "SourceFailure", {"app-name": str, "cluster": str, "Name": str, "Kind": str, "message": str}
-)
+SourceFailure = TypedDict("SourceFailure", {"app-name": str, "cluster": str, "Name": str, "Kind": str, "message": str})
 SourcePrevious = TypedDict(
     "SourcePrevious",
     {

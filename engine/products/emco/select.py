@@ -151,7 +151,9 @@ def select(tree: Tree, resource_id: str, query: Query, *, items: bool) -> Status
 def _older(tree: Tree, resource: Entity) -> list[str]:
     """The contexts that are under way, or own what may be in a cluster, the newest first."""
     named: Sequence[str] = resource.attributes.get("contexts", ())
-    there = {one for one in _live(tree, "emco_resource", resource.id, "app_context") if in_charge(tree, resource.id, one)}
+    there = {
+        one for one in _live(tree, "emco_resource", resource.id, "app_context") if in_charge(tree, resource.id, one)
+    }
     names = {one.rpartition("/")[2] for one in there}
     return sorted(names, key=lambda one: (-named.index(one) if one in named else 1, one))
 
