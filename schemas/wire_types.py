@@ -183,8 +183,8 @@ class RejectionData(Struct, frozen=True, gc=False, omit_defaults=True):
     left_out: Annotated[
         list[LeftOutMap],
         Meta(
-            description="What of the snapshot was not taken: the first items that do not fit, or with the reason "
-            "`brake` the first entities that it would have ended. The transitions of the others stand."
+            description="What of the snapshot was not taken: the first items that do not fit, or those that the "
+            "brake did not let it end. The transitions of the others stand."
         ),
     ] = field(default_factory=list)
 

@@ -117,7 +117,7 @@ def say_how_many(count: int, output: Output) -> None:
         terminal.say(f"{count:,} {'entity' if count == 1 else 'entities'}" if count else "no entities found")
 
 
-class Shown(NamedTuple):
+class ListedEntity(NamedTuple):
     """What is printed of an entity: its cell, its last transition, and since when it is stale, ns.
 
     unknown: of how many of its parts nothing is known, by facet.
@@ -139,12 +139,12 @@ class ListRead(NamedTuple):
     stale: Mapping[tuple[str, str], int]
     unknown: PartsOf
 
-    def lines(self, cell: str) -> Iterator[Shown]:
+    def lines(self, cell: str) -> Iterator[ListedEntity]:
         """What is to be printed of it."""
         if not self.stale and not self.unknown:
-            return (Shown(cell, one) for one in self.found)
+            return (ListedEntity(cell, one) for one in self.found)
         keyed = ((one, (one.entity.kind, one.entity.id)) for one in self.found)
-        return (Shown(cell, one, self.stale.get(key), self.unknown.get(key, {})) for one, key in keyed)
+        return (ListedEntity(cell, one, self.stale.get(key), self.unknown.get(key, {})) for one, key in keyed)
 
 
 class Listing(NamedTuple):
@@ -181,12 +181,12 @@ class Listing(NamedTuple):
                 attributes.update((frozenset(one.entity.attributes), one) for one in read)
             records = [one for one in read if wanted.selects(one.entity)]
             stale = await view.stale_since_ns([one.entity for one in records])
-            page.print([Shown("", one, stale.get((one.entity.kind, one.entity.id))) for one in records])
+            page.print([ListedEntity("", one, stale.get((one.entity.kind, one.entity.id))) for one in records])
             count += len(records)
         wanted.selector.check(view.kinds, self.kind, attributes.values())
         say_how_many(count, output)
 
-    async def follow(self, listed: dict[str, ListRead], cell: str, client: Client) -> AsyncIterator[Shown]:
+    async def follow(self, listed: dict[str, ListRead], cell: str, client: Client) -> AsyncIterator[ListedEntity]:
         """The changes after what was listed. A cell that was not listed, or has failed since, is listed first."""
         before = listed.pop(cell, None)
         if before is None:
@@ -196,7 +196,7 @@ class Listing(NamedTuple):
         async for found in following.after(
             client, before.start, before.everything, self.wanted.fits, kind=self.kind, tree=self.tree
         ):
-            yield Shown(cell, found.record)
+            yield ListedEntity(cell, found.record)
 
 
 class Chosen:
@@ -240,25 +240,25 @@ class EntityLines:
         self._rows = output.rows(COLUMNS)
         self._described = render.Described(kinds, language)
 
-    def print(self, found: Sequence[Shown]) -> None:
+    def print(self, found: Sequence[ListedEntity]) -> None:
         """Print the entities that are there."""
         for one in found:
             self._add(one, self.now)
         self._rows.settle()
         self.output.flush()
 
-    def add(self, one: Shown) -> None:
+    def add(self, one: ListedEntity) -> None:
         """Print one more, which changed just now."""
         self._add(one, render.now_ns())
         self._rows.settle()
 
-    def _add(self, one: Shown, now: int) -> None:
+    def _add(self, one: ListedEntity, now: int) -> None:
         if self.output.is_data:
             self._show(one)
         else:
             self._rows.add(EntityRow.of(self._described, one, now))
 
-    def _show(self, one: Shown) -> None:
+    def _show(self, one: ListedEntity) -> None:
         entity = one.record.entity
         unknown = {(entity.kind, entity.id): one.unknown} if one.unknown else maps.NOTHING_UNKNOWN
         shown = maps.entity_map(self.kinds, one.record, self.language, one.stale, unknown)
@@ -280,14 +280,14 @@ async def some_at_a_time(found: AsyncIterator[Transition]) -> AsyncIterator[list
 class EntityRow(NamedTuple):
     """An entity in the table, with the texts of its states and of their labels. Durations end at `now`, ns."""
 
-    shown: Shown
+    shown: ListedEntity
     entity: Entity
     states: Text
     labels: Text
     now: int
 
     @classmethod
-    def of(cls, described: render.Described, shown: Shown, now: int) -> "EntityRow":
+    def of(cls, described: render.Described, shown: ListedEntity, now: int) -> "EntityRow":
         """The row of an entity."""
         entity = shown.record.entity
         found = tuple([told(facet.state, entity.attributes) for facet in entity.facets])

@@ -3,16 +3,18 @@
 Belongs here: its options and layout. Does not: the answer (`phaseline.engine.products.emco`).
 """
 
+import asyncio
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 import click
 
-from phaseline.engine.cli import entity_name, options, render, terminal, undecided
+from phaseline.engine.cli import entity_name, following, options, render, terminal, undecided
 from phaseline.engine.cli.help import Function, Page
 from phaseline.engine.cli.layout import Branch
 from phaseline.engine.cli.output import Output
 from phaseline.engine.cli.styled import Text
+from phaseline.engine.client.client import Client
 from phaseline.engine.client.entity_view import EntityView
 from phaseline.engine.log.when import Moment, When
 from phaseline.engine.products.emco.query import LISTS, OUTPUTS, SHAPES, STATUSES, TYPES
@@ -22,6 +24,9 @@ from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.compiler.labels import facet_named
 from phaseline.machines.docs import wording
 from phaseline.schemas.records import Entity, State, state
+
+BEHIND = 0.02
+"""Seconds between two looks whether the states have what the log has."""
 
 
 def filters(function: Function) -> Function:
@@ -76,37 +81,68 @@ def filters(function: Function) -> Function:
         ("phaseline status proj+vfw+v1+group --app sink --type rsync --json", "for programs"),
         ("phaseline status proj+vfw+v1+group --shape emco --status ready --json", "as later versions of EMCO print it"),
         ("phaseline status proj+vfw+v1+group --at 15m", "15 minutes ago"),
+        ("phaseline status proj+vfw+v1+group --output summary --watch", "again after each change"),
     ],
 )
 @filters
+@following.follow
 @options.at
 @options.connected
 @options.archived
 @options.output("json", "yaml", "wide", flags=("-o",), name="form")
 @entity_name.argument(only=("emco_resource",), metavar="RESOURCE")
-def status(settings: Settings, entity_id: str, *, at: When | None, form: Output, **query: Any) -> int | None:
+def status(
+    settings: Settings, entity_id: str, *, at: When | None, follow: bool, form: Output, **query: Any
+) -> int | None:
     """Show the status of an EMCO resource: the last action of the user, the app context, and the state on each cluster.
 
     RESOURCE is the id of an emco_resource: names joined by +.
+
+    Older contexts that are still under way stand beside the current one, with their failures; and so does what is
+    Deleted and may still be in a cluster. With --watch, show it again after each change.
     """
     if query["shape"] == "emco" and not form.is_data:
         raise click.UsageError("--shape emco is a form of --json: add --json")
+    if follow:
+        following.check(at)
 
     async def work() -> None:
         async with undecided.reading(settings, entity_id, at) as client:
             view = await client.at(at)
-            if form.is_data:
-                form.show(await view.emco.status(entity_id, **query))
+            start = await view.next_place() if follow else 0
+            shown = await _show(client, view, entity_id, query, form)
+            if not follow:
                 return
-            found = await view.emco.selection(entity_id, **query)
-            known = {} if query["output"] in ("summary", "all") else await _known(view, entity_id, query)
-            drawing = StatusTree(client.kinds, found, query, render.time_of(view), known)
-            for line in drawing.head():
-                form.line(line)
-            for branch in drawing.apps():
-                form.tree(branch)
+            form.flush()
+            async with client.watch(tree=entity_id, start=start) as records:
+                while await records.batch():
+                    while await view.next_place() <= records.sequence:  # the states follow the log a moment later
+                        await asyncio.sleep(BEHIND)
+                    shown = await _show(client, view, entity_id, query, form, shown)
+                    form.flush()
 
     return terminal.run(work())
+
+
+async def _show(
+    client: Client, view: EntityView[Any], entity_id: str, query: dict[str, Any], form: Output, shown: Any = None
+) -> Any:
+    """Print the status, and return what programs get. shown: what was printed before; the same is not said twice."""
+    if form.is_data:
+        body = await view.emco.status(entity_id, **query)
+        if body != shown:
+            form.show(body)
+        return body
+    found = await view.emco.selection(entity_id, **query)
+    known = {} if query["output"] in ("summary", "all") else await _known(view, entity_id, query)
+    drawing = StatusTree(client.kinds, found, query, render.time_of(view), known)
+    if shown is not None:
+        form.line("")
+    for line in drawing.head():
+        form.line(line)
+    for branch in drawing.apps():
+        form.tree(branch)
+    return found
 
 
 async def _known(

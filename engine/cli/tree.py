@@ -43,11 +43,15 @@ from phaseline.schemas.subjects import ancestor_id
         ("phaseline tree c1 --depth 1 --lang zh", ""),
         ("phaseline tree c1/pool-a", ""),
         ("phaseline tree c1 -l default=true", "the default pools, and what is above them"),
+        ("phaseline tree proj+vfw+v1+group --current", "without the contexts of earlier revisions"),
     ],
 )
 @click.option("--depth", type=click.IntRange(0), metavar="N", help="Show N levels only. The counts cover all levels.")
 @selection.selector
 @options.include_deleted
+@click.option(
+    "--current", is_flag=True, help="Leave out what is not current, such as the app contexts of earlier revisions."
+)
 @options.at
 @options.language
 @following.follow
@@ -56,7 +60,7 @@ from phaseline.schemas.subjects import ancestor_id
 @entity_name.argument()
 def tree(
     settings: Settings, kind: str | None, entity_id: str, *, depth: int | None, selector: Selector, deleted: bool,
-    at: When | None, lang: Language, follow: bool, output: Output,
+    current: bool, at: When | None, lang: Language, follow: bool, output: Output,
 ) -> int | None:  # fmt: skip
     """Show an entity and everything below it, with states, labels and counts of children.
 
@@ -76,7 +80,7 @@ def tree(
             everything = await view.last_of_tree(entity_id, deleted=deleted)
             selector.check(client.kinds, None, everything)
             part = TreePart(client.kinds, kind, selector)
-            found = part.of(everything)
+            found = part.of(everything if not current else only_current(client.kinds, everything))
             entities = [record.entity for record in found]
             forest = Forest(client.kinds, found, await view.stale_since_ns(entities))
             forest.unknown = unknown_parts.count(client.kinds, entities, [record.entity for record in everything])
@@ -127,6 +131,25 @@ class TreePart(NamedTuple):
                 shown.add(above)
                 above = parent_of(self.kinds, *above)
         return [one for one in found if (one.entity.kind, one.entity.id) in shown]
+
+
+def only_current(kinds: Kinds, found: Sequence[Transition]) -> Sequence[Transition]:
+    """The entities without the children that are not the current one of what names one, and what is below these."""
+    named = {
+        (kind.table.current[1], f"{one.entity.id}/{one.entity.attributes.get(kind.table.current[0])}")
+        for one in found
+        if (kind := kinds.get(one.entity.kind)) is not None and kind.table.current is not None
+    }
+    wanted = {kind for kind, _ in named}
+    old = {(one.entity.kind, one.entity.id) for one in found if one.entity.kind in wanted}.difference(named)
+    return [one for one in found if not old.intersection(_with_all_above(kinds, one.entity))]
+
+
+def _with_all_above(kinds: Kinds, entity: Entity) -> Iterator[tuple[str, str]]:
+    above: tuple[str, str] | None = (entity.kind, entity.id)
+    while above is not None:
+        yield above
+        above = parent_of(kinds, *above)
 
 
 def parent_of(kinds: Kinds, name: str, entity_id: str) -> tuple[str, str] | None:

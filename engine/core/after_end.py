@@ -135,8 +135,7 @@ def _state(tree: Tree, entity: Entity | None, report: Report) -> State | Refused
     assert judge is not None
     if entity is not None and judge.means_nothing(entity.facets[0].base, report.data, tree, report.id):
         return None
-    verdict, base = judge.judge(kind.unborn, 0, report.data, tree, report.id)
-    return base if base is not None and verdict == "taken" else Refused("invalid", impossible(kind, report.data))
+    return judge.told(report.data) or Refused("invalid", impossible(kind, report.data))
 
 
 def note(changeset: Changeset, kind: Kind, entity_id: str, noted: Note, origin: Origin) -> None:

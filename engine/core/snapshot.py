@@ -172,7 +172,7 @@ class Snapshot:
         return data.get(PHASE) is not None or self.below.judge is None or self.below.judge.needs_phase
 
     def _gone(self) -> Iterator[Correction]:
-        """What lives below, in the range of the snapshot, or ended unseen, and the snapshot does not list."""
+        """What lives below, or ended unseen, in the range of the snapshot, if the snapshot does not list it."""
         unlisted = set(self.tree.descendants(self.of.name, self.arrival.id, self.below.name)) - self.listed
         message = "the snapshot lists nothing: all is gone" if not self.items else "the snapshot does not list it"
         data = {PHASE: DELETED, "message": message, **self.seen}

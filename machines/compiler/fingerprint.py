@@ -35,7 +35,7 @@ from phaseline.machines.language.table import (
 )
 
 LENGTH = 12
-LANGUAGE = Revision("phaseline.tables", 4)
+LANGUAGE = Revision("phaseline.tables", 5)
 """A part of every version. Raise it when the meaning of a class or field of the table language changes."""
 
 
@@ -51,7 +51,7 @@ WORDS: Mapping[type, Word] = {
         "kind": "kind", "id": "id", "facets": "facets", "intents": "intents", "derived": "derived", "parent": "parent",
         "attributes": "attributes", "fields": "fields", "cascades": "cascades", "fan_outs": "fan_outs",
         "interprets": "interprets", "on_tally": "on_tally", "tallies": "tallies", "known_by": "known_by", "place": "place",
-        "doc": None,
+        "current": None, "doc": None,
     }),
     Facet: Word("facet", {
         "name": "name", "labels": "labels", "rows": "rows", "views": "views", "sticky": "sticky",

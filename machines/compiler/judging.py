@@ -13,6 +13,7 @@ import msgspec
 from phaseline.machines.compiler.conditions import aliases_of, as_told, base_after, own_condition, without_stalled
 from phaseline.machines.compiler.machine import FacetMachine, Step
 from phaseline.machines.compiler.reachability import in_order
+from phaseline.machines.compiler.relations import ending
 from phaseline.machines.compiler.reports import CONDITIONS, PHASE, SEEN, UNREQUESTED, arriving, observed_attributes
 from phaseline.machines.language.predicates import Scene
 from phaseline.machines.language.table import ABSENT, DELETED, FROM_DATA, REPORTED, Row, Table
@@ -99,8 +100,9 @@ class Judge:
         """By phase of the base, what rows say of the report of one phase: the table's own, and what ends a life."""
         self.aliases = aliases_of(facet)
         self.pending, self.arriving = frozenset(facet.pending_phases), frozenset(arriving(table, facet))
+        wanted = _takes_back(table)
         self.observed = tuple(
-            Observed(machine, frozenset(row for row in each.rows if _observes(table, row)))
+            Observed(machine, frozenset(row for row in each.rows if _observes(table, row) and row not in wanted))
             for machine, each in zip(machines, table.facets, strict=True)
         )
 
@@ -137,6 +139,16 @@ class Judge:
         if base.phase in self.pending and not recent and in_order(wanted) not in self.observed[0].by_any(base):
             return Judged("older")
         return Judged("taken", wanted)
+
+    def told(self, data: Mapping[str, Any]) -> State | None:
+        """The base that a report names by itself, whatever views show; None if it cannot be. No phase: the adopted."""
+        phase, named = data.get(PHASE), data.get(CONDITIONS)
+        if phase is None:
+            return self.machine.facet.adopted
+        phase = self.aliases.get(phase, phase)
+        named = None if named is None else without_stalled(named)
+        found = self._named(state(ABSENT), phase, named)
+        return next((wanted for wanted in found if in_order(wanted) in self._bases()), None)
 
     def means_nothing(self, base: State, data: Mapping[str, Any], scene: Scene, entity_id: str) -> bool:
         """Whether a row of the kind says that a report leaves the base as it is."""
@@ -213,6 +225,13 @@ def _is(found: State, phase: str, named: Sequence[str] | None) -> bool:
     if found.phase != phase:
         return False
     return named is None or (len(named) == len(found.conditions) and set(named) == set(found.conditions))
+
+
+def _takes_back(table: Table) -> frozenset[Row]:
+    """The rows by which something that is wanted waits again because it is gone. Nobody asked for that."""
+    facet = table.facets[0]
+    gone = {*ending([row for row in facet.rows if table.role(row.trigger) == "observation"])}
+    return frozenset(row for row in facet.rows if row.trigger in gone and row.to in facet.pending_phases)
 
 
 def _observes(table: Table, row: Row) -> bool:

@@ -119,6 +119,7 @@ EMCO_RESOURCE = Table(
     intents=("create", "approve", "instantiate", "apply", "update", "rollback", "terminate", "stop", "delete"),
     derived=("resumed",),
     known_by="itself",
+    current=("context", "app_context"),
     attributes=(
         Field("type",                  str, "the type of the resource", TYPES, default=TYPES[0]),
         Field("project",               str, "its project"),

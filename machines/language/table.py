@@ -400,6 +400,8 @@ class Table:
         below it, or none (`itself`).
     place: whether it has a reporter that may fall silent. It gets the facet `contact`, the attribute `silence_after`
         and the observation `heartbeat` (`language.contact`).
+    current: an attribute that holds the last part of the id of the child which is current, and that child's kind.
+        Consoles can leave the others out.
     doc: what the kind is, in a sentence for people.
     """
 
@@ -418,6 +420,7 @@ class Table:
     tallies: tuple[tuple[str, int], ...] = ()
     known_by: KnownBy = "observations"
     place: bool = False
+    current: tuple[str, str] | None = None
     doc: str = ""
 
     @property

@@ -86,6 +86,7 @@ async def test_the_command(shell: Shell, client: Client, tmp_path: Path) -> None
     file.write_text(in_yaml([*ITEMS, {"id": "p/x", "phase": "Odd"}]))
     would = await shell(*AT, str(file), "--dry-run")
     assert would.code == 1
+    assert would.out.startswith("of 3 items 1 would be taken as news, and 1 would be left out; 1 entities would end, ")
     assert "left out: p/x (invalid)" in would.out
     assert "node c1/p/c  Running [Ok] -> Deleted" in would.out
     said = await shell(*AT, str(file), "--wait")
@@ -105,6 +106,35 @@ async def test_the_command(shell: Shell, client: Client, tmp_path: Path) -> None
     file.write_text("")
     assert "write [] to say that nothing is there" in (await shell(*AT, str(file))).err
     assert (await shell(*AT[:-1], "moon", "-", "--wait", stdin=b"[]")).code == 2
+
+
+async def test_a_list_that_was_cut_short_ends_nothing_until_it_is_confirmed(shell: Shell, client: Client) -> None:
+    await adopt(client, FLEET)
+    would = await shell(*AT, "-", "--dry-run", stdin=b"[]")
+    assert would.code == 1
+    assert "0 entities would end, and 3 endings would be held back" in would.out
+    assert "held back: node c1/p/a" in would.out
+    said = await shell(*AT, "-", "--wait", stdin=b"[]")
+    assert said.code == 1
+    assert "3 of the 3 nodes that live in its range at cluster c1, which is more than 30 %" in said.out
+    assert said.out.endswith("0 items: 0 transitions, 0 items left out, 3 not ended\n")
+    assert (await shell(*AT, "-", "--confirm", stdin=b"[]")).code == 2
+    seen = str((await client.last("node", "c1/p/c")).cause.sequence)
+    confirmed = await shell(*AT, "-", "--confirm", "--seen", seen, "--wait", stdin=b"[]")
+    assert (confirmed.code, confirmed.out.count("Running [Ok] -> Deleted")) == (0, 3)
+
+
+async def test_a_divided_list_is_counted_as_a_whole_first(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    nodes = [("node", f"c1/p/{name}", "Running") for name in "abcdefgh"]
+    await adopt(client, [*FLEET[:2], *nodes])
+    monkeypatch.setattr(snapshots, "PART", 40)
+    items = [{"id": f"p/{name}", "phase": "Running"} for name in "adg"]
+    with pytest.raises(EventRefused, match="5 of the 8 nodes that live in its range at cluster c1"):
+        await client.snapshot("cluster", "c1", "node", items)
+    assert {str(one.facets[0].state) async for one in client.list("node")} == {"Running [Ok]"}
+    seen = (await client.last("node", "c1/p/h")).cause.sequence
+    await client.snapshot("cluster", "c1", "node", items, seen=seen, confirm=True, wait=10)
+    assert [one.id async for one in client.list("node")] == ["c1/p/a", "c1/p/d", "c1/p/g"]
 
 
 async def test_the_client_in_several_events(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -34,7 +34,7 @@ ID = {
 }
 PARENT = {"cluster": None, "node_pool": "cluster", "node": "node_pool", "component": "cluster"}
 ATTRIBUTES = {
-    "cluster": ("silence_after", "deadline"),
+    "cluster": ("silence_after", "brake", "deadline"),
     "node_pool": ("default", "autoscaling_mode", "desired", "version", "deadline"),
     "node": ("version", "deadline"),
     "component": ("deadline",),
@@ -44,7 +44,7 @@ POOL = ("default", "autoscaling_mode", "desired", "version")
 ASSIGNS: dict[str, dict[str, tuple[str, ...]]] = {
     "cluster": {
         "create": ("deadline",), "update": ("deadline",), "delete": ("deadline",),
-        "configure": ("silence_after", "deadline"),
+        "configure": ("silence_after", "brake", "deadline"),
     },
     "node_pool": {
         "create": (*POOL, "deadline"), "adopt": POOL, "update": ("version", "deadline"),

@@ -77,6 +77,10 @@ def act(world: World, kind: str, entity_id: str, trigger: str, data: Mapping[str
     """The world after an event from outside, or the reason why it is rejected."""
     orphan = parent_phase(world, kind, entity_id)
     intent = trigger in INTENTS[kind]
+    if trigger == "deleted" and known(world, kind, entity_id).base[0] == "Deleted":
+        return seen_gone(world, kind, entity_id)
+    if trigger == "adopt" and orphan == "Deleted" and known(world, kind, entity_id).base[0] in ENDS:
+        return left_behind(world, kind, entity_id, data)
     if orphan == "Deleted" or (orphan == "Absent" and intent):
         return "unknown_parent"
     thing = known(world, kind, entity_id)
@@ -96,6 +100,32 @@ def act(world: World, kind: str, entity_id: str, trigger: str, data: Mapping[str
     adopt_parents(after, kind, entity_id)
     take(after, kind, entity_id, row, data)
     return after
+
+
+def seen_gone(world: World, kind: str, entity_id: str) -> World:
+    """The world after an entity that is Deleted was seen to be gone."""
+    thing = world[kind, entity_id]
+    if thing.attributes.get("end") not in ("assumed", "contradicted"):
+        return world
+    rest = {name: value for name, value in thing.attributes.items() if name != "shows"}
+    return {**world, (kind, entity_id): thing._replace(attributes={**rest, "end": "seen"})}
+
+
+def left_behind(world: World, kind: str, entity_id: str, data: Mapping[str, Any]) -> World | str:
+    """The world after the report of something below what is Deleted, or why it is rejected."""
+    above = PARENT[kind]
+    thing = known(world, kind, entity_id)
+    while above is not None:
+        if thing == UNKNOWN and (above, up(above, entity_id)) not in world:
+            return "unknown_parent"
+        above = PARENT[above]
+    if not can_arise(kind, named(kind, data)):
+        return "invalid"
+    if thing != UNKNOWN and thing.attributes.get("end") not in ("assumed", "contradicted"):
+        return "stale"
+    phase, conditions = named(kind, data)
+    attributes = {**thing.attributes, "end": "contradicted", "shows": {"phase": phase, "conditions": list(conditions)}}
+    return {**world, (kind, entity_id): Thing(("Deleted", ()), attributes)}
 
 
 def parent_phase(world: World, kind: str, entity_id: str) -> str | None:

@@ -163,7 +163,7 @@ def in_the_way(tree: Tree, kind: str, entity_id: str, guard: AllBelow) -> list[s
 
 
 def _past_guard(tree: Tree, arrival: Arrival, guard: Predicate, depth: int) -> Iterator[Turn]:
-    """What makes a guard hold: the ancestor reaches a phase or gets an attribute, or what is below is seen gone."""
+    """What makes a guard hold: the ancestor reaches a phase or gets an attribute; what is below is seen to be gone."""
     if isinstance(guard, AllBelow) and not guard.some and tree.kinds[guard.kind].judge is not None:
         for one in in_the_way(tree, arrival.kind, arrival.id, guard)[:1]:
             how = f"if it is gone: {REPORTED} {DELETED} at {guard.kind} {one}"

@@ -69,10 +69,8 @@ def answer(selection: StatusSelection, query: Query, objects: Objects, history: 
 
 def _previous(selection: StatusSelection) -> dict[str, Any]:
     """An older context that is under way: its state, its counts and its failures."""
-    body: dict[str, Any] = {
-        "instance": selection.name, "status": _context_word(selection),
-        "rsyncStatus": _deployed_counts(selection.app_clusters),
-    }  # fmt: skip
+    counts = _deployed_counts(selection.app_clusters)
+    body: dict[str, Any] = {"instance": selection.name, "status": _context_word(selection), "rsyncStatus": counts}
     if failures := selection.failures():
         body["failures"] = [
             {**_where(at), "app": at.app, "name": one.name, "GVK": _gvk(one), "message": one.failure}

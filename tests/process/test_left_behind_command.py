@@ -1,0 +1,88 @@
+"""What commands and the API say of lives that ended unseen, and of what is left behind."""
+
+import json
+
+from phaseline.engine.client.client import Client
+from tests.support.adoption import adopt
+from tests.support.command import Shell
+
+FLEET = [
+    ("cluster", "c1", "Running"),
+    ("node_pool", "c1/p", "Running"),
+    *(("node", f"c1/p/{n}", "Running") for n in "ab"),
+]
+
+
+async def test_a_leaked_machine_has_a_place(shell: Shell, client: Client) -> None:
+    await adopt(client, FLEET)
+    await client.publish_and_wait("cluster", "deleted", "c1", timeout=10)
+    unseen = await shell("list", "node", "--all")
+    assert unseen.out.count("Deleted (not seen)") == 2
+    assert (await shell("get", "node", "c1/p/a", "--json")).json["facets"]["phase"]["label"] == "Deleted (not seen)"
+    assert "no entities found" in (await shell("list", "--left-behind")).err
+
+    left = await client.publish_and_wait("node", "reported", "c1/p/a", {"phase": "Running"}, timeout=10)
+    [record] = left.transitions
+    assert (str(record.before), str(record.after)) == ("Deleted", "Deleted")
+    listed = await shell("list", "--left-behind")
+    assert "c1/p/a" in listed.out
+    assert "c1/p/b" not in listed.out
+    assert "Deleted, last shown Running [Ok]" in listed.out
+    shown = (await shell("get", "node", "c1/p/a", "--json")).json
+    assert (shown["end"], shown["attributes"]["shows"]["phase"]) == ("contradicted", "Running")
+    assert "left behind" in shown["facets"]["phase"]["label"]
+    assert "report it gone" in shown["facets"]["phase"]["advice"]
+    tree = await shell("tree", "c1")
+    assert "node a  Deleted  Deleted (not seen), left behind, last shown Running [Ok]" in tree.out
+    assert "c1/p/b" not in tree.out
+    assert "cluster c1  Deleted" in tree.out
+    assert "stays Deleted (not seen), last shown Running [Ok]" in (await shell("history", "node", "c1/p/a")).out
+    assert (await shell("list", "node")).out == ""
+
+    await client.publish_and_wait("node", "deleted", "c1/p/a", timeout=10)
+    assert (await shell("get", "node", "c1/p/a", "--json")).json["end"] == "seen"
+    assert "no entities found" in (await shell("list", "--left-behind")).err
+    assert "stays Deleted (seen now)" in (await shell("history", "node", "c1/p/a")).out
+
+
+GROUP, OLD, NEW = "proj+app+v1+group", "web/prov+old/dep+Deployment", "web/prov+new/dep+Deployment"
+
+
+async def emco(client: Client, *events: tuple[str, str, str, dict[str, object]]) -> None:
+    for kind, trigger, entity_id, data in events:
+        found = await client.publish_and_wait(kind, trigger, entity_id, data, timeout=10)
+        assert found.rejection is None, found
+
+
+async def test_status_tells_of_an_older_context_and_of_what_is_left(shell: Shell, client: Client) -> None:
+    await emco(
+        client,
+        ("emco_resource", "create", GROUP, {}), ("emco_resource", "approve", GROUP, {}),
+        ("app_context", "create", f"{GROUP}/1", {}), ("rsync_resource", "add", f"{GROUP}/1/{OLD}", {}),
+        ("emco_resource", "instantiate", GROUP, {"context": "1"}), ("rsync_resource", "applied", f"{GROUP}/1/{OLD}", {}),
+        ("app_context", "create", f"{GROUP}/2", {}), ("rsync_resource", "add", f"{GROUP}/2/{NEW}", {}),
+        ("emco_resource", "update", GROUP, {"context": "2"}), ("rsync_resource", "applied", f"{GROUP}/2/{NEW}", {}),
+    )  # fmt: skip
+    said = await shell("status", GROUP)
+    assert "app_context 1  Updating" in said.out
+    assert "under way beside the current one" in said.out
+    body = (await shell("status", GROUP, "--json")).json
+    assert (body["status"], body["previous"][0]["rsync-status"]) == ("Instantiated", {"Applied": 1})
+    assert "app_context 1" in (await shell("tree", GROUP)).out
+    current = await shell("tree", GROUP, "--current")
+    assert "app_context 2" in current.out
+    assert "app_context 1" not in current.out
+
+    await emco(
+        client, ("emco_resource", "terminate", GROUP, {}), ("rsync_resource", "terminated", f"{GROUP}/2/{NEW}", {})
+    )
+    refused = await shell("publish", "emco_resource", "delete", GROUP, "--wait")
+    assert refused.code == 1
+    assert f"({GROUP}/1/{OLD})" in refused.out
+    assert f"or delete at emco_resource {GROUP} with abandon true" in refused.out
+    given_up = await shell("publish", "emco_resource", "delete", GROUP, "--wait", "--data", '{"abandon": true}')
+    assert given_up.code == 0
+    listed = [json.loads(line) for line in (await shell("list", "--left-behind", "--json")).out.splitlines()]
+    assert [(one["id"], one["end"], one["attributes"]["shows"]["phase"]) for one in listed] == [
+        (f"{GROUP}/1/{OLD}", "assumed", "Applied")
+    ]
