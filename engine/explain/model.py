@@ -104,6 +104,13 @@ class FacetExplanation(msgspec.Struct, frozen=True):
     """The conditions of the observed object on which the state rests: condition, status, reason, since."""
     contradicted_by: tuple[Contradiction, ...] = ()
     """What other sources say, which does not decide."""
+    news: tuple[Mapping[str, Any], ...] = ()
+    """What happened to the entity lately, the last first: type, reason, message, count, first, last. It decides
+    nothing."""
+    below: tuple["FacetExplanation", ...] = ()
+    """Entities below that are not well, and say more of the reason than this entity does."""
+    below_count: int = 0
+    """How many there are of these, named or not."""
 
     @property
     def since(self) -> datetime:
@@ -144,6 +151,9 @@ def _facet_map(facet: FacetExplanation) -> dict[str, Any]:
     beside: dict[str, Any] = {
         "message": facet.message,
         "evidence": [dict(one) for one in facet.evidence],
+        "news": [dict(one) for one in facet.news],
+        "below": [_facet_map(one) for one in facet.below],
+        "below_count": facet.below_count,
         "contradicted_by": [
             {"state": one.state, "text": one.text, "message": one.message, "cause": one.cause and _cause_map(one.cause)}
             for one in facet.contradicted_by

@@ -162,14 +162,35 @@ export class Store {
 		this.flags[number] = 0;
 		this.#index(number);
 		this.parent[number] = this.#parentOf(kind, id);
+		this.#takeNested(kind, id);
 		this.structure++;
 		return number;
 	}
 
+	/** Put what is nested in a new entity, and came before it, below it. */
+	#takeNested(kind, id) {
+		const separator = this.machines.get(kind)?.nested_by;
+		if (!separator) return;
+		for (const [other, number] of this.numbers[this.#kindAt(kind)])
+			if (other.startsWith(id + separator)) this.parent[number] = this.#parentOf(kind, other);
+	}
+
+	/** The entity below which another one is shown: the nearest one of its kind in which it is nested, or its parent. */
 	#parentOf(kind, id) {
-		const parent = this.machines.get(kind)?.parent;
+		const { parent, nested_by: separator } = this.machines.get(kind) ?? {};
+		for (let at = id.length; separator && (at = id.lastIndexOf(separator, at - 1)) > id.lastIndexOf("/");) {
+			const found = this.find(kind, id.slice(0, at));
+			if (found !== NONE) return found;
+		}
 		const depth = this.machines.get(parent)?.id.length ?? 0;
 		return depth ? this.find(parent, id.split("/").slice(0, depth).join("/")) : NONE;
+	}
+
+	/** The nearest entity above that is there, or -1: something may be left of what is gone. */
+	above(number) {
+		let at = this.parent[number];
+		while (at >= 0 && !this.isThere(at)) at = this.parent[at];
+		return at;
 	}
 
 	isThere(number) {
@@ -229,14 +250,14 @@ export class Store {
 		const tops = [];
 		for (const number of order) {
 			if (!this.isThere(number)) continue;
-			const parent = this.parent[number];
+			const parent = this.above(number);
 			if (parent < 0) tops.push(number);
 			else start[parent + 2]++;
 		}
 		for (let at = 2; at < start.length; at++) start[at] += start[at - 1];
 		const list = new Int32Array(this.size);
 		for (const number of order) {
-			const parent = this.parent[number];
+			const parent = this.above(number);
 			if (parent >= 0 && this.isThere(number)) list[start[parent + 1]++] = number;
 		}
 		this.below = { structure: this.structure, list, start, tops };
@@ -249,7 +270,7 @@ export class Store {
 		const found = new Int32Array(this.size * 6);
 		for (let at = order.length - 1; at >= 0; at--) {
 			const number = order[at];
-			const parent = this.parent[number];
+			const parent = this.above(number);
 			if (parent < 0 || !this.isThere(number)) continue;
 			found[parent * 6 + this.classAt(number)]++;
 			for (let cls = 0; cls < 6; cls++) found[parent * 6 + cls] += found[number * 6 + cls];

@@ -309,6 +309,10 @@ class Facet:
         how many are in it.
     parts_apart: phases of these entities in which they are not counted among the parts.
     evidence_from: the attribute that holds conditions that speak of the facet, as maps. `why` shows them.
+    news_from: the attribute that holds what happened to the entity lately, as maps: type, reason, message, count,
+        first, last, by. `why` and `get` show it beside the state, never as its reason.
+    explained_by: a kind below. Where the facet is not well, `why` goes on with the entities of that kind that are not
+        well either in their first facet, although no view counts them.
     """
 
     name: str
@@ -329,6 +333,8 @@ class Facet:
     unknown_parts: str | None = None
     parts_apart: tuple[str, ...] = ()
     evidence_from: str | None = None
+    news_from: str | None = None
+    explained_by: str | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -354,6 +360,8 @@ class Table:
     place: whether it has a reporter that may fall silent. It gets the facet `contact`, the attribute `silence_after`
         and the observation `heartbeat` (`language.contact`).
     doc: what the kind is, in a sentence for people.
+    nested_by: what separates names in the last part of an id, if its entities stand below each other: `a~b` is shown
+        below `a`, both are children of the same parent.
     """
 
     kind: str
@@ -372,6 +380,7 @@ class Table:
     known_by: KnownBy = "observations"
     place: bool = False
     doc: str = ""
+    nested_by: str | None = None
 
     @property
     def triggers(self) -> tuple[str, ...]:
