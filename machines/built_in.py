@@ -12,7 +12,7 @@ from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.edge import cluster, component, node, node_pool
 from phaseline.machines.emco import app_cluster, app_context, emco_resource, rsync_resource
 from phaseline.machines.fleet import bundle, bundle_deployment, bundle_resource, git_repo
-from phaseline.machines.gitops import application, application_set, resource
+from phaseline.machines.gitops import application, application_set, owned_object, resource
 from phaseline.machines.kubernetes.diff.compare import COMPARISON
 from phaseline.machines.kubernetes.secret_values import SECRETS
 from phaseline.machines.language.product import ClientView, CopiedEvent, Product, WorkerService
@@ -41,8 +41,10 @@ PRODUCTS = (
     ),
     Product(
         "GitOps",
-        kinds=(application_set.APPLICATION_SET, application.APPLICATION, resource.RESOURCE),
-        copies=(CopiedEvent("resource", "observed", "live"),),
+        kinds=(
+            application_set.APPLICATION_SET, application.APPLICATION, resource.RESOURCE, owned_object.OWNED_OBJECT,
+        ),
+        copies=(CopiedEvent("resource", "observed", "live"), CopiedEvent("owned_object", "observed")),
         views=(ClientView("gitops", "phaseline.engine.products.gitops.views:Gitops"),),
     ),
     Product(

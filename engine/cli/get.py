@@ -35,11 +35,17 @@ from phaseline.schemas.records import Entity, FacetState, Transition
         ("phaseline get node c1/pool-a/n7", ""),
         ("phaseline get node c1/pool-a/n7 --at 03:12", "as it was at 03:12"),
         ("phaseline get node c1/pool-a/n7 --json | jq .facets.phase.state", ""),
+        ("phaseline get shop/shop/apps:Deployment/shop/web --manifest", "the object as it was observed last"),
     ],
 )
 @options.at
 @options.language
 @following.follow
+@click.option(
+    "--manifest",
+    is_flag=True,
+    help="Print the Kubernetes object as it was observed last, with Secrets masked, as YAML.",
+)
 @cells.reading
 @options.output("json", "yaml", "wide", "name")
 @entity_name.argument()
@@ -51,6 +57,7 @@ def get(
     at: When | None,
     lang: Language,
     follow: bool,
+    manifest: bool,
     output: Output,
 ) -> int | None:
     """Show one entity: its state and label, since when, its attributes, and the last cause.
@@ -62,8 +69,10 @@ def get(
     """
     if follow:
         following.check(at)
+    if manifest and (at is not None or follow):
+        raise click.UsageError("the server keeps the last manifest only: --manifest goes with neither --at nor --watch")
     installations.check_common("--at", at)
-    wanted = Wanted(kind, entity_id, at, follow_on=follow)
+    wanted = Wanted(kind, entity_id, at, follow_on=follow, manifest=manifest)
 
     async def work() -> int:
         kinds = installations.kinds
@@ -73,6 +82,9 @@ def get(
             if not found:
                 raise cells.missing(reading.away, next(one for _, one in answers if isinstance(one, NotFound)))
             for cell, one in found.items():
+                if manifest:
+                    output.document(cells.named(cell, one.manifest), maps.name_of(one.last.entity))
+                    continue
                 if output.is_data:
                     shown = maps.entity_map(kinds, one.last, lang, one.stale, one.unknown)
                     output.show(
@@ -106,15 +118,18 @@ class Got(NamedTuple):
     stale: int | None
     unknown: PartsOf
     stalled: Explanation | None
+    manifest: dict[str, Any]
+    """That of its object; empty if that is not there, or nobody asks for it."""
 
 
 class Wanted(NamedTuple):
-    """Which entity is shown, and when. follow_on: whether its changes are shown too."""
+    """Which entity is shown, and when. follow_on: whether its changes are shown too. manifest: only its object is."""
 
     kind: str | None
     id: str
     at: When | None
     follow_on: bool
+    manifest: bool
 
     async def read(self, client: Client) -> Got | NotFound:
         """The entity of one installation; the error if it has none."""
@@ -125,10 +140,13 @@ class Wanted(NamedTuple):
         except NotFound as error:
             return error
         entity = last.entity
+        if self.manifest:
+            live = await client.gitops.manifest(entity.kind, entity.id)
+            return Got(view.moment, start, last, None, maps.NOTHING_UNKNOWN, None, dict(live or {}))
         stale = (await view.stale_since_ns([entity])).get((entity.kind, entity.id))
         stalls = any(STALLED in facet.base.conditions for facet in entity.facets)
         stalled = await view.why(entity.kind, entity.id) if stalls else None
-        return Got(view.moment, start, last, stale, await view.unknown_parts([entity]), stalled)
+        return Got(view.moment, start, last, stale, await view.unknown_parts([entity]), stalled, {})
 
     async def follow(self, found: Mapping[str, Got], cell: str, client: Client) -> AsyncIterator[Following]:
         """The changes of the entity in a cell that has it."""
@@ -199,7 +217,14 @@ def described(
     compiled = kinds.get(entity.kind)
     if compiled is not None and (waits := compiled.waits_for(entity)):
         yield "waits for", render.text_of(f"the answer to event {waits}")
+    tables = [one for name in entity.names if (one := facet_named(kinds, entity.kind, name)) is not None]
     for name, value in entity.attributes.items():
+        if any(name == one.news_from for one in tables):
+            yield from (("event", render.text_of(render.happening(one))) for one in value)
+            continue
+        if any(name == one.evidence_from for one in tables):
+            yield from ((name, render.text_of(render.evidence(one, says=True))) for one in value)
+            continue
         is_time = name in maps.TIMES and isinstance(value, int)
         yield name, render.text_of(render.local_time(value) if is_time else wording.plain_value(value))
     message = render.reason_and_message(last.reason, last.message)

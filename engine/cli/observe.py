@@ -201,7 +201,9 @@ async def _of_cluster(
 
     async with kubernetes_api.connected(watched.kubeconfig, watched.context) as api:
         resources = await discovery.discover(api, watched.resources)
-        terminal.say(f"watching {', '.join(resource.plural for resource in resources)}; stop with Ctrl-C")
+        followed = await discovery.followed(api, resources)
+        beside = f", and {', '.join(one.plural for one in followed)} for what they own" if followed else ""
+        terminal.say(f"watching {', '.join(one.plural for one in resources)}{beside}; stop with Ctrl-C")
         sorts = {(resource.version.rpartition("/")[0], resource.kind) for resource in resources}
         observer.ownership.complete = APPLICATION in sorts and watched.namespace is None
         for resource in resources:
@@ -215,7 +217,8 @@ async def _of_cluster(
         if past is not None:
             _name(observer, await discovery.cluster_of(api, watched.namespace), watched.namespace)
         away: set[str] = set()
-        found = cluster.changes(api, resources, watched.namespace, away)
+        observer.placing.unnamed = frozenset((one.version.rpartition("/")[0], one.kind) for one in followed)
+        found = cluster.changes(api, resources, watched.namespace, away, followed)
         async for event in bridge.events(observer, found, watched.namespace, heartbeat=heartbeat, away=away, past=past):
             yield event
 

@@ -58,6 +58,10 @@ class Output:
         line = plain_json(codec.encode_json(value).decode())
         self._screen.write(f"---\n{plain_yaml(codec.encode_yaml(value), line)}" if self.form == YAML else line)
 
+    def document(self, value: Any, name: str = "") -> None:
+        """Print an object as `show` does; for people, as YAML."""
+        Output(self.form if self.is_data else YAML).show(value, name)
+
     def line(self, text: Text | str = "") -> None:
         """Print a text, on several lines if it does not fit on one."""
         text, width = text if isinstance(text, Text) else Text(text), self.width

@@ -6,7 +6,7 @@ terminal (`layout`, `styled`), printing and formats for programs (`output`).
 
 import json
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from functools import lru_cache
 from typing import Any, Final, NamedTuple
@@ -149,6 +149,26 @@ def states(kinds: Kinds, entity: Entity, language: Language, unknown: PartsOf = 
             Text.assemble(title, shown, partly(parts.get(name), language), "  " if called else "", called, message)
         )
     return Text.assemble(COMMA.join(pieces), left_behind(entity))
+
+
+def evidence(one: Mapping[str, Any], *, says: bool = False) -> str:
+    """`condition Ready is False (InvalidResource) since 2026-03-02T08:00:00Z`, `container app is waiting`.
+
+    says: with its own message.
+    """
+    reason = f" ({one['reason']})" if one.get("reason") else ""
+    since = f" since {one['since']}" if one.get("since") else ""
+    message = f": {one['message']}" if says and one.get("message") else ""
+    name = str(one.get("condition"))
+    return f"{'' if ' ' in name else 'condition '}{name} is {one.get('status')}{reason}{since}{message}"
+
+
+def happening(one: Mapping[str, Any]) -> str:
+    """`Warning BackOff, 12 times, last at 2026-03-02T08:00:00Z: Back-off restarting failed container`."""
+    named = " ".join(filter(None, (one.get("type"), one.get("reason"))))
+    count, last, message = one.get("count", 1), one.get("last"), one.get("message")
+    parts = (named, f"{count:,} times" if count > 1 else "", f"last at {last}" if last else "")
+    return f"{', '.join(filter(None, parts))}{f': {message}' if message else ''}"
 
 
 def facet_message(kinds: Kinds, entity: Entity, name: str, found: State) -> Text:

@@ -32,13 +32,17 @@ def beside(application: Entity | None, entity: Entity) -> str:
     """`PreSync hook Succeeded, wave 2`: what the tree says beside a resource or an application."""
     if entity.kind == APPLICATION:
         return ", ".join(_of_application(entity))
-    if entity.kind != RESOURCE or application is None:
+    if entity.kind != RESOURCE:
         return ""
+    number = entity.attributes.get("left_out")
+    left_out = [f"about {number:,} more that it owns are not shown"] if number else []
+    if application is None:
+        return "".join(left_out)
     hook, wave = entity.attributes.get("hook"), entity.attributes.get("wave")
     end = entity.id[len(application.id) + 1 :]
     results = {one.get("phase"): one.get("result", "") for one in _hooks(application) if one.get("resource") == end}
     words = [f"{phase} hook {results.get(phase, '')}".rstrip() for phase in (hook or "").split(",") if phase]
-    return ", ".join([*words, *([f"wave {wave}"] if wave else [])])
+    return ", ".join([*words, *([f"wave {wave}"] if wave else []), *left_out])
 
 
 def departed(application: Entity, children: Sequence[Entity]) -> Iterator[tuple[int, str]]:

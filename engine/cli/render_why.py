@@ -3,9 +3,8 @@
 Belongs here: the texts and their arrangement. Does not: colours, times (`render`), the explanation (`engine.explain`).
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
-from typing import Any
 
 from msgspec.structs import replace
 
@@ -68,6 +67,18 @@ class ExplanationTree:
             tree.add(self.contradiction(one))
         if found.last_said is not None:
             tree.add(Text.assemble("the last that was said here or below: ", self.said_last(found.last_said)))
+        if found.below:
+            tree.add(self.below(found))
+        return tree
+
+    def below(self, found: FacetExplanation) -> Branch:
+        """`below it, 2 owned_objects are not well`, and the worst of these."""
+        count, kind = found.below_count, found.below[0].kind
+        more = f"; these {len(found.below)} are the worst" if count > len(found.below) else ""
+        are = "is" if count == 1 else "are"
+        tree = Branch(render.text_of(f"below it, {count:,} {kind}{'' if count == 1 else 's'} {are} not well{more}"))
+        for one in found.below:
+            tree.add(self.facet(one))
         return tree
 
     def said_last(self, record: Transition) -> Text:
@@ -84,7 +95,9 @@ class ExplanationTree:
             yield Text.assemble("because: ", render.text_of(found.message))
         for one in found.evidence:
             said = one.get("message") or ""
-            yield render.text_of(evidence(one) + (f": {said}" if said and said not in found.message else ""))
+            yield render.text_of(render.evidence(one) + (f": {said}" if said and said not in found.message else ""))
+        for one in found.news:
+            yield render.text_of(f"event: {render.happening(one)}")
         table = facet_named(self.kinds, found.kind, found.facet)
         if table is not None and (advice := advice_of(table, found.state, self.language)):
             yield Text.assemble("to do: ", render.text_of(advice, "italic"))
@@ -235,13 +248,6 @@ def _without_messages(caused: CauseChain) -> CauseChain:
     """A cause whose records say nothing: what they say may be about another facet than the one that is explained."""
     records = tuple(replace(record, reason=None, message=None) for record in caused.records)
     return replace(caused, records=records)
-
-
-def evidence(one: Mapping[str, Any]) -> str:
-    """`condition Ready is False (InvalidResource) since 2026-03-02T08:00:00Z`."""
-    reason = f" ({one['reason']})" if one.get("reason") else ""
-    since = f" since {one['since']}" if one.get("since") else ""
-    return f"condition {one.get('condition')} is {one.get('status')}{reason}{since}"
 
 
 def _other_entity(before: Transition, record: Transition) -> Text:

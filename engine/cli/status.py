@@ -116,12 +116,19 @@ def status(
             form.flush()
             async with client.watch(tree=entity_id, start=start) as records:
                 while await records.batch():
-                    while await view.next_place() <= records.sequence:  # the states follow the log a moment later
-                        await asyncio.sleep(BEHIND)
+                    await _until_shown(view, records.sequence)
                     shown = await _show(client, view, entity_id, query, form, shown)
                     form.flush()
 
     return terminal.run(work())
+
+
+async def _until_shown(view: EntityView[Any], place: int) -> None:
+    """Wait until the states, which follow the log a moment later, show a place of it."""
+    while True:
+        if await view.next_place() > place:
+            return
+        await asyncio.sleep(BEHIND)
 
 
 async def _show(

@@ -31,9 +31,9 @@ from phaseline.engine.log.when import When
 from phaseline.engine.settings import Settings
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.compiler.labels import Language
+from phaseline.machines.compiler.nesting import nearest, parent_of
 from phaseline.machines.language.deadlines import counted_as
 from phaseline.schemas.records import Entity, Transition, own_facets
-from phaseline.schemas.subjects import ancestor_id
 
 
 @click.command(
@@ -152,12 +152,6 @@ def _with_all_above(kinds: Kinds, entity: Entity) -> Iterator[tuple[str, str]]:
         above = parent_of(kinds, *above)
 
 
-def parent_of(kinds: Kinds, name: str, entity_id: str) -> tuple[str, str] | None:
-    """The kind and the id of the entity above one of that kind; None if there is none."""
-    kind = kinds.get(name)
-    return None if kind is None or kind.parent is None else (kind.parent, ancestor_id(entity_id, kind.parent_arity))
-
-
 class Forest:
     """Entities arranged under their parents. `tops`: the entities whose parent is not among them."""
 
@@ -179,10 +173,10 @@ class Forest:
         self.tops: list[Entity] = []
         for entity in entities:
             above = self._parent(entity)
-            (self.below.setdefault(above, []) if above in self.found else self.tops).append(entity)
+            (self.tops if above is None else self.below.setdefault(above, [])).append(entity)
 
     def _parent(self, entity: Entity) -> tuple[str, str] | None:
-        return parent_of(self.kinds, entity.kind, entity.id)
+        return nearest(self.kinds, entity.kind, entity.id, self.found)
 
     def children(self, entity: Entity) -> list[Entity]:
         """The children of an entity."""
@@ -214,7 +208,7 @@ class Forest:
         return branch
 
     def _title(self, entity: Entity, language: Language, under: Entity | None) -> Text:
-        above = self._parent(entity)
+        above = parent_of(self.kinds, entity.kind, entity.id) if under is None else (under.kind, under.id)
         name = entity.id if above is None else entity.id[len(above[1]) + 1 :]
         counts, beside = self._counts(entity), render_waves.beside(under, entity)
         stale = render.as_of(self.stale.get((entity.kind, entity.id)), self.now)

@@ -20,15 +20,21 @@ from phaseline.engine.explain.model import (
 )
 from phaseline.machines.compiler.conditions import state_shown
 from phaseline.machines.compiler.labels import message_of
+from phaseline.machines.compiler.nesting import shown_below
+from phaseline.machines.compiler.state_classes import class_of
 from phaseline.machines.language.predicates import Above, AllBelow, AnyBelow, AttributeIs, Predicate, counts
 from phaseline.machines.language.table import ABSENT, DELETED, STALLED, Facet, View
 from phaseline.schemas.records import Entity, Transition, facets_of
-from phaseline.schemas.subjects import ancestor_id
+from phaseline.schemas.subjects import ancestor_id, natural
 
 MAX_NAMED = 3
 """The most entities of a tally that are explained."""
 DEPTH = 40
 """How many views upon views are followed. Tables that pass their checks end long before."""
+
+UNWELL = {"bad": 0, "busy": 1, "unknown": 2}
+"""The classes of what is not well, the worst first."""
+NOT_UNWELL = len(UNWELL)
 
 
 def explain_entity(tree: Tree, lookup: Lookup, kind: str, entity_id: str) -> Explanation:
@@ -69,6 +75,8 @@ class _Explainer:
             message="" if base_only else message_of(table, kind, entity.attributes, facet),
             evidence=self.evidence(entity, table), contradicted_by=tuple(self.contradictions(entity, index)),
             last_said=self.last_said(entity) if depth == 0 and STALLED in facet.base.conditions else None,
+            news=() if table.news_from is None else tuple(entity.attributes.get(table.news_from, ())),
+            **({} if base_only else self.below(entity, table, facet.state.phase, depth)),
         )  # fmt: skip
 
     def last_said(self, entity: Entity) -> Transition | None:
@@ -87,6 +95,42 @@ class _Explainer:
             if kinds[one.kind].roles.get(record.trigger) == "observation" and causes.is_outside(record)
         )
         return max(said, key=lambda record: (record.time_ns, record.cause.sequence), default=None)
+
+    def below(self, entity: Entity, table: Facet, phase: str, depth: int) -> dict[str, Any]:
+        """What is not well below an entity that is not well, though no view counts it: the worst come first.
+
+        One in which others are nested that are at least as bad is left out: these say more.
+        """
+        nests = self.tree.kinds[entity.kind].table.nested_by
+        kind = entity.kind if nests else table.explained_by
+        if kind is None or phase in (ABSENT, DELETED, table.healthy):
+            return {}
+        found = {one.id: one for one in self.unwell(entity, kind)}
+        inner: dict[str, int] = {}
+        """By what others are nested in, the worst of these."""
+        for one in found.values():
+            for _, above in shown_below(self.tree.kinds, kind, one.id):
+                inner[above] = min(inner.get(above, NOT_UNWELL), self.rank(one))
+        last = [one for one in found.values() if self.rank(one) < inner.get(one.id, NOT_UNWELL)]
+        last.sort(key=lambda one: (self.rank(one), one.facets[0].since_ns, natural(one.id)))
+        named = tuple(self.facet(kind, one.id, 0, depth=depth + 1) for one in last[:MAX_NAMED])
+        return {"below": named, "below_count": len(last)}
+
+    def unwell(self, entity: Entity, kind: str) -> Iterator[Entity]:
+        """The living entities of a kind below an entity, or nested in it, whose first facet is not well."""
+        of = self.tree.kinds[kind]
+        above = entity if kind != entity.kind else None
+        parent, at = of.parent, ancestor_id(entity.id, of.parent_arity)
+        start = f"{entity.id}/" if above is not None else f"{entity.id}{of.table.nested_by}"
+        for below in self.tree.descendants(parent or "", at, kind):
+            other = self.tree.entities[kind][below]
+            if below.startswith(start) and self.rank(other) < NOT_UNWELL:
+                yield other
+
+    def rank(self, entity: Entity) -> int:
+        """What is bad comes before what is under way; nothing else is unwell."""
+        facet, state = self.tree.kinds[entity.kind].table.facets[0], entity.facets[0].state
+        return NOT_UNWELL if state == facet.adopted else UNWELL.get(class_of(facet, state), NOT_UNWELL)
 
     def evidence(self, entity: Entity, table: Facet) -> tuple[Mapping[str, Any], ...]:
         """The conditions that the entity keeps as evidence of the facet."""

@@ -116,6 +116,14 @@ class FacetExplanation(msgspec.Struct, frozen=True):
         found = (one for one in self.causes if (one.role, one.names) == ("phase", (self.base.phase,)))
         return tuple(one.records[-1] for one in found if one.records)
 
+    news: tuple[Mapping[str, Any], ...] = ()
+    """What happened to the entity lately, the last first: type, reason, message, count, first, last. It decides
+    nothing."""
+    below: tuple["FacetExplanation", ...] = ()
+    """Entities below that are not well, and say more of the reason than this entity does."""
+    below_count: int = 0
+    """How many there are of these, named or not."""
+
     @property
     def since(self) -> datetime:
         """Since when the facet is in its state."""
@@ -155,6 +163,9 @@ def _facet_map(facet: FacetExplanation) -> dict[str, Any]:
     beside: dict[str, Any] = {
         "message": facet.message,
         "evidence": [dict(one) for one in facet.evidence],
+        "news": [dict(one) for one in facet.news],
+        "below": [_facet_map(one) for one in facet.below],
+        "below_count": facet.below_count,
         "contradicted_by": [
             {"state": one.state, "text": one.text, "message": one.message, "cause": one.cause and _cause_map(one.cause)}
             for one in facet.contradicted_by

@@ -45,16 +45,19 @@ async def events(
         if one is None:
             for event in () if away else observer.heartbeats():
                 yield event
+            for event in observer.overdue():
+                yield event
             old = [of for of, asked in listed.items() if time.monotonic() - asked >= AGAIN]
             async for event in _vanished(observer, past, () if away else old, listed):
                 yield event
         elif isinstance(one, Listed):
+            observer.sees_owned = observer.sees_owned and not one.denied
             for event in observer.missing() if one.complete else ():
                 yield event
             resource = one.resource
             group = resource.version.rpartition("/")[0]
             within = namespace if resource.namespaced else None
-            for event in observer.relisted(group, resource.kind, within):
+            for event in () if one.denied else observer.relisted(group, resource.kind, within, whole=one.complete):
                 yield event
             async for event in _vanished(observer, past, (resource,), listed):
                 yield event

@@ -25,21 +25,27 @@ from phaseline.engine.observe.kubernetes_api import (
 from phaseline.engine.observe.ownership import GROUP
 from phaseline.engine.observe.stream import ObjectChange
 from phaseline.schemas import bounds, codec
+from phaseline.schemas.errors import SetupError
 
 PAGE = 500
 """Objects in one page of a list."""
 PAUSES = (1.0, 2.0, 4.0, 8.0, 15.0, 30.0)
 """Seconds before each further try while the server is not available."""
+EVENT = "Event"
 WATCH_SECONDS = 300
 """Seconds after which the server ends a watch. The watch then continues from the last version."""
 log = logs.get_logger(__name__)
 
 
 class Listed(NamedTuple):
-    """All objects of a resource were seen, at the beginning or anew. complete: so were those of all others."""
+    """All objects of a resource were seen, at the beginning or anew. complete: so were those of all others.
+
+    denied: they may not be listed, so nothing is known of them.
+    """
 
     resource: Resource
     complete: bool = False
+    denied: bool = False
 
 
 Found = ObjectChange | Listed
@@ -54,17 +60,23 @@ async def follow(
     """
     away = set() if away is None else away
     known: dict[tuple[str, str], Mapping[str, Any]] = {}
-    version: str | None = None
+    keeps = resource.kind != EVENT
+    """Whether it matters when an object is gone."""
+    version = ""
     tries = 0
     while True:
         try:
-            if version is None:
-                found, version = await _list(api, resource, namespace)
+            if not version:
+                found: set[tuple[str, str]] = set()
+                async for page, listed_at in _pages(api, resource, namespace):
+                    for one in page:
+                        found.add(_key(one))
+                        if keeps:
+                            known[_key(one)] = _identity(one)
+                        yield ObjectChange(one)
+                    version = listed_at
                 for key in [key for key in known if key not in found]:
                     yield ObjectChange(known.pop(key), gone=True)
-                for key, one in found.items():
-                    known[key] = _identity(one)
-                    yield ObjectChange(one)
                 away.discard(resource.plural)
                 yield Listed(resource)
             async for kind, one in _watch(api, resource, namespace, version, away):
@@ -72,12 +84,12 @@ async def follow(
                 tries = 0
                 if kind == "DELETED":
                     known.pop(_key(one), None)
-                elif kind != "BOOKMARK":
+                elif kind != "BOOKMARK" and keeps:
                     known[_key(one)] = _identity(one)
                 if kind != "BOOKMARK":
                     yield ObjectChange(one, gone=kind == "DELETED")
         except VersionExpired:
-            version = None
+            version = ""
         except UNAVAILABLE as error:
             away.add(resource.plural)
             pause = PAUSES[min(tries, len(PAUSES) - 1)]
@@ -108,7 +120,8 @@ def _key(found: Mapping[str, Any]) -> tuple[str, str]:
 
 def _identity(found: Mapping[str, Any]) -> Mapping[str, Any]:
     """The part of an object that is needed when it is deleted."""
-    return {name: found.get(name) for name in ("apiVersion", "kind", "metadata")}
+    metadata = {name: value for name, value in mapping(found, "metadata").items() if name != "managedFields"}
+    return {"apiVersion": found.get("apiVersion"), "kind": found.get("kind"), "metadata": metadata}
 
 
 def _path(resource: Resource, namespace: str | None) -> str:
@@ -116,23 +129,23 @@ def _path(resource: Resource, namespace: str | None) -> str:
     return f"{resource.path}{within}/{resource.plural}"
 
 
-async def _list(
+async def _pages(
     api: Any, resource: Resource, namespace: str | None
-) -> tuple[dict[tuple[str, str], Mapping[str, Any]], str]:
-    """All objects, read page by page, and the version from which to watch."""
-    found: dict[tuple[str, str], Mapping[str, Any]] = {}
+) -> AsyncIterator[tuple[list[Mapping[str, Any]], str]]:
+    """All objects page by page; with the last one, the version from which to watch."""
     more = ""
     while True:
         query = [("limit", str(PAGE)), *([("continue", more)] if more else [])]
         page = await get(api, _path(resource, namespace), query)
-        for item in maps(page, "items"):
-            # The items of a list have no apiVersion and kind.
-            one = {"apiVersion": resource.version, "kind": resource.kind, **item}
-            found[_key(one)] = one
+        # The items of a list have no apiVersion and kind.
+        items: list[Mapping[str, Any]] = [
+            {"apiVersion": resource.version, "kind": resource.kind, **item} for item in maps(page, "items")
+        ]
         metadata = mapping(page, "metadata")
         more = text(metadata, "continue")
+        yield items, "" if more else text(metadata, "resourceVersion")
         if not more:
-            return found, text(metadata, "resourceVersion")
+            return
 
 
 async def _watch(
@@ -160,33 +173,33 @@ async def _watch(
 
 
 async def changes(
-    api: Any, resources: Sequence[Resource], namespace: str | None, away: set[str] | None = None
-) -> AsyncGenerator[Found, None]:
-    """The changes of all resources as they come. Argo CD's own objects are listed first: others belong to them."""
+    api: Any, resources: Sequence[Resource], namespace: str | None, away: set[str] | None = None,
+    followed: Sequence[Resource] = (),
+) -> AsyncGenerator[Found, None]:  # fmt: skip
+    """The changes of all resources as they come.
+
+    Argo CD's own objects are listed first: others belong to them. followed: resources that are listed after all others,
+    one after the other. One that may not be read is left out.
+    """
     queue: asyncio.Queue[Found | BaseException] = asyncio.Queue(maxsize=1_000)
     first = [one for one in resources if one.version.partition("/")[0] == GROUP]
-    waiting, begun = {one.path + one.plural for one in resources}, asyncio.Event()
+    stages = [first, [one for one in resources if one not in first], *([one] for one in followed)]
+    turns = [_Turn({one.path + one.plural for one in stage}) for stage in stages]
 
-    async def pump(resource: Resource) -> None:
+    async def pump(resource: Resource, at: int) -> None:
         try:
-            async for found in follow(api, resource, namespace, away):
-                if isinstance(found, ObjectChange):
-                    await queue.put(found)
+            for turn in turns[:at]:
+                await turn.over.wait()
+            async for one in _readable(follow(api, resource, namespace, away), resource, one_of_many=at > 1):
+                if not isinstance(one, Listed):
+                    await queue.put(one)
                     continue
-                waiting.discard(resource.path + resource.plural)
-                if waiting.isdisjoint(one.path + one.plural for one in first):
-                    begun.set()
-                await queue.put(found._replace(complete=not waiting))
+                turns[at].end(resource.path + resource.plural)
+                await queue.put(one._replace(complete=all(turn.over.is_set() for turn in turns)))
         except Exception as raised:  # noqa: BLE001  # the reader of the queue raises it
             await queue.put(raised)
 
-    async def pump_later(resource: Resource) -> None:
-        await begun.wait()
-        await pump(resource)
-
-    if not first:
-        begun.set()
-    tasks = [asyncio.create_task((pump if one in first else pump_later)(one)) for one in resources]
+    tasks = [asyncio.create_task(pump(one, at)) for at, stage in enumerate(stages) for one in stage]
     try:
         while True:
             found = await queue.get()
@@ -197,3 +210,31 @@ async def changes(
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
+
+
+class _Turn:
+    """Resources that are listed at the same time. over: set once all are."""
+
+    def __init__(self, waiting: set[str]) -> None:
+        self.waiting, self.over = waiting, asyncio.Event()
+        self.end("")
+
+    def end(self, name: str) -> None:
+        """One of them was listed."""
+        self.waiting.discard(name)
+        if not self.waiting:
+            self.over.set()
+
+
+async def _readable(found: AsyncIterator[Found], resource: Resource, *, one_of_many: bool) -> AsyncIterator[Found]:
+    """What is found of a resource. One of many that may not be read is told as listed, with nothing known of it."""
+    listed = False
+    try:
+        async for one in found:
+            listed = listed or isinstance(one, Listed)
+            yield one
+    except SetupError as error:
+        if listed or not one_of_many:
+            raise
+        log.warning("not_followed", resource=resource.plural, error=str(error))
+        yield Listed(resource, denied=True)

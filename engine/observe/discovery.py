@@ -10,9 +10,17 @@ from typing import Any, NamedTuple
 from phaseline.engine import logs
 from phaseline.engine.observe.events import mapping, maps, text
 from phaseline.engine.observe.kubernetes_api import OK, UNAVAILABLE, exchange, get
+from phaseline.engine.observe.owned import JOBS, MAKES, PODS, REPLICA_SETS
 from phaseline.schemas.errors import SetupError
 
 DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
+EVENTS = ("", "Event")
+FOLLOWED: Mapping[tuple[str, str], tuple[str, str]] = {
+    REPLICA_SETS: ("apps/v1", "ReplicaSet"), JOBS: ("batch/v1", "Job"), PODS: ("v1", "Pod"), EVENTS: ("v1", "Event"),
+}  # fmt: skip
+"""What is followed beside the resources that are named: apiVersion and kind."""
+OWN_GROUPS = ("argoproj.io", "fleet.cattle.io")
+"""The groups of objects that are no resources of applications."""
 log = logs.get_logger(__name__)
 
 
@@ -72,6 +80,28 @@ async def cluster_of(api: Any, namespace: str | None) -> str:
 
 def _silent(error: BaseException) -> SetupError:
     return SetupError.cluster_unusable(problem=f"its API server does not answer: {str(error) or type(error).__name__}")
+
+
+async def followed(api: Any, resources: Sequence[Resource]) -> list[Resource]:
+    """The resources of what these make, and of the Events about them, as far as the cluster has them.
+
+    In the order in which they are to be listed: an owner before what it makes, and Events last.
+    """
+    named = {(one.version.rpartition("/")[0], one.kind) for one in resources}
+    made = {sort for one in named for sort in MAKES.get(one, ())}
+    about = any(group not in OWN_GROUPS for group, _ in named)
+    wanted = [version_kind for sort, version_kind in FOLLOWED.items() if sort in made or (about and sort == EVENTS)]
+    found = []
+    for version, kind in wanted:
+        if (version.rpartition("/")[0], kind) in named:
+            continue
+        try:
+            one = await resource_of(api, version, kind)
+        except (SetupError, *UNAVAILABLE) as error:
+            log.warning("not_followed", resource=kind, error=str(error) or type(error).__name__)
+            continue
+        found += [] if one is None else [one]
+    return found
 
 
 async def resource_of(api: Any, version: str, kind: str) -> Resource | None:

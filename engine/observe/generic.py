@@ -62,6 +62,10 @@ class DesiredObjects:
             self.seen.add(matched)
         return key, self.desired.get(matched) if matched is not None else None
 
+    def declares(self, key: ObjectKey) -> bool:
+        """Whether Git declares an object of that name."""
+        return key in self.desired or key._replace(namespace="") in self.desired
+
     def take_missing(self) -> list[Manifest]:
         """The desired objects that were not seen. Each call returns only new ones."""
         missing = [one for key, one in self.desired.items() if key not in self.seen]
@@ -102,6 +106,14 @@ def missing(desired: Manifest, application: str, kinds: KindsTold) -> ObservedEv
     if not key.namespace and key != key_of(desired):
         data[FIELD] = {"namespaced": False}
     return ObservedEvent("resource", "observed", f"{application}/{id_suffix(key)}", data)
+
+
+def owned(manifest: Manifest, entity_id: str, facts: KindFacts = UNTOLD) -> ObservedEvent:
+    """The event of a live object that another object made."""
+    data: dict[str, Any] = {"live": _without_secrets(manifest)}
+    if facts != UNTOLD:
+        data[FIELD] = {"status": facts.status}
+    return ObservedEvent("owned_object", "observed", entity_id, data, [_steady(data["live"]), data.get(FIELD)])
 
 
 def _without_secrets(manifest: Manifest) -> Manifest:

@@ -18,7 +18,9 @@ from phaseline.engine.observe.argo.projects import Projects
 from phaseline.engine.observe.events import Manifest, ObservedEvent, mapping, text
 from phaseline.engine.observe.fleet import objects as fleet
 from phaseline.engine.observe.generic import SKIPPED, DesiredObjects
+from phaseline.engine.observe.happenings import is_event
 from phaseline.engine.observe.ownership import APPLICATION, APPLICATION_SET, PROJECT, Moved, Ownership, Whose
+from phaseline.engine.observe.placing import OWNING, Placing
 from phaseline.engine.observe.roots import IsGone, Known, Roots
 from phaseline.engine.observe.snapshots import Presence
 from phaseline.engine.observe.stream import ObjectChange
@@ -42,6 +44,9 @@ LISTS = {
 """After all objects of a sort were listed: the kind whose entities get a snapshot, and the kind of its items."""
 HELD = 2_000
 """The most objects that are kept for an Application that was not seen yet."""
+NO_CHANGE = ObjectChange({})
+BESIDE = ("owns", "events_seen")
+"""Triggers that say more than the version of an object does."""
 MAX_ID = 256
 """The most bytes of an event id."""
 MOST_LEVELS = bounds.LEVELS - 2
@@ -49,7 +54,7 @@ MOST_LEVELS = bounds.LEVELS - 2
 
 
 class Observer:
-    """Turns changes of objects into events. `unowned`: the objects without a known application, and why."""
+    """Turns changes of objects into events."""
 
     def __init__(
         self, source: str, application: str | None = None, desired: Iterable[Manifest] | None = None,
@@ -64,21 +69,31 @@ class Observer:
         desired = None if desired is None else [*desired]
         self.desired = DesiredObjects(None if desired is None else {key_of(one): one for one in desired})
         self.kinds = KindsTold(desired or ())
-        self.unowned: dict[str, str] = {}
+        self.placing = Placing(self.desired, self.kinds.of)
         self.presence, self.roots, self._projects = Presence(), Roots(), Projects()
         self._fleet = fleet.FleetObjects().adapters()
         if self.ownership.application is not None:
             self.presence.note(ObservedEvent("application", "observed", self.ownership.application))
         self._held: dict[ObjectKey, tuple[str, ObjectChange]] = {}
         """Objects whose Application was not seen yet, with its instance name."""
+        self._guessed: dict[str, str] = {}
+        """The applications that were guessed for objects, with that name."""
         self._published: dict[tuple[str, str, str], str] = {}
         """The digest of the last event of each kind, trigger and id."""
+        self.sees_owned = True
+        """Whether all that owners make can be seen."""
         self.by_marks = False
         """Whether the marks of objects alone say which applications there are: Applications themselves are not seen."""
         self._run, self._number = secrets.token_hex(4), itertools.count(1)
 
+    @property
+    def unowned(self) -> dict[str, str]:
+        """The objects without a known application, and why."""
+        return self.placing.unowned
+
     def see(self, change: ObjectChange) -> Iterator[dict[str, Any]]:
         """The events of one change; none if they would repeat the last ones."""
+        yield from self.overdue()
         manifest = change.manifest
         try:
             bounds.check_depth(manifest, MOST_LEVELS)
@@ -94,7 +109,11 @@ class Observer:
             yield from self._brought_home(moved.instance)
 
     def missing(self) -> Iterator[dict[str, Any]]:
-        """The events of desired objects that were not seen. Call it when all existing objects have been seen."""
+        """The events of desired objects that were not seen, and of objects whose owners were not.
+
+        Call it when all existing objects have been seen.
+        """
+        yield from self._sent(self.placing.whole())
         for desired in self.desired.take_missing():
             application = self.ownership.whose(desired).id
             if application is not None:
@@ -102,8 +121,23 @@ class Observer:
                 self.presence.note(lacking)
                 yield self._event(lacking, {}, gone=True)
 
-    def relisted(self, group: str, kind: str, namespace: str | None) -> Iterator[dict[str, Any]]:
-        """The snapshots to send after all objects of a sort were listed, in one namespace or in all."""
+    def overdue(self) -> Iterator[dict[str, Any]]:
+        """The events of objects that have waited for their owners for long enough."""
+        yield from self._sent(self.placing.overdue())
+
+    def owned(self) -> Iterator[dict[str, Any]]:
+        """The snapshots to send after all objects were listed that others made: what each resource owns."""
+        yield from (self._event(one, {}, gone=False) for one in self.presence.of_owners(OWNING))
+
+    def relisted(
+        self, group: str, kind: str, namespace: str | None, *, whole: bool = False
+    ) -> Iterator[dict[str, Any]]:
+        """The snapshots to send after all objects of a sort were listed, in one namespace or in all.
+
+        whole: all others were listed, too.
+        """
+        if whole and self.sees_owned:
+            yield from self.owned()
         if (group, kind) in LISTS:
             found = self.presence.snapshots(*LISTS[group, kind]) if namespace is None else iter(())
         elif (group, kind) in SKIPPED or group in (ownership.GROUP, fleet.GROUP):
@@ -129,8 +163,12 @@ class Observer:
         yield from (self._event(one, {}, gone=False) for one in self.presence.heartbeats())
 
     def _told(self, change: ObjectChange) -> Iterator[dict[str, Any]]:
+        yield from self._sent(self._observed(change), change)
+
+    def _sent(self, told: Iterable[ObservedEvent], change: ObjectChange = NO_CHANGE) -> Iterator[dict[str, Any]]:
+        """The events that do not repeat the last ones. change: what they tell of."""
         sort = group_kind(change.manifest)
-        for observed in self._observed(change):
+        for observed in told:
             key = (observed.kind, observed.trigger, observed.id)
             self.presence.note(observed)
             if key[:2] == ("application", "named"):
@@ -141,10 +179,12 @@ class Observer:
             if self._published.get(key) == digest:
                 continue
             self._forget_opposites(observed)
+            self._forget_ended()
             if key[:2] == ("resource", "removed"):
                 self._published.pop(("application", "named", "/".join(observed.id.split("/")[:2])), None)
             self._published[key] = digest
-            yield self._event(named, mapping(change.manifest, "metadata"), gone=change.gone)
+            beside = key[1] in BESIDE or (key[1] == "removed" and not change.gone)
+            yield self._event(named, {} if beside else mapping(change.manifest, "metadata"), gone=change.gone)
 
     def _observed(self, change: ObjectChange) -> Iterator[ObservedEvent]:
         manifest, gone = change
@@ -162,22 +202,30 @@ class Observer:
                 is_settings = bool(windows) and event.trigger == "configure"
                 yield event._replace(data={**(event.data or {}), **windows}) if is_settings else event
             return
-        self._hold(key, whose, change)
-        if whose.id is None:
-            self.unowned[str(key)] = fleet.LEFT_OUT if sort[0] == fleet.GROUP else whose.why
+        if is_event(manifest):
+            yield from () if gone else self.placing.event(manifest)
             return
-        self.unowned.pop(str(key), None)
-        seen = generic.observed(manifest, whose.id, self.desired, self.kinds.of(manifest), gone=gone)
-        if seen is not None:
-            if self.by_marks and (announced := self.roots.announced(whose.id)) is not None:
+        if sort in SKIPPED:
+            return
+        if whose.id is None and sort[0] == fleet.GROUP:
+            whose = whose._replace(why=fleet.LEFT_OUT)
+        self._held.pop(key, None)
+        for seen in self.placing.see(change, whose):
+            application = "/".join(seen.id.split("/")[:2])
+            if self.by_marks and (announced := self.roots.announced(application)) is not None:
                 yield announced
             yield seen
+        self._hold(key, whose, change)
 
     def _hold(self, key: ObjectKey, whose: Whose, change: ObjectChange) -> None:
-        """Keep an object whose Application was not seen yet, and only the latest of these."""
-        self._held.pop(key, None)
-        if whose.instance and not whose.known and not change.gone:
-            self._held[key] = whose.instance, change
+        """Keep an object whose Application was not seen yet, or whose owner's was not, and only the latest of these."""
+        instance = "" if whose.known else whose.instance
+        if instance and whose.id is not None:
+            self._guessed[whose.id] = instance
+        elif self._guessed and (known := self.placing.owners.get(key)) is not None:
+            instance = self._guessed.get("/".join(known.place.id.split("/")[:2]), "")
+        if instance and not change.gone:
+            self._held[key] = instance, change
             if len(self._held) > HELD:
                 self._held.pop(next(iter(self._held)))
 
@@ -185,11 +233,13 @@ class Observer:
         """The event that ends the place in which an Application or its objects were before, if anything was there."""
         if moved.before is not None and self._forget(moved.before):
             self._projects.forget(moved.before)
+            self.placing.moved(moved.before)
             self.presence.forget(moved.kind, moved.ends)
             yield self._event(ObservedEvent(moved.kind, "removed", moved.ends), {}, gone=True)
 
     def _brought_home(self, instance: str) -> Iterator[dict[str, Any]]:
         """The events of the objects that were seen before their Application was."""
+        self._guessed = {one: name for one, name in self._guessed.items() if name != instance}
         for key, change in [(key, change) for key, (name, change) in self._held.items() if name == instance]:
             del self._held[key]
             yield from self._told(change)
@@ -204,6 +254,13 @@ class Observer:
         for triggers in OPPOSITES:
             for other in triggers - {trigger} if trigger in triggers else ():
                 self._published.pop((kind, other, entity_id), None)
+
+    def _forget_ended(self) -> None:
+        """Forget the events of objects that have no place any more."""
+        while self.placing.ended:
+            kind, entity_id, _ = self.placing.ended.pop()
+            for trigger in ("observed", *BESIDE):
+                self._published.pop((kind, trigger, entity_id), None)
 
     def _forget(self, entity_id: str) -> bool:
         """Forget the events of an entity and of all below it; whether there were any."""
@@ -247,5 +304,7 @@ OPPOSITES = (
     {"named", "removed"},
     {"rollout", "removed"},
     {"checked_in", "removed"},
+    {"owns", "removed"},
+    {"events_seen", "removed"},
 )
 """Groups of triggers that contradict each other. Of each group only the latest event is true."""

@@ -156,6 +156,13 @@ class Ownership:
         return instance.removeprefix(f"{self.tracking.namespace}_")
 
 
+def names_itself(manifest: Manifest) -> bool:
+    """Whether an object has a tracking id of its own: not a copy of that of its owner."""
+    tracking_id = text(mapping(manifest, "metadata", "annotations"), TRACKING)
+    _, named = _parts(tracking_id)
+    return named is not None and _is(manifest, named)
+
+
 UNMARKED = "no mark names an application: name it with --application"
 
 

@@ -10,7 +10,8 @@ from phaseline.engine.observe.events import ObservedEvent
 from phaseline.engine.publish import snapshots
 
 PARTS = {
-    "application_set": 1, "application": 2, "resource": 5, "git_repo": 1, "bundle": 2, "bundle_deployment": 3,
+    "application_set": 1, "application": 2, "resource": 5, "owned_object": 6, "git_repo": 1, "bundle": 2,
+    "bundle_deployment": 3,
 }  # fmt: skip
 """The number of parts in the ids of the kinds that are remembered."""
 PLACES = ("application",)
@@ -82,6 +83,18 @@ class Presence:
         for entity_id, listed in names.items():
             yield from snapshot(kind, entity_id, below, listed, start)
 
+    def of_owners(self, sorts: Iterable[str]) -> Iterator[ObservedEvent]:
+        """The snapshots of what each resource owns: of those that own something, and of those of these sorts."""
+        count = PARTS["resource"]
+        owned: dict[str, list[str]] = {
+            entity_id: [] for entity_id in self._there["resource"] if entity_id.split("/")[count - 3] in sorts
+        }
+        for one in self._there["owned_object"]:
+            entity_id, _, name = one.rpartition("/")
+            owned.setdefault(entity_id, []).append(name)
+        for entity_id, listed in owned.items():
+            yield from snapshot("resource", entity_id, "owned_object", listed)
+
     def heartbeats(self) -> Iterator[ObservedEvent]:
         """A heartbeat for each place of which nothing was told since the last time."""
         for kind in PLACES:
@@ -93,6 +106,7 @@ class Presence:
 
 ABOVE = {
     "application": ("application_set",), "resource": ("application_set", "application"), "bundle": ("git_repo",),
+    "owned_object": ("application_set", "application", "resource"),
     "bundle_deployment": ("git_repo", "bundle"), "bundle_resource": ("git_repo", "bundle", "bundle_deployment"),
     "application_set": (), "git_repo": (),
 }  # fmt: skip

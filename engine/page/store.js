@@ -163,12 +163,26 @@ export class Store {
 		this.flags[number] = 0;
 		this.#index(number);
 		this.parent[number] = this.#parentOf(kind, id);
+		this.#takeNested(kind, id);
 		this.structure++;
 		return number;
 	}
 
+	/** Put what is nested in a new entity, and came before it, below it. */
+	#takeNested(kind, id) {
+		const separator = this.machines.get(kind)?.nested_by;
+		if (!separator) return;
+		for (const [other, number] of this.numbers[this.#kindAt(kind)])
+			if (other.startsWith(id + separator)) this.parent[number] = this.#parentOf(kind, other);
+	}
+
+	/** The entity below which another one is shown: the nearest one of its kind in which it is nested, or its parent. */
 	#parentOf(kind, id) {
-		const parent = this.machines.get(kind)?.parent;
+		const { parent, nested_by: separator } = this.machines.get(kind) ?? {};
+		for (let at = id.length; separator && (at = id.lastIndexOf(separator, at - 1)) > id.lastIndexOf("/");) {
+			const found = this.find(kind, id.slice(0, at));
+			if (found !== NONE) return found;
+		}
 		const depth = this.machines.get(parent)?.id.length ?? 0;
 		return depth ? this.find(parent, id.split("/").slice(0, depth).join("/")) : NONE;
 	}
@@ -177,6 +191,15 @@ export class Store {
 	isThere(number) {
 		const flags = this.flags[number];
 		return (flags & (GONE | ABSENT)) === 0 || (flags & (LEFT | ABSENT)) === LEFT;
+	}
+
+	isShown(number) { return this.children().shown[number] === 1; }
+
+	/** The nearest entity above that is shown, or -1: something may be left of what is gone. */
+	above(number, { shown } = this.children()) {
+		let at = this.parent[number];
+		while (at >= 0 && !shown[at]) at = this.parent[at];
+		return at;
 	}
 
 	/** By number whether it is shown: it is there, or what is left behind stands below it. */
@@ -235,7 +258,7 @@ export class Store {
 		return this.ordered;
 	}
 
-	/** The children of each entity that exists: `list` from `start[n]` to `start[n + 1]`. tops: the rest. */
+	/** The children of each entity that is shown: `list` from `start[n]` to `start[n + 1]`. tops: the rest. */
 	children() {
 		if (this.below?.structure === this.structure) return this.below;
 		const order = this.order();
@@ -244,17 +267,17 @@ export class Store {
 		const shown = this.#shown(order);
 		for (const number of order) {
 			if (!shown[number]) continue;
-			const parent = this.parent[number];
+			const parent = this.above(number, { shown });
 			if (parent < 0) tops.push(number);
 			else start[parent + 2]++;
 		}
 		for (let at = 2; at < start.length; at++) start[at] += start[at - 1];
 		const list = new Int32Array(this.size);
 		for (const number of order) {
-			const parent = this.parent[number];
+			const parent = this.above(number, { shown });
 			if (parent >= 0 && shown[number]) list[start[parent + 1]++] = number;
 		}
-		this.below = { structure: this.structure, list, start, tops };
+		this.below = { structure: this.structure, list, shown, start, tops };
 		return this.below;
 	}
 

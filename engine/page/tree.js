@@ -7,6 +7,7 @@ import { bdi, chip, choice, el, fill, glyph, heads, kindName, moment, num, panel
 
 const GROUPED = 200;
 const PAUSE = 500;
+const [LONG, TAIL] = [28, 12];
 
 /** Rows of what is open. A row: number, level; of a group of children its state and members. */
 export class Outline {
@@ -34,9 +35,10 @@ export class Outline {
 		const order = store.order();
 		for (let at = order.length - 1; at >= 0; at--) {
 			const number = order[at];
-			if (!store.isThere(number)) continue;
-			if (fits(number)) found[number] = 2;
-			if (found[number] && store.parent[number] >= 0) found[store.parent[number]] ||= 1;
+			if (!store.isShown(number)) continue;
+			if (store.isThere(number) && fits(number)) found[number] = 2;
+			const above = store.above(number);
+			if (found[number] && above >= 0) found[above] ||= 1;
 		}
 		return found;
 	}
@@ -95,7 +97,7 @@ export class Outline {
 	/** Open everything above an entity. */
 	reveal(number) {
 		const { store } = this;
-		for (let at = store.parent[number], child = number; at >= 0; child = at, at = store.parent[at]) {
+		for (let at = store.above(number), child = number; at >= 0; child = at, at = store.above(at)) {
 			this.open.add(at);
 			this.open.add(`${at} ${store.state[child]}`);
 		}
@@ -167,7 +169,7 @@ export function open(app, root) {
 		else element.removeAttribute("aria-expanded");
 		const twist = el("span.twist", { "aria-hidden": "true" }, row.has ? (row.open ? "▼" : "▶") : "");
 		const name = el("span.name", twist);
-		name.style.paddingInlineStart = `${(row.level - 1) * 16}px`;
+		name.style.setProperty("--level", row.level - 1);
 		if (row.number < 0) {
 			const state = store.states[row.state];
 			name.append(el(`span.cut.state.${state.class}`, glyph(state.class), `${num(row.members.length)} × ${stateName(state)}`));
@@ -175,9 +177,9 @@ export function open(app, root) {
 			return;
 		}
 		const { number } = row;
-		const parent = store.parent[number];
 		const id = store.ids[number];
-		name.append(bdi(parent >= 0 && id.startsWith(`${store.ids[parent]}/`) ? id.slice(store.ids[parent].length + 1) : id, ".cut"),
+		const above = store.ids[store.above(number)];
+		name.append(shortened(above !== undefined && id.startsWith(above) ? id.slice(above.length + 1) : id),
 			small(kindName(store.kindOf(number))));
 		const state = el("span.cut", stateMark(store.stateOf(number)));
 		if (store.flags[number] & STALE) state.append(" ", el("span.silent", { title: t("stale") }, glyph("silent")));
@@ -231,6 +233,11 @@ export function open(app, root) {
 	}
 
 	return { draw, close: () => rows.close() };
+}
+
+/** A name; of a long one the end stays in view, which tells it from its neighbours. */
+function shortened(name) {
+	return name.length > LONG ? el("span.ends", { title: safe(name) }, bdi(name.slice(0, -TAIL), ".cut"), bdi(name.slice(-TAIL))) : bdi(name, ".cut");
 }
 
 /** The filters above the rows. `fits` is null if none is set. */

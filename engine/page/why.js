@@ -2,7 +2,7 @@
 
 import { chosenCell } from "./api.js";
 import { described } from "./store.js";
-import { adviceOf, bdi, clock, el, safe, sender, stateMark, t } from "./ui.js";
+import { adviceOf, bdi, clock, el, kindName, moment, num, safe, seconds, sender, stateMark, t } from "./ui.js";
 
 /** The list for an answer of /v1/why. cell: the one that the entity is in. */
 export function whyList(app, found, cell = chosenCell()) {
@@ -11,7 +11,7 @@ export function whyList(app, found, cell = chosenCell()) {
 
 	function part(facet, named) {
 		return el("li", named ? el("b", `${facet.facet}: `) : null, mark(facet, facet), said(facet),
-			el("ul", facet.causes.map((one) => cause(one)), facet.view ? view(facet.view, Boolean(facet.message)) : null, (facet.contradicted_by ?? []).map(other), facet.last_said ? el("li", `${t("lastSaid")}: `, event(facet.last_said)) : null));
+			el("ul", facet.causes.map((one) => cause(one)), facet.view ? view(facet.view, Boolean(facet.message)) : null, (facet.contradicted_by ?? []).map(other), facet.last_said ? el("li", `${t("lastSaid")}: `, event(facet.last_said)) : null, below(facet)));
 	}
 
 	/** Why it is so, as the entity itself says, the conditions behind it, and what to do. */
@@ -19,9 +19,28 @@ export function whyList(app, found, cell = chosenCell()) {
 		const advice = adviceOf(described(app.machines, facet.kind, facet.facet, facet));
 		return [
 			facet.message ? el("div", el("b", `${t("because")}: `), safe(facet.message)) : null,
-			(facet.evidence ?? []).map((one) => el("div.soft.small", t("condition", { name: safe(one.condition), status: safe(one.status), reason: one.reason ? ` (${safe(one.reason)})` : "", since: one.since ? t("sinceThen", { time: safe(one.since) }) : "" }), one.message && !(facet.message ?? "").includes(one.message) ? `: ${safe(one.message)}` : "")),
+			(facet.evidence ?? []).map((one) => el("div.soft.small", t(String(one.condition).includes(" ") ? "says" : "condition", { name: safe(one.condition), status: safe(one.status), reason: one.reason ? ` (${safe(one.reason)})` : "", since: one.since ? t("sinceThen", { time: safe(one.since) }) : "" }), one.message && !(facet.message ?? "").includes(one.message) ? `: ${safe(one.message)}` : "")),
+			(facet.news ?? []).map((one) => el("div.small", el("b", `${t("event")}: `), happening(one))),
 			advice ? el("div", el("b", `${t("toDo")}: `), advice) : null,
 		];
+	}
+
+	/** `Warning BackOff, 12 times, last at 08:00:00: Back-off restarting failed container`. */
+	function happening(one) {
+		const parts = [[one.type, one.reason].filter(Boolean).join(" "), one.count > 1 ? t("times", { n: num(one.count) }) : "", one.last ? t("lastAt", { time: safe(one.last) }) : ""];
+		return safe(`${parts.filter(Boolean).join(", ")}${one.message ? `: ${one.message}` : ""}`);
+	}
+
+	function list(items) {
+		return items && el("ul", items);
+	}
+
+	/** What is not well below, and says more. */
+	function below(facet) {
+		const found = facet.below ?? [];
+		if (!found.length) return null;
+		return el("li", t("unwellBelow", { n: num(facet.below_count), kind: kindName(found[0].kind) }), found.map((one) =>
+			el("ul.why", el("li", link(one), " ", mark(one, one), el("span.soft.small", t("sinceThen", { time: moment(seconds(one.since)) })), said(one), list(below(one))))));
 	}
 
 	/** What another source says of the same facet. */
@@ -36,7 +55,7 @@ export function whyList(app, found, cell = chosenCell()) {
 	/** What a view depends on. quiet: records of attributes are not quoted, as they may speak of another facet. */
 	function view(one, quiet) {
 		return [
-			one.while.map((each) => el("li", each.text, el("ul", (each.entities ?? []).slice(0, 20).map((entity) => el("li", link(entity))), each.cause ? cause(each.cause, quiet) : null))),
+			one.while.map((each) => el("li", each.text, el("ul", (each.entities ?? []).slice(0, 20).map((entity) => el("li", link(entity), list(below(entity)))), each.cause ? cause(each.cause, quiet) : null))),
 			one.cause ? cause(one.cause) : null,
 		];
 	}

@@ -103,6 +103,8 @@ def _relatives(table: Table, named: Mapping[str, Table]) -> Iterator[str]:
     for where, predicate in _placed(table):
         yield from (f"{where}: {problem}" for problem in _looks(predicate, table, named))
     for facet in table.facets:
+        if facet.explained_by is not None and not _has_facet(table.kind, facet.explained_by, 0, named):
+            yield f"{facet.name}, explained_by: {_no_facet(table.kind, facet.explained_by, 0)}"
         if facet.message_names is not None and not _has_facet(table.kind, *facet.message_names, named):
             below, index = facet.message_names
             yield f"{facet.name}, message_names: {_no_facet(table.kind, below, index)}"

@@ -261,8 +261,9 @@ def _references(table: Table, facet: Facet) -> Iterator[str]:
     yield from (f"{facet.name}: {problem}" for problem in _facet(facet, phases, pairs))
     named = {facet.message_from, *(view.message_from for view in facet.views)} - {None, *attributes}
     yield from (f"{facet.name}, message_from: {no_attribute(str(name), table)}" for name in named)
-    if facet.evidence_from not in {None, *attributes}:
-        yield f"{facet.name}, evidence_from: {no_attribute(str(facet.evidence_from), table)}"
+    for word in ("evidence_from", "news_from"):
+        if (name := getattr(facet, word)) not in {None, *attributes}:
+            yield f"{facet.name}, {word}: {no_attribute(str(name), table)}"
     for number, row in enumerate(facet.rows, 1):
         where = f"{facet.name}, row {number} ({row.trigger})"
         yield from (f"{where}: {problem}" for problem in _sources(row, phases, pairs))

@@ -51,14 +51,14 @@ WORDS: Mapping[type, Word] = {
         "kind": "kind", "id": "id", "facets": "facets", "intents": "intents", "derived": "derived", "parent": "parent",
         "attributes": "attributes", "fields": "fields", "cascades": "cascades", "fan_outs": "fan_outs",
         "interprets": "interprets", "on_tally": "on_tally", "tallies": "tallies", "known_by": "known_by", "place": "place",
-        "current": None, "doc": None,
+        "current": None, "doc": None, "nested_by": None,
     }),
     Facet: Word("facet", {
         "name": "name", "labels": "labels", "rows": "rows", "views": "views", "sticky": "sticky",
         "accumulates_in": "accumulates_in", "healthy": "healthy", "order": "order", "adopted": "adopted", "begins": "begins",
         "timeouts": "timeouts", "message_from": "message_from", "message_names": "message_names", "pending": "pending",
         "retired": "retired", "unknown_parts": None, "parts_apart": None,
-        "evidence_from": None, "wants": None,
+        "evidence_from": None, "wants": None, "news_from": None, "explained_by": None,
     }),
     Label: Word("label", {
         "phase": "phase", "condition": "condition", "en": None, "others": None, "schedulable": "schedulable",

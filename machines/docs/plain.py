@@ -45,6 +45,7 @@ def kind(found: Kind) -> dict[str, Any]:
         "doc": table.doc,
         "known_by": table.known_by,
         "place": table.place,
+        "nested_by": table.nested_by,
         "attributes": [_field(attribute) for attribute in table.attributes],
         "triggers": [_trigger(found, trigger) for trigger in table.triggers],
         "reports": [] if found.judge is None else [_pending(one) for one in found.judge.pending_phases()],
@@ -92,6 +93,8 @@ def _facet(table: Table, facet: Facet) -> dict[str, Any]:
         "parts_apart": list(facet.parts_apart),
         "evidence_from": facet.evidence_from,
         "wants": None if facet.wants is None else asdict(facet.wants),
+        "news_from": facet.news_from,
+        "explained_by": facet.explained_by,
     }
 
 

@@ -1,6 +1,7 @@
-"""GitOps applications as state machines: the kinds `application_set`, `application` and `resource`.
+"""GitOps applications as state machines: `application_set`, `application`, `resource` and `owned_object`.
 
 Belongs here: their tables and the functions that the tables call: `observe` (observed manifests), `app_settings`,
-`auto_sync` (operations), `controller`, `deletion` and `named` (what controllers report), `sync_windows` with `cron`,
-`labels`. Does not: rules about manifests (`kubernetes`), publishing observations (the engine).
+`auto_sync` (operations), `controller`, `deletion` and `named` (what controllers report), `happenings` (Kubernetes
+Events), `sync_windows` with `cron`, `labels`. Does not: rules about manifests (`kubernetes`), publishing observations
+(the engine).
 """

@@ -67,10 +67,11 @@ def tell_named(scene: Scene, entity_id: str, data: Mapping[str, Any], below: str
     return Fired("told", told) if "health" in told or "sync" in told or found.attributes.get("by_name") else None
 
 
-@rule("gitops.note_name", revision=1)
+@rule("gitops.note_name", revision=2)
 def note_name(attributes: Attributes, _: RuleEvent) -> Attributes:
     """Notes that a resource is known by its name, and forgets what was observed in an earlier life."""
-    return {**{name: value for name, value in attributes.items() if name not in NOTED}, "by_name": WHOLE}
+    forgotten = (*NOTED, "events", "left_out")
+    return {**{name: value for name, value in attributes.items() if name not in forgotten}, "by_name": WHOLE}
 
 
 @rule("gitops.note_told", revision=1)

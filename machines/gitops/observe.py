@@ -44,6 +44,7 @@ SHOWN = 10
 """How many differing paths an entity keeps; further ones are only counted."""
 LONGEST = 1_024
 """The most characters of a message that an entity keeps."""
+LONGEST_UID = 128
 Manifest = Mapping[str, Any]
 
 FIELDS = (
@@ -59,7 +60,7 @@ FIELDS = (
 NOTED = (
     "health_message", "sync_message", "differs", "differing", "ignored", "rule_problems", "live_digest",
     "desired_digest", "settings", "compared", "compared_why", "progress", "deadline", "wave",
-    "hook", "unsaid", "evidence", "concerns",
+    "hook", "unsaid", "evidence", "concerns", "uid",
 )  # fmt: skip
 """The attributes that an observation sets."""
 
@@ -87,6 +88,7 @@ def read_observation(
         "deadline": deadline_of(live or {}, settings),
     }
     hook, wave = place_of(desired or live or {})
+    fields |= _uid(live)
     fields |= {"hook": hook} if hook or "hook" in attributes else {}
     fields |= {"wave": wave} if wave or "wave" in attributes else {}
     fields |= _health(found, overrides, (live or desired or {}), fields, attributes)
@@ -98,6 +100,30 @@ def read_observation(
     if syncs and fields.get("sync") == OUT_OF_SYNC:
         del fields["sync_message"]  # the sync that is under way, or failed, has its own message
     return fields
+
+
+def owned_health(
+    scene: Scene, entity_id: str, attributes: Attributes, event: RuleEvent, pair: ObservedPair
+) -> Mapping[str, Any]:
+    """The health of a live object that Git does not declare, with everything noted about it."""
+    live = pair.live or {}
+    settings = merged_settings(scene, entity_id)
+    found = pair.assess(settings.overrides, scene.scripts, event.time)
+    fields = {"progress": digest(_counts(live)), "deadline": deadline_of(live, settings), **_uid(live)}
+    return {**fields, **_health(found, settings.overrides, live, fields, attributes)}
+
+
+def _uid(live: Manifest | None) -> Mapping[str, str]:
+    metadata = {} if live is None else live.get("metadata")
+    uid = metadata.get("uid") if isinstance(metadata, MAPS) else None
+    return {"uid": uid[:LONGEST_UID]} if isinstance(uid, str) and uid else {}
+
+
+@rule("gitops.note_overdue", revision=1)
+def note_overdue(attributes: Attributes, _: RuleEvent) -> Attributes:
+    """Notes the progress at the deadline."""
+    message = too_long(attributes.get("deadline"), attributes.get("health_message", ""))
+    return {**attributes, "overdue": attributes.get("progress", ""), "health_message": message}
 
 
 def _digests(pair: ObservedPair, settings: MergedSettings) -> dict[str, str]:

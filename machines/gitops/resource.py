@@ -8,8 +8,9 @@ from typing import Any
 
 from phaseline.machines.gitops import named as naming
 from phaseline.machines.gitops import observe
+from phaseline.machines.gitops.happenings import HAPPENINGS, SEEN, UID, note_events, of_this_life
 from phaseline.machines.gitops.labels import SYNCS, UNCOMPARED
-from phaseline.machines.gitops.observe import ASIDE, SYNC_FAILED, SYNCING
+from phaseline.machines.gitops.observe import ASIDE, SYNC_FAILED, SYNCING, note_overdue
 from phaseline.machines.kubernetes.assess import NOT_COMPARED, OUT_OF_SYNC, SYNCED
 from phaseline.machines.kubernetes.health_labels import HEALTHS, UNRULED
 from phaseline.machines.kubernetes.observation import KIND_FACTS
@@ -50,7 +51,7 @@ BY_NAME, SYNC_BY_NAME = ((AttributeIs("resource", "by_name", what),) for what in
 ASSESSED = (UNKNOWN, MISSING, DEGRADED, PAUSED, PROGRESSING, HEALTHY, NOT_ASSESSED, NO_HEALTH, ASIDE)
 
 
-@rule("gitops.note_observed", revision=4)
+@rule("gitops.note_observed", revision=5)
 def note_observed(attributes: Mapping[str, Any], event: RuleEvent) -> Mapping[str, Any]:
     """Notes the results of the observation. Of what was known by name, only a sync that is not compared here stays."""
     data = event.data
@@ -58,17 +59,17 @@ def note_observed(attributes: Mapping[str, Any], event: RuleEvent) -> Mapping[st
     dropped = ("evidence", "concerns", *(("by_name", "prune") if "sync" in data else ()))
     kept = {name: value for name, value in attributes.items() if name not in dropped}
     kept |= {"by_name": naming.SYNC_ONLY} if "by_name" in kept else {}
-    noted = {**kept, **found}
+    noted = {**of_this_life(kept, data.get("uid")), **found}
     if "overdue" in noted and noted["overdue"] != found.get("progress"):
         del noted["overdue"]
     return noted
 
 
-@rule("gitops.note_overdue", revision=1)
-def note_overdue(attributes: Mapping[str, Any], _: RuleEvent) -> Mapping[str, Any]:
-    """Notes the progress at the deadline."""
-    message = observe.too_long(attributes.get("deadline"), attributes.get("health_message", ""))
-    return {**attributes, "overdue": attributes.get("progress", ""), "health_message": message}
+@rule("gitops.note_owns", revision=1)
+def note_owns(attributes: Mapping[str, Any], event: RuleEvent) -> Mapping[str, Any]:
+    """Notes how many objects that it owns are not shown."""
+    kept = {name: value for name, value in attributes.items() if name != "left_out"}
+    return {**kept, "left_out": event.data["left_out"]} if event.data["left_out"] else kept
 
 
 @rule("gitops.note_sync", revision=1)
@@ -110,9 +111,16 @@ RESOURCE = Table(
         Field("by_name",        str,  "what of it is known only because its application names it: all, or its sync",
               (naming.WHOLE, naming.SYNC_ONLY)),
         Field("prune",          bool, "whether its application says that it is to be pruned"),
+        Field("left_out",       int,  "about how many of the objects that it owns are not shown, because there are too many"),
+        UID,
+        HAPPENINGS,
     ),
     fields={
         "told": naming.TOLD,
+        "events_seen": SEEN,
+        "owns": (
+            Field("left_out", int, "about how many of the objects that it owns are not reported", required=True, least=0),
+        ),
         "observed": (
             Field("live",    dict, "the manifest in the cluster; null if there is none", required=True, null=True),
             Field("desired", dict, "the manifest from Git; null if none is declared, left out if that is not known"),
@@ -126,6 +134,8 @@ RESOURCE = Table(
             healthy=HEALTHY,
             message_from="health_message",
             evidence_from="evidence",
+            news_from="events",
+            explained_by="owned_object",
             adopted=State(NOT_ASSESSED),
             labels=(
                 *HEALTHS,
@@ -145,6 +155,8 @@ RESOURCE = Table(
                 Row((LIVE,),            "told",           SAME,         computes=naming.note_told),
                 Row((LIVE,),            "unnamed",        DELETED,      when=BY_NAME),
                 Row((LIVE,),            "unnamed",        SAME,         computes=naming.forget_named),
+                Row((LIVE,),            "events_seen",    SAME,         computes=note_events),
+                Row((LIVE,),            "owns",           SAME,         computes=note_owns),
                 Row((PROGRESSING,),     "deadline",       UNKNOWN,      when=UNSAID, computes=note_overdue),
                 Row((PROGRESSING,),     "deadline",       DEGRADED,     computes=note_overdue),
                 Row((ABSENT, DELETED),  "sync_started",   NOT_ASSESSED),

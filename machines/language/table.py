@@ -350,6 +350,10 @@ class Facet:
     parts_apart: phases of these entities in which they are not counted among the parts.
     evidence_from: the attribute that holds conditions that speak of the facet, as maps. `why` shows them.
     wants: what the entity should have below it. Consoles say what it lacks.
+    news_from: the attribute that holds what happened to the entity lately, as maps: type, reason, message, count,
+        first, last, by. `why` and `get` show it beside the state, never as its reason.
+    explained_by: a kind below. Where the facet is not well, `why` goes on with the entities of that kind that are not
+        well either in their first facet, although no view counts them.
     """
 
     name: str
@@ -377,6 +381,9 @@ class Facet:
         """The phases in which a request waits for its answer."""
         return tuple(one.phase if isinstance(one, Pending) else one for one in self.pending)
 
+    news_from: str | None = None
+    explained_by: str | None = None
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Table:
@@ -403,6 +410,8 @@ class Table:
     current: an attribute that holds the last part of the id of the child which is current, and that child's kind.
         Consoles can leave the others out.
     doc: what the kind is, in a sentence for people.
+    nested_by: what separates names in the last part of an id, if its entities stand below each other: `a~b` is shown
+        below `a`, both are children of the same parent.
     """
 
     kind: str
@@ -422,6 +431,7 @@ class Table:
     place: bool = False
     current: tuple[str, str] | None = None
     doc: str = ""
+    nested_by: str | None = None
 
     @property
     def triggers(self) -> tuple[str, ...]:

@@ -130,6 +130,12 @@ class Gitops(_Mirror):
 
 Raises `NotFound.not_observed`, `InvalidInput.invalid_id`."""
 
+    def manifest(self, kind: str, object_id: str) -> Mapping[str, Any] | None:
+        """The manifest of a Kubernetes object as it was observed last; None if it was not there.
+
+kind: `resource` or `owned_object`. Values of Secrets are masked, and so are those of a Secret that stands
+inside another object. Raises as `diff` does, and `InvalidInput.no_manifest` for other kinds."""
+
 class Fleet(_Mirror):
     """Fleet's counts: `client.fleet`."""
 

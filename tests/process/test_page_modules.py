@@ -107,6 +107,25 @@ def test_a_store_keeps_the_order_of_ids_as_entities_come(node: str) -> None:
     assert found[-1] == ["c0", "c1", "c1/a", "c1/n1", "c1/n3", "c1/n4", "c1/n20", "c2/n1", "c10"]
 
 
+def test_what_is_nested_stands_below_the_nearest_that_is_there(node: str) -> None:
+    """In whatever order they come, and whatever of them goes."""
+    found = ran(node, """
+      const machines = new Map([["r", { parent: null, id: ["r"], facets: [] }], ["o", { parent: "r", nested_by: "~", id: ["r", "o"], facets: [] }]]);
+      const row = (place, kind, id, gone = 0) => [place, kind, id, "phase", gone ? "Deleted" : "Running", [], gone ? "gone" : "good", gone ? 4 : 0, 3, place];
+      const below = (one, id) => one.ids[one.above(one.find("o", id))] ?? null;
+      const results = [];
+      for (const ids of [["x/a", "x/a~b", "x/a~b~c"], ["x/a~b~c", "x/a~b", "x/a"]]) {
+        const one = new store.Store(machines);
+        one.apply([row(1, "r", "x"), ...ids.map((id, n) => row(2 + n, "o", id))]);
+        const nested = ids.map((id) => below(one, id)).sort();
+        one.apply([row(9, "o", "x/a~b", 1)]);
+        results.push([nested, below(one, "x/a~b~c"), [...one.children().tops].map((n) => one.ids[n]), one.rollUp()[0]]);
+      }
+      say(results);
+    """)  # fmt: skip
+    assert found == [[["x", "x/a", "x/a~b"], "x/a", ["x"], 2]] * 2
+
+
 def test_a_tree_that_fills_shelves_begins_beside_a_small_one(node: str) -> None:
     found = ran(node, "say(heatmap.layout([3, 4000, 5], 940, 640))")
     small, first, *_ = found["blocks"]

@@ -109,13 +109,13 @@ def test_their_revisions_are_part_of_the_versions_of_the_tables_that_ask_them(ru
     (rules / "my_rules.py").write_text((rules / "my_rules.py").read_text() + "\nwidget = other\n")
     assert changed(found) == []
     install(rules, revision=2)
-    assert changed(found) == ["bundle_resource", "resource"]
+    assert changed(found) == ["bundle_resource", "owned_object", "resource"]
 
 
 def test_one_that_declares_nothing_has_the_version_of_its_distribution(rules: Path) -> None:
     found = versions()
     install(rules, version="1.1")
-    assert changed(found) == ["bundle_resource", "resource"]
+    assert changed(found) == ["bundle_resource", "owned_object", "resource"]
     install(rules, version="1.0")
     assert changed(found) == []
 
@@ -124,4 +124,4 @@ def test_without_them_the_versions_are_others(rules: Path) -> None:
     found = versions()
     (rules / "my_rules.dist-info" / "entry_points.txt").write_text("")
     plugin_rules.cache_clear()
-    assert changed(found) == ["bundle_resource", "resource"]
+    assert changed(found) == ["bundle_resource", "owned_object", "resource"]

@@ -12,7 +12,7 @@ BUILT_IN_KINDS = Kinds(BUILT_IN, checked=BUILT_IN, products=PRODUCTS)
 KINDS_OF_PRODUCT = {
     "edge-hosting": ("cluster", "node_pool", "node", "component"),
     "emco": ("emco_resource", "app_context", "app_cluster", "rsync_resource"),
-    "gitops": ("application_set", "application", "resource"),
+    "gitops": ("application_set", "application", "resource", "owned_object"),
     "fleet": ("git_repo", "bundle", "bundle_deployment", "bundle_resource"),
 }
 """The kinds of each product, by the name of its page in docs/spec."""

@@ -43,6 +43,7 @@ def parts(found: Explanation) -> Iterator[FacetExplanation]:
         part = queue.pop()
         yield part
         queue += [entity for predicate in predicates(part) for entity in predicate.entities]
+        queue += part.below
 
 
 def predicates(part: FacetExplanation) -> tuple[PredicateExplanation, ...]:

@@ -25,6 +25,8 @@ CORE = [
         "verbs": VERBS,
     },
     {"name": "configmaps/status", "kind": "ConfigMap", "verbs": VERBS},
+    {"name": "pods", "singularName": "pod", "kind": "Pod", "namespaced": True, "verbs": VERBS},
+    {"name": "events", "singularName": "event", "kind": "Event", "namespaced": True, "verbs": VERBS},
 ]
 ARGO = [
     {"name": name, "kind": kind, "namespaced": True, "verbs": VERBS}
@@ -42,13 +44,20 @@ APPS = [
         "namespaced": True,
         "shortNames": ["deploy"],
         "verbs": VERBS,
-    }
+    },
+    {"name": "replicasets", "singularName": "replicaset", "kind": "ReplicaSet", "namespaced": True, "verbs": VERBS},
 ]
 PATHS: dict[str, str] = {
     "/api/v1/namespaces/shop/configmaps": "ConfigMap",
     "/api/v1/configmaps": "ConfigMap",
     "/apis/apps/v1/namespaces/shop/deployments": "Deployment",
     "/apis/apps/v1/deployments": "Deployment",
+    "/api/v1/namespaces/shop/pods": "Pod",
+    "/api/v1/namespaces/shop/events": "Event",
+    "/api/v1/pods": "Pod",
+    "/api/v1/events": "Event",
+    "/apis/apps/v1/namespaces/shop/replicasets": "ReplicaSet",
+    "/apis/apps/v1/replicasets": "ReplicaSet",
     "/apis/apiextensions.k8s.io/v1/customresourcedefinitions": "CustomResourceDefinition",
     "/apis/argoproj.io/v1alpha1/applications": "Application",
     "/apis/argoproj.io/v1alpha1/applicationsets": "ApplicationSet",
@@ -56,7 +65,8 @@ PATHS: dict[str, str] = {
     **{f"/apis/fleet.cattle.io/v1alpha1/{one['name']}": one["kind"] for one in FLEET},
 }
 VERSIONS = {
-    "ConfigMap": "v1", "Deployment": "apps/v1", **{str(one["kind"]): "fleet.cattle.io/v1alpha1" for one in FLEET}
+    "ConfigMap": "v1", "Pod": "v1", "Event": "v1", "Deployment": "apps/v1", "ReplicaSet": "apps/v1",
+    **{str(one["kind"]): "fleet.cattle.io/v1alpha1" for one in FLEET}
 }  # fmt: skip
 """The versions of the kinds; those of all others are Argo CD's."""
 
@@ -76,6 +86,8 @@ class Kube:
         self.uid = "cluster-1"
         self.hidden: set[tuple[str, str]] = set()
         """The objects that the one who asks may not see: they are in no list, and asking for one gets 403."""
+        self.denied: set[str] = set()
+        """The kinds that the one who asks may not list."""
 
     async def put(self, kind: str, name: str, metadata: dict[str, Any] | None = None, **data: Any) -> None:
         known = (kind, name) in self.objects
@@ -135,6 +147,8 @@ class Kube:
             return web.json_response({"metadata": named} if self.uid else {}, status=200 if self.uid else 403)
         if path not in PATHS:
             return self._one(path)
+        if PATHS[path] in self.denied:
+            return web.json_response({"kind": "Status", "reason": "Forbidden", "message": "not yours"}, status=403)
         return await (self._watch if "watch" in request.query else self._list)(request, PATHS[path])
 
     def _one(self, path: str) -> web.StreamResponse:

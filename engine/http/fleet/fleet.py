@@ -15,11 +15,12 @@ from typing import Protocol
 
 from phaseline.engine.http.fleet.state_index import StateIndex
 from phaseline.machines.compiler.kinds import Kinds
+from phaseline.machines.compiler.nesting import shown_below
 from phaseline.machines.language.contact import silent_since
 from phaseline.machines.language.endings import is_left_behind, told
 from phaseline.machines.language.table import DELETED
 from phaseline.schemas.records import SECOND, Entity, FacetState, Transition, facets_of, own_facets
-from phaseline.schemas.subjects import ancestor_id, natural
+from phaseline.schemas.subjects import natural
 
 NONE = -1
 """In place of a number: no entity, no facet."""
@@ -148,18 +149,17 @@ class LiveFleet:
         self._roots[entity.id.partition("/")[0]].append(number)
         self.parents.append(self._parent(entity, number))
         for child in self._orphans.pop(key, ()):
-            self.parents[child] = number
+            self.parents[child] = self._parent(self.last[child].entity, child)
         self._show(number, entity)
 
     def _parent(self, entity: Entity, number: int) -> int:
-        kind = self.kinds.get(entity.kind)
-        if kind is None or kind.parent is None:
-            return NONE
-        above = (kind.parent, ancestor_id(entity.id, kind.parent_arity))
-        found = self._numbers.get(above, NONE)
-        if found == NONE:
+        """The number of the nearest entity below which it is shown. It waits for those that are nearer."""
+        for above in shown_below(self.kinds, entity.kind, entity.id):
+            found = self._numbers.get(above)
+            if found is not None:
+                return found
             self._orphans[above].append(number)
-        return found
+        return NONE
 
     def _show(self, number: int, entity: Entity) -> None:
         """Write what the entity shows into the columns and the counts."""

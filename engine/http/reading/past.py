@@ -16,8 +16,9 @@ from phaseline.engine.log import log_records
 from phaseline.engine.log.latest import check_name
 from phaseline.engine.log.log_records import Logged
 from phaseline.machines.compiler.kinds import Kinds
-from phaseline.schemas.records import Entity, Transition, timestamp
-from phaseline.schemas.subjects import ancestor_id, natural
+from phaseline.machines.compiler.nesting import nearest
+from phaseline.schemas.records import Transition, timestamp
+from phaseline.schemas.subjects import natural
 
 
 async def why(call: Call) -> HttpAnswer:
@@ -98,17 +99,8 @@ class Nested:
         self._below: dict[tuple[str, str], list[Transition]] = {}
         self.tops: list[Transition] = []
         for record in records:
-            above = self._parent(record.entity)
-            if above in self._found:
-                self._below.setdefault(above, []).append(record)
-            else:
-                self.tops.append(record)
-
-    def _parent(self, entity: Entity) -> tuple[str, str]:
-        kind = self._kinds.get(entity.kind)
-        if kind is None or kind.parent is None:
-            return "", ""
-        return kind.parent, ancestor_id(entity.id, kind.parent_arity)
+            above = nearest(kinds, record.entity.kind, record.entity.id, self._found)
+            (self.tops if above is None else self._below.setdefault(above, [])).append(record)
 
     def shown(self, record: Transition, depth: int | None) -> dict[str, Any]:
         """An entity with its children; where the depth ends, with the counts of what is below."""

@@ -21,7 +21,7 @@ from phaseline.schemas.cloudevents import binary_mode
 from phaseline.schemas.errors import EntityUnknown, NotFound
 from phaseline.schemas.records import nanoseconds, utc
 
-KIND = "resource"
+KIND, KINDS = "resource", ("resource", "owned_object")
 COPIED = (0.0, 0.05, 0.2, 0.75, 2.0)
 """Seconds to wait before each look for an observation that LIVE has not copied yet."""
 
@@ -55,23 +55,25 @@ class ObjectDiff(NamedTuple):
     profile: Profile
 
 
-async def last(installation: Installation, resource_id: str) -> Observation:
-    """The last observation of a resource; raises `NotFound.not_observed`, `InvalidInput.invalid_id`.
+async def last(installation: Installation, resource_id: str, kind: str = KIND) -> Observation:
+    """The last observation of an object; raises `NotFound.not_observed`, `InvalidInput.invalid_id`.
+
+    kind: one of `KINDS`.
 
     LIVE copies events a moment after they are stored. So the observation of a known resource is asked for again.
     """
-    check_name(installation.kinds, KIND, resource_id)
-    branch = installation.kinds.copies[KIND].branch
+    check_name(installation.kinds, kind, resource_id)
+    branch = installation.kinds.copies[kind].branch
     subject = installation.subjects.live(branch, installation.partition_of(resource_id), resource_id)
     for pause in COPIED:
         await asyncio.sleep(pause)
         reply = await direct(installation.wire, f"{installation.layout.live}.{subject}")
         if reply is not None:
             break
-        if pause == 0 and not await Latest(installation).exists(KIND, resource_id):
-            raise NotFound.not_observed(id=resource_id)
+        if pause == 0 and not await Latest(installation).exists(kind, resource_id):
+            raise NotFound.not_observed(id=resource_id, kind=kind)
     else:
-        raise NotFound.not_observed(id=resource_id)
+        raise NotFound.not_observed(id=resource_id, kind=kind)
     event = codec.decode(binary_mode.structured(reply.data, reply.block))
     data = event.get("data") or {}
     stored = nanoseconds(reply.headers["Nats-Time-Stamp"])

@@ -1,21 +1,35 @@
 """Health of Pod and Job. Belongs here: these two rules. Does not: controllers that keep Pods running (`workloads`)."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from phaseline.machines.kubernetes.health.hooks import is_hook
-from phaseline.machines.kubernetes.health.reader import ManifestPart
-from phaseline.machines.kubernetes.health.result import HealthResult, degraded, healthy, paused, progressing, unknown
-from phaseline.machines.kubernetes.profiles import Profile
+from phaseline.machines.kubernetes.health.reader import ManifestPart, UnreadableManifest
+from phaseline.machines.kubernetes.health.result import (
+    Evidence,
+    HealthResult,
+    degraded,
+    healthy,
+    paused,
+    progressing,
+    unknown,
+)
+from phaseline.machines.kubernetes.health.view import evidence_of
+from phaseline.machines.kubernetes.profiles import HEALTHY, Profile
 
 IGNORE_RESTART_POLICY = "argocd.argoproj.io/ignore-restart-policy"
 BACK_OFF = "BackOff"
 
 
 def pod(live: ManifestPart, profile: Profile) -> HealthResult:
-    """v1 Pod: containers first, then the phase."""
+    """v1 Pod: containers first, then the phase. What is not well names the containers that say why."""
+    found = _judged(live, profile)
+    return found if found.status == HEALTHY else found.resting_on(*_told(live.map("status")))
+
+
+def _judged(live: ManifestPart, profile: Profile) -> HealthResult:
     status, phase = live.map("status"), live.map("status").text("phase")
     lasting = _is_long_lived(live)
-    stuck = [*_stuck(status)] if lasting else []
+    stuck = [*_stuck(status, names_reason=not profile.follows_argo)] if lasting else []
     if profile.sees_init:
         stuck += _backing_off(status)
     if stuck:
@@ -52,13 +66,49 @@ def _is_long_lived(live: ManifestPart) -> bool:
     return always or (metadata.map("annotations").text(IGNORE_RESTART_POLICY) == "true" and not is_hook(metadata))
 
 
-def _stuck(status: ManifestPart) -> Iterator[str]:
-    """Messages of main containers that are waiting with an error."""
+def _stuck(status: ManifestPart, *, names_reason: bool) -> Iterator[str]:
+    """Messages of main containers that are waiting with an error. names_reason: with the reason in front."""
     for container in status.maps("containerStatuses"):
         waiting = container.map("state").map("waiting")
         reason = waiting.text("reason")
         if reason.startswith("Err") or reason.endswith(("Error", BACK_OFF)):
-            yield waiting.text("message") or reason
+            message = waiting.text("message")
+            yield f"{reason}: {message}" if names_reason and message and reason not in message else message or reason
+
+
+def _told(status: ManifestPart) -> Sequence[Evidence]:
+    """The evidence. A part of the status that cannot be read decides nothing here."""
+    try:
+        return [*_evidence(status)]
+    except UnreadableManifest:
+        return ()
+
+
+def _evidence(status: ManifestPart) -> Iterator[Evidence]:
+    """What the Pod says of why it is not well: it fits nowhere, its containers wait, or have ended with a failure."""
+    for one in status.maps("conditions"):
+        if one.text("type") == "PodScheduled" and one.text("status") == "False":
+            yield evidence_of(one.found)
+    for container in (*status.maps("initContainerStatuses"), *status.maps("containerStatuses")):
+        name, state = f"container {container.text('name')}", container.map("state")
+        waiting, ended = state.map("waiting"), state.map("terminated")
+        if waiting.text("reason"):
+            yield Evidence(name, "waiting", waiting.text("reason"), waiting.text("message"))
+        if _failed(ended):
+            yield _end(name, "terminated", ended)
+        if _failed(last := container.map("lastState").map("terminated")):
+            yield _end(f"the last run of {name}", "over", last)
+
+
+def _failed(ended: ManifestPart) -> bool:
+    return ended.count("exitCode") != 0 or ended.text("reason") not in ("", "Completed")
+
+
+def _end(name: str, status: str, ended: ManifestPart) -> Evidence:
+    """How a container ended: `exit code 137, OOMKilled`, and when."""
+    signal = ended.count("signal")
+    words = (f"exit code {ended.count('exitCode')}", f"signal {signal}" if signal else "", ended.text("reason"))
+    return Evidence(name, status, ", ".join(filter(None, words)), ended.text("message"), ended.text("finishedAt"))
 
 
 def _backing_off(status: ManifestPart) -> Iterator[str]:
