@@ -65,7 +65,7 @@ PRODUCTS = (
 )  # fmt: skip
 BUILT_IN = tuple(table for product in PRODUCTS for table in product.kinds)
 
-SOUND = "a64518c07323"
+SOUND = "57410562f6e8"
 """The digest of these tables when they were checked, which `dev.py generate` writes. A worker checks others again."""
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from phaseline.machines.compiler.kinds import Kind, Kinds
 from phaseline.machines.compiler.relations import Counted
-from phaseline.machines.language.contact import SILENCE_AFTER
+from phaseline.machines.language.contact import SILENCE_AFTER, SILENCE_BELOW
 from phaseline.machines.language.scripts import ScriptRunner
 from phaseline.machines.language.table import ABSENT
 from phaseline.schemas.errors import SetupError
@@ -26,7 +26,18 @@ Moves = tuple[tuple[int, dict[str, dict[str, int]], str, str], ...]
 class Tree:
     """All entities of some trees. `tallies[TallyKey][id][phase]` counts those of `kind` below `of/id`."""
 
-    __slots__ = ("_counted", "_moves", "below", "entities", "kinds", "scripts", "silence_after", "tallies", "watched")
+    __slots__ = (
+        "_counted",
+        "_listening",
+        "_moves",
+        "below",
+        "entities",
+        "kinds",
+        "scripts",
+        "silence_after",
+        "tallies",
+        "watched",
+    )
 
     def __init__(self, kinds: Kinds, scripts: ScriptRunner) -> None:
         """Start empty. `scripts` runs the scripts that rules ask for."""
@@ -34,8 +45,10 @@ class Tree:
         self.scripts = scripts
         self.silence_after = 0.0
         """The seconds after which a place falls silent that has no own ones; 0 for never."""
-        self.watched = False
-        """Whether a place has own ones, or had. As long as none has, nobody needs to ask which place was heard."""
+        self.watched: frozenset[str] = frozenset()
+        """The kinds of which an entity has own ones, or those of something above it, or had."""
+        self._listening: dict[tuple[str, bool], tuple[tuple[str, int], ...]] = {}
+        """By kind, and whether places wait: the kinds at and above whose entities may wait to be heard."""
         self.entities: dict[str, dict[str, Entity]] = {name: {} for name in kinds}
         self.below: dict[str, dict[str, list[str]]] = {name: {} for name in kinds}
         self.tallies: dict[TallyKey, dict[str, dict[str, int]]] = {
@@ -90,7 +103,8 @@ class Tree:
         kind, entity_id = self.kinds[entity.kind], entity.id
         if kind.contact is not None:
             entity = kind.whole(entity)
-            self.watched = self.watched or bool(entity.attributes.get(SILENCE_AFTER))
+            if entity.attributes:
+                self._watch(entity)
         known = self.entities[kind.name]
         old = known.get(entity_id)
         known[entity_id] = entity
@@ -108,6 +122,24 @@ class Tree:
             for levels, tallies, old_phase, new_phase in moves:
                 recount(tallies.setdefault(id_above(entity_id, levels), {}), old_phase, new_phase)
 
+    def listening(self, kind: Kind) -> tuple[tuple[str, int], ...]:
+        """The kinds at and above an entity that may wait to be heard, from the bottom up, as `Kind.places` has them."""
+        key = (kind.name, self.silence_after > 0)
+        found = self._listening.get(key)
+        if found is None:
+            found = tuple(
+                one for one in kind.places if one[0] in self.watched or (key[1] and self.kinds[one[0]].is_place)
+            )
+            self._listening[key] = found
+        return found
+
+    def _watch(self, entity: Entity) -> None:
+        """Remember for which kinds somebody waits since this entity is as it is."""
+        own, below = entity.attributes.get(SILENCE_AFTER), entity.attributes.get(SILENCE_BELOW)
+        if (own and entity.kind not in self.watched) or (below and not self.watched.issuperset(below)):
+            self.watched = self.watched.union(below or (), (entity.kind,) if own else ())
+            self._listening.clear()
+
     def _moves_of(self, kind: Kind, facet: int, before: State, state: State) -> "Moves":
         """What the move of a facet from one state to another changes in the tallies above."""
         found = (
@@ -121,13 +153,17 @@ class Tree:
         """As `put` for each of them. New ones are counted together: that takes half the time."""
         found: dict[str, dict[str, Entity]] = {}
         for entity in entities:
+            kind = self.kinds[entity.kind]
+            if kind.contact is not None:
+                whole = kind.whole(entity)
+                if whole.attributes:
+                    self._watch(whole)
+            else:
+                whole = entity
             some = found.get(entity.kind)
             if some is None:
-                if self.kinds[entity.kind].contact is not None:
-                    self.put(entity)
-                    continue
                 some = found[entity.kind] = {}
-            some[entity.id] = entity
+            some[entity.id] = whole
         for name, some in found.items():
             known = self.entities[name]
             if not known.keys().isdisjoint(some):

@@ -11,6 +11,7 @@ import msgspec
 
 from phaseline.machines.compiler import check_kinds
 from phaseline.machines.compiler.conditions import phases_of
+from phaseline.machines.language.contact import has_contact
 from phaseline.machines.language.deadlines import DEADLINE
 from phaseline.machines.language.predicates import IN, OUT, Above, AllBelow, AnyBelow, AttributeIs, or_list
 from phaseline.machines.language.table import ABSENT, DELETED, OWNER_GONE, Table
@@ -60,10 +61,10 @@ class Viewer(NamedTuple):
 
 
 def places_of(table: Table, tables: Mapping[str, Table]) -> Iterator[tuple[str, int]]:
-    """The kinds of the places at or above an entity, from the bottom up, each with the number of parts of its ids."""
+    """The kinds with contact at or above an entity, from the bottom up, each with the number of parts of its ids."""
     above: Table | None = table
     while above is not None:
-        if above.place:
+        if has_contact(above):
             yield above.kind, len(above.id)
         above = tables[above.parent] if above.parent else None
 

@@ -123,3 +123,16 @@ def test_a_report_that_names_a_pending_phase_again_and_again_does_not_keep_it_al
         assert ask(clock, at, "cluster reported far", phase="Creating", conditions=["Progressing"]) == []
     clock.until(1_801 * SECOND)
     assert clock.shown("cluster", "far") == "Creating [Progressing, Stalled]"
+
+
+def test_one_node_falls_silent_beside_another_that_speaks() -> None:
+    clock, refused = played("s01-one-node-silent")
+    assert refused == ask(clock, 10, "cluster configure edge1", silence_below={"node": 2}) == []
+    for second in range(11, 15):
+        assert ask(clock, second, "node heartbeat edge1/shops/n1") == []
+    clock.until(15 * SECOND)
+    tree = clock.processor.tree
+    assert [tree.entities["node"][f"edge1/shops/{one}"].facets[-1].state.phase for one in ("n1", "n2")] == [
+        "Fresh", "Silent",
+    ]  # fmt: skip
+    assert tree.entities["cluster"]["edge1"].facets[-1].state.phase == "Fresh"

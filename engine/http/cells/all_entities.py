@@ -163,7 +163,7 @@ def _in_order(call: CellsCall, found: Mapping[str, list[Transition]]) -> Iterato
 async def _maps(call: CellsCall, views: Mapping[str, ViewAt], page: list[_Item]) -> AsyncIterator[dict[str, Any]]:
     """The entities of a page as JSON shows them."""
     of_cells = {name: [one.record.entity for one in page if one.cell == name] for name in views}
-    stale = {name: await view.entities.stale_since_ns(of_cells[name]) for name, view in views.items()}
+    stale = {name: await view.entities.stale(of_cells[name]) for name, view in views.items()}
     unknown = {name: await view.entities.unknown_parts(of_cells[name]) for name, view in views.items()}
     for cell_name, record in page:
         since = stale[cell_name].get((record.entity.kind, record.entity.id))

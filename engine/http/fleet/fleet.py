@@ -41,7 +41,7 @@ class LiveFleet:
     facet is in its state, in seconds. flags: `VIEWED` and `GONE`.
     in_state: how many entities whose life is not over have a facet in a state, by the number of the state.
     shape: a number that changes when an entity comes or goes.
-    silent: the places that are silent now, each with when it was heard last, ns.
+    silent: what is silent now, each with when it was heard last, ns.
     """
 
     def __init__(self, kinds: Kinds) -> None:
@@ -69,6 +69,16 @@ class LiveFleet:
     def number(self, kind: str, entity_id: str) -> int | None:
         """The number of an entity; None if it is unknown."""
         return self._numbers.get((kind, entity_id))
+
+    def above(self, number: int) -> int:
+        """The number of the nearest known entity above one; `NONE` if there is none."""
+        if self.parents[number] != NONE:
+            return self.parents[number]
+        entity = self.last[number].entity
+        kind = self.kinds.get(entity.kind)
+        places = () if kind is None else kind.places
+        known = (self._numbers.get((name, ancestor_id(entity.id, arity))) for name, arity in places)
+        return next((one for one in known if one is not None and one != number), NONE)
 
     def tell(self, witness: Witness) -> None:
         """Tell this witness of each change, for as long as somebody else keeps it."""

@@ -68,7 +68,7 @@ async def entities(call: Call) -> HttpAnswer:
     offset, limit = 0 if token is None else token.offset, values["limit"]
     page = found[offset : offset + limit]
     shown = [record.entity for record in page]
-    stale, unknown = await view.entities.stale_since_ns(shown), await view.entities.unknown_parts(shown)
+    stale, unknown = await view.entities.stale(shown), await view.entities.unknown_parts(shown)
     more = offset + len(page) < len(found)
     if more:
         service.keep(view)
@@ -135,7 +135,7 @@ async def entity(call: Call) -> HttpAnswer:
     values = call.values
     view = await call.service.view(values["at"], values["min"])
     last = await view.entities.last(values["kind"], values["id"])
-    stale = (await view.entities.stale_since_ns([last.entity])).get((last.entity.kind, last.entity.id))
+    stale = (await view.entities.stale([last.entity])).get((last.entity.kind, last.entity.id))
     body = {
         "entity": maps.entity_map(
             call.service.kinds, last, values["lang"], stale, await view.entities.unknown_parts([last.entity])
