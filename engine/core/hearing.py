@@ -1,6 +1,6 @@
 """Hearing: each observation at or below a place shows that its reporter is alive. Pure.
 
-A place is here whatever somebody waits for: a cluster, or a node that has `silence_after`.
+A place is here whatever somebody waits for: a cluster, or a node that has `SILENCE_AFTER` of its own or from above.
 A hearing is recorded at most four times within the time after which the place falls silent, so that heartbeats cost
 little. The clock is that of the server: what publishers say about time has no influence. A timer that the server stored
 late says that the server was away, and that nobody could have been heard: it starts anew.

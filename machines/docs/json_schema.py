@@ -240,7 +240,7 @@ def _field(field: Field, *owner: str) -> Schema:
     number = {} if field.least is None else {"minimum": field.least}
     if field.numbers:
         numbers = {name: {"type": "number", **number} for name in field.numbers}
-        one = {**one, "properties": numbers, "additionalProperties": False}
+        one = {"title": name_of(*owner, field.name), **one, "properties": numbers, "additionalProperties": False}
     else:
         one |= number
     unique = {} if field.type in (dict, list) else {"uniqueItems": True}

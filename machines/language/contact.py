@@ -143,7 +143,7 @@ def _without_below(rows: tuple[Row, ...]) -> tuple[Row, ...]:
 
 
 def _is_adopted(table: Table) -> bool:
-    """Whether a heartbeat makes an unknown entity known: of a place, and where other observations do, if `adopted` fits."""
+    """Whether a heartbeat makes an unknown entity known: a place always, others as other observations do."""
     born = (row.trigger for facet in table.facets for row in facet.rows if ABSENT in row.source)
     return table.place or (
         all(len(facet.adopted.conditions) < 2 for facet in table.facets)

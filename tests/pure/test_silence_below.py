@@ -1,6 +1,7 @@
-"""Contact of any kind with observations: a silent node is seen although its cluster speaks, and an outage is no silence.
+"""Contact of each kind with observations: a silent node is seen while its cluster speaks; an outage is no silence.
 
-Belongs here: what the core decides. Does not: places (`test_contact`), what is shown (`test_staleness`), the server.
+Belongs here: what the core decides. Does not: places (`test_contact`), a server (`test_silence`), what is shown
+(`test_stale_answers`).
 """
 
 import pytest

@@ -79,8 +79,8 @@ class Contacts:
         """Store the event of the timer of `contact`, so many seconds after it was due."""
         due = self.entity(kind, entity_id).timers_ns["contact"]
         body = {
-            "specversion": "1.0", "id": f"timer-contact-{due}", "source": "phaseline/pl", "type": f"{kind}.falls_silent",
-            "subject": f"{kind}/{entity_id}", "data": {"facet": "contact", "due": due},
+            "specversion": "1.0", "id": f"timer-contact-{due}", "source": "phaseline/pl",
+            "type": f"{kind}.falls_silent", "subject": f"{kind}/{entity_id}", "data": {"facet": "contact", "due": due},
         }  # fmt: skip
         self.now = due / SECOND + late
         subject = timers.stored_timer(SUBJECTS.fired(kind, "falls_silent", entity_id))

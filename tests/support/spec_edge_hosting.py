@@ -48,14 +48,17 @@ ASSIGNS: dict[str, dict[str, tuple[str, ...]]] = {
     },
     "node_pool": {
         "create": (*POOL, "deadline"), "adopt": POOL, "update": ("version", "deadline"),
-        "scale": ("desired", "deadline"), "delete": ("deadline",), "configure": (*POOL, "silence_after", "silence_below", "deadline"),
+        "scale": ("desired", "deadline"), "delete": ("deadline",),
+        "configure": (*POOL, "silence_after", "silence_below", "deadline"),
     },
     "node": {
         "create": ("version", "deadline"), "adopt": ("version",), "updated": ("version",), "update": ("deadline",),
-        "stop": ("deadline",), "start": ("deadline",), "delete": ("deadline",), "configure": ("silence_after", "deadline"),
+        "stop": ("deadline",), "start": ("deadline",), "delete": ("deadline",),
+        "configure": ("silence_after", "deadline"),
     },
     "component": {
-        "create": ("deadline",), "update": ("deadline",), "delete": ("deadline",), "configure": ("silence_after", "deadline"),
+        "create": ("deadline",), "update": ("deadline",), "delete": ("deadline",),
+        "configure": ("silence_after", "deadline"),
     },
 }  # fmt: skip
 # The field of data that chooses the row of a trigger.

@@ -124,7 +124,9 @@ def _results(section: str, trigger: str, at: str, cell: str) -> Iterator[tuple[s
         yield at, found[1], ""
     elif found := re.fullmatch(r"(\w+) \[\+?(\w+)\]", cell):
         yield at, f"{found[1]} [{found[2]}]", ""
-    elif re.fullmatch(r"\w+|as the data names|(same|\w+|as the data names); (sets|clears|may set) [\w`]+", cell):
+    elif re.fullmatch(
+        r"\w+|as the data names|(same|\w+|as the data names); (sets|clears|may set) [\w`]+(, [\w`]+)*", cell
+    ):
         yield at, cell, ""
     else:
         raise UnknownNotation(f"{trigger} becomes {cell!r}")
