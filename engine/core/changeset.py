@@ -16,7 +16,7 @@ from phaseline.engine.core.tree import Tree, key_of, recount
 from phaseline.machines.compiler.conditions import without_expired
 from phaseline.machines.compiler.kinds import Kind
 from phaseline.machines.compiler.machine import Step
-from phaseline.machines.language.contact import SILENCE_BELOW, SILENT, UNHEARD, UNWATCHED, WAITED
+from phaseline.machines.language.contact import DERIVED, SILENCE_BELOW, SILENT, UNHEARD, UNWATCHED, WAITED
 from phaseline.machines.language.endings import end_of, with_end
 from phaseline.machines.language.predicates import AllBelow
 from phaseline.machines.language.scripts import ScriptRunner
@@ -142,7 +142,7 @@ class Changeset:
         if base.phase == DELETED:
             self.change(kind, entity_id).asked = self.sequence
         if self.kinds[kind].contact is not None:
-            self._end_contact(kind, entity_id)
+            self._end_contact(kind, entity_id, origin.trigger)
         if ends_life(facet, before, base) and self.kinds[kind].below:
             self._queue_owner_gone(kind, entity_id)
         parent = self.kinds[kind].parent
@@ -172,8 +172,9 @@ class Changeset:
             end = end_of(origin.trigger, compiled.roles[origin.trigger], origin.data)
             change.attributes = with_end(change.attributes, end)
         if compiled.contact is not None:
-            self._end_contact(kind, entity_id)
-            self._wait_below(kind, entity_id)
+            self._end_contact(kind, entity_id, origin.trigger)
+            if change.before is None or change.attributes is not change.before.attributes:
+                self._wait_below(kind, entity_id)
         for cascade in compiled.table.cascades:
             if is_fired(cascade, origin.trigger, moves, origin.data):
                 self._queue_cascade(cascade, kind, entity_id, origin)
@@ -185,11 +186,17 @@ class Changeset:
         if ends and compiled.below:
             self._queue_owner_gone(kind, entity_id)
 
-    def _end_contact(self, kind: str, entity_id: str) -> None:
-        """Queue the end of an entity's contact if it is gone, or if nobody waits for its reporter any more."""
-        change = self.change(kind, entity_id)
-        is_gone, is_unheard = change.facets[0].base.phase == DELETED, change.facets[-1].base.phase == UNHEARD
-        if is_unheard and not (is_gone and change.before is not None and CONTACT in change.before.timers_ns):
+    def _end_contact(self, kind: str, entity_id: str, trigger: str) -> None:
+        """Queue the end of an entity's contact if it is gone, or if nobody waits for its reporter any more.
+
+        trigger: the one that was taken. What contact itself fires ends nothing again.
+        """
+        change = self.changes[kind, entity_id]
+        is_unheard = change.facets[-1].base.phase == UNHEARD
+        if is_unheard and (change.before is None or CONTACT not in change.before.timers_ns):
+            return
+        is_gone = change.facets[0].base.phase == DELETED
+        if trigger in DERIVED or (is_unheard and not is_gone):
             return
         if is_gone or not self.silence_of(kind, entity_id, change.attributes) > 0:
             trigger = WAITED if is_unheard else UNWATCHED

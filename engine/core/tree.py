@@ -102,7 +102,8 @@ class Tree:
         """Add or replace an entity, and bring tallies and indexes up to date."""
         kind, entity_id = self.kinds[entity.kind], entity.id
         if kind.contact is not None:
-            entity = kind.whole(entity)
+            if len(entity.facets) != len(kind.names):
+                entity = kind.whole(entity)
             if entity.attributes:
                 self._watch(entity)
         known = self.entities[kind.name]
