@@ -19,7 +19,18 @@ from phaseline.machines.language.endings import ABANDON
 from phaseline.machines.language.predicates import AnyBelow
 from phaseline.machines.language.table import DELETED, MAX_TEXT, STALLED
 from phaseline.machines.language.table import Facet as TableFacet
-from phaseline.schemas.records import NONE, Cause, Entity, FacetState, Mark, Record, State, Transition, timestamp
+from phaseline.schemas.records import (
+    CONTACT,
+    NONE,
+    Cause,
+    Entity,
+    FacetState,
+    Mark,
+    Record,
+    State,
+    Transition,
+    timestamp,
+)
 
 LONGEST_WORD = 1_000
 """The most characters of a person's own message that stand before what was given up."""
@@ -231,7 +242,8 @@ def _facets_after(
         if not (may_assign and _is_assigned(kind, entity, change.attributes)):
             return None
     facet = FacetState(new.base, new.state, old.since_ns if new.state == old.state else time, new.interrupted)
-    if kind.contact is not None and not before[-1].since_ns and _is_awaited(changeset, kind, entity_id, change):
+    awaits = kind.contact is not None and (changeset.tree.watched or changeset.tree.silence_after or change.attributes)
+    if awaits and not before[-1].since_ns and _is_awaited(changeset, kind, entity_id, change):
         before = (*before[:-1], FacetState(before[-1].base, before[-1].state, time))
     return (*before[:index], facet, *before[index + 1 :])
 
@@ -270,18 +282,21 @@ def _restarts(
 ) -> list[TimerChange]:  # fmt: skip
     """The timers that start again, or end, with the change of facet `index`. `facets`: all facets after the change."""
     before = kind.unborn if entity is None else entity.facets
-    attributes = NONE if entity is None else entity.attributes
-    restarts = []
+    attributes, timers = (NONE, NONE) if entity is None else (entity.attributes, entity.timers_ns)
+    restarts, contact = [], kind.contact
+    is_quiet = contact not in change.origins and change.attributes is attributes and CONTACT not in timers
     for number, facet in enumerate(facets):
+        if is_quiet and number == contact:
+            continue
         timeout, is_moved = timeout_of(kind, number, facet), number == index
         fired = is_moved and change.fired_timer == kind.names[number]
-        stray = timeout is None and entity is not None and kind.names[number] in entity.timers_ns
+        stray = timeout is None and kind.names[number] in timers
         moved = is_moved and (
             stray
             or timeout is not timeout_of(kind, number, before[number])
             or _asks_again(changeset, kind, change, number)
         )
-        is_contact = number == kind.contact
+        is_contact = number == contact
         anew = is_contact and _is_retimed(kind, change)
         if fired or moved or anew or starts_again(timeout, attributes, change.attributes):
             stays = fired and not moved

@@ -176,9 +176,9 @@ class Kind:
         self.unguarded = dict(unguarded(table)) if self.fast_path_ok else {}
         self.interprets = {on: interpret.rule for interpret in table.interprets for on in interpret.on}
         self.fan_out_triggers = frozenset(on for fan_out in table.fan_outs for on in fan_out.on)
-        self.may_grow = any(field.many or field.type is dict for field in table.attributes) or any(
-            row.computes is not None for facet in own for row in facet.rows
-        )
+        self.may_grow = any(
+            field.many or (field.type is dict and not field.numbers) for field in table.attributes
+        ) or any(row.computes is not None for facet in own for row in facet.rows)
         self.viewers = tuple(relations.viewers_of(table, tables))
         self.inherited = tuple(relations.inherited_from(table, tables))
         self.hears_alone = self.contact is not None and hears_alone(table) and HEARD_AT not in dict(self.inherited)
