@@ -11,7 +11,7 @@ import msgspec
 
 from phaseline.machines.compiler import check_kinds
 from phaseline.machines.compiler.conditions import phases_of
-from phaseline.machines.language.contact import has_contact
+from phaseline.machines.language.contact import FACET, has_contact
 from phaseline.machines.language.deadlines import DEADLINE
 from phaseline.machines.language.predicates import IN, OUT, Above, AllBelow, AnyBelow, AttributeIs, or_list
 from phaseline.machines.language.table import ABSENT, DELETED, OWNER_GONE, Table
@@ -147,4 +147,5 @@ def what_fires(table: Table, trigger: str, tables: Mapping[str, Table]) -> str:
 
 def may_stay_unknown(table: Table) -> bool:
     """Whether entities may live below an unknown one of this kind, because adopting it leaves it Absent."""
-    return table.known_by != "itself" and all(facet.adopted.phase == ABSENT for facet in table.facets)
+    own = (facet for facet in table.facets if facet is not FACET)
+    return table.known_by != "itself" and all(facet.adopted.phase == ABSENT for facet in own)

@@ -11,7 +11,7 @@ from typing import Any
 from phaseline.machines.language.fields import Attributes, Field, RuleEvent
 from phaseline.machines.language.predicates import Scene, Unmet, or_list
 from phaseline.machines.language.rules import rule
-from phaseline.machines.language.table import ABSENT, LIVE, SAME, Facet, Label, Row, Table, Timeout
+from phaseline.machines.language.table import ABSENT, LIVE, REPORTED, SAME, Facet, Label, Row, Table, Timeout
 from phaseline.schemas.records import CONTACT, Entity, State, own_facets
 
 UNHEARD, FRESH, SILENT = "Unheard", "Fresh", "Silent"
@@ -173,6 +173,8 @@ def _with_rows(table: Table, facet: Facet) -> Facet:
 def _with_own_attributes(table: Table, row: Row) -> Row:
     if row.trigger == CONFIGURE:
         return replace(row, assigns=(*table.assigned(row), SILENCE_AFTER, SILENCE_BELOW))
+    if row.trigger == REPORTED:
+        return row  # such a row assigns nothing, which is checked
     return replace(row, assigns=table.assigned(row)) if row.assigns is True else row
 
 

@@ -88,7 +88,7 @@ LIMITS = ("Unschedulable",)
 
 CLUSTER_LIVE = ("Creating", "Running", "Updating", "Deleting", "Starting", "Stopped", "Failed")
 # The facet `contact` is not modelled here (test_contact): its derived triggers, and the attribute that it keeps.
-CONTACT = ("heard", "falls_silent", "unwatched", "heard_at")
+CONTACT = ("heard", "falls_silent", "unwatched", "waited_anew", "heard_at")
 PASSING = "CrashLoopBackOff, ImagePullBackOff, SchedulingFailed, Degraded, Unknown"
 
 # trigger, from, becomes, and the values of data.condition it is for where data says which
