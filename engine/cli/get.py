@@ -20,6 +20,7 @@ from phaseline.engine.client import maps
 from phaseline.engine.client.client import Client
 from phaseline.engine.explain.model import Explanation, record_of
 from phaseline.engine.log.when import Moment, When
+from phaseline.engine.staleness import Stale
 from phaseline.engine.unknown_parts import PartsOf
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.compiler.labels import Language, advice_of, facet_named, message_of, schedulable
@@ -107,7 +108,7 @@ def get(
 
 
 class Got(NamedTuple):
-    """What an installation has of the entity. start: where a watch goes on. stale: since when it is stale, ns.
+    """What an installation has of the entity. start: where a watch goes on. stale: why it is stale.
 
     unknown: of how many of its parts nothing is known. stalled: why it is so, if its operation is stalled.
     """
@@ -115,7 +116,7 @@ class Got(NamedTuple):
     moment: Moment | None
     start: int
     last: Transition
-    stale: int | None
+    stale: Stale | None
     unknown: PartsOf
     stalled: Explanation | None
     manifest: dict[str, Any]
@@ -143,7 +144,7 @@ class Wanted(NamedTuple):
         if self.manifest:
             live = await client.gitops.manifest(entity.kind, entity.id)
             return Got(view.moment, start, last, None, maps.NOTHING_UNKNOWN, None, dict(live or {}))
-        stale = (await view.stale_since_ns([entity])).get((entity.kind, entity.id))
+        stale = (await view.stale([entity])).get((entity.kind, entity.id))
         stalls = any(STALLED in facet.base.conditions for facet in entity.facets)
         stalled = await view.why(entity.kind, entity.id) if stalls else None
         return Got(view.moment, start, last, stale, await view.unknown_parts([entity]), stalled, {})
@@ -189,15 +190,17 @@ def _beside(table: Facet | None, entity: Entity, found: FacetState, language: La
 
 
 def described(
-    kinds: Kinds, last: Transition, language: Language, now: int, stale: int | None,
+    kinds: Kinds, last: Transition, language: Language, now: int, stale: Stale | None,
     unknown: PartsOf = maps.NOTHING_UNKNOWN,
 ) -> Iterator[tuple[str, Text]]:  # fmt: skip
-    """The facts about one entity, by name. `stale`: since when its states are stale, ns. `unknown`: of its parts."""
+    """The facts about one entity, by name. `stale`: why its states are. `unknown`: of its parts."""
     entity = last.entity
     parts = unknown.get((entity.kind, entity.id), {})
     yield entity.kind, render.text_of(entity.id, "bold")
     if stale is not None:
-        yield "stale", Text.assemble(render.as_of(stale, now), f": nothing was heard since {render.local_time(stale)}")
+        whom = "" if stale.is_itself(entity) else f" from {stale.text()} or anything below it"
+        since = render.local_time(stale.since_ns)
+        yield "stale", Text.assemble(render.as_of(stale.as_of_ns, now), f": nothing was heard since {since}{whom}")
     for name, facet in zip(entity.names, entity.facets, strict=True):
         label = render.label(kinds, entity.kind, name, facet.state, language)
         state = render.state(kinds, entity.kind, name, facet.state)

@@ -22,6 +22,7 @@ from phaseline.engine.client.client import Client
 from phaseline.engine.log.event_order import Clock, EventWatch
 from phaseline.engine.log.watch import Watch
 from phaseline.engine.settings import Settings
+from phaseline.engine.staleness import Stale
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.compiler.labels import Language
 from phaseline.schemas.records import State, Transition
@@ -64,7 +65,7 @@ async def _show(
     """Print the transitions in rows, as they are read."""
     view = await client.at()
     entity = await view.get(kind, entity_id)
-    stale = (await view.stale_since_ns([entity])).get((kind, entity_id))
+    stale = (await view.stale([entity])).get((kind, entity_id))
     rows = output.rows(COLUMNS)
     begins: float = inf  # with the clock `event`, the first record need not have the first version
     async for some in lasting(records):
@@ -106,13 +107,13 @@ async def lasting(records: Watch[Transition]) -> AsyncIterator[list[Lasting]]:
 
 
 class HistoryRow(NamedTuple):
-    """A transition in the table. stale: since when the entity is stale, ns. width: of the terminal."""
+    """A transition in the table. stale: why the entity is. width: of the terminal."""
 
     kinds: Kinds
     lasting: Lasting
     record: Transition
     language: Language
-    stale: int | None
+    stale: Stale | None
     width: int | None
 
     def state(self, found: State | None) -> Text:
@@ -134,13 +135,13 @@ class HistoryRow(NamedTuple):
         return render.reason_and_message(record.reason, said)
 
 
-def _how_long(one: Lasting, stale: int | None) -> Text:
-    """How long the state lasted; for the last one so far, and as of when that is known. stale: see `get`, ns."""
+def _how_long(one: Lasting, stale: Stale | None) -> Text:
+    """How long the state lasted; for the last one so far, and as of when that is known. stale: see `get`."""
     if one.until is not None:
         return Text(render.duration(one.until - one.record.time_ns))
     now = render.now_ns()
     so_far = render.text_of(f"{render.duration(now - one.record.time_ns)} so far")
-    return so_far if stale is None else Text.assemble(so_far, " ", render.as_of(stale, now))
+    return so_far if stale is None else Text.assemble(so_far, " ", render.as_of(stale.as_of_ns, now))
 
 
 def _facet(record: Transition) -> Text:

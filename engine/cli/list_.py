@@ -17,11 +17,12 @@ from phaseline.engine.cli.output import Output
 from phaseline.engine.cli.styled import Text
 from phaseline.engine.client import maps
 from phaseline.engine.client.client import Client
-from phaseline.engine.client.entity_view import EntityView
+from phaseline.engine.client.entity_view import EntityView, states_of
 from phaseline.engine.client.selection import Selector, by_id, order_of
 from phaseline.engine.log.state_view import is_left_behind, matches
 from phaseline.engine.log.watch import chosen
 from phaseline.engine.log.when import Moment, When
+from phaseline.engine.staleness import Marks, Stale, Staleness
 from phaseline.engine.unknown_parts import Parts, PartsOf
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.compiler.labels import Language
@@ -118,14 +119,14 @@ def say_how_many(count: int, output: Output) -> None:
 
 
 class ListedEntity(NamedTuple):
-    """What is printed of an entity: its cell, its last transition, and since when it is stale, ns.
+    """What is printed of an entity: its cell, its last transition, and why it is stale.
 
     unknown: of how many of its parts nothing is known, by facet.
     """
 
     cell: str
     record: Transition
-    stale: int | None = None
+    stale: Stale | None = None
     unknown: Mapping[str, Parts] = {}
 
 
@@ -136,7 +137,7 @@ class ListRead(NamedTuple):
     start: int
     everything: Sequence[Transition]
     found: Sequence[Transition]
-    stale: Mapping[tuple[str, str], int]
+    stale: Marks
     unknown: PartsOf
 
     def lines(self, cell: str) -> Iterator[ListedEntity]:
@@ -164,7 +165,7 @@ class Listing(NamedTuple):
         if self.follow_on or self.wanted.selector.requirements or self.wanted.left_behind:
             found = [record for record in everything if self.wanted.fits(record.entity)]
         entities = [record.entity for record in found]
-        stale, unknown = await view.stale_since_ns(entities), await view.unknown_parts(entities)
+        stale, unknown = await view.stale(entities), await view.unknown_parts(entities)
         return ListRead(view.moment, start, everything, found, stale, unknown)
 
     async def print_unsorted(self, output: Output, language: Language, client: Client) -> None:
@@ -173,6 +174,7 @@ class Listing(NamedTuple):
         now, wanted = 0 if output.is_data else render.time_at(view.moment, ""), self.wanted
         page, count = EntityLines(view.kinds, output, language, now), 0
         attributes: dict[frozenset[str], Transition] = {}
+        staleness = Staleness(states_of(view))
         found = view.unsorted(
             self.kind, tree=self.tree, state=wanted.state, condition=wanted.condition, deleted=wanted.deleted
         )
@@ -180,7 +182,7 @@ class Listing(NamedTuple):
             if wanted.selector.requirements:
                 attributes.update((frozenset(one.entity.attributes), one) for one in read)
             records = [one for one in read if wanted.selects(one.entity)]
-            stale = await view.stale_since_ns([one.entity for one in records])
+            stale = await staleness.of([one.entity for one in records])
             page.print([ListedEntity("", one, stale.get((one.entity.kind, one.entity.id))) for one in records])
             count += len(records)
         wanted.selector.check(view.kinds, self.kind, attributes.values())
@@ -312,7 +314,7 @@ COLUMNS: Final[tuple[Column[EntityRow], ...]] = (
     Column("LABEL", lambda row: row.labels, worth=40, wraps=True),
     Column("FOR", _since, worth=60),
     Column("VERSION", lambda row: render.word(str(row.entity.version)), worth=20),
-    Column("STALE", lambda row: render.as_of(row.shown.stale, row.now), worth=80),
+    Column("STALE", lambda row: render.stale(row.shown.stale, row.entity, row.now), worth=80),
     Column("REASON", lambda row: Text(row.shown.record.reason or ""), WIDE),
     Column("MESSAGE", lambda row: Text(row.shown.record.message or ""), WIDE),
     Column("CAUSE", lambda row: render.cause(row.shown.record), WIDE),

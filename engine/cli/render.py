@@ -19,6 +19,7 @@ from phaseline.engine.client.entity_view import EntityView
 from phaseline.engine.client.maps import NOTHING_UNKNOWN
 from phaseline.engine.explain.causes import is_of_snapshot
 from phaseline.engine.log.when import Moment
+from phaseline.engine.staleness import Stale
 from phaseline.engine.unknown_parts import Parts, PartsOf
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.compiler.labels import Language, facet_named, label_of, message_of
@@ -226,6 +227,14 @@ def duration(ns: int) -> str:
 def as_of(stale: int | None, now: int) -> Text:
     """`~ as of 12 m 3 s ago`, for states that may have changed since `stale` (ns); empty for None."""
     return NOTHING if stale is None else text_of(f"~ as of {duration(now - stale)} ago", "yellow")
+
+
+def stale(mark: Stale | None, entity: Entity, now: int) -> Text:
+    """`~ as of 12 s ago, cluster c1 heard 5.3 s ago`, for an entity that is stale; empty for None."""
+    if mark is None:
+        return Text()
+    heard = "" if mark.is_itself(entity) else f", {mark.text()} heard {duration(now - mark.since_ns)} ago"
+    return Text.assemble(as_of(mark.as_of_ns, now), text_of(heard, "yellow"))
 
 
 def now_ns() -> int:

@@ -20,6 +20,7 @@ from phaseline.engine.explain.model import (
     PredicateExplanation,
     ViewExplanation,
 )
+from phaseline.engine.staleness import Stale
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.compiler.labels import Language, advice_of, facet_named
 from phaseline.machines.language.table import ABSENT
@@ -32,15 +33,15 @@ SKEW = 1_000_000_000
 class ExplanationTree:
     """Draws explanations as trees. Durations end at `now`, ns; times of that day are shown without a date.
 
-    stale: since when the states of the explained entity are stale, ns. language: that of the advice.
+    stale: why the states of the explained entity are. language: that of the advice.
     """
 
-    def __init__(self, kinds: Kinds, now: int, stale: int | None = None, language: Language = "en") -> None:
+    def __init__(self, kinds: Kinds, now: int, stale: Stale | None = None, language: Language = "en") -> None:
         self.kinds, self.now, self.stale, self.language = kinds, now, stale, language
 
     def whole(self, found: Explanation) -> Branch:
         """The whole explanation, facet by facet if there are several."""
-        stale = render.as_of(self.stale, self.now)
+        stale = render.stale(self.stale, found.entity, self.now)
         if len(found.facets) == 1:
             tree = self.facet(found.facets[0])
             tree.text = Text.assemble(tree.text, "  ", stale) if stale else tree.text

@@ -3,7 +3,7 @@
 Belongs here: its options, and lanes in a terminal. Does not: making lanes (`phaseline.engine.log.timeline`).
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from itertools import groupby
 from typing import Final, NamedTuple
@@ -22,6 +22,7 @@ from phaseline.engine.log.event_order import SERVER, Clock
 from phaseline.engine.log.timeline import HOUR, Interval, Lane, Timeline, ticks
 from phaseline.engine.log.when import A_MOMENT, When
 from phaseline.engine.settings import Settings
+from phaseline.engine.staleness import Marks, Stale
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.compiler.labels import Language, facet_named
 from phaseline.schemas.errors import EntityUnknown
@@ -67,8 +68,8 @@ def timeline(
     """Show the states of an entity and of everything below it over time, one lane each.
 
     Each character of a lane stands for a piece of time, and shows the worst state in it. From worst to best the order
-    is: failed, in progress, other, healthy. While the place of an entity is silent, its lane shows ~ instead, because
-    the state may have changed meanwhile. For a single lane, the states are listed too.
+    is: failed, in progress, other, healthy. While an entity is silent, or what is above it, its lane shows ~ instead,
+    because the state may have changed meanwhile. For a single lane, the states are listed too.
     """
 
     async def work() -> None:
@@ -80,9 +81,9 @@ def timeline(
                 if not any(lane.id == entity_id for lane in lanes):
                     raise EntityUnknown(kind=kind, id=entity_id)
                 found = found._replace(lanes=lanes)
-            stale: Mapping[tuple[str, str], int] = {}
+            stale: Marks = {}
             if clock == SERVER:
-                stale = await (await client.at(end)).stale_since_ns(entities_of(found.lanes))
+                stale = await (await client.at(end)).stale(entities_of(found.lanes))
             if output.is_data:
                 for lane in found.lanes:
                     output.show(maps.lane_map(client.kinds, lane, lang, stale.get((lane.kind, lane.id))))
@@ -104,7 +105,7 @@ def entities_of(lanes: Sequence[Lane]) -> list[Entity]:
     return [*last.values()]
 
 
-def show(kinds: Kinds, found: Timeline, output: Output, stale: Mapping[tuple[str, str], int]) -> None:
+def show(kinds: Kinds, found: Timeline, output: Output, stale: Marks) -> None:
     """Print lanes, an axis and a legend; and each interval if there is one lane only."""
     lanes, width = found.lanes, output.width or USUAL
     labels = [Text(f"{'  ' * lane.depth}{label(lane)}") for lane in lanes]
@@ -157,8 +158,8 @@ def tick(moment: datetime, step: int) -> str:
     )
 
 
-def bar(kinds: Kinds, lane: Lane, start: int, end: int, width: int, stale: int | None = None) -> Text:
-    """The line of a lane: the worst state of each piece of time. stale: since when nothing was heard, ns."""
+def bar(kinds: Kinds, lane: Lane, start: int, end: int, width: int, stale: Stale | None = None) -> Text:
+    """The line of a lane: the worst state of each piece of time. stale: why it is."""
     order = list(GLYPHS)
     cells = [len(order)] * width
     facet = facet_named(kinds, lane.kind, lane.facet)
@@ -168,7 +169,7 @@ def bar(kinds: Kinds, lane: Lane, start: int, end: int, width: int, stale: int |
         last = min(width - 1, max(first, -(-(interval.end_ns - start) * width // max(1, end - start)) - 1))
         for index in range(first, last + 1):
             cells[index] = min(cells[index], rank)
-    unsure = width if stale is None else max(0, (stale - start) * width // max(1, end - start) + 1)
+    unsure = width if stale is None else max(0, (stale.since_ns - start) * width // max(1, end - start) + 1)
     pieces = []
     for (cell, is_stale), run in groupby(range(width), lambda at: (cells[at], at >= unsure)):
         colour = order[cell] if cell < len(order) else ""

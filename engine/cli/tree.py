@@ -4,7 +4,7 @@ Belongs here: its options, and entities drawn as a tree. Does not: reading state
 """
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import click
@@ -29,6 +29,7 @@ from phaseline.engine.client import maps
 from phaseline.engine.client.selection import Selector
 from phaseline.engine.log.when import When
 from phaseline.engine.settings import Settings
+from phaseline.engine.staleness import Marks
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.compiler.labels import Language
 from phaseline.machines.compiler.nesting import nearest, parent_of
@@ -82,7 +83,7 @@ def tree(
             part = TreePart(client.kinds, kind, selector)
             found = part.of(everything if not current else only_current(client.kinds, everything))
             entities = [record.entity for record in found]
-            forest = Forest(client.kinds, found, await view.stale_since_ns(entities))
+            forest = Forest(client.kinds, found, await view.stale(entities))
             forest.unknown = unknown_parts.count(client.kinds, entities, [record.entity for record in everything])
             if not output.is_data:
                 forest.now = render.time_of(view)
@@ -155,12 +156,10 @@ def _with_all_above(kinds: Kinds, entity: Entity) -> Iterator[tuple[str, str]]:
 class Forest:
     """Entities arranged under their parents. `tops`: the entities whose parent is not among them."""
 
-    def __init__(
-        self, kinds: Kinds, found: Sequence[Transition | Entity], stale: Mapping[tuple[str, str], int] | None = None
-    ) -> None:
+    def __init__(self, kinds: Kinds, found: Sequence[Transition | Entity], stale: Marks | None = None) -> None:
         """Arrange entities, which are sorted, or their last transitions. Children keep that order, kind by kind.
 
-        stale: since when the stale ones are stale, ns.
+        stale: why the stale ones are.
         """
         self.kinds, self.stale = kinds, stale or {}
         self.now = 0
@@ -211,7 +210,7 @@ class Forest:
         above = parent_of(self.kinds, entity.kind, entity.id) if under is None else (under.kind, under.id)
         name = entity.id if above is None else entity.id[len(above[1]) + 1 :]
         counts, beside = self._counts(entity), render_waves.beside(under, entity)
-        stale = render.as_of(self.stale.get((entity.kind, entity.id)), self.now)
+        stale = render.stale(self.stale.get((entity.kind, entity.id)), entity, self.now)
         return Text.assemble(
             render.text_of(f"{entity.kind} ", "bright_black"), render.text_of(name, "bold"), "  ",
             render.states(self.kinds, entity, language, self.unknown),

@@ -48,7 +48,7 @@ def why(
             view = await client.at(at)
             explanation = await view.why(await view.kind_of(entity_id, kind), entity_id)
             entity = explanation.entity
-            stale = (await view.stale_since_ns([entity])).get((entity.kind, entity.id))
+            stale = (await view.stale([entity])).get((entity.kind, entity.id))
             if output.is_data:
                 output.show({**as_map(explanation), **shown(stale)})
             else:

@@ -80,7 +80,7 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "silence_after": {
         "type": options.SecondsType(), "default": 0.0, "metavar": "TIME",
         "help": "Time without an observation, like 120s or 5m, after which a place such as a cluster falls silent, "
-                "unless it has a time of its own. 0 is never.",
+                "unless it has a time of its own. It reaches no other kinds. 0 is never.",
     },
     "accept_tables": {
         "type": str, "default": "",

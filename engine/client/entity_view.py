@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from phaseline.engine import staleness, unknown_parts
+from phaseline.engine import unknown_parts
 from phaseline.engine.client import product_views
 from phaseline.engine.explain.model import Explanation
 from phaseline.engine.log import latest, state_view
@@ -17,9 +17,10 @@ from phaseline.engine.log.latest import Latest
 from phaseline.engine.log.state_view import StateView
 from phaseline.engine.log.watch import RecordFilter, chosen
 from phaseline.engine.log.when import Moment
+from phaseline.engine.staleness import Stale, Staleness
 from phaseline.engine.unknown_parts import PartsOf
 from phaseline.machines.compiler.kinds import Kinds
-from phaseline.schemas.records import Entity, Transition, utc
+from phaseline.schemas.records import Entity, Transition
 
 if TYPE_CHECKING:
     from phaseline.engine.products.emco.views import EmcoView
@@ -133,16 +134,12 @@ class EntityView(Generic[M_co]):
         return 1 + (await latest.copied(self._states.installation) if moment is None else moment.place)
 
     async def stale_since(self, entities: Sequence[Entity]) -> Mapping[tuple[str, str], datetime]:
-        """By kind and id, the entities whose states are stale, and since when: a place at or above fell silent."""
-        return {key: utc(since) for key, since in (await self.stale_since_ns(entities)).items()}
+        """By kind and id, the entities whose states are stale, and since when: something at or above fell silent."""
+        return {key: stale.since for key, stale in (await self.stale(entities)).items()}
 
-    async def stale_since_ns(self, entities: Sequence[Entity]) -> Mapping[tuple[str, str], int]:
-        """As `stale_since`, in ns since 1970."""
-        silent = await staleness.silences(self._states, entities)
-        if not silent:
-            return {}
-        found = ((one, staleness.stale_since(self.kinds, one, silent)) for one in entities)
-        return {(one.kind, one.id): since for one, since in found if since is not None}
+    async def stale(self, entities: Sequence[Entity]) -> Mapping[tuple[str, str], Stale]:
+        """By kind and id, the entities whose states are stale: by what, since when, and when each was recorded last."""
+        return await Staleness(self._states).of(entities)
 
     async def unknown_parts(self, entities: Sequence[Entity]) -> PartsOf:
         """By kind and id, and by facet, of how many parts of these wholes nothing is known (`3 of 11 not assessed`)."""

@@ -13,6 +13,7 @@ from phaseline.engine import staleness
 from phaseline.engine.client.rejection_counts import RejectionCount
 from phaseline.engine.log.changes import Change
 from phaseline.engine.log.timeline import Interval, Lane
+from phaseline.engine.staleness import Stale
 from phaseline.engine.unknown_parts import LackingParts, Parts, PartsOf, UnknownParts
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.compiler.labels import Language, advice_of, facet_named, label_of, message_of, schedulable
@@ -49,13 +50,13 @@ class ShownFacet(FacetMap, frozen=True, gc=False, omit_defaults=True):
 
 
 def entity_map(
-    kinds: Kinds, found: Transition | Entity, language: Language = "en", stale: int | None = None,
+    kinds: Kinds, found: Transition | Entity, language: Language = "en", stale: Stale | None = None,
     unknown: PartsOf = NOTHING_UNKNOWN,
 ) -> dict[str, Any]:  # fmt: skip
     """An entity: as in a record, with its kind, id and version, labels, and what its last transition says.
 
-    The facets are structs, to be written as they are. found: the last transition, or the entity alone. stale: since
-    when its states are stale, ns. unknown: of how many of its parts nothing is known.
+    The facets are structs, to be written as they are. found: the last transition, or the entity alone. stale: why
+    its states are stale. unknown: of how many of its parts nothing is known.
     """
     entity = found.entity if isinstance(found, Transition) else found
     wire, parts = wire_codec.entity_to_wire(entity), unknown.get((entity.kind, entity.id), {})
@@ -181,7 +182,7 @@ def change_map(change: Change) -> dict[str, Any]:
     }
 
 
-def lane_map(kinds: Kinds, lane: Lane, language: Language = "en", stale: int | None = None) -> dict[str, Any]:
+def lane_map(kinds: Kinds, lane: Lane, language: Language = "en", stale: Stale | None = None) -> dict[str, Any]:
     """A lane as JSON shows it."""
     return {
         "kind": lane.kind,

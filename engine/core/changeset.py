@@ -16,12 +16,12 @@ from phaseline.engine.core.tree import Tree, key_of, recount
 from phaseline.machines.compiler.conditions import without_expired
 from phaseline.machines.compiler.kinds import Kind
 from phaseline.machines.compiler.machine import Step
-from phaseline.machines.language.contact import UNHEARD, UNWATCHED
+from phaseline.machines.language.contact import DERIVED, SILENCE_BELOW, SILENT, UNHEARD, UNWATCHED, WAITED
 from phaseline.machines.language.endings import end_of, with_end
 from phaseline.machines.language.predicates import AllBelow
 from phaseline.machines.language.scripts import ScriptRunner
-from phaseline.machines.language.table import DELETED, OWNER_GONE, Cascade, FanOut, Refusal, RuleEvent
-from phaseline.schemas.records import NONE, By, Entity, FacetState, State
+from phaseline.machines.language.table import ABSENT, DELETED, OWNER_GONE, Cascade, FanOut, Refusal, RuleEvent
+from phaseline.schemas.records import CONTACT, NONE, By, Entity, FacetState, State
 from phaseline.schemas.subjects import ancestor_id, id_above
 
 TallyAt = tuple[str, str, str, int, str | None, str | None, tuple[str, ...] | None]
@@ -142,7 +142,7 @@ class Changeset:
         if base.phase == DELETED:
             self.change(kind, entity_id).asked = self.sequence
         if self.kinds[kind].contact is not None:
-            self._end_contact(kind, entity_id)
+            self._end_contact(kind, entity_id, origin.trigger)
         if ends_life(facet, before, base) and self.kinds[kind].below:
             self._queue_owner_gone(kind, entity_id)
         parent = self.kinds[kind].parent
@@ -172,7 +172,9 @@ class Changeset:
             end = end_of(origin.trigger, compiled.roles[origin.trigger], origin.data)
             change.attributes = with_end(change.attributes, end)
         if compiled.contact is not None:
-            self._end_contact(kind, entity_id)
+            self._end_contact(kind, entity_id, origin.trigger)
+            if change.before is None or change.attributes is not change.before.attributes:
+                self._wait_below(kind, entity_id)
         for cascade in compiled.table.cascades:
             if is_fired(cascade, origin.trigger, moves, origin.data):
                 self._queue_cascade(cascade, kind, entity_id, origin)
@@ -184,14 +186,43 @@ class Changeset:
         if ends and compiled.below:
             self._queue_owner_gone(kind, entity_id)
 
-    def _end_contact(self, kind: str, entity_id: str) -> None:
-        """Queue the end of a place's contact if the place is gone, or if nobody waits for its reporter any more."""
-        change, contact = self.change(kind, entity_id), self.kinds[kind].contact or 0
+    def _end_contact(self, kind: str, entity_id: str, trigger: str) -> None:
+        """Queue the end of an entity's contact if it is gone, or if nobody waits for its reporter any more.
+
+        trigger: the one that was taken. What contact itself fires ends nothing again.
+        """
+        change = self.changes[kind, entity_id]
+        is_unheard = change.facets[-1].base.phase == UNHEARD
+        if is_unheard and (change.before is None or CONTACT not in change.before.timers_ns):
+            return
         is_gone = change.facets[0].base.phase == DELETED
-        if change.facets[contact].base.phase != UNHEARD and (
-            is_gone or not silence_of(change.attributes, self.tree.silence_after) > 0
-        ):
-            self.cascades.append((kind, entity_id, Origin(UNWATCHED, "cascade", f"{kind}/{entity_id}")))
+        if trigger in DERIVED or (is_unheard and not is_gone):
+            return
+        if is_gone or not self.silence_of(kind, entity_id, change.attributes) > 0:
+            trigger = WAITED if is_unheard else UNWATCHED
+            self.cascades.append((kind, entity_id, Origin(trigger, "cascade", f"{kind}/{entity_id}")))
+
+    def silence_of(self, kind: str, entity_id: str, attributes: Mapping[str, Any]) -> float:
+        """After how many seconds without an observation an entity with these attributes falls silent; 0 for never."""
+        return silence_of(self, self.kinds[kind], entity_id, attributes, self.tree.silence_after)
+
+    def _wait_below(self, kind: str, entity_id: str) -> None:
+        """Let those below whose time the event has changed wait anew, or no more."""
+        change = self.changes[kind, entity_id]
+        old = NONE if change.before is None else change.before.attributes
+        if change.attributes is old or SILENCE_BELOW not in change.attributes:
+            return
+        before: Mapping[str, float] = old.get(SILENCE_BELOW, NONE)
+        after: Mapping[str, float] = change.attributes[SILENCE_BELOW]
+        for below in sorted(name for name in {*before, *after} if before.get(name) != after.get(name)):
+            for one in self.descendants(kind, entity_id, below):
+                entity = self.entity(below, one)
+                phase, is_gone = entity.facets[-1].base.phase, entity.facets[0].base.phase in (ABSENT, DELETED)
+                old_after = silence_of(self.tree, self.kinds[below], one, entity.attributes, self.tree.silence_after)
+                new_after = self.silence_of(below, one, entity.attributes)
+                if new_after != old_after and not is_gone and (phase != SILENT or not new_after > 0):
+                    trigger = WAITED if phase == UNHEARD or new_after > 0 else UNWATCHED
+                    self.cascades.append((below, one, Origin(trigger, "cascade", f"{kind}/{entity_id}")))
 
     def _assign(self, kind: str, entity_id: str, steps: list[tuple[int, Step]], data: Mapping[str, Any]) -> None:
         """Assign attributes by the steps of a derived trigger. If a rule refuses its data, they stay as they are."""
@@ -271,6 +302,8 @@ class Changeset:
         compiled, entity = self.kinds[kind], self.entity(kind, entity_id)
         for index, machine in enumerate(compiled.machines):
             old = entity.facets[index]
+            if index == compiled.contact and old.base is old.state:
+                continue  # no view looks at it
             base, state = old.base, machine.shown(old.base, self, entity_id)
             if state == old.state:
                 continue

@@ -33,12 +33,16 @@ def decide(tree: Tree, arrival: Arrival) -> Decision:
     """The records of an event: transitions, one rejection, one mark, or none if the event has no effect."""
     kind = tree.kinds[arrival.kind]
     entity = tree.entities[kind.name].get(arrival.id)
-    may_be_old = arrival.sequence is not None or arrival.timer is not None
-    if may_be_old and (_is_repeat(entity, arrival) or _is_over(entity, arrival)):
-        return REPEAT
+    if arrival.sequence is not None or arrival.timer is not None:
+        if _is_repeat(entity, arrival) or _is_over(entity, arrival):
+            return REPEAT
+        due = hearing.timed_out(tree, kind, entity, arrival)
+        if isinstance(due, Decision):
+            return due
+        arrival = due
     if ANSWERS in arrival.data and entity is not None and (answer := outdated(tree, kind, entity, arrival)) is not None:
         return answer
-    is_heard = (tree.watched or tree.silence_after > 0) and hearing.is_heard(tree, kind, arrival)
+    is_heard = bool(tree.watched or tree.silence_after > 0) and hearing.is_heard(tree, kind, arrival)
     facet = kind.unguarded.get(arrival.trigger)
     if facet is not None and entity is not None and not is_heard and arrival.timer is None:
         decision = planned(tree, kind, entity, arrival, facet)
@@ -51,7 +55,6 @@ def _decide(tree: Tree, kind: Kind, entity: Entity | None, arrival: Arrival, *, 
     """The records of an event that is no repeat. is_heard: whether somebody has to record that its place was heard."""
     if arrival.trigger == HEARTBEAT and (short := _heartbeat(tree, kind, entity, arrival, is_heard=is_heard)):
         return short
-    arrival = arrival if arrival.timer is None else hearing.timed_out(tree, entity, arrival)
     if (entity is None or entity.facets[0].base.phase == DELETED) and (
         later := _after_end(tree, kind, entity, arrival, is_heard=is_heard)
     ) is not None:

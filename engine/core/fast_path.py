@@ -179,7 +179,7 @@ def _follow(tree: Tree, kind: Kind, entity: Entity, arrival: Arrival, plan: Move
     sequences = entity.sequences
     if arrival.sequence is not None:
         sequences = with_sequence(sequences, arrival.cause.source, arrival.sequence)
-    facets = (facet,) if len(entity.facets) == 1 else (*entity.facets[:index], facet, *entity.facets[index + 1 :])
+    facets = (facet, *entity.facets[1:]) if index == 0 else (*entity.facets[:index], facet, *entity.facets[index + 1 :])
     asked = entity.asked
     if plan.waits is not None:
         asked = arrival.cause.sequence if plan.waits else 0

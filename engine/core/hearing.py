@@ -1,10 +1,15 @@
 """Hearing: each observation at or below a place shows that its reporter is alive. Pure.
 
+A place is here whatever somebody waits for: a cluster, or a node that has `SILENCE_AFTER` of its own or from above.
 A hearing is recorded at most four times within the time after which the place falls silent, so that heartbeats cost
-little. The clock is that of the server: what publishers say about time has no influence.
+little. The clock is that of the server: what publishers say about time has no influence. A timer that the server stored
+late says that the server was away, and that nobody could have been heard: it starts anew.
 Belongs here: which places an event makes heard, and which are no longer waited for. Does not: the facet and its rows
 (`language.contact`), the records (`core.transitions`), the timer (`core.timers`).
 """
+
+from collections.abc import Mapping
+from typing import Any
 
 from msgspec.structs import replace
 
@@ -19,6 +24,7 @@ from phaseline.machines.language.contact import (
     FRESH,
     HEARD,
     HEARD_AT,
+    LATE,
     RECORDED,
     SILENCE_AFTER,
     UNHEARD,
@@ -26,7 +32,11 @@ from phaseline.machines.language.contact import (
 )
 from phaseline.machines.language.predicates import SceneEntity
 from phaseline.machines.language.table import ABSENT, DELETED
-from phaseline.schemas.records import SECOND, Entity, Mark
+from phaseline.schemas.records import SECOND, Cause, Entity, Mark
+from phaseline.schemas.subjects import ancestor_id
+
+BUSY = SECOND
+"""By how many ns, at most, a busy server stores a timer late."""
 
 
 def is_heard(tree: Tree, kind: Kind, arrival: Arrival) -> bool:
@@ -36,10 +46,11 @@ def is_heard(tree: Tree, kind: Kind, arrival: Arrival) -> bool:
     """
     if kind.roles[arrival.trigger] != "observation":
         return False
-    for name, place_id in kind.places_above(arrival.id):
+    for name, arity in tree.listening(kind):
+        place_id = ancestor_id(arrival.id, arity)
         place = tree.entities[name].get(place_id)
         if place is None:
-            if tree.silence_after:
+            if name in tree.watched or tree.silence_after:
                 return True
         elif _is_due(tree, tree.kinds[name], place, arrival.time):
             return True
@@ -53,7 +64,7 @@ def says_nothing(tree: Tree, kind: Kind, place: Entity | None, arrival: Arrival)
     if place.facets[0].base.phase in (ABSENT, DELETED):
         return False
     return (place.facets[kind.contact].base.phase == UNHEARD) == (
-        not silence_of(place.attributes, tree.silence_after) > 0
+        not _silence_of(tree, kind, place.id, place.attributes) > 0
     )
 
 
@@ -67,28 +78,53 @@ def heard_again(tree: Tree, kind: Kind, place: Entity, arrival: Arrival) -> Deci
     facet = place.facets[kind.contact]
     if facet.base.phase != FRESH or place.facets[0].base.phase in (ABSENT, DELETED):
         return None
-    for name, place_id in kind.places_above(arrival.id):
-        found = tree.entities[name].get(place_id)
+    for name, arity in tree.listening(kind):
+        found = tree.entities[name].get(ancestor_id(arrival.id, arity))
         if found is not None and _is_due(tree, tree.kinds[name], found, arrival.time) != (found is place):
             return None
-    attributes = {**place.attributes, HEARD_AT: arrival.time}
+    cause = cause_of(arrival.cause, Origin(HEARD, "cascade", f"{kind.name}/{arrival.id}"))
+    return _waits(tree, kind, place, {**place.attributes, HEARD_AT: arrival.time}, cause, arrival.time)
+
+
+def _waits(tree: Tree, kind: Kind, place: Entity, attributes: Mapping[str, Any], cause: Cause, time: int) -> Decision:
+    """The mark of a place that is Fresh, and whose timer starts anew."""
+    index = kind.contact or 0
     timer = restart(
-        tree, kind, place.id, kind.contact, facet, attributes, arrival.time, 0, fired=False,
+        tree, kind, place.id, index, place.facets[index], attributes, time, 0, fired=False,
         silence_after=tree.silence_after,
     )  # fmt: skip
-    cause = cause_of(arrival.cause, Origin(HEARD, "cascade", f"{kind.name}/{arrival.id}"))
     after = Entity(
         kind.name, place.id, place.version, kind.names, place.facets, attributes, place.sequences,
         timers_after(place.timers_ns, timer), place.asked,
     )  # fmt: skip
-    return Decision([Mark(after, cause, arrival.time)], (timer,))
+    return Decision([Mark(after, cause, time)], (timer,))
 
 
-def timed_out(tree: Tree, place: Entity | None, arrival: Arrival) -> Arrival:
-    """The event of a timer; `unwatched` in place of `falls_silent` if nobody waits for the place any more."""
-    if arrival.trigger != FALLS_SILENT or place is None or silence_of(place.attributes, tree.silence_after) > 0:
+def timed_out(tree: Tree, kind: Kind, place: Entity | None, arrival: Arrival) -> Arrival | Decision:
+    """The event of a timer, which stands.
+
+    `unwatched` in place of `falls_silent` if nobody waits for the place any more; the mark of a timer that starts anew
+    if nobody was there to notice a hearing.
+    """
+    if arrival.trigger != FALLS_SILENT or place is None or arrival.timer is None:
         return arrival
-    return replace(arrival, trigger=UNWATCHED)
+    after = _silence_of(tree, kind, place.id, place.attributes)
+    if not after > 0:
+        return replace(arrival, trigger=UNWATCHED)
+    if _nobody_was_there(place, after, arrival.timer[1], arrival.time):
+        return _waits(tree, kind, place, place.attributes, arrival.cause, arrival.time)
+    return arrival
+
+
+def _nobody_was_there(place: Entity, after: float, due: int, stored: int) -> bool:
+    """Whether a timer was stored so late that the server was away meanwhile.
+
+    One that started anew before must be later than a busy server's: it would never end where `silence_after` is tiny.
+    """
+    late = stored - due
+    waited = due - place.attributes.get(HEARD_AT, 0)
+    is_second = waited > (1 + 1 / RECORDED) * after * SECOND + 1
+    return late * LATE > after * SECOND and (not is_second or late > BUSY)
 
 
 def hear(changeset: Changeset, kind: Kind, arrival: Arrival) -> None:
@@ -104,7 +140,9 @@ def hear(changeset: Changeset, kind: Kind, arrival: Arrival) -> None:
     origin = Origin(HEARD, "cascade", f"{arrival.kind}/{arrival.id}")
     passed_on = [(name, entity_id) for name, entity_id, sent in changeset.cascades if _reports(tree, name, sent)]
     reached = [(kind.name, arrival.id), *passed_on]
-    places = dict.fromkeys(place for name, at in reached for place in tree.kinds[name].places_above(at))
+    places = dict.fromkeys(
+        (above, ancestor_id(at, arity)) for name, at in reached for above, arity in tree.listening(tree.kinds[name])
+    )
     changeset.cascades += [(*place, origin) for place in places if _hears(changeset, *place, arrival.time)]
 
 
@@ -117,15 +155,27 @@ def _hears(changeset: Changeset, name: str, place_id: str, time: int) -> bool:
     place = changeset.above(place_id, name)
     if place is None or place.facets[0].base.phase in (ABSENT, DELETED):
         return False
-    return _is_due(changeset.tree, changeset.kinds[name], place, time)
+    after = changeset.silence_of(name, place_id, place.attributes)
+    return _is_old(changeset.kinds[name], place, after, time)
 
 
-def _is_due(tree: Tree, kind: Kind, place: SceneEntity, time: int) -> bool:
-    """Whether a hearing at `time` (ns) has to be recorded: the place is not Fresh, or the last record is old enough."""
-    after = silence_of(place.attributes, tree.silence_after)
+def _silence_of(tree: Tree, kind: Kind, place_id: str, attributes: Mapping[str, Any]) -> float:
+    return silence_of(tree, kind, place_id, attributes, tree.silence_after)
+
+
+def _is_due(tree: Tree, kind: Kind, place: Entity, time: int) -> bool:
+    """Whether a hearing at `time` (ns) has to be recorded."""
+    return _is_old(kind, place, _silence_of(tree, kind, place.id, place.attributes), time)
+
+
+def _is_old(kind: Kind, place: SceneEntity, after: float, time: int) -> bool:
+    """Whether the place is not Fresh, or its last record old enough, or from a time that the server's clock took back.
+
+    after: the seconds after which it falls silent; 0 for never.
+    """
     if not after > 0 or kind.contact is None:
         return False
     if place.facets[kind.contact].base.phase != FRESH:
         return True
     heard_at: int = place.attributes.get(HEARD_AT, 0)
-    return (time - heard_at) * RECORDED >= after * SECOND
+    return (time - heard_at) * RECORDED >= after * SECOND or time < heard_at

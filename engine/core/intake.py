@@ -222,7 +222,22 @@ def _check_values(field: Field, given: object) -> None:
         raise Invalid(f"data.{field.name} holds a value twice")
 
 
+def _check_numbers(field: Field, given: Mapping[str, object]) -> None:
+    """Check a map of numbers by name."""
+    for name, value in given.items():
+        where = f"data.{field.name}.{name[:64]}"
+        if name not in field.numbers:
+            raise Invalid(f"{where}: the name must be one of {', '.join(field.numbers)}")
+        if type(value) not in (int, float):
+            raise Invalid(f"{where} must be a number, found {type(value).__name__}")
+        if field.least is not None and not value >= field.least:  # type: ignore[operator]  # the type was checked above
+            raise Invalid(f"{where} must be at least {field.least:g}, found {value}")
+
+
 def _check_value(field: Field, value: object) -> None:
+    if field.numbers and isinstance(value, dict):
+        _check_numbers(field, value)
+        return
     if type(value) is not field.type and not (field.type is float and type(value) is int):
         raise Invalid(f"data.{field.name} must be {field.type.__name__}, found {type(value).__name__}")
     if field.options and value not in field.options:

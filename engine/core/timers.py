@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from phaseline.engine.core.message import Message
 from phaseline.machines.compiler.kinds import Kind
-from phaseline.machines.language.contact import SILENCE_AFTER
+from phaseline.machines.language.contact import SILENCE_AFTER, SILENCE_BELOW
 from phaseline.machines.language.deadlines import DEADLINE
 from phaseline.machines.language.predicates import Scene
 from phaseline.machines.language.table import Timeout
@@ -80,7 +80,7 @@ def restart(
     attribute = timeout.repeat_after if fired else timeout.seconds_from
     fixed = 0 if fired else timeout.seconds
     if index == kind.contact:
-        seconds = silence_of(attributes, silence_after)
+        seconds = silence_of(scene, kind, entity_id, attributes, silence_after)
     elif timeout.deadline and not fired:
         seconds = _deadline(scene, kind, entity_id, attributes, fixed)
     else:
@@ -103,10 +103,21 @@ def _deadline(scene: Scene, kind: Kind, entity_id: str, attributes: Mapping[str,
     return fixed
 
 
-def silence_of(attributes: Mapping[str, Any], otherwise: float) -> float:
-    """After how many seconds without an observation a place falls silent; 0 for never. otherwise: if it has no own."""
+def silence_of(scene: Scene, kind: Kind, entity_id: str, attributes: Mapping[str, Any], otherwise: float) -> float:
+    """After how many seconds without an observation an entity falls silent; 0 for never.
+
+    Its own count first, then those that the nearest entity above has for its kind. otherwise: those of a place that has
+    neither.
+    """
     own: float | None = attributes.get(SILENCE_AFTER)
-    return otherwise if own is None else own
+    if own is not None:
+        return own
+    for name, _ in kind.places:
+        if name != kind.name and (above := scene.above(entity_id, name)) is not None:
+            found: float | None = above.attributes.get(SILENCE_BELOW, NONE).get(kind.name)
+            if found is not None:
+                return found
+    return otherwise if kind.is_place else 0.0
 
 
 def timers_after(timers: Mapping[str, int], change: TimerChange) -> Mapping[str, int]:

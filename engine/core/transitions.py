@@ -11,20 +11,33 @@ import msgspec
 from msgspec.structs import replace
 
 from phaseline.engine.core.changeset import Changeset, EntityChange, Origin
-from phaseline.engine.core.timers import TimerChange, restart, silence_of, starts_again, timeout_of, timers_after
+from phaseline.engine.core.timers import TimerChange, restart, starts_again, timeout_of, timers_after
 from phaseline.machines.compiler.kinds import Kind
-from phaseline.machines.language.contact import FALLS_SILENT, HEARD_AT
+from phaseline.machines.language.contact import FALLS_SILENT, HEARD_AT, SILENCE_AFTER, WAITED
 from phaseline.machines.language.deadlines import STALLS
 from phaseline.machines.language.endings import ABANDON
 from phaseline.machines.language.predicates import AnyBelow
 from phaseline.machines.language.table import DELETED, MAX_TEXT, STALLED
 from phaseline.machines.language.table import Facet as TableFacet
-from phaseline.schemas.records import NONE, Cause, Entity, FacetState, Mark, Record, State, Transition, timestamp
+from phaseline.schemas.records import (
+    CONTACT,
+    NONE,
+    Cause,
+    Entity,
+    FacetState,
+    Mark,
+    Record,
+    State,
+    Transition,
+    timestamp,
+)
 
 LONGEST_WORD = 1_000
 """The most characters of a person's own message that stand before what was given up."""
 ROOM = 64
 """The characters of a message that are left for the number of what it does not name."""
+NOT_HEARD = "nothing was heard since somebody waits for it"
+"""The message of a silence before anything was heard."""
 NOT_ENDED = "it did not end in time; nobody asked for it"
 """The message of a stall that no request began."""
 BECAUSE = "because of "
@@ -55,10 +68,12 @@ def transitions(changeset: Changeset, cause: Cause) -> Decision:
     for (name, entity_id), change in changeset.changes.items():
         kind, entity = changeset.kinds[name], change.before
         for index in range(len(kind.names)):
-            facets = _facets_after(changeset, kind, entity, change, index)
+            if index == kind.contact and index not in change.origins:
+                continue
+            facets = _facets_after(changeset, kind, entity_id, entity, change, index)
             if facets is None:
                 continue
-            is_timed = kind.timed or (entity is not None and entity.timers_ns)
+            is_timed = kind.times_out or index == kind.contact or (entity is not None and entity.timers_ns)
             restarts = (
                 _restarts(changeset, kind, entity_id, entity, change, index, facets, len(records)) if is_timed else ()
             )
@@ -69,17 +84,23 @@ def transitions(changeset: Changeset, cause: Cause) -> Decision:
             timers += [each for each in restarts if each.due != known.get(each.facet)]
         if kind.contact is None or entity is None or entity is not change.before:
             continue
-        if change.attributes != entity.attributes:
+        if change.attributes != entity.attributes or _is_retimed(kind, change):
             restarts = _restarts(changeset, kind, entity_id, entity, change, kind.contact, entity.facets, len(records))
             records.append(_hearing(kind, entity, change, restarts, cause, changeset.time))
             timers += restarts
     return Decision(records, timers)
 
 
+def _is_retimed(kind: Kind, change: EntityChange) -> bool:
+    """Whether the time after which an entity falls silent has changed above it."""
+    origin = None if kind.contact is None else change.origins.get(kind.contact)
+    return origin is not None and origin.trigger == WAITED
+
+
 def _hearing(
     kind: Kind, entity: Entity, change: EntityChange, restarts: Sequence[TimerChange], cause: Cause, time: int
 ) -> Mark:
-    """The mark of a place that was heard and is Fresh already. Its version stays the same."""
+    """The mark of an entity that was heard, or waits anew, and is Fresh already. Its version stays the same."""
     after = _entity_after(kind, entity.id, entity, change, entity.facets, restarts)
     return Mark(replace(after, version=entity.version), cause_of(cause, change.origins[kind.contact or 0]), time)
 
@@ -160,8 +181,9 @@ def _of_view(changeset: Changeset, entity: Entity, index: int) -> str | None:
 def _message(changeset: Changeset, kind: str, entity: Entity, index: int, origin: Origin) -> str | None:
     """The message that the table derives: from an attribute, or from the entities below on which a view depends."""
     facet, found = changeset.kinds[kind].table.facets[index], entity.facets[index]
-    if origin.trigger == FALLS_SILENT and HEARD_AT in entity.attributes:
-        return f"nothing was heard since {timestamp(entity.attributes[HEARD_AT])}"
+    if origin.trigger == FALLS_SILENT:
+        heard_at = entity.attributes.get(HEARD_AT)
+        return NOT_HEARD if heard_at is None else f"nothing was heard since {timestamp(heard_at)}"
     if origin.trigger == STALLS and origin.by == "timer":
         return f"the request of event {entity.asked} was not answered in time" if entity.asked else NOT_ENDED
     if found.state != found.base:
@@ -212,7 +234,7 @@ def _named(
 
 
 def _facets_after(
-    changeset: Changeset, kind: Kind, entity: Entity | None, change: EntityChange, index: int
+    changeset: Changeset, kind: Kind, entity_id: str, entity: Entity | None, change: EntityChange, index: int
 ) -> tuple[FacetState, ...] | None:
     """All facets after the change of facet `index`; None if neither the facet nor an attribute changed."""
     before, time = kind.unborn if entity is None else entity.facets, changeset.time
@@ -222,8 +244,9 @@ def _facets_after(
         if not (may_assign and _is_assigned(kind, entity, change.attributes)):
             return None
     facet = FacetState(new.base, new.state, old.since_ns if new.state == old.state else time, new.interrupted)
-    if kind.contact is not None and silence_of(change.attributes, changeset.tree.silence_after) > 0:
-        before = (*before[:-1], _begun(before[-1], time))
+    awaits = kind.contact is not None and (changeset.tree.watched or changeset.tree.silence_after or change.attributes)
+    if awaits and not before[-1].since_ns and _is_awaited(changeset, kind, entity_id, change):
+        before = (*before[:-1], FacetState(before[-1].base, before[-1].state, time))
     return (*before[:index], facet, *before[index + 1 :])
 
 
@@ -237,9 +260,12 @@ def _asks_again(changeset: Changeset, kind: Kind, change: EntityChange, index: i
     return timeout is not None and timeout.deadline and STALLED not in facet.base.conditions
 
 
-def _begun(contact: FacetState, time: int) -> FacetState:
-    """The facet `contact` of a place for whose reporter somebody waits. It begins with the first record since then."""
-    return contact if contact.since_ns else FacetState(contact.base, contact.state, time)
+def _is_awaited(changeset: Changeset, kind: Kind, entity_id: str, change: EntityChange) -> bool:
+    """Whether somebody waits for the reporter of an entity. Its `contact` begins with the first record since then."""
+    tree = changeset.tree
+    if kind.name not in tree.watched and SILENCE_AFTER not in change.attributes:
+        return tree.silence_after > 0 and kind.is_place
+    return changeset.silence_of(kind.name, entity_id, change.attributes) > 0
 
 
 def _is_assigned(kind: Kind, entity: Entity | None, attributes: Mapping[str, Any]) -> bool:
@@ -258,19 +284,27 @@ def _restarts(
 ) -> list[TimerChange]:  # fmt: skip
     """The timers that start again, or end, with the change of facet `index`. `facets`: all facets after the change."""
     before = kind.unborn if entity is None else entity.facets
-    attributes = NONE if entity is None else entity.attributes
-    restarts = []
+    attributes, timers = (NONE, NONE) if entity is None else (entity.attributes, entity.timers_ns)
+    restarts, contact = [], kind.contact
+    is_quiet = contact not in change.origins and change.attributes is attributes and CONTACT not in timers
     for number, facet in enumerate(facets):
+        if is_quiet and number == contact:
+            continue
         timeout, is_moved = timeout_of(kind, number, facet), number == index
         fired = is_moved and change.fired_timer == kind.names[number]
-        stray = timeout is None and entity is not None and kind.names[number] in entity.timers_ns
+        stray = timeout is None and kind.names[number] in timers
         moved = is_moved and (
             stray
             or timeout is not timeout_of(kind, number, before[number])
             or _asks_again(changeset, kind, change, number)
         )
-        if fired or moved or starts_again(timeout, attributes, change.attributes):
+        is_contact = number == contact
+        anew = is_contact and _is_retimed(kind, change)
+        if fired or moved or anew or starts_again(timeout, attributes, change.attributes):
             stays = fired and not moved
+            if is_contact and facets[0].base.phase == DELETED:
+                restarts.append(TimerChange(record, kind.names[number], "", None))
+                continue
             restarts.append(
                 restart(
                     changeset, kind, entity_id, number, facet, change.attributes, changeset.time, record,

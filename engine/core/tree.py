@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from phaseline.machines.compiler.kinds import Kind, Kinds
 from phaseline.machines.compiler.relations import Counted
-from phaseline.machines.language.contact import SILENCE_AFTER
+from phaseline.machines.language.contact import SILENCE_AFTER, SILENCE_BELOW
 from phaseline.machines.language.scripts import ScriptRunner
 from phaseline.machines.language.table import ABSENT
 from phaseline.schemas.errors import SetupError
@@ -27,7 +27,8 @@ class Tree:
     """All entities of some trees. `tallies[TallyKey][id][phase]` counts those of `kind` below `of/id`."""
 
     __slots__ = (
-        "_counted", "_moves", "below", "entities", "kept", "kinds", "scripts", "silence_after", "tallies", "watched",
+        "_counted", "_listening", "_moves", "below", "entities", "kept", "kinds", "scripts", "silence_after", "tallies",
+        "watched",
     )  # fmt: skip
 
     def __init__(self, kinds: Kinds, scripts: ScriptRunner) -> None:
@@ -36,8 +37,10 @@ class Tree:
         self.scripts = scripts
         self.silence_after = 0.0
         """The seconds after which a place falls silent that has no own ones; 0 for never."""
-        self.watched = False
-        """Whether a place has own ones, or had. As long as none has, nobody needs to ask which place was heard."""
+        self.watched: frozenset[str] = frozenset()
+        """The kinds of which an entity has own ones, or those of something above it, or had."""
+        self._listening: dict[tuple[str, bool], tuple[tuple[str, int], ...]] = {}
+        """By kind, and whether places wait: the kinds at and above whose entities may wait to be heard."""
         self.entities: dict[str, dict[str, Entity]] = {name: {} for name in kinds}
         self.below: dict[str, dict[str, list[str]]] = {name: {} for name in kinds}
         self.tallies: dict[TallyKey, dict[str, dict[str, int]]] = {
@@ -93,8 +96,10 @@ class Tree:
         """Add or replace an entity, and bring tallies and indexes up to date."""
         kind, entity_id = self.kinds[entity.kind], entity.id
         if kind.contact is not None:
-            entity = kind.whole(entity)
-            self.watched = self.watched or bool(entity.attributes.get(SILENCE_AFTER))
+            if len(entity.facets) != len(kind.names):
+                entity = kind.whole(entity)
+            if entity.attributes:
+                self._watch(entity)
         known = self.entities[kind.name]
         old = known.get(entity_id)
         known[entity_id] = entity
@@ -109,27 +114,29 @@ class Tree:
                 moves = known_moves[before, state]
             except KeyError:
                 moves = known_moves[before, state] = self._moves_of(kind, facet, before, state)
-            at, above = 0, entity_id
-            for levels, tallies, old_phase, new_phase in moves:
-                while at < levels:
-                    at, above = at + 1, above.rpartition("/")[0]
-                if old_phase:
-                    tally = tallies[above]
-                    if tally[old_phase] == 1:
-                        del tally[old_phase]
-                    else:
-                        tally[old_phase] -= 1
-                if new_phase:
-                    try:
-                        tallies[above][new_phase] += 1
-                    except KeyError:
-                        tallies.setdefault(above, {})[new_phase] = 1
+            if moves:
+                _count_anew(entity_id, moves)
+
+    def listening(self, kind: Kind) -> tuple[tuple[str, int], ...]:
+        """The kinds at and above an entity that may wait to be heard, from the bottom up, as `Kind.places` has them."""
+        key = (kind.name, self.silence_after > 0)
+        found = self._listening.get(key)
+        if found is None:
+            found = tuple(
+                one for one in kind.places if one[0] in self.watched or (key[1] and self.kinds[one[0]].is_place)
+            )
+            self._listening[key] = found
+        return found
+
+    def _watch(self, entity: Entity) -> None:
+        """Remember for which kinds somebody waits since this entity is as it is."""
+        own, below = entity.attributes.get(SILENCE_AFTER), entity.attributes.get(SILENCE_BELOW)
+        if (own and entity.kind not in self.watched) or (below and not self.watched.issuperset(below)):
+            self.watched = self.watched.union(below or (), (entity.kind,) if own else ())
+            self._listening.clear()
 
     def _moves_of(self, kind: Kind, facet: int, before: State, state: State) -> "Moves":
-        """What the move of a facet from one state to another changes in the tallies above.
-
-        `put` recounts by itself: it is asked for each event, and a call takes as long.
-        """
+        """What the move of a facet from one state to another changes in the tallies above."""
         found = (
             (one.levels, tallies, _counted_phase(one, before), _counted_phase(one, state))
             for one, tallies in self._counted[kind.name]
@@ -141,13 +148,17 @@ class Tree:
         """As `put` for each of them. New ones are counted together: that takes half the time."""
         found: dict[str, dict[str, Entity]] = {}
         for entity in entities:
+            kind = self.kinds[entity.kind]
+            if kind.contact is not None:
+                whole = kind.whole(entity)
+                if whole.attributes:
+                    self._watch(whole)
+            else:
+                whole = entity
             some = found.get(entity.kind)
             if some is None:
-                if self.kinds[entity.kind].contact is not None:
-                    self.put(entity)
-                    continue
                 some = found[entity.kind] = {}
-            some[entity.id] = entity
+            some[entity.id] = whole
         for name, some in found.items():
             known = self.entities[name]
             if not known.keys().isdisjoint(some):
@@ -195,6 +206,25 @@ class Tree:
 def key_of(counted: Counted, below: str) -> TallyKey:
     """The key of a tally of the kind `below`."""
     return counted.kind, below, counted.facet, counted.has, counted.lacks, counted.inside
+
+
+def _count_anew(entity_id: str, moves: "Moves") -> None:
+    """Bring the tallies up to date with the moves of one facet, the nearest first."""
+    at, above = 0, entity_id
+    for levels, tallies, old_phase, new_phase in moves:
+        while at < levels:
+            at, above = at + 1, above.rpartition("/")[0]
+        if old_phase:
+            tally = tallies[above]
+            if tally[old_phase] == 1:
+                del tally[old_phase]
+            else:
+                tally[old_phase] -= 1
+        if new_phase:
+            try:
+                tallies[above][new_phase] += 1
+            except KeyError:
+                tallies.setdefault(above, {})[new_phase] = 1
 
 
 def _counted_phase(counted: Counted, state: State) -> str:

@@ -310,7 +310,7 @@ export class Store {
 		return { total, classes, byState, stale };
 	}
 
-	/** The places of which nothing was heard lately. */
+	/** What nothing was heard of lately, of all that is waited for. */
 	silent() {
 		const found = [];
 		this.more.forEach((column) => {

@@ -41,6 +41,7 @@ export const WORDS = {
 	unknown: ["unknown", "未知"],
 	silent: ["silent", "静默"],
 	stale: ["nothing heard lately", "最近没有消息"],
+	staleBy: ["as of {age} ago: nothing heard from {whom} since {since}", "{age}前的状态：自 {since} 起没有 {whom} 的消息"],
 	viewed: ["shown so because of other entities", "因其他实体而显示"],
 	all: ["all", "全部"],
 	map: ["Map", "地图"],

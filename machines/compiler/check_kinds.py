@@ -186,7 +186,12 @@ def _is_above(above: str, below: str, named: Mapping[str, Table]) -> bool:
 
 
 def _has_facet(above: str, below: str, facet: int, named: Mapping[str, Table]) -> bool:
-    return _is_above(above, below, named) and 0 <= facet < len(named[below].facets)
+    return _is_above(above, below, named) and 0 <= facet < len(_named_facets(named[below]))
+
+
+def _named_facets(table: Table) -> tuple[Facet, ...]:
+    """The facets that other tables can name: `contact` is among those of places only."""
+    return table.facets if table.place else tuple(one for one in table.facets if one is not contact.FACET)
 
 
 def _no_facet(above: str, below: str, facet: int) -> str:
@@ -212,7 +217,7 @@ def _known(predicate: Predicate, named: Mapping[str, Table]) -> Iterator[str]:
             yield f"`{predicate.text()}`: {predicate.or_of} is not above {predicate.kind}: name another kind in or_of="
         yield from _compared(predicate, named[predicate.kind])
     elif isinstance(predicate, Above | AnyBelow | AllBelow):
-        facets = named[predicate.kind].facets
+        facets = _named_facets(named[predicate.kind])
         if not 0 <= predicate.facet < len(facets):
             yield (
                 f"`{predicate.text()}`: {predicate.kind} has {len(facets)} facet(s), found facet={predicate.facet}: "
@@ -312,8 +317,8 @@ def _fired_triggers(table: Table, named: Mapping[str, Table]) -> Iterator[str]:
             yield f"on_tally {on_tally.trigger}: the trigger is not derived{near}: add it to `derived`, with a row"
     firing = {(kind, trigger) for t in named.values() for trigger, kind, _ in (*downward(t), *passed_on(t))}
     firing |= {(table.kind, on_tally.trigger) for on_tally in table.on_tally}
-    if table.place:
-        firing |= {(table.kind, contact.HEARD), (table.kind, contact.UNWATCHED)}
+    if table.facets[-1] is contact.FACET:
+        firing |= {(table.kind, trigger) for trigger in contact.DERIVED}
     firing |= {(table.kind, timeout.trigger) for facet in table.facets for timeout in facet.timeouts}
     firing |= {(table.kind, OWNER_GONE)} if table.parent is not None else set()
     for trigger in table.derived:

@@ -68,7 +68,7 @@ def check_shapes(table: object) -> None:
 
 
 def check_place(table: Table) -> None:
-    """Raise `WrongTable` if a table has something of its own with the name of what a place or a deadline brings."""
+    """Raise `WrongTable` if a table has something of its own with the name of what contact or a deadline brings."""
     if (
         table.place
         and table.facets

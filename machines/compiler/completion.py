@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from phaseline.machines.language.brake import with_brake
-from phaseline.machines.language.contact import FACET, with_contact
+from phaseline.machines.language.contact import FACET, has_contact, with_contact, with_kinds_below
 from phaseline.machines.language.deadlines import with_deadlines
 from phaseline.machines.language.table import CHILDREN, DELETED, LIVE, OWNER_GONE, Cascade, Facet, Row, Table
 
@@ -18,13 +18,26 @@ ENDS_WITH_OWNER = Row((LIVE,), OWNER_GONE, DELETED)
 
 def completed(table: Table, tables: Iterable[Table]) -> Table:
     """The table as the engine runs it. `tables` are all of the installation."""
-    table = with_deadlines(with_brake(with_contact(table)))
+    below = tuple(one.kind for one in tables if has_contact(one) and _is_below(one, table.kind, tables))
+    table = with_deadlines(with_brake(with_kinds_below(with_contact(table), below)))
     cascades = tuple(_resolved(cascade, table.kind, tables) for cascade in table.cascades)
     table = replace(table, cascades=tuple(cascade for cascade in cascades if cascade.at))
     if table.parent is None:
         return table
     derived = table.derived if OWNER_GONE in table.derived else (*table.derived, OWNER_GONE)
     return replace(table, derived=derived, facets=tuple(map(_ending_with_its_owner, table.facets)))
+
+
+def _is_below(table: Table, kind: str, tables: Iterable[Table]) -> bool:
+    """Whether a table is below a kind. What is wrong with parents is found by the checks."""
+    parents = {one.kind: one.parent for one in tables}
+    seen, parent = {table.kind}, table.parent
+    while parent is not None and parent not in seen:
+        if parent == kind:
+            return True
+        seen.add(parent)
+        parent = parents.get(parent)
+    return False
 
 
 def _ending_with_its_owner(facet: Facet) -> Facet:

@@ -90,7 +90,7 @@ WORDS: Mapping[type, Word] = {
     Wants: Word("wants", {"kind": None, "number": None, "same": None}),
     Field: Word("field", {
         "name": "name", "type": "type", "doc": None, "options": "options", "default": "default", "many": "many",
-        "required": "required", "null": "null", "least": "least", "known": None,
+        "required": "required", "null": "null", "least": "least", "numbers": "numbers", "known": None,
     }),
     At: Word("at", {"phase": "phase", "has": "has", "lacks": "lacks", "base": "base"}),
     Live: Word("live", {"but": "but", "has": "has"}),

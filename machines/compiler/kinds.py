@@ -38,7 +38,7 @@ from phaseline.machines.language.table import ABSENT, FROM_DATA, REPORTED, Field
 from phaseline.schemas.records import CONTACT, Entity, FacetState, State, state
 from phaseline.schemas.subjects import ancestor_id
 
-FOR_READING = frozenset(("contact", "counted", "names", "places", "reported_below", "table"))
+FOR_READING = frozenset(("contact", "counted", "is_place", "names", "places", "reported_below", "table"))
 """The attributes by which states are read, and trees of them kept. They need no machines, and are set before others."""
 
 
@@ -67,8 +67,9 @@ class Kind:
     event_types: by trigger that a publisher may send, the type of the event.
     base_from_data: the triggers whose data names the base. demanding: those whose data must hold a field.
     unborn: the facets of an unknown entity. adopted: the bases of an adopted one.
-    contact: the index of the facet `contact`; None if the kind is no place. places: the kinds of the places at or above
-    an entity, each with the number of parts of its ids.
+    contact: the index of the facet `contact`; None if the kind has no observation. is_place: whether the installation's
+    time counts for it. places: the kinds with contact at or above an entity, each with the number of parts of its ids.
+    times_out: whether the kind has timers beside that of `contact`.
     may_stay_unknown: whether entities may live below an unknown one, because adopting it leaves it Absent.
     starts: from where each trigger has rows, as a clause. births: the triggers that begin a life from outside.
     fired_by: what fires each derived trigger, as a clause.
@@ -79,7 +80,7 @@ class Kind:
     fast_path_ok: whether the kind has no timeouts of states, no view that depends on the entity itself, and no derived
     messages.
     plans: what the fast path remembers. unguarded: the triggers that may have a plan, each with its only facet.
-    hears_alone: whether a heartbeat of a place that is Fresh can change nothing but the time at which it was heard.
+    hears_alone: whether a heartbeat of an entity that is Fresh can change nothing but the time at which it was heard.
     counted: the tallies that kinds above keep of this kind. viewers: the kinds below whose views look at this kind.
     inherited: attributes that views of kinds below look at where their own is not set, each with that kind.
     below: the kinds below this one, in the order of the installation.
@@ -94,9 +95,9 @@ class Kind:
     __slots__ = (
         "_bases", "_judged_by_state", "_steps", "_tables", "_version", "adopted", "arity", "asking", "attributes",
         "base_from_data", "below", "births", "contact", "counted", "deadlines", "deadlines_above", "demanding", "ending", "event_types", "expiring", "fan_out_triggers", "fast_path_ok", "fields",
-        "fired_by", "hears_alone", "implied", "inherited", "interprets", "judge", "levels", "machines", "may_grow", "may_stay_unknown",
+        "fired_by", "hears_alone", "implied", "inherited", "interprets", "is_place", "judge", "levels", "machines", "may_grow", "may_stay_unknown",
         "name", "names", "naming", "parent", "parent_arity", "places", "plans", "reported_below", "reports", "roles", "starts",
-        "table", "timed", "timeouts", "unborn", "unguarded", "viewers", "waiting", "written",
+        "table", "timed", "timeouts", "times_out", "unborn", "unguarded", "viewers", "waiting", "written",
     )  # fmt: skip
 
     def __init__(self, written: Table, tables: Mapping[str, Table]) -> None:
@@ -131,7 +132,8 @@ class Kind:
         self.reported_below = reports.reported_below(completed_table, tables)
         self.table = table = reports.with_reports(completed_table, self.reported_below)
         self.names = tuple(facet.name for facet in table.facets)
-        self.contact = self.names.index(CONTACT) if table.place else None
+        self.contact = len(self.names) - 1 if self.names[-1] == CONTACT else None
+        self.is_place = table.place
         self.places = tuple(relations.places_of(table, tables))
         self.counted = tuple(relations.counted_by(table, tables))
 
@@ -178,12 +180,12 @@ class Kind:
         self.unguarded = dict(unguarded(table)) if self.fast_path_ok else {}
         self.interprets = {on: interpret.rule for interpret in table.interprets for on in interpret.on}
         self.fan_out_triggers = frozenset(on for fan_out in table.fan_outs for on in fan_out.on)
-        self.may_grow = any(field.many or field.type is dict for field in table.attributes) or any(
-            row.computes is not None for facet in own for row in facet.rows
-        )
+        self.may_grow = any(
+            field.many or (field.type is dict and not field.numbers) for field in table.attributes
+        ) or any(row.computes is not None for facet in own for row in facet.rows)
         self.viewers = tuple(relations.viewers_of(table, tables))
         self.inherited = tuple(relations.inherited_from(table, tables))
-        self.hears_alone = table.place and hears_alone(table) and HEARD_AT not in dict(self.inherited)
+        self.hears_alone = self.contact is not None and hears_alone(table) and HEARD_AT not in dict(self.inherited)
         self.below = tuple(name for name in tables if any(check_kinds.path(tables, table.kind, name)))
         self.implied = implied_cascades(self.below)
         self.reports = frozenset(
@@ -207,6 +209,7 @@ class Kind:
             frozenset(row.trigger for row in facet.rows if row.to in facet.pending_phases) for facet in facets
         )
         self.expiring = tuple(dict(expiring_conditions(facet)) for facet in facets)
+        self.times_out = any(facet.timeouts for facet in facets if facet is not FACET)
         self.timed = frozenset(timeout.trigger for facet in facets for timeout in facet.timeouts)
 
     def waits_for(self, entity: Entity) -> int:
@@ -219,7 +222,7 @@ class Kind:
         return len(self.names[: self.contact]) > 1 or facet != self.names[0]
 
     def places_above(self, entity_id: str) -> list[tuple[str, str]]:
-        """The kinds and ids of the places at and above an entity of this kind, from the bottom up."""
+        """The kinds and ids of what can have contact at and above an entity of this kind, from the bottom up."""
         return [(name, ancestor_id(entity_id, arity)) for name, arity in self.places]
 
     def whole(self, entity: Entity) -> Entity:

@@ -11,6 +11,7 @@ import msgspec
 
 from phaseline.machines.compiler import check_kinds
 from phaseline.machines.compiler.conditions import phases_of
+from phaseline.machines.language.contact import FACET, has_contact
 from phaseline.machines.language.deadlines import DEADLINE
 from phaseline.machines.language.predicates import OUT, Above, AllBelow, AnyBelow, AttributeIs, or_list
 from phaseline.machines.language.table import ABSENT, DELETED, OWNER_GONE, REPORTED, Row, Table
@@ -61,10 +62,10 @@ class Viewer(NamedTuple):
 
 
 def places_of(table: Table, tables: Mapping[str, Table]) -> Iterator[tuple[str, int]]:
-    """The kinds of the places at or above an entity, from the bottom up, each with the number of parts of its ids."""
+    """The kinds with contact at or above an entity, from the bottom up, each with the number of parts of its ids."""
     above: Table | None = table
     while above is not None:
-        if above.place:
+        if has_contact(above):
             yield above.kind, len(above.id)
         above = tables[above.parent] if above.parent else None
 
@@ -166,7 +167,8 @@ def what_fires(table: Table, trigger: str, tables: Mapping[str, Table]) -> str:
 
 def may_stay_unknown(table: Table) -> bool:
     """Whether entities may live below an unknown one of this kind, because adopting it leaves it Absent."""
-    return table.known_by != "itself" and all(facet.adopted.phase == ABSENT for facet in table.facets)
+    own = (facet for facet in table.facets if facet is not FACET)
+    return table.known_by != "itself" and all(facet.adopted.phase == ABSENT for facet in own)
 
 
 def ending(observed: Sequence[Row]) -> Iterator[str]:

@@ -247,8 +247,12 @@ def _field(field: Field, *owner: str) -> Schema:
         one = {"title": name_of(*owner, field.name), **one, "enum": list(field.options)}
     elif field.type is str:
         one["maxLength"] = MAX_TEXT
-    if field.least is not None:
-        one["minimum"] = field.least
+    number = {} if field.least is None else {"minimum": field.least}
+    if field.numbers:
+        numbers = {name: {"type": "number", **number} for name in field.numbers}
+        one = {"title": name_of(*owner, field.name), **one, "properties": numbers, "additionalProperties": False}
+    else:
+        one |= number
     unique = {} if field.type in (dict, list) else {"uniqueItems": True}
     found = {"type": "array", "items": one, **unique} if field.many else one
     default = {} if field.default is None else {"default": field.default}

@@ -11,6 +11,7 @@ from typing import Any
 
 from phaseline.machines.compiler.conditions import phases_of
 from phaseline.machines.compiler.machine import FacetMachine, steps_of
+from phaseline.machines.language.contact import HEARTBEAT
 from phaseline.machines.language.table import ABSENT, DELETED, FROM_DATA, SAME, Facet, Live, Row
 
 WIDE, HIGH, PITCH, THIN, GAP, EDGE = 116, 30, 50, 22, 78, 12
@@ -61,10 +62,13 @@ class _Layout:
                     self.arrows.setdefault((step.source, step.dest), {})[row.trigger] = None
 
     def _layers(self) -> dict[str, int]:
-        """The layer of each phase: by the fewest arrows from the first phase; the end of a life is the last one."""
+        """The layer of each phase: by the fewest arrows from the first phase; the end of a life is the last one.
+
+        That a heartbeat adopts what was there already is no part of a life.
+        """
         follows = defaultdict[str, list[str]](list)
-        for source, dest in self.arrows:
-            if source != DELETED:
+        for (source, dest), triggers in self.arrows.items():
+            if source != DELETED and triggers.keys() != {HEARTBEAT}:
                 follows[source].append(dest)
         found, todo = {self.facet.begins: 0}, [self.facet.begins]
         for phase in todo:

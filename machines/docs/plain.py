@@ -209,6 +209,7 @@ def _field(field: Field) -> dict[str, Any]:
         "known": wording.summary(field.known) or None,
         "default": field.default,
         "least": field.least,
+        "numbers": list(field.numbers),
         "doc": field.doc,
     }
 

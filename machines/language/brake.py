@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from phaseline.machines.language.contact import CONFIGURE
 from phaseline.machines.language.fields import Field
-from phaseline.machines.language.table import Row, Table
+from phaseline.machines.language.table import Facet, Table
 
 BRAKE = "brake"
 """The attribute of a place that replaces `USUAL` for all at and below it."""
@@ -47,9 +47,14 @@ def with_brake(table: Table) -> Table:
     """The table of a place with the attribute, which only `configure` sets; any other table as it is."""
     if not table.place or FIELD in table.attributes:
         return table
-    facets = tuple(replace(facet, rows=tuple(_assigning(table, row) for row in facet.rows)) for facet in table.facets)
+    facets = tuple(_assigning(table, facet) for facet in table.facets)
     return replace(table, facets=facets, attributes=(*table.attributes, FIELD))
 
 
-def _assigning(table: Table, row: Row) -> Row:
-    return replace(row, assigns=(*table.assigned(row), BRAKE)) if row.trigger == CONFIGURE else row
+def _assigning(table: Table, facet: Facet) -> Facet:
+    if all(row.trigger != CONFIGURE for row in facet.rows):
+        return facet
+    rows = (
+        replace(row, assigns=(*table.assigned(row), BRAKE)) if row.trigger == CONFIGURE else row for row in facet.rows
+    )
+    return replace(facet, rows=tuple(rows))

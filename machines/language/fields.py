@@ -22,6 +22,7 @@ class Field:
     required: whether an event without the field is rejected.
     null: whether a required field may be null.
     least: the smallest number that is allowed.
+    numbers: of a map of numbers, the names that it takes; empty for every other field.
     known: for a required field of which a rule accepts some values only: those that may fit, by the entity's
         attributes. Rejections use them to say what is legal; nothing else depends on them.
     """
@@ -35,6 +36,7 @@ class Field:
     required: bool = False
     null: bool = False
     least: float | None = None
+    numbers: tuple[str, ...] = ()
     known: Callable[[Mapping[str, Any]], Iterable[Any]] | None = None
 
 

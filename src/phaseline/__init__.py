@@ -49,6 +49,7 @@ NAMES = {
     "phaseline.engine.publish.single":                    "Receipt",
     "phaseline.engine.replay.dry_run_result":             "DryRun",
     "phaseline.engine.settings":                          "ConnectionSettings Settings",
+    "phaseline.engine.staleness":                         "Stale",
     "phaseline.engine.testing.driven":                    "DrivenMachine machine",
     "phaseline.engine.unknown_parts":                     "LackingParts UnknownParts",
     "phaseline.engine.worker.services":                   "ServiceQuery",

@@ -74,6 +74,7 @@ from phaseline.engine.publish.single import Receipt as Receipt
 from phaseline.engine.replay.dry_run_result import DryRun as DryRun
 from phaseline.engine.settings import ConnectionSettings as ConnectionSettings
 from phaseline.engine.settings import Settings as Settings
+from phaseline.engine.staleness import Stale as Stale
 from phaseline.engine.testing.driven import DrivenMachine as DrivenMachine
 from phaseline.engine.testing.driven import machine as machine
 from phaseline.engine.unknown_parts import LackingParts as LackingParts

@@ -44,6 +44,7 @@ from phaseline.engine.replay.dry_run_result import DryRun
 from phaseline.engine.settings import ConnectionSettings
 from phaseline.engine.settings import DEFAULT_URL
 from phaseline.engine.settings import Settings
+from phaseline.engine.staleness import Stale
 from phaseline.engine.unknown_parts import PartsOf
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.language.product import BrokenKind
@@ -197,10 +198,10 @@ several that stand together. deleted: deleted ones too. Raises `InvalidInput.no_
 Of the latest states it can return records that the reads have seen: leave out those whose version is not newer."""
 
     def stale_since(self, entities: Sequence[Entity]) -> Mapping[tuple[str, str], datetime]:
-        """By kind and id, the entities whose states are stale, and since when: a place at or above fell silent."""
+        """By kind and id, the entities whose states are stale, and since when: something at or above fell silent."""
 
-    def stale_since_ns(self, entities: Sequence[Entity]) -> Mapping[tuple[str, str], int]:
-        """As `stale_since`, in ns since 1970."""
+    def stale(self, entities: Sequence[Entity]) -> Mapping[tuple[str, str], Stale]:
+        """By kind and id, the entities whose states are stale: by what, since when, and when each was recorded last."""
 
     def unknown_parts(self, entities: Sequence[Entity]) -> PartsOf:
         """By kind and id, and by facet, of how many parts of these wholes nothing is known (`3 of 11 not assessed`)."""

@@ -93,7 +93,7 @@ ROOM = replace(
 @pytest.mark.parametrize("kind", ["cluster", "app_cluster", "bundle_deployment", "application"])
 def test_built_in_places_have_the_short_way(kind: str) -> None:
     assert BUILT_IN_KINDS[kind].hears_alone
-    assert not BUILT_IN_KINDS["node"].hears_alone
+    assert BUILT_IN_KINDS["node"].hears_alone
 
 
 def test_a_kind_in_which_more_follows_from_a_heartbeat_has_it_not() -> None:

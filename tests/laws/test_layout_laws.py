@@ -14,6 +14,7 @@ from phaseline.engine.cli.layout import ALWAYS, WIDE, Branch, Column, TableLines
 from phaseline.engine.cli.list_ import EntityRow, ListedEntity
 from phaseline.engine.cli.styled import GAP, Text, width_of
 from phaseline.engine.log.changes import Change
+from phaseline.engine.staleness import Stale
 from phaseline.schemas.records import Cause, Entity, FacetState, Rejection, State, Transition
 from tests.support.built_in_kinds import BUILT_IN_KINDS as KINDS
 
@@ -150,7 +151,8 @@ def test_only_wide_shows_what_is_for_wide() -> None:
 
 @given(st.lists(transitions(), min_size=1, max_size=8), widths, st.booleans())
 def test_a_list(found: list[Transition], width: int, stale: bool) -> None:
-    shown = [ListedEntity("", one, 5 if stale and number < 2 else None) for number, one in enumerate(found)]
+    mark = Stale(("cluster", "c1"), 5, 4)
+    shown = [ListedEntity("", one, mark if stale and number < 2 else None) for number, one in enumerate(found)]
     described = render.Described(KINDS, "en")
     lines = printed(TableLines(list_.COLUMNS, width), [EntityRow.of(described, one, 2 * 10**18) for one in shown])
     assert_fits(lines, width)

@@ -145,7 +145,7 @@ def test_every_method_is_in_the_table() -> None:
     assert documented == (public(Client) | groups) - {"close"}
     assert documented == {*CALLS, "snapshot", "resend", "outcome", "record", "stale_since"}
     shared = public(phaseline.EmcoView, "emco.") | public(phaseline.FleetView, "fleet.")
-    only = {"last_of", "last_of_tree", "next_place", "stale_since_ns", "unknown_parts", "unsorted"}
+    only = {"last_of", "last_of_tree", "next_place", "stale", "unknown_parts", "unsorted"}
     assert public(phaseline.EntityView) | shared == {*VIEW, "stale_since"} | only
 
 
@@ -177,7 +177,7 @@ async def test_a_reader_suffices_for_all_of_a_view(installed: Installed) -> None
         assert len(nodes) == len(await view.last_of_tree("c1")) - 2
         assert {one.entity.id for one in nodes} == {one.entity.id async for one in view.unsorted("node")}
         assert await view.unknown_parts(installed.nodes) == {}
-        assert await view.stale_since(installed.nodes) == await view.stale_since_ns(installed.nodes) == {}
+        assert await view.stale_since(installed.nodes) == await view.stale(installed.nodes) == {}
 
 
 @pytest.mark.asyncio(loop_scope="module")

@@ -32,7 +32,7 @@ from phaseline.machines.language.table import (
     Timeout,
     View,
 )
-from phaseline.schemas.records import SECOND, Cause, Mark, Rejection, State, Transition
+from phaseline.schemas.records import SECOND, Cause, Mark, Rejection, State, Transition, own_facets
 from tests.support.own_product import OWN
 from tests.support.sample_kinds import label
 from tests.support.strategies import History, event, moves_of
@@ -210,7 +210,7 @@ def test_only_the_timer_that_is_set_now_has_an_effect() -> None:
     assert covered.entity.timers_ns == {"phase": due}
     *_, last = decide(history.tree, fired(due)).records
     assert isinstance(last, Transition)
-    assert [facet.state.phase for facet in last.entity.facets] == ["Hot", "Off"]
+    assert [facet.state.phase for facet in own_facets(last.entity)] == ["Hot", "Off"]
     assert (last.cause.by, last.entity.timers_ns) == ("timer", {"phase": due + 600 * SECOND})
     history.take(event("kettle", "gone", "k"))
     assert decide(history.tree, fired(due)) == Decision([])

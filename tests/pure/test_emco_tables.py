@@ -9,7 +9,7 @@ from phaseline.engine.core.decide import decide
 from phaseline.engine.core.intake import Arrival
 from phaseline.engine.core.tree import Tree, evolve
 from phaseline.machines.language.scripts import NoScripts
-from phaseline.schemas.records import NONE, Cause, Entity, FacetState, Rejection, State, state
+from phaseline.schemas.records import NONE, Cause, Entity, FacetState, Rejection, State, own_facets, state
 from tests.support import spec_emco
 from tests.support.emco_history import CTX, GROUP, KINDS, NEW, cluster, context, resource
 from tests.support.spec_emco import World
@@ -66,7 +66,7 @@ def seen(tree: Tree, world: World) -> tuple[World, list[str]]:
     bases = []
     for entity in entities:
         gone = entity.facets[0].base.phase == "Deleted"
-        assert {facet.base.phase == "Deleted" for facet in entity.facets} == {gone}
+        assert {facet.base.phase == "Deleted" for facet in own_facets(entity)} == {gone}
         assert ("handed_over_to" in entity.attributes) == gone
         bases.append("HandedOver" if gone else entity.facets[0].base.phase)
     held = World(found.base.phase, "Stopped" in found.base.conditions, world.reach, tuple(bases))

@@ -152,3 +152,16 @@ def test_an_upgrade_is_counted_by_the_versions_that_nodes_report() -> None:
     ask(clock, 10, "node deleted upg/p/n3")
     ask(clock, 11, "node_pool updated upg/p")
     assert lacking(clock, "upg/p") == "1 of 3 nodes Running, 1 Failed; 1 of 2 at 1.28, 1 at 1.27"
+
+
+def test_one_node_falls_silent_beside_another_that_speaks() -> None:
+    clock, refused = played("s01-one-node-silent")
+    assert refused == ask(clock, 10, "cluster configure edge1", silence_below={"node": 2}) == []
+    for second in range(11, 15):
+        assert ask(clock, second, "node heartbeat edge1/shops/n1") == []
+    clock.until(15 * SECOND)
+    tree = clock.processor.tree
+    assert [tree.entities["node"][f"edge1/shops/{one}"].facets[-1].state.phase for one in ("n1", "n2")] == [
+        "Fresh", "Silent",
+    ]  # fmt: skip
+    assert tree.entities["cluster"]["edge1"].facets[-1].state.phase == "Fresh"

@@ -16,6 +16,7 @@ from phaseline.machines.emco.emco_resource import EMCO_RESOURCE
 from phaseline.machines.gitops import observe
 from phaseline.machines.kubernetes.health.registry import HEALTH
 from phaseline.machines.language import fields, predicates, retired, sources, table
+from phaseline.machines.language.contact import with_contact
 from phaseline.machines.language.predicates import Above, AnyBelow
 from phaseline.machines.language.rules import DECLARATION, Revision, Uses, rule
 from phaseline.machines.language.table import Field, Row, Table, Timeout
@@ -26,6 +27,11 @@ KINDS = BUILT_IN_KINDS
 
 def with_facet(whole: Table, **changes: Any) -> Table:
     return replace(whole, facets=(replace(whole.facets[0], **changes), *whole.facets[1:]))
+
+
+def version_of(written: Table) -> str:
+    """The version that the compiled kind has."""
+    return fingerprint.version_of(with_contact(written))
 
 
 def test_each_kind_has_its_own() -> None:
@@ -61,14 +67,14 @@ CHANGED: dict[str, Table] = {
 @pytest.mark.parametrize("what", CHANGED)
 def test_another_behaviour_is_another_version(what: str) -> None:
     changed = CHANGED[what]
-    assert fingerprint.version_of(changed) != KINDS[changed.kind].version
+    assert version_of(changed) != KINDS[changed.kind].version
 
 
 def test_texts_do_not_count() -> None:
     labels = tuple(replace(label, en="New", others={"zh": "新", "de": "Neu"}) for label in NODE.facets[0].labels)
-    assert fingerprint.version_of(replace(with_facet(NODE, labels=labels), doc="Other words.")) == KINDS["node"].version
+    assert version_of(replace(with_facet(NODE, labels=labels), doc="Other words.")) == KINDS["node"].version
     told = tuple(replace(field, doc="Other words.") for field in EMCO_RESOURCE.attributes)
-    assert fingerprint.version_of(replace(EMCO_RESOURCE, attributes=told)) == KINDS["emco_resource"].version
+    assert version_of(replace(EMCO_RESOURCE, attributes=told)) == KINDS["emco_resource"].version
 
 
 def test_what_is_left_at_its_default_does_not_count() -> None:
@@ -137,7 +143,7 @@ def test_another_name_of_a_class_or_a_field_in_python_changes_no_version(monkeyp
 
 def test_the_language_has_a_revision(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(fingerprint, "LANGUAGE", fingerprint.LANGUAGE._replace(number=0))
-    assert fingerprint.version_of(NODE) != KINDS["node"].version
+    assert version_of(NODE) != KINDS["node"].version
 
 
 # ---- rules that are code

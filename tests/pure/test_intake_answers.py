@@ -137,7 +137,7 @@ RIGHT_DATA: dict[str, tuple[str, dict[str, Any]]] = {
 WRONG_EVENTS: dict[str, tuple[str, dict[str, Any], str, str]] = {
     "an unknown kind": ("pl.inbox.0.s.moon.set", envelope(), "unknown_kind", "kind 'moon' is unknown; there are gauge, site"),
     "an unknown trigger": (SUBJECT.format("zap"), envelope("zap"), "unknown_trigger",
-        "gauge has no trigger 'zap'; it has create, set, measured, removed, reported"),
+        "gauge has no trigger 'zap'; it has create, set, measured, removed, heartbeat, configure, reported"),
     "a derived trigger": (SUBJECT.format("tire"), envelope("tire"), "derived",
         f"tire is fired by the engine only, after {GAUGE_KIND.fired_by['tire']}"),
     "too few parts": ("pl.inbox.0.s.gauge.set", envelope(), "invalid", "the id 's' does not fit gauge, whose ids are <site>/<gauge>"),
@@ -225,7 +225,7 @@ def test_an_event_in_binary_mode_has_its_attributes_in_headers() -> None:
 def test_a_rejection_names_the_entity_and_keeps_the_body() -> None:
     body = codec.encode(envelope("zap", traceparent="t"))
     cause = Cause(7, "e1", "/me", "event", None, None, {"traceparent": "t"})
-    message = "gauge has no trigger 'zap'; it has create, set, measured, removed, reported"
+    message = "gauge has no trigger 'zap'; it has create, set, measured, removed, heartbeat, configure, reported"
     expected = Rejection("gauge", "s/g", "zap", "unknown_trigger", message, None, (), cause, 9, body)
     assert rejected(SUBJECT.format("zap"), body) == expected
 

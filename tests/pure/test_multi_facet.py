@@ -11,7 +11,7 @@ from phaseline.engine.testing.laws import states_and_tallies_follow_from_the_bas
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.language.predicates import Above, AnyBelow, AttributeIs
 from phaseline.machines.language.table import ABSENT, DELETED, LIVE, OK, SAME, Facet, Field, OnTally, Row, Table, View
-from phaseline.schemas.records import Rejection, State, Transition
+from phaseline.schemas.records import Rejection, State, Transition, own_facets
 from tests.support.own_product import OWN
 from tests.support.sample_kinds import KINDS, label
 from tests.support.strategies import History, HistoryStep, event
@@ -38,7 +38,7 @@ def told(step: HistoryStep) -> list[Told]:
 
 
 def phases(history: History, kind: str, entity_id: str) -> list[str]:
-    return [facet.state.phase for facet in history.tree.entities[kind][entity_id].facets]
+    return [facet.state.phase for facet in own_facets(history.tree.entities[kind][entity_id])]
 
 
 PLANTED = (("orchard", "plant", "o"), ("row", "plant", "o/r"))

@@ -33,7 +33,7 @@ from phaseline.machines.language.table import (
     Timeout,
     View,
 )
-from phaseline.schemas.records import SECOND, Cause, State, Transition
+from phaseline.schemas.records import SECOND, Cause, State, Transition, own_facets
 from tests.support.own_product import OWN
 from tests.support.sample_kinds import label
 from tests.support.strategies import History, event, moves_of
@@ -212,7 +212,7 @@ def store(*events: tuple[str, str, str]) -> History:
 
 
 def phases(history: History, kind: str, entity_id: str) -> list[str]:
-    return [facet.state.phase for facet in history.tree.entities[kind][entity_id].facets]
+    return [facet.state.phase for facet in own_facets(history.tree.entities[kind][entity_id])]
 
 
 def box(history: History, entity_id: str) -> tuple[list[str], Mapping[str, Any]]:

@@ -17,6 +17,7 @@ from phaseline.engine.testing.scenario import given
 from phaseline.machines.compiler.fingerprint import version_of
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.compiler.retiring.state_map import facet_states
+from phaseline.machines.language.contact import with_contact
 from phaseline.machines.language.scripts import NoScripts
 from phaseline.schemas import wire_codec
 from phaseline.schemas.errors import SetupError
@@ -243,11 +244,11 @@ def test_a_map_belongs_to_the_version() -> None:
     versions = [kinds["job"].version for kinds in (FIRST, SECOND, UNMAPPED)]
     assert len(set(versions)) == 3
     table = SECOND["job"].written
-    assert version_of(_without_map(table)) not in versions
+    assert version_of(with_contact(_without_map(table))) not in versions
 
 
 def test_which_states_a_facet_has() -> None:
-    (job,), (policy,) = facet_states(SECOND["job"]), facet_states(SECOND["policy"])
+    job, policy = (facet_states(SECOND[kind])[0] for kind in ("job", "policy"))
     assert [job.has(State(*one)) for one in (("Pending", ("Ok",)), ("Pending", ()), ("Retrying", ()), ("Deleted", ()))] == [
         True, False, False, True,
     ]  # fmt: skip

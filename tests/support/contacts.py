@@ -12,7 +12,7 @@ from phaseline.engine.testing import timers
 from phaseline.engine.testing.histories import SUBJECTS
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.language.scripts import NoScripts
-from phaseline.schemas import wire_codec
+from phaseline.schemas import codec, wire_codec
 from phaseline.schemas.records import SECOND, Entity, Record, Rejection
 from tests.support.built_in_kinds import BUILT_IN_KINDS
 from tests.support.strategies import event
@@ -26,6 +26,8 @@ class Contacts:
         self.tree, self.now, self.position = Tree(kinds, NoScripts()), start, 0
         self.tree.silence_after = default
         self.records: list[Record] = []
+        self.stored_events: list[tuple[str, bytes, int, int]] = []
+        self.made: list[list[Record]] = []
         self.spent: frozenset[timers.ArmedTimer] = frozenset()
 
     def later(self, seconds: float) -> Self:
@@ -56,12 +58,59 @@ class Contacts:
         """Decide an event. `at`: the time that its publisher gives."""
         more = {"sequence": sequence, "time": at}
         sent = event(kind, trigger, entity_id, data, **{name: each for name, each in more.items() if each is not None})
+        return self.store(sent.subject, sent.body, int(self.now * SECOND))
+
+    def store(self, subject: str, body: bytes, time: int) -> Self:
+        """Decide an event that the server stores at this time, ns."""
         self.position += 1
-        read = intake.read(self.tree.kinds, SUBJECTS, sent.subject, sent.body, self.position, int(self.now * SECOND))
+        self.stored_events.append((subject, body, self.position, time))
+        read = intake.read(self.tree.kinds, SUBJECTS, subject, body, self.position, time)
         self.records = [read] if isinstance(read, Rejection) else decide(self.tree, read).records
         for record in self.records:
             evolve(self.tree, record)
+        self.made.append(self.records)
+        self.decided(self.records)
         return self
+
+    def decided(self, records: list[Record]) -> None:
+        """See the records of an event."""
+
+    def fire(self, kind: str, entity_id: str, *, late: float = 0) -> Self:
+        """Store the event of the timer of `contact`, so many seconds after it was due."""
+        due = self.entity(kind, entity_id).timers_ns["contact"]
+        body = {
+            "specversion": "1.0", "id": f"timer-contact-{due}", "source": "phaseline/pl",
+            "type": f"{kind}.falls_silent", "subject": f"{kind}/{entity_id}", "data": {"facet": "contact", "due": due},
+        }  # fmt: skip
+        self.now = due / SECOND + late
+        subject = timers.stored_timer(SUBJECTS.fired(kind, "falls_silent", entity_id))
+        return self.store(subject, codec.encode(body), due + int(late * SECOND))
+
+    def pass_time(self, seconds: float) -> Self:
+        """As `wait` for the timers of `contact`, whose events are kept."""
+        end = self.now + seconds
+        while (first := self._first()) and first[0] <= end * SECOND:
+            self.fire(*first[1:])
+        self.now = end
+        return self
+
+    def outage(self, seconds: float) -> Self:
+        """Let the server be away: it stores at the end what was due meanwhile."""
+        end = self.now + seconds
+        while (first := self._first()) and first[0] <= end * SECOND:
+            self.fire(*first[1:], late=end - first[0] / SECOND)
+        self.now = end
+        return self
+
+    def _first(self) -> tuple[int, str, str] | None:
+        """The timer of `contact` that is due next: when, and whose."""
+        found = (
+            (due, kind, entity.id)
+            for kind, entities in self.tree.entities.items()
+            for entity in entities.values()
+            if (due := entity.timers_ns.get("contact")) is not None
+        )
+        return min(found, default=None)
 
     def entity(self, kind: str, entity_id: str) -> Entity:
         return self.tree.entities[kind][entity_id]

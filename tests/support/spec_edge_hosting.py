@@ -44,18 +44,21 @@ POOL = ("default", "autoscaling_mode", "desired", "version")
 ASSIGNS: dict[str, dict[str, tuple[str, ...]]] = {
     "cluster": {
         "create": ("deadline",), "update": ("deadline",), "delete": ("deadline",),
-        "configure": ("silence_after", "brake", "deadline"),
+        "configure": ("silence_after", "silence_below", "brake", "deadline"),
     },
     "node_pool": {
         "create": (*POOL, "deadline"), "adopt": POOL, "update": ("version", "deadline"),
-        "scale": ("desired", "deadline"), "delete": ("deadline",), "configure": (*POOL, "deadline"),
+        "scale": ("desired", "deadline"), "delete": ("deadline",),
+        "configure": (*POOL, "silence_after", "silence_below", "deadline"),
     },
     "node": {
         "create": ("version", "deadline"), "adopt": ("version",), "updated": ("version",), "update": ("deadline",),
-        "stop": ("deadline",), "start": ("deadline",), "delete": ("deadline",), "configure": ("deadline",),
+        "stop": ("deadline",), "start": ("deadline",), "delete": ("deadline",),
+        "configure": ("silence_after", "deadline"),
     },
     "component": {
-        "create": ("deadline",), "update": ("deadline",), "delete": ("deadline",), "configure": ("deadline",),
+        "create": ("deadline",), "update": ("deadline",), "delete": ("deadline",),
+        "configure": ("silence_after", "deadline"),
     },
 }  # fmt: skip
 # The field of data that chooses the row of a trigger.
@@ -85,7 +88,7 @@ LIMITS = ("Unschedulable",)
 
 CLUSTER_LIVE = ("Creating", "Running", "Updating", "Deleting", "Starting", "Stopped", "Failed")
 # The facet `contact` is not modelled here (test_contact): its derived triggers, and the attribute that it keeps.
-CONTACT = ("heard", "falls_silent", "unwatched", "heard_at")
+CONTACT = ("heard", "falls_silent", "unwatched", "waited_anew", "heard_at")
 PASSING = "CrashLoopBackOff, ImagePullBackOff, SchedulingFailed, Degraded, Unknown"
 
 # trigger, from, becomes, and the values of data.condition it is for where data says which
@@ -126,6 +129,8 @@ ROWS: Table = {
         ("scale",          ("Running", "Scaling over Running", "Scaling over Scaling", "Failed with AllFailed",
                             "Updating with Stalled"),                                     "Scaling"),
         ("scaled",         ("Scaling",),                                                  "Running"),
+        ("heartbeat",      ("Absent",),                                                  "Running"),
+        ("heartbeat",      ("Creating", "Running", "Updating", "Scaling", "Deleting", "Failed"), "same"),
         ("configure",      ("Creating", "Running", "Updating", "Scaling", "Deleting", "Failed"), "same"),
         ("delete",         ("Creating", "Running", "Updating", "Scaling", "Failed", "Deleting with Stalled"),
                                                                                           "Deleting", (None, False)),
@@ -170,6 +175,8 @@ ROWS: Table = {
         ("error",          ("Creating", "Running", "Updating", "Starting", "Stopping", "Stopped", "Failed"), "Failed +Unknown"),
         ("recovered",      ("Failed with Unknown",),                                      "clear Unknown"),
         ("owner_gone",     ("Creating", "Running", "Updating", "Deleting", "Starting", "Stopping", "Stopped", "Failed"), "Deleted"),
+        ("heartbeat",      ("Absent",),                                                  "Running"),
+        ("heartbeat",      ("Creating", "Running", "Updating", "Deleting", "Starting", "Stopping", "Stopped", "Failed"), "same"),
         ("configure",      ("Creating", "Running", "Updating", "Deleting", "Starting", "Stopping", "Stopped", "Failed"), "same"),
         ("stalled",        ("Creating", "Updating", "Deleting", "Starting", "Stopping"),  "set Stalled"),
     ),
@@ -198,6 +205,8 @@ ROWS: Table = {
         ("cleanup_failed", ("Deleting",),                                                 "Failed +ResourceCleanupFailed"),
         ("error",          ("Creating", "Running", "Updating", "Failed"),                 "Failed +Unknown"),
         ("owner_gone",     ("Creating", "Running", "Updating", "Deleting", "Failed"),     "Deleted"),
+        ("heartbeat",      ("Absent",),                                                  "Running"),
+        ("heartbeat",      ("Creating", "Running", "Updating", "Deleting", "Failed"),     "same"),
         ("configure",      ("Creating", "Running", "Updating", "Deleting", "Failed"),     "same"),
         ("stalled",        ("Creating", "Updating", "Deleting"),                          "set Stalled"),
     ),

@@ -27,7 +27,7 @@ def moves(kind: Kind) -> Iterator[Move]:
     for trigger, by_phase in machine.steps.items():
         for phase, steps in by_phase.items() if trigger not in EVERYWHERE else ():
             for step in steps:
-                if step.row.given != RECENT and not _of_deadlines(kind, trigger, step):
+                if step.row.given != RECENT and not _of_all_kinds(kind, trigger, step):
                     yield Move(
                         _called_there(trigger, step),
                         _at(phase, step),
@@ -37,10 +37,10 @@ def moves(kind: Kind) -> Iterator[Move]:
                     )
 
 
-def _of_deadlines(kind: Kind, trigger: str, step: Step) -> bool:
+def _of_all_kinds(kind: Kind, trigger: str, step: Step) -> bool:
     """What the head of the page says once for all kinds; the row for `abandon: false` is that without the field."""
-    added = trigger not in kind.written.triggers and not (kind.written.place and trigger in ("configure", "heartbeat"))
-    return trigger == "stalled" or (added and trigger == "configure") or step.row.given.get("abandon") is False
+    added = trigger in ("configure", "heartbeat") and trigger not in kind.written.triggers and not kind.written.place
+    return trigger == "stalled" or added or step.row.given.get("abandon") is False
 
 
 def _called_there(trigger: str, step: Step) -> str:
@@ -91,8 +91,8 @@ def _becomes(facet: Facet, step: Step) -> str:
     cleared = [condition for condition in row.clears if condition != STALLED]
     clears = f"clears {', '.join(cleared)}" if cleared else ""
     named = [name for name in row.assigns or () if name != DEADLINE] if row.assigns is not True else []
-    assigns = "may set attributes" if len(named) > MOST_NAMED else ", ".join(f"sets `{name}`" for name in named)
-    return "; ".join(filter(None, (result, sets, clears, assigns)))
+    assigns = "may set attributes" if len(named) > MOST_NAMED else f"sets {', '.join(f'`{name}`' for name in named)}"
+    return "; ".join(filter(None, (result, sets, clears, assigns if named else "")))
 
 
 def own_conditions(facet: Facet, phase: str) -> list[str | None]:

@@ -125,7 +125,7 @@ def _results(section: str, trigger: str, at: str, cell: str) -> Iterator[tuple[s
     elif found := re.fullmatch(r"(\w+) \[\+?(\w+)\]", cell):
         yield at, f"{found[1]} [{found[2]}]", ""
     elif re.fullmatch(
-        r"\w+|as the data names|(same|\w+|as the data names); (sets|clears|may set) [\w`]+(, sets [\w`]+)?", cell
+        r"\w+|as the data names|(same|\w+|as the data names); (sets|clears|may set) [\w`]+(, [\w`]+)*", cell
     ):
         yield at, cell, ""
     else:

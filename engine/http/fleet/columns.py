@@ -8,13 +8,12 @@ Columns of 100,000 entities take an eighth of the bytes of their records, and a 
 
 from array import array
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import chain
 from typing import Any, NamedTuple
 
 import msgspec
 
-from phaseline.engine import staleness
 from phaseline.engine.http.fleet.fleet import GONE, LEFT, NONE, STALE, LiveFleet
 from phaseline.engine.http.fleet.state_index import IndexedState
 from phaseline.schemas import codec
@@ -93,10 +92,37 @@ def _flags(fleet: LiveFleet, numbers: Sequence[int]) -> list[int]:
     """The flags of each entity, with `STALE`."""
     flags = [fleet.flags[number] for number in numbers]
     if fleet.silent:
+        is_stale = _staleness(fleet)
         for at, number in enumerate(numbers):
-            if staleness.stale_since(fleet.kinds, fleet.last[number].entity, fleet.silent) is not None:
+            if is_stale(number):
                 flags[at] |= STALE
     return flags
+
+
+def _staleness(fleet: LiveFleet) -> Callable[[int], bool]:
+    """Says of the number of an entity whether it is stale, as `staleness` does, out of the columns alone."""
+    contact = {
+        number: known.is_silent for number, known in enumerate(fleet.index.known) if known.is_silent or known.is_fresh
+    }
+    known: dict[int, bool] = {}
+
+    def is_stale(number: int) -> bool:
+        passed = []
+        while number != NONE and number not in known:
+            own = (
+                contact[column[number]] for column in fleet.states if number < len(column) and column[number] in contact
+            )
+            found = next(own, None)
+            if found is not None:
+                known[number] = found
+                break
+            passed.append(number)
+            number = fleet.above(number)
+        found = known.get(number, False)
+        known.update(dict.fromkeys(passed, found))
+        return found
+
+    return is_stale
 
 
 def tally(fleet: LiveFleet, numbers: Sequence[int] | None = None) -> dict[str, Any]:

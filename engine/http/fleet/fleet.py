@@ -20,7 +20,7 @@ from phaseline.machines.language.contact import silent_since
 from phaseline.machines.language.endings import is_left_behind, told
 from phaseline.machines.language.table import DELETED
 from phaseline.schemas.records import SECOND, Entity, FacetState, Transition, facets_of, own_facets
-from phaseline.schemas.subjects import natural
+from phaseline.schemas.subjects import ancestor_id, natural
 
 NONE = -1
 """In place of a number: no entity, no facet."""
@@ -44,7 +44,7 @@ class LiveFleet:
     facet is in its state, in seconds. flags: `VIEWED`, `GONE` and `LEFT`.
     in_state: how many entities whose life is not over have a facet in a state, by the number of the state.
     shape: a number that changes when an entity comes or goes.
-    silent: the places that are silent now, each with when it was heard last, ns.
+    silent: what is silent now, each with when it was heard last, ns.
     """
 
     def __init__(self, kinds: Kinds) -> None:
@@ -72,6 +72,16 @@ class LiveFleet:
     def number(self, kind: str, entity_id: str) -> int | None:
         """The number of an entity; None if it is unknown."""
         return self._numbers.get((kind, entity_id))
+
+    def above(self, number: int) -> int:
+        """The number of the nearest known entity above one; `NONE` if there is none."""
+        if self.parents[number] != NONE:
+            return self.parents[number]
+        entity = self.last[number].entity
+        kind = self.kinds.get(entity.kind)
+        places = () if kind is None else kind.places
+        known = (self._numbers.get((name, ancestor_id(entity.id, arity))) for name, arity in places)
+        return next((one for one in known if one is not None and one != number), NONE)
 
     def tell(self, witness: Witness) -> None:
         """Tell this witness of each change, for as long as somebody else keeps it."""

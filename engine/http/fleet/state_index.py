@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.compiler.labels import facet_named, label_of, languages
 from phaseline.machines.compiler.state_classes import class_in
-from phaseline.machines.language.contact import SILENT
+from phaseline.machines.language.contact import FRESH, SILENT
 from phaseline.machines.language.state_classes import StateClass
 from phaseline.schemas.records import CONTACT, State
 
@@ -26,6 +26,11 @@ class IndexedState(NamedTuple):
     def is_silent(self) -> bool:
         """Whether it says that nothing was heard of a place lately."""
         return self.facet == CONTACT and self.state.phase == SILENT
+
+    @property
+    def is_fresh(self) -> bool:
+        """Whether it says that something was heard lately."""
+        return self.facet == CONTACT and self.state.phase == FRESH
 
     def as_map(self) -> dict[str, Any]:
         """It, as answers show it."""

@@ -109,7 +109,7 @@ async def _maps(page: Sequence[Placed], language: Language) -> list[dict[str, An
     for part in {one.origin: one for one, _ in page}.values():
         shown = [record.entity for one, record in page if one is part]
         read = part.view.entities
-        told[part.origin] = await read.stale_since_ns(shown), await read.unknown_parts(shown)
+        told[part.origin] = await read.stale(shown), await read.unknown_parts(shown)
     found = []
     for part, record in page:
         stale, unknown = told[part.origin]
@@ -170,7 +170,7 @@ async def entity(call: Call) -> HttpAnswer:
     values = call.values
     view = await call.service.view(values["at"], values["min"])
     last = await view.entities.last(values["kind"], values["id"])
-    stale = (await view.entities.stale_since_ns([last.entity])).get((last.entity.kind, last.entity.id))
+    stale = (await view.entities.stale([last.entity])).get((last.entity.kind, last.entity.id))
     body = {
         "entity": maps.entity_map(
             call.service.kinds, last, values["lang"], stale, await view.entities.unknown_parts([last.entity])

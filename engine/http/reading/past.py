@@ -26,7 +26,7 @@ async def why(call: Call) -> HttpAnswer:
     values = call.values
     view = await call.service.view(values["at"], values["min"])
     explanation = await view.entities.why(values["kind"], values["id"])
-    stale = (await view.entities.stale_since_ns([explanation.entity])).get((values["kind"], values["id"]))
+    stale = (await view.entities.stale([explanation.entity])).get((values["kind"], values["id"]))
     body = {**as_map(explanation), **staleness.shown(stale)}
     del body["place"]
     return HttpAnswer(body, view.moment, is_past=view.is_past)
@@ -79,7 +79,7 @@ async def tree(call: Call) -> HttpAnswer:
     records = await view.entities.last_of_tree(values["id"], deleted=values["deleted"])
     entities = [record.entity for record in records]
     stale, unknown = (
-        await view.entities.stale_since_ns(entities),
+        await view.entities.stale(entities),
         unknown_parts.count(service.kinds, entities, entities),
     )
     nested = Nested(service.kinds, records, stale, unknown, values["lang"])

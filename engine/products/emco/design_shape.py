@@ -23,7 +23,7 @@ Objects = Mapping[tuple[str, str, str], Mapping[str, Any]]
 
 def answer(selection: StatusSelection, query: Query, objects: Objects) -> dict[str, Any]:
     """The body of an answer. `objects`: for the outputs `detail` and `rsync`, the known resources."""
-    stale = staleness.shown(selection.stale_since_ns)
+    stale = staleness.shown_since(selection.stale_since_ns)
     body = {**header(selection), "state": selection.resource.facets[0].state.phase, **stale}
     if selection.context is not None:
         body["status"] = selection.context.facets[0].state.phase
@@ -102,7 +102,11 @@ def _by_app(selection: StatusSelection, query: Query, objects: Objects) -> list[
     for on_cluster in selection.app_clusters:
         resources = [_resource(on_cluster, item, query, objects) for item in on_cluster.items if is_shown(item, query)]
         if resources:
-            found = {"name": on_cluster.cluster, **staleness.shown(on_cluster.stale_since_ns), "resources": resources}
+            found = {
+                "name": on_cluster.cluster,
+                **staleness.shown_since(on_cluster.stale_since_ns),
+                "resources": resources,
+            }
             apps.setdefault(on_cluster.app, []).append(found)
     return [{"app-name": app, "clusters": clusters} for app, clusters in apps.items()]
 

@@ -46,7 +46,7 @@ def answer(selection: StatusSelection, query: Query, objects: Objects, history: 
         body["cluster"] = {}
     if selection.context is None:
         return body
-    body |= staleness.shown(selection.stale_since_ns)
+    body |= staleness.shown_since(selection.stale_since_ns)
     form = query.status or (query.type[0] if query.type else _usual(selection))
     body["deployedStatus" if form in ("deployed", "ready") else "status"] = _context_word(selection)
     if form in ("ready", "cluster"):
@@ -172,7 +172,7 @@ def _is_shown(item: StatusItem, form: str) -> bool:
 
 def _cluster(on_cluster: AppCluster, form: str) -> dict[str, Any]:
     word = CONNECTIVITY.get(on_cluster.connectivity, on_cluster.connectivity)
-    stale = staleness.shown(on_cluster.stale_since_ns)
+    stale = staleness.shown_since(on_cluster.stale_since_ns)
     return {**_where(on_cluster), "readyStatus" if form in ("rsync", "cluster") else "connectivity": word, **stale}
 
 

@@ -13,8 +13,8 @@ import msgspec
 
 from phaseline.engine.core.tree import Tree
 from phaseline.engine.products.emco.query import BadQuery, Query
+from phaseline.engine.staleness import Nearest
 from phaseline.machines.emco.between_contexts import in_charge
-from phaseline.machines.language.contact import silent_since
 from phaseline.machines.language.endings import END, SHOWS
 from phaseline.machines.language.table import ABSENT, DELETED
 from phaseline.schemas.records import Entity, FacetState, utc
@@ -238,7 +238,8 @@ def _on_cluster(tree: Tree, cluster_id: str, query: Query, *, items: bool, whole
     entity = tree.entities["app_cluster"][cluster_id]
     _, _, app, cluster = cluster_id.split("/")
     on_cluster = AppCluster(app, cluster, entity.facets[0].state.phase, entity.attributes.get("report"), {}, {})
-    on_cluster.stale_since_ns = silent_since(entity)
+    stale = Nearest(tree.kinds, tree.get).stale(entity)
+    on_cluster.stale_since_ns = None if stale is None else stale.since_ns
     if items:
         wanted = query.resource
         found = (

@@ -213,7 +213,7 @@ def _both(entities: Sequence[Entity]) -> FleetPart:
         "deployments": of_deployments(_phases(deployments), waiting),
         "resources": of_resources(_phases(resources), _unnamed(entities)),
     }
-    silences = [since for since in map(silent_since, deployments) if since is not None]
+    silences = [since for since in map(silent_since, entities) if since is not None]
     return {**found, "stale_since": timestamp(min(silences))} if silences else found
 
 
