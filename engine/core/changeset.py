@@ -176,7 +176,7 @@ class Changeset:
         change, contact = self.change(kind, entity_id), self.kinds[kind].contact or 0
         is_gone = change.facets[0].base.phase == DELETED
         if change.facets[contact].base.phase != UNHEARD and (
-            is_gone or not silence_of(change.attributes, self.tree.silence_after) > 0
+            is_gone or not silence_of(self.kinds[kind], change.attributes, self.tree.silence_after) > 0
         ):
             self.cascades.append((kind, entity_id, Origin(UNWATCHED, "cascade", f"{kind}/{entity_id}")))
 

@@ -36,7 +36,7 @@ def decide(tree: Tree, arrival: Arrival) -> Decision:
     may_be_old = arrival.sequence is not None or arrival.timer is not None
     if may_be_old and (_is_repeat(entity, arrival) or _is_over(entity, arrival)):
         return REPEAT
-    is_heard = (tree.watched or tree.silence_after > 0) and hearing.is_heard(tree, kind, arrival)
+    is_heard = (tree.watched or tree.silence_after > 0 or kind.is_waited_for) and hearing.is_heard(tree, kind, arrival)
     facet = kind.unguarded.get(arrival.trigger)
     if facet is not None and entity is not None and not is_heard and arrival.timer is None:
         record = planned(tree, kind, entity, arrival, facet)

@@ -32,14 +32,14 @@ from phaseline.schemas.records import SECOND, Entity, Mark
 def is_heard(tree: Tree, kind: Kind, arrival: Arrival) -> bool:
     """Whether a place at or above an event's entity has to record that it was heard. Nearly always it has not.
 
-    It is asked only if a place has `silence_after`, or the installation does.
+    It is asked only if a place has `silence_after`, or the installation or a kind does.
     """
     if kind.roles[arrival.trigger] != "observation":
         return False
     for name, place_id in kind.places_above(arrival.id):
         place = tree.entities[name].get(place_id)
         if place is None:
-            if tree.silence_after:
+            if tree.silence_after or tree.kinds[name].table.silence_after:
                 return True
         elif _is_due(tree, tree.kinds[name], place, arrival.time):
             return True
@@ -53,7 +53,7 @@ def says_nothing(tree: Tree, kind: Kind, place: Entity | None, arrival: Arrival)
     if place.facets[0].base.phase in (ABSENT, DELETED):
         return False
     return (place.facets[kind.contact].base.phase == UNHEARD) == (
-        not silence_of(place.attributes, tree.silence_after) > 0
+        not silence_of(kind, place.attributes, tree.silence_after) > 0
     )
 
 
@@ -85,7 +85,9 @@ def heard_again(tree: Tree, kind: Kind, place: Entity, arrival: Arrival) -> Deci
 
 def timed_out(tree: Tree, place: Entity | None, arrival: Arrival) -> Arrival:
     """The event of a timer; `unwatched` in place of `falls_silent` if nobody waits for the place any more."""
-    if arrival.trigger != FALLS_SILENT or place is None or silence_of(place.attributes, tree.silence_after) > 0:
+    if arrival.trigger != FALLS_SILENT or place is None:
+        return arrival
+    if silence_of(tree.kinds[arrival.kind], place.attributes, tree.silence_after) > 0:
         return arrival
     return replace(arrival, trigger=UNWATCHED)
 
@@ -97,7 +99,7 @@ def hear(changeset: Changeset, kind: Kind, arrival: Arrival) -> None:
     too.
     """
     tree = changeset.tree
-    watched = tree.watched or tree.silence_after or SILENCE_AFTER in arrival.data
+    watched = tree.watched or tree.silence_after or kind.is_waited_for or SILENCE_AFTER in arrival.data
     if not watched or kind.roles[arrival.trigger] != "observation":
         return
     origin = Origin(HEARD, "cascade", f"{arrival.kind}/{arrival.id}")
@@ -121,7 +123,7 @@ def _hears(changeset: Changeset, name: str, place_id: str, time: int) -> bool:
 
 def _is_due(tree: Tree, kind: Kind, place: SceneEntity, time: int) -> bool:
     """Whether a hearing at `time` (ns) has to be recorded: the place is not Fresh, or the last record is old enough."""
-    after = silence_of(place.attributes, tree.silence_after)
+    after = silence_of(kind, place.attributes, tree.silence_after)
     if not after > 0 or kind.contact is None:
         return False
     if place.facets[kind.contact].base.phase != FRESH:

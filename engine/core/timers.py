@@ -75,7 +75,7 @@ def restart(
     attribute = timeout.repeat_after if fired else timeout.seconds_from
     fixed = 0 if fired else timeout.seconds
     if index == kind.contact:
-        seconds = silence_of(attributes, silence_after)
+        seconds = silence_of(kind, attributes, silence_after)
     else:
         seconds = fixed if attribute is None else attributes.get(attribute) or 0
     if not seconds > 0:
@@ -83,10 +83,13 @@ def restart(
     return TimerChange(record, name, timeout.trigger, time + int(min(seconds * timeout.times, LONGEST) * SECOND))
 
 
-def silence_of(attributes: Mapping[str, Any], otherwise: float) -> float:
-    """After how many seconds without an observation a place falls silent; 0 for never. otherwise: if it has no own."""
+def silence_of(kind: Kind, attributes: Mapping[str, Any], otherwise: float) -> float:
+    """After how many seconds without an observation a place falls silent; 0 for never.
+
+    otherwise: the time of the installation, which counts if the place has no own; if it is 0, that of the kind counts.
+    """
     own: float | None = attributes.get(SILENCE_AFTER)
-    return otherwise if own is None else own
+    return otherwise or kind.table.silence_after if own is None else own
 
 
 def timers_after(timers: Mapping[str, int], change: TimerChange) -> Mapping[str, int]:

@@ -187,7 +187,7 @@ def _facets_after(
         if not (may_assign and _is_assigned(kind, entity, change.attributes)):
             return None
     facet = FacetState(new.base, new.state, old.since_ns if new.state == old.state else time, new.interrupted)
-    if kind.contact is not None and silence_of(change.attributes, changeset.tree.silence_after) > 0:
+    if kind.contact is not None and silence_of(kind, change.attributes, changeset.tree.silence_after) > 0:
         before = (*before[:-1], _begun(before[-1], time))
     return (*before[:index], facet, *before[index + 1 :])
 

@@ -38,7 +38,7 @@ from phaseline.machines.language.table import ABSENT, FROM_DATA, REPORTED, Field
 from phaseline.schemas.records import CONTACT, Entity, FacetState, State, state
 from phaseline.schemas.subjects import ancestor_id
 
-FOR_READING = frozenset(("contact", "counted", "names", "places", "reported_below", "table"))
+FOR_READING = frozenset(("contact", "counted", "is_waited_for", "names", "places", "reported_below", "table"))
 """The attributes by which states are read, and trees of them kept. They need no machines, and are set before others."""
 
 
@@ -68,7 +68,7 @@ class Kind:
     base_from_data: the triggers whose data names the base.
     unborn: the facets of an unknown entity. adopted: the bases of an adopted one.
     contact: the index of the facet `contact`; None if the kind is no place. places: the kinds of the places at or above
-    an entity, each with the number of parts of its ids.
+    an entity, each with the number of parts of its ids. is_waited_for: whether one of them falls silent by itself.
     may_stay_unknown: whether entities may live below an unknown one, because adopting it leaves it Absent.
     starts: from where each trigger has rows, as a clause. births: the triggers that begin a life from outside.
     fired_by: what fires each derived trigger, as a clause.
@@ -90,7 +90,8 @@ class Kind:
     __slots__ = (
         "_bases", "_judged_by_state", "_steps", "_tables", "_version", "adopted", "arity", "attributes", "base_from_data", "below",
         "births", "contact", "counted", "event_types", "expiring", "fan_out_triggers", "fast_path_ok", "fields",
-        "fired_by", "hears_alone", "implied", "inherited", "interprets", "judge", "levels", "machines", "may_grow", "may_stay_unknown",
+        "fired_by", "hears_alone", "implied", "inherited", "interprets", "is_waited_for", "judge", "levels", "machines", "may_grow",
+        "may_stay_unknown",
         "name", "names", "parent", "parent_arity", "places", "plans", "reported_below", "reports", "roles", "starts",
         "table", "timed", "timeouts", "unborn", "unguarded", "viewers", "written",
     )  # fmt: skip
@@ -129,6 +130,7 @@ class Kind:
         self.names = tuple(facet.name for facet in table.facets)
         self.contact = self.names.index(CONTACT) if table.place else None
         self.places = tuple(relations.places_of(table, tables))
+        self.is_waited_for = any(tables[name].silence_after > 0 for name, _ in self.places)
         self.counted = tuple(relations.counted_by(table, tables))
 
     def compile(self) -> None:

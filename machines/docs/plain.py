@@ -45,6 +45,7 @@ def kind(found: Kind) -> dict[str, Any]:
         "doc": table.doc,
         "known_by": table.known_by,
         "place": table.place,
+        "silence_after": table.silence_after,
         "attributes": [_field(attribute) for attribute in table.attributes],
         "triggers": [_trigger(found, trigger) for trigger in table.triggers],
         "reports": [] if found.judge is None else [_pending(one) for one in found.judge.pending_phases()],

@@ -353,6 +353,8 @@ class Table:
         below it, or none (`itself`).
     place: whether it has a reporter that may fall silent. It gets the facet `contact`, the attribute `silence_after`
         and the observation `heartbeat` (`language.contact`).
+    silence_after: the seconds without an observation after which a place of this kind is Silent where neither its own
+        attribute nor the installation says another time; 0 for never.
     doc: what the kind is, in a sentence for people.
     """
 
@@ -371,6 +373,7 @@ class Table:
     tallies: tuple[tuple[str, int], ...] = ()
     known_by: KnownBy = "observations"
     place: bool = False
+    silence_after: float = 0
     doc: str = ""
 
     @property
