@@ -42,7 +42,8 @@ def decide(tree: Tree, arrival: Arrival) -> Decision:
         arrival = due
     if ANSWERS in arrival.data and entity is not None and (answer := outdated(tree, kind, entity, arrival)) is not None:
         return answer
-    is_heard = bool(tree.watched or tree.silence_after > 0) and hearing.is_heard(tree, kind, arrival)
+    is_waited_for = tree.watched or tree.silence_after > 0 or kind.is_waited_for
+    is_heard = bool(is_waited_for) and hearing.is_heard(tree, kind, arrival)
     facet = kind.unguarded.get(arrival.trigger)
     if facet is not None and entity is not None and not is_heard and arrival.timer is None:
         decision = planned(tree, kind, entity, arrival, facet)

@@ -42,7 +42,7 @@ BUSY = SECOND
 def is_heard(tree: Tree, kind: Kind, arrival: Arrival) -> bool:
     """Whether a place at or above an event's entity has to record that it was heard. Nearly always it has not.
 
-    It is asked only if a place has `silence_after`, or the installation does.
+    It is asked only if a place has `silence_after`, or the installation or a kind does.
     """
     if kind.roles[arrival.trigger] != "observation":
         return False
@@ -50,7 +50,7 @@ def is_heard(tree: Tree, kind: Kind, arrival: Arrival) -> bool:
         place_id = ancestor_id(arrival.id, arity)
         place = tree.entities[name].get(place_id)
         if place is None:
-            if name in tree.watched or tree.silence_after:
+            if name in tree.watched or tree.silence_after or tree.kinds[name].table.silence_after:
                 return True
         elif _is_due(tree, tree.kinds[name], place, arrival.time):
             return True
@@ -134,7 +134,7 @@ def hear(changeset: Changeset, kind: Kind, arrival: Arrival) -> None:
     too.
     """
     tree = changeset.tree
-    watched = tree.watched or tree.silence_after or SILENCE_AFTER in arrival.data
+    watched = tree.watched or tree.silence_after or kind.is_waited_for or SILENCE_AFTER in arrival.data
     if not watched or kind.roles[arrival.trigger] != "observation":
         return
     origin = Origin(HEARD, "cascade", f"{arrival.kind}/{arrival.id}")

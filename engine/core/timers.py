@@ -106,8 +106,8 @@ def _deadline(scene: Scene, kind: Kind, entity_id: str, attributes: Mapping[str,
 def silence_of(scene: Scene, kind: Kind, entity_id: str, attributes: Mapping[str, Any], otherwise: float) -> float:
     """After how many seconds without an observation an entity falls silent; 0 for never.
 
-    Its own count first, then those that the nearest entity above has for its kind. otherwise: those of a place that has
-    neither.
+    Its own count first, then those that the nearest entity above has for its kind. otherwise: the installation's, for a
+    place that has neither; if they are 0, those of its kind count.
     """
     own: float | None = attributes.get(SILENCE_AFTER)
     if own is not None:
@@ -117,7 +117,7 @@ def silence_of(scene: Scene, kind: Kind, entity_id: str, attributes: Mapping[str
             found: float | None = above.attributes.get(SILENCE_BELOW, NONE).get(kind.name)
             if found is not None:
                 return found
-    return otherwise if kind.is_place else 0.0
+    return (otherwise or kind.table.silence_after) if kind.is_place else 0.0
 
 
 def timers_after(timers: Mapping[str, int], change: TimerChange) -> Mapping[str, int]:

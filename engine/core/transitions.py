@@ -244,7 +244,9 @@ def _facets_after(
         if not (may_assign and _is_assigned(kind, entity, change.attributes)):
             return None
     facet = FacetState(new.base, new.state, old.since_ns if new.state == old.state else time, new.interrupted)
-    awaits = kind.contact is not None and (changeset.tree.watched or changeset.tree.silence_after or change.attributes)
+    awaits = kind.contact is not None and (
+        changeset.tree.watched or changeset.tree.silence_after or change.attributes or kind.is_waited_for
+    )
     if awaits and not before[-1].since_ns and _is_awaited(changeset, kind, entity_id, change):
         before = (*before[:-1], FacetState(before[-1].base, before[-1].state, time))
     return (*before[:index], facet, *before[index + 1 :])

@@ -122,8 +122,11 @@ class Tree:
         key = (kind.name, self.silence_after > 0)
         found = self._listening.get(key)
         if found is None:
+            places = [(one, self.kinds[one[0]].table) for one in kind.places]
             found = tuple(
-                one for one in kind.places if one[0] in self.watched or (key[1] and self.kinds[one[0]].is_place)
+                one
+                for one, table in places
+                if one[0] in self.watched or (key[1] and table.place) or table.silence_after > 0
             )
             self._listening[key] = found
         return found

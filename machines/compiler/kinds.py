@@ -38,7 +38,9 @@ from phaseline.machines.language.table import ABSENT, FROM_DATA, REPORTED, Field
 from phaseline.schemas.records import CONTACT, Entity, FacetState, State, state
 from phaseline.schemas.subjects import ancestor_id
 
-FOR_READING = frozenset(("contact", "counted", "is_place", "names", "places", "reported_below", "table"))
+FOR_READING = frozenset(
+    ("contact", "counted", "is_place", "is_waited_for", "names", "places", "reported_below", "table")
+)
 """The attributes by which states are read, and trees of them kept. They need no machines, and are set before others."""
 
 
@@ -69,7 +71,8 @@ class Kind:
     unborn: the facets of an unknown entity. adopted: the bases of an adopted one.
     contact: the index of the facet `contact`; None if the kind has no observation. is_place: whether the installation's
     time counts for it. places: the kinds with contact at or above an entity, each with the number of parts of its ids.
-    times_out: whether the kind has timers beside that of `contact`.
+    is_waited_for: whether one of these falls silent by itself. times_out: whether the kind has timers beside that of
+    `contact`.
     may_stay_unknown: whether entities may live below an unknown one, because adopting it leaves it Absent.
     starts: from where each trigger has rows, as a clause. births: the triggers that begin a life from outside.
     fired_by: what fires each derived trigger, as a clause.
@@ -95,7 +98,7 @@ class Kind:
     __slots__ = (
         "_bases", "_judged_by_state", "_steps", "_tables", "_version", "adopted", "arity", "asking", "attributes",
         "base_from_data", "below", "births", "contact", "counted", "deadlines", "deadlines_above", "demanding", "ending", "event_types", "expiring", "fan_out_triggers", "fast_path_ok", "fields",
-        "fired_by", "hears_alone", "implied", "inherited", "interprets", "is_place", "judge", "levels", "machines", "may_grow", "may_stay_unknown",
+        "fired_by", "hears_alone", "implied", "inherited", "interprets", "is_place", "is_waited_for", "judge", "levels", "machines", "may_grow", "may_stay_unknown",
         "name", "names", "naming", "parent", "parent_arity", "places", "plans", "reported_below", "reports", "roles", "starts",
         "table", "timed", "timeouts", "times_out", "unborn", "unguarded", "viewers", "waiting", "written",
     )  # fmt: skip
@@ -135,6 +138,7 @@ class Kind:
         self.contact = len(self.names) - 1 if self.names[-1] == CONTACT else None
         self.is_place = table.place
         self.places = tuple(relations.places_of(table, tables))
+        self.is_waited_for = any(tables[name].silence_after > 0 for name, _ in self.places)
         self.counted = tuple(relations.counted_by(table, tables))
 
     def compile(self) -> None:

@@ -23,6 +23,7 @@ from phaseline.machines.fleet.commits import BEHIND, BEHIND_FIELDS, CARRIED, LEV
 from phaseline.machines.fleet.deployment_rules import (
     FREE,
     HELD,
+    LATEST_CHECK_IN,
     OFF_SCHEDULE,
     OUT_OF_SYNC,
     PAUSED,
@@ -41,7 +42,7 @@ from phaseline.machines.fleet.deployment_rules import (
 from phaseline.machines.kubernetes.observation import OBSERVER, SEEN_BY
 from phaseline.machines.kubernetes.profiles import NOT_ASSESSED
 from phaseline.machines.language.advice import advised
-from phaseline.machines.language.contact import SILENT
+from phaseline.machines.language.contact import RECORDED, SILENT
 from phaseline.machines.language.predicates import Above, AllBelow, AnyBelow, AttributeIs
 from phaseline.machines.language.table import (
     ABSENT,
@@ -117,6 +118,7 @@ BUNDLE_DEPLOYMENT = Table(
     id=("repo", "bundle", "cluster"),
     parent="bundle",
     place=True,
+    silence_after=LATEST_CHECK_IN / (1 + 1 / RECORDED),
     doc="One bundle on one cluster: the wanted deployment, the applied one, and the state of its resources.",
     intents=(),
     derived=("owner_gone", BEHIND, LEVEL),
@@ -134,7 +136,8 @@ BUNDLE_DEPLOYMENT = Table(
         Field("counted",    dict, "resources that its agent counts without naming their states: numbers by word"),
         Field("counted_names", int, "how many of them are known by name, and in the state Counted"),
         Field("agent_seen",     bool, "whether the agent of the cluster was seen lately, as far as that was reported"),
-        Field("check_in",   str, "when the agent was seen"),
+        Field("check_in",   str, "when the agent was seen, in words"),
+        Field("last_seen",  str, "when the agent was seen"),
         Field("missing_is", str, "its state if a resource is missing", ("modified", "not_ready")),
         *OBSERVER,
     ),
@@ -144,7 +147,7 @@ BUNDLE_DEPLOYMENT = Table(
         "checked_in": (Field("last_seen", str, "when the agent was seen last; null if never", required=True, null=True),),
     },
     interprets=(
-        Interpret(("observed",),     (*FIELDS, LISTED, HELD_BY, *BEHIND_FIELDS), read_observed),
+        Interpret(("observed",),     (*FIELDS, LISTED, HELD_BY, *BEHIND_FIELDS, *CHECKED[:1]), read_observed),
         Interpret(("checked_in",),   CHECKED, read_check_in),
         Interpret(("target",),       FIELDS, read_target),
         Interpret(("staged",),       FIELDS, read_staged),

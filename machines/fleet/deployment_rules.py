@@ -89,6 +89,8 @@ def read_observed(
         "stage": stage_of({**attributes, **ids, **failed}), **ids, **failed, "why": why, "held": held,
         **compared(scene, entity_id, event.data.get("commit")),
     }  # fmt: skip
+    if (seen := _time(attributes.get("last_seen"))) is not None and not _is_lately(seen, event.time):
+        read["agent_seen"] = False  # what is observed may be the word of Fleet's controller
     if "listed" in event.data:
         read["listed"] = sorted(event.data["listed"] or ())
     counted = event.data.get("counted") or {}
@@ -142,6 +144,7 @@ def note_observed(attributes: Attributes, event: RuleEvent) -> Attributes:
     flags = {
         "ready": data.get("ready") if not any(map(counted.get, UNREADY_WORDS)) else False,
         "unmodified": data.get("unmodified") if not any(map(counted.get, CHANGED_WORDS)) else False,
+        "agent_seen": data.get("agent_seen"),
     }
     after = {**note_ids(attributes, event), **{name: flag for name, flag in flags.items() if flag is not None}}
     for name in ("counted", "counted_names", "commit"):
@@ -170,16 +173,27 @@ def read_check_in(_: Scene, __: str, ___: Attributes, event: RuleEvent) -> Mappi
     last_seen = event.data.get("last_seen")
     if last_seen is None:
         return {"agent_seen": False, "check_in": "its agent was never seen"}
-    try:
-        seen = datetime.fromisoformat(last_seen)
-    except ValueError:
+    seen = _time(last_seen)
+    if seen is None:
         return Refusal(f"data.last_seen is {last_seen!r}: write a time such as 2026-03-02T08:00:00Z", invalid=True)
-    seen = seen if seen.tzinfo is not None else seen.replace(tzinfo=UTC)
-    lately = event.time / 1e9 - seen.timestamp() <= LATEST_CHECK_IN
-    return {"agent_seen": lately, "check_in": f"its agent was last seen {last_seen}"}
+    return {"agent_seen": _is_lately(seen, event.time), "check_in": f"its agent was last seen {last_seen}"}
 
 
-@rule("fleet.note_check_in", revision=1)
+def _time(written: str | None) -> datetime | None:
+    try:
+        seen = datetime.fromisoformat(written or "")
+    except ValueError:
+        return None
+    return seen if seen.tzinfo is not None else seen.replace(tzinfo=UTC)
+
+
+def _is_lately(seen: datetime, time: int) -> bool:
+    return time / 1e9 - seen.timestamp() <= LATEST_CHECK_IN
+
+
+@rule("fleet.note_check_in", revision=2)
 def note_check_in(attributes: Attributes, event: RuleEvent) -> Attributes:
     """Notes when the agent was seen, and whether that is lately."""
-    return {**attributes, "agent_seen": event.data.get("agent_seen"), "check_in": event.data.get("check_in")}
+    names = ("agent_seen", "check_in", "last_seen")
+    after = {**attributes, **{name: event.data.get(name) for name in names}}
+    return {name: value for name, value in after.items() if name != "last_seen" or value is not None}

@@ -116,8 +116,15 @@ def with_contact(table: Table) -> Table:
         facets=(replace(first, rows=(*first.rows, *beats)), *others, FACET),
         intents=table.intents if configured else (*table.intents, CONFIGURE),
         derived=(*table.derived, *DERIVED),
-        attributes=(*table.attributes, *ATTRIBUTES),
+        attributes=(*table.attributes, *(_of_kind(table, field) for field in ATTRIBUTES)),
     )
+
+
+def _of_kind(table: Table, field: Field) -> Field:
+    """The attribute, which says after which time a place of this kind falls silent by itself."""
+    if field.name != SILENCE_AFTER or not table.silence_after:
+        return field
+    return replace(field, doc=f"{field.doc}; without it and a time of the installation {table.silence_after:g}")
 
 
 def with_kinds_below(table: Table, below: tuple[str, ...]) -> Table:

@@ -409,6 +409,8 @@ class Table:
         and the observation `heartbeat` (`language.contact`).
     current: an attribute that holds the last part of the id of the child which is current, and that child's kind.
         Consoles can leave the others out.
+    silence_after: the seconds without an observation after which a place of this kind is Silent where neither its own
+        attribute nor the installation says another time; 0 for never.
     doc: what the kind is, in a sentence for people.
     nested_by: what separates names in the last part of an id, if its entities stand below each other: `a~b` is shown
         below `a`, both are children of the same parent.
@@ -430,6 +432,7 @@ class Table:
     known_by: KnownBy = "observations"
     place: bool = False
     current: tuple[str, str] | None = None
+    silence_after: float = 0
     doc: str = ""
     nested_by: str | None = None
 

@@ -3,6 +3,7 @@
 Each object is as Fleet prints it; the stories are those of Fleet's public bug reports. See docs/spec/fleet.md.
 """
 
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -11,6 +12,7 @@ from phaseline.engine.observe.observer import Observer
 from phaseline.engine.observe.stream import ObjectChange
 from phaseline.schemas.records import Transition
 from tests.support import fleet_objects as fleet
+from tests.support.contacts import Contacts
 from tests.support.fleet_history import FleetHistory
 from tests.support.fleet_objects import Resource, bundle_deployment, condition, status_of
 
@@ -375,3 +377,54 @@ def test_what_is_left_out_is_named_truly(kind: str) -> None:
         "of Fleet's objects only GitRepo, HelmOp, HelmApp, Bundle, BundleDeployment, Cluster say what is deployed, and "
         "how it is"
     )
+
+
+# ---- agents that die
+
+
+MINUTE = 60.0
+
+
+def applied(life: Contacts) -> Contacts:
+    for trigger in ("target", "applied"):
+        life.say("bundle_deployment", trigger, ON, deployment_id="v1")
+    return life.say("bundle_resource", "ready", f"{ON}/core:ConfigMap/shop/a")
+
+
+def test_an_agent_that_dies_after_its_last_event() -> None:
+    life = applied(Contacts())
+    life.wait(44 * MINUTE)
+    assert (life.state("bundle_deployment", ON), life.state("git_repo", REPO)) == ("Ready", "Ready")
+    life.wait(2 * MINUTE)
+    assert (life.state("bundle_deployment", ON), life.state("git_repo", REPO)) == ("WaitCheckIn", "WaitCheckIn")
+    assert life.contact("bundle_deployment", ON) == "Silent"
+    life.say("bundle_resource", "ready", f"{ON}/core:ConfigMap/shop/a")
+    assert (life.state("bundle_deployment", ON), life.state("git_repo", REPO)) == ("Ready", "Ready")
+
+
+def test_an_agent_that_checks_in_each_quarter_of_an_hour() -> None:
+    life = applied(Contacts(start=1_800_000_000.0))
+    for _ in range(20):
+        life.wait(15 * MINUTE)
+        seen_at = datetime.fromtimestamp(life.now, UTC).isoformat()
+        assert life.say("bundle_deployment", "checked_in", ON, last_seen=seen_at).state("git_repo", REPO) == "Ready"
+    assert life.wait(45 * MINUTE).state("git_repo", REPO) == "WaitCheckIn"
+
+
+def test_what_is_set_counts_before_the_45_minutes() -> None:
+    assert applied(Contacts(default=60)).wait(80).state("git_repo", REPO) == "WaitCheckIn"
+    never = applied(Contacts()).say("bundle_deployment", "configure", ON, silence_after=0)
+    assert never.wait(1_000 * MINUTE).state("git_repo", REPO) == "Ready"
+    longer = applied(Contacts()).say("bundle_deployment", "configure", ON, silence_after=120 * MINUTE)
+    assert longer.wait(100 * MINUTE).state("git_repo", REPO) == "Ready"
+    assert longer.wait(60 * MINUTE).state("git_repo", REPO) == "WaitCheckIn"
+
+
+def test_a_word_of_the_controller_is_none_of_the_agent() -> None:
+    """The controller changes the object of an agent that is away: what it says does not make the agent seen."""
+    life = applied(Contacts(start=1_800_000_000.0))
+    seen_at = datetime.fromtimestamp(life.now, UTC).isoformat()
+    life.say("bundle_deployment", "checked_in", ON, last_seen=seen_at).wait(40 * MINUTE)
+    life.say("bundle_deployment", "observed", ON, target="v1", staged="v1", applied="v1").later(10 * MINUTE)
+    life.say("bundle_deployment", "observed", ON, target="v1", staged="v1", applied="v1")
+    assert life.state("bundle_deployment", ON) == "WaitCheckIn"
