@@ -14,6 +14,7 @@ from phaseline.engine.client.client import Client
 from phaseline.engine.http import away
 from phaseline.engine.http.away import AWAY, Pulse, unless_away
 from phaseline.engine.http.reading import transitions
+from phaseline.engine.log.log import Log
 from phaseline.engine.settings import Settings
 from phaseline.schemas.errors import ApiFailed, NatsUnreachable, NoResponders
 from tests.support.http_server import LIMIT, Api, http_server
@@ -130,7 +131,7 @@ async def test_a_stream_that_begins_while_nats_is_away(
     async def kept(*_: object) -> None:
         """What asks the log whether it goes back so far."""
 
-    monkeypatch.setattr(type(api.service), "check_kept", kept)
+    monkeypatch.setattr(Log, "check_held", kept)
     proxy.hang_up()
     async with asyncio.timeout(LIMIT):
         while api.service.is_connected:
