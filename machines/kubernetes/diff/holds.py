@@ -7,7 +7,7 @@ that it must look closely. Does not: merging, defaults, naming differences (`com
 from typing import Any
 
 from phaseline.machines.kubernetes.diff.canonical import SPELLINGS
-from phaseline.machines.kubernetes.diff.differences import equal, is_same
+from phaseline.machines.kubernetes.diff.differences import equal, is_same, several
 from phaseline.machines.kubernetes.diff.types import ANY, FieldType
 
 
@@ -60,7 +60,10 @@ def _list_holds(wanted: list[Any], found: list[Any], type_: FieldType) -> bool:
     return True
 
 
-def _named(member: Any, key: str) -> str | int | None:
+def _named(member: Any, key: str) -> Any:
     """The name of a member of a list that merges; None if it has none that is plain."""
+    if "," in key and isinstance(member, dict):
+        values = several(member, key)
+        return values if all(value.__class__ in (str, int) for value in values) else None
     value = member.get(key) if key and isinstance(member, dict) else member
     return value if value.__class__ in (str, int) else None
