@@ -6,6 +6,7 @@ Belongs here: finding and naming them. Does not: what may differ (`merge`, `norm
 import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
 from typing import Any, Final, NamedTuple
 
 from phaseline.machines.kubernetes.diff.types import ANY, FieldType
@@ -177,4 +178,10 @@ KEY_DEFAULTS: Mapping[str, str] = {"protocol": "TCP"}
 
 def several(member: Mapping[str, Any], key: str) -> tuple[Any, ...]:
     """The values of a member's keys."""
-    return tuple([member.get(each) or KEY_DEFAULTS.get(each) for each in key.split(",")])
+    return tuple([member.get(each) or KEY_DEFAULTS.get(each) for each in split(key)])
+
+
+@lru_cache(maxsize=256)
+def split(key: str) -> tuple[str, ...]:
+    """The keys of the members of a list that merges."""
+    return tuple(key.split(","))
