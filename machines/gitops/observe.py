@@ -14,6 +14,7 @@ from phaseline.machines.kubernetes.diff.compare import COMPARISON
 from phaseline.machines.kubernetes.diff.managed_fields import claims, may_apply
 from phaseline.machines.kubernetes.diff.normalize import last_applied, normalize
 from phaseline.machines.kubernetes.health.plugins import revisions
+from phaseline.machines.kubernetes.health.reader import ManifestPart
 from phaseline.machines.kubernetes.health.registry import HEALTH
 from phaseline.machines.kubernetes.health.result import Evidence, HealthResult
 from phaseline.machines.kubernetes.manifest_id import MAPS, group_kind
@@ -138,9 +139,11 @@ def _digests(pair: ObservedPair, settings: MergedSettings) -> dict[str, str]:
     if live is not None:
         managers = any(rule.managers for rule in rules) if rules else False
         claimed = claims(live)
-        told = [claimed] if managers or any(map(may_apply, claimed)) else []
-        more = [one for one in (schema,) if one is not None]
-        digests["live_digest"] = digest([_parts(live, aggregates=aggregates), last_applied(live), *told, *more])
+        managed: Any = claimed if any(map(may_apply, claimed)) else None
+        if managers:
+            managed = ManifestPart(live).map("metadata").found.get("managedFields")
+        more = [] if schema is None else [schema]
+        digests["live_digest"] = digest([_parts(live, aggregates=aggregates), last_applied(live), managed, *more])
     return digests
 
 

@@ -302,3 +302,79 @@ def test_a_custom_object_is_in_sync_just_where_all_that_git_says_holds(
         kubernetes_object("foo.io/v1", "Foo", spec=desired), kubernetes_object("foo.io/v1", "Foo", spec=live)
     )
     assert {one.path[-1] for one in found} == {name for name, value in desired.items() if live.get(name) != value}
+
+
+# ---- what there is to say of a difference
+
+
+def said(git: dict[str, Any], live: dict[str, Any]) -> list[tuple[str, Any, Any, str]]:
+    return [(one.pointer, one.wanted, one.found, one.note) for one in compare(git, live)]
+
+
+def env(*names: str, **values: str) -> dict[str, Any]:
+    return deployment(containers=[{**WEB, "env": [{"name": name, "value": values.get(name, "1")} for name in names]}])
+
+
+ENV = "/spec/template/spec/containers/0/env"
+
+
+def test_order_alone_is_one_difference() -> None:
+    [(where, wanted, found, note)] = said(env("A", "B"), env("B", "A"))
+    assert (where, [one["name"] for one in (*wanted, *found)], note) == (
+        ENV, ["A", "B", "B", "A"], "the same items in another order",
+    )  # fmt: skip
+    args = [deployment(containers=[{**WEB, "args": order}]) for order in (["a", "b", "a"], ["a", "a", "b"])]
+    assert [one[3] for one in said(*args)] == ["the same items in another order"]
+    args = [deployment(containers=[{**WEB, "args": order}]) for order in (["a", "b", "a"], ["a", "b", "b"])]
+    assert [one[0] for one in said(*args)] == ["/spec/template/spec/containers/0/args/2"]
+
+
+def test_order_beside_a_change_is_said_beside_it() -> None:
+    found = said(env("A", "B", B="2"), env("B", "A", B="3"))
+    assert [(where, note) for where, _, _, note in found] == [(ENV, "in another order"), (f"{ENV}/0/value", "")]
+    assert found[1][1:3] == ("2", "3")
+
+
+@pytest.mark.parametrize(("git", "live", "where", "note"), [
+    pytest.param(env("A"), env("B"), f"{ENV}/0", "another item took its place: name B instead of A", id="a variable under another name"),
+    pytest.param(env("A", "C"), env("C", "B"), f"{ENV}/1", "another item took its place: name B instead of A", id="equal but for the key"),
+    pytest.param(deployment(containers=[WEB]), deployment(containers=[{**SIDE}]), "/spec/template/spec/containers/0", "another item took its place: name proxy instead of web", id="another container"),
+    pytest.param(kubernetes_object("v1", "Service", spec={"ports": [{"name": "a", "port": 80}, {"name": "b", "port": 81}]}), kubernetes_object("v1", "Service", spec={"ports": [{"name": "b", "port": 81, "targetPort": 81}, {"name": "a", "port": 90, "targetPort": 80}]}), "/spec/ports/1", "another item took its place: port 90 instead of 80", id="a port under one name"),
+])  # fmt: skip
+def test_what_took_the_place_of_another_is_shown_with_it(git: Any, live: Any, where: str, note: str) -> None:
+    for last in (None, git, live):
+        [one] = compare(git, live, last=last)
+        assert (one.pointer, one.note) == (where, note)
+        assert one.wanted
+        assert one.found
+
+
+def test_a_field_that_a_kind_has_not_is_said() -> None:
+    assert [one[::3] for one in said(deployment(replica=3), deployment())] == [
+        ("/spec/replica", "this kind has no such field")
+    ]
+    assert [one[3] for one in said({**deployment(), "spce": {}}, deployment())] == ["this kind has no such field"]
+    assert [one[3] for one in said(deployment(containers=[{**WEB, "prots": []}]), deployment(containers=[WEB]))] == [
+        "this kind has no such field"
+    ]
+    assert [
+        one[3] for one in said(kubernetes_object("foo.io/v1", "Foo", a=1), kubernetes_object("foo.io/v1", "Foo"))
+    ] == [""]
+
+
+def test_ports_are_told_apart_by_their_protocol() -> None:
+    tcp, udp = ({"name": name, "port": 53, "protocol": name.upper(), "targetPort": 53} for name in ("tcp", "udp"))
+    live = kubernetes_object("v1", "Service", spec={"ports": [tcp, udp]})
+    assert said(kubernetes_object("v1", "Service", spec={"ports": [udp]}), live) == []
+    assert said(kubernetes_object("v1", "Service", spec={"ports": [{"name": "tcp", "port": 53}]}), live) == []
+
+
+def test_values_are_shown_as_each_side_writes_them() -> None:
+    git, live = (
+        deployment(containers=[{**WEB, "resources": {"limits": {"memory": memory, "cpu": cpu}}}])
+        for memory, cpu in (("1Gi", 1), ("2048Mi", "1000m"))
+    )
+    assert [one[1:3] for one in said(git, live)] == [("1Gi", "2048Mi")]
+    assert [one[1] for one in said(git, deployment(containers=[WEB]))] == [{"limits": {"memory": "1Gi", "cpu": 1}}]
+    secrets = [kubernetes_object("v1", "Secret", data={"a": text}) for text in ("Zm9v\n", "Zm9w\n")]
+    assert [one[1:3] for one in said(*secrets)] == [("Zm9v\n", "Zm9w\n")]

@@ -150,7 +150,7 @@ def test_managers_inside_lists(programs: SandboxRunner) -> None:
     desired = kubernetes_object(
         "admissionregistration.k8s.io/v1",
         "ValidatingWebhookConfiguration",
-        webhooks=[{"name": "w", "clientConfig": {"caBundle": "Cg=="}}],
+        webhooks=[{"name": "w", "clientConfig": {"caBundle": "Q0E="}}],
     )
     live = kubernetes_object(
         "admissionregistration.k8s.io/v1",

@@ -7,8 +7,8 @@ Does not: the meaning of the form at run time (`phaseline.machines.kubernetes.di
     python -m tests.support.kubernetes_types [GO ...]
 
 GO: folders with the Go sources of k8s.io/api and k8s.io/apimachinery (Debian: `apt-get source golang-k8s-api
-golang-k8s-apimachinery`), of k8s.io/apiextensions-apiserver and k8s.io/kube-aggregator, each named `<module>-<version>`.
-A field that is no pointer there has no way to tell zero from absent. Without GO, what the table says about known fields
+golang-k8s-apimachinery`), of k8s.io/apiextensions-apiserver and k8s.io/kube-aggregator, named `<module>-<version>`. A
+field that is no pointer there has no way to tell zero from absent. Without GO, what the table says about known fields
 is kept; an optional field that is new counts as a pointer, as the API conventions ask.
 """
 
@@ -149,9 +149,11 @@ def reference(target: str, names: Definitions) -> str:
 
 
 def merge_key(field: Mapping[str, Any]) -> str:
-    """The key by which members of a list are merged, `=` for members that are merged as they are, or nothing."""
+    """The keys by which members of a list are merged, `=` for members that are merged as they are, or nothing."""
     if "merge" not in field.get("x-kubernetes-patch-strategy", "").split(","):
         return ""
+    if len(keys := field.get("x-kubernetes-list-map-keys", ())) > 1:  # one key alone does not tell ports apart
+        return ",".join(keys)
     return str(field.get("x-kubernetes-patch-merge-key", "="))
 
 

@@ -23,6 +23,7 @@ from phaseline.machines.kubernetes.assess import script_health
 from phaseline.machines.kubernetes.diff.compare import COMPARISON, compare
 from phaseline.machines.kubernetes.diff.differences import NONE
 from phaseline.machines.kubernetes.diff.ignore import apply_ignores
+from phaseline.machines.kubernetes.diff.schemas import type_of_schema
 from phaseline.machines.kubernetes.health.registry import HEALTH, assess_health
 from phaseline.machines.kubernetes.overrides import Overrides
 from phaseline.machines.kubernetes.profiles import PROFILES
@@ -126,9 +127,10 @@ def _comparison(given: Input) -> Any:
         last=freed[2] if given.get("last") else None,
         aggregates=overrides.aggregates,
         known_types=overrides.known_types_of(group if slash else "", given["desired"]["kind"]),
+        schema=type_of_schema(given["schema"]) if given.get("schema") else None,
     )
     hidden = [list(effect.pointers) for effect in effects]
-    return {"differences": [[one.pointer, one.wanted, one.found] for one in found], "hidden": hidden}
+    return {"differences": [[one.pointer, *one[1:]] for one in found], "hidden": hidden}
 
 
 def _readiness(given: Input) -> bool:

@@ -66,9 +66,14 @@ def _members(chance: Random, type_: FieldType, drawn: list[Any]) -> list[Any]:
         return drawn
     if not type_.key:
         return [f"{number}-{chance.choice(WORDS)}" for number in range(len(drawn))]
-    form = type_.item.of(type_.key).form
+    form = type_.item.of(first_key(type_)).form
     keys = [number + 1 if form == "integer" else f"{number}-{chance.choice(WORDS)}" for number in range(len(drawn))]
-    return [{**one, type_.key: key} for one, key in zip(drawn, keys, strict=True)]
+    return [{**one, first_key(type_): key} for one, key in zip(drawn, keys, strict=True)]
+
+
+def first_key(type_: FieldType) -> str:
+    """The first key of the members of a list that merges."""
+    return (type_.key or "").partition(",")[0]
 
 
 class Place(NamedTuple):
@@ -116,7 +121,7 @@ def change(chance: Random, place: Place) -> bool:
         elif not value or type_.key is None:
             value.append(_drawn(chance, type_.item, DEEPEST) if type_.form == "list" else {"by": "hand"})
             if type_.key:
-                value[-1] = {type_.key: 77 if type_.item.of(type_.key).form == "integer" else "by-hand"}
+                value[-1] = {first_key(type_): 77 if type_.item.of(first_key(type_)).form == "integer" else "by-hand"}
         else:
             return False
         return True
@@ -136,8 +141,8 @@ def add(chance: Random, found: Object, type_: FieldType) -> None:
         if isinstance(value, dict) and not (at.atomic and (at.whole or not value)):
             _add_to(chance, value, at)
         elif isinstance(value, list) and value and at.key:
-            key = 77 if at.item.of(at.key).form == "integer" else "by-hand"
-            value.insert(chance.randrange(len(value) + 1), {at.key: key})
+            key = 77 if at.item.of(first_key(at)).form == "integer" else "by-hand"
+            value.insert(chance.randrange(len(value) + 1), {first_key(at): key})
 
 
 def _add_to(chance: Random, value: Object, at: FieldType) -> None:

@@ -6,6 +6,7 @@ Belongs here: finding and naming them. Does not: what may differ (`merge`, `norm
 import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
 from typing import Any, Final, NamedTuple
 
 from phaseline.machines.kubernetes.diff.types import ANY, FieldType
@@ -152,8 +153,11 @@ def _of_members(
 
 def _replaced(wanted: Any, found: Any, key: str) -> str:
     """`another item took its place: port 83 instead of 80`."""
-    names = [named([one], key)[0][0] for one in (found, wanted)]
-    return f"{REPLACED}: {key.replace(',', ' and ')} {names[0]:.60} instead of {names[1]:.60}".replace(":  ", ": ")
+    keys = key.split(",")
+    sides = [several(one, key) if isinstance(one, dict) else (one,) * len(keys) for one in (found, wanted)]
+    said = [one for one in zip(keys, *sides, strict=True) if one[1] != one[2]]
+    names, new, old = (" ".join(map(str, one)) for one in zip(*said, strict=True))
+    return f"{REPLACED}: {f'{names} {new}'.strip():.90} instead of {old:.60}"
 
 
 def named(found: list[Any], key: str) -> list[Name]:
@@ -161,12 +165,23 @@ def named(found: list[Any], key: str) -> list[Name]:
     seen: dict[str, int] = {}
     names = []
     for one in found:
-        value = (one.get(key) if "," not in key else _several(one, key)) if key and isinstance(one, dict) else one
+        value = (one.get(key) if "," not in key else several(one, key)) if key and isinstance(one, dict) else one
         name = value if isinstance(value, str) else repr(value)
         seen[name] = seen.get(name, -1) + 1
         names.append((name, seen[name]))
     return names
 
 
-def _several(member: Mapping[str, Any], key: str) -> list[Any]:
-    return [member.get(each) for each in key.split(",")]
+KEY_DEFAULTS: Mapping[str, str] = {"protocol": "TCP"}
+"""What a key of a member is that does not say it."""
+
+
+def several(member: Mapping[str, Any], key: str) -> tuple[Any, ...]:
+    """The values of a member's keys."""
+    return tuple([member.get(each) or KEY_DEFAULTS.get(each) for each in split(key)])
+
+
+@lru_cache(maxsize=256)
+def split(key: str) -> tuple[str, ...]:
+    """The keys of the members of a list that merges."""
+    return tuple(key.split(","))

@@ -7,7 +7,7 @@ that it must look closely. Does not: merging, defaults, naming differences (`com
 from typing import Any
 
 from phaseline.machines.kubernetes.diff.canonical import SPELLINGS
-from phaseline.machines.kubernetes.diff.differences import equal, is_same
+from phaseline.machines.kubernetes.diff.differences import KEY_DEFAULTS, equal, is_same, several, split
 from phaseline.machines.kubernetes.diff.types import ANY, FieldType
 
 
@@ -48,6 +48,8 @@ def _list_holds(wanted: list[Any], found: list[Any], type_: FieldType) -> bool:
         )
     if type_.key is None or not wanted:
         return equal(wanted, found)
+    if len(wanted) == len(found) and type_.key and _hold_by_place(wanted, found, type_):
+        return True
     names = [_named(one, type_.key) for one in found]
     if None in names or len(set(names)) != len(names):
         return False
@@ -60,7 +62,28 @@ def _list_holds(wanted: list[Any], found: list[Any], type_: FieldType) -> bool:
     return True
 
 
-def _named(member: Any, key: str) -> str | int | None:
+def _hold_by_place(wanted: list[Any], found: list[Any], type_: FieldType) -> bool:
+    """Whether each member holds in the one at its place, which has the same keys."""
+    keys, item = split(type_.key or ""), type_.item
+    for one, other in zip(wanted, found, strict=True):
+        if one.__class__ is not dict or other.__class__ is not dict:
+            return False
+        for key in keys:
+            said = one.get(key)
+            if (KEY_DEFAULTS.get(key) if said is None else said) != other.get(key):
+                return False
+        if not holds(one, other, item):
+            return False
+    return True
+
+
+def _named(member: Any, key: str) -> Any:
     """The name of a member of a list that merges; None if it has none that is plain."""
+    if "," in key and member.__class__ is dict:
+        values = several(member, key)
+        for value in values:
+            if value.__class__ is not str and value.__class__ is not int:
+                return None
+        return values
     value = member.get(key) if key and isinstance(member, dict) else member
     return value if value.__class__ in (str, int) else None

@@ -38,7 +38,7 @@ MARKS = frozenset({
 """Labels and annotations that appliers add to what Git says."""
 
 
-class Claim(NamedTuple):
+class FieldClaim(NamedTuple):
     """The fields that a manager claims by one sort of operation."""
 
     manager: str
@@ -46,7 +46,7 @@ class Claim(NamedTuple):
     fields: Owned
 
 
-def claims(live: Mapping[str, Any]) -> list[Claim]:
+def claims(live: Mapping[str, Any]) -> list[FieldClaim]:
     """Who claims which fields of an object, those of its status aside."""
     metadata = live.get("metadata")
     entries = metadata.get("managedFields") if isinstance(metadata, MAPS) else None
@@ -55,16 +55,16 @@ def claims(live: Mapping[str, Any]) -> list[Claim]:
         if isinstance(entry, MAPS) and isinstance(owned := entry.get("fieldsV1"), MAPS):
             manager, operation = entry.get("manager"), entry.get("operation")
             if entry.get("subresource") != "status" and isinstance(manager, str) and isinstance(operation, str):
-                found.append(Claim(manager, operation, owned))
+                found.append(FieldClaim(manager, operation, owned))
     return found
 
 
-def may_apply(claim: Claim) -> bool:
+def may_apply(claim: FieldClaim) -> bool:
     """Whether a claim may be that of the applier of Git."""
     return claim.operation == APPLY or claim.manager in APPLIERS
 
 
-def left_behind(claimed: Sequence[Claim], desired: Mapping[str, Any], live: Any, *, updates: bool) -> list[Path]:
+def left_behind(claimed: Sequence[FieldClaim], desired: Mapping[str, Any], live: Any, *, updates: bool) -> list[Path]:
     """The paths in `live` that only the applier of Git claims, and that Git does not say: its next apply removes them.
 
     The applier is one of `APPLIERS`; if none is there, each manager that applies, and claims most of what Git says.

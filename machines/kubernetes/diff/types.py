@@ -31,8 +31,8 @@ class FieldType:
     are; None for any other list. fields: of a struct, or those of a custom kind that have a type. adds: adds the API
     server's defaults to a struct. tells_zero: zero (or an empty struct) is not the same as absent. atomic: a map or
     struct that is one value; whole: it is also replaced as one. open: a list that is merged member by member where both
-    have one length. orderless: a list whose order has no meaning. allocated: the fields of a struct that the server or a
-    controller fills in.
+    have one length. orderless: a list whose order has no meaning. allocated: the fields of a struct that the server or
+    a controller fills in.
     """
 
     __slots__ = (
