@@ -327,9 +327,10 @@ class Changeset:
                 continue
             above = id_above(entity_id, counted.levels)
             key = (above, *key_of(counted, kind))
-            if key not in self.tallies:
-                self.tallies[key] = dict(self.tree.tally(*key))
-            crossed = recount(self.tallies[key], old, new)
+            tally = self.tallies.get(key)
+            if tally is None:
+                tally = self.tallies[key] = dict(self.tree.tally(*key))
+            crossed = recount(tally, old, new)
             self.tally_changed_by[key] = entity_id
             counting = (counted.kind, above)
             is_known = counting in self.changes or above in self.tree.entities[counted.kind]

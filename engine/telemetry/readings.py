@@ -36,7 +36,7 @@ def readings(worker: Worker, entities_of: str = "") -> Iterator[Reading]:
     outcomes, parts = worker.outcomes(), [partition for partition, _, _ in worker.owned.values()]
     yield from _of_events(outcomes, worker.kinds)
     counted = entities(worker.kinds, [(one.census.states, one.outcomes.all_moves()) for one in parts])
-    yield from _of_entities(counted)
+    yield from of_entities(counted)
     timers: Counter[str] = Counter()
     for one in parts:
         timers.update(one.census.timers)
@@ -98,7 +98,7 @@ def entities(kinds: Kinds, parts: Iterable[tuple[States, Mapping[Move, int]]]) -
     return found
 
 
-def _of_entities(counted: States) -> Iterator[Reading]:
+def of_entities(counted: States) -> Iterator[Reading]:
     """How many entities are in which phase, and how many of them are stalled."""
     phases, stalled = Counter[tuple[str, ...]](), dict[tuple[str, ...], Value]()
     for (kind, facet, what), count in counted.items():

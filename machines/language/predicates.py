@@ -292,11 +292,11 @@ class AllBelow:
     def holds(self, scene: Scene, entity_id: str) -> bool:
         """Look at the tally only, not at the descendants."""
         if self.some:
-            others, all_ = (
-                scene.tally(entity_id, self.of, self.kind, self.facet, self.has, self.lacks, inside)
-                for inside in self.apart
-            )
-            return not others.get(OUT) and bool(all_.get(OUT))
+            others = scene.tally(entity_id, self.of, self.kind, self.facet, self.has, self.lacks, self.phases)
+            if others.get(OUT):
+                return False
+            alive = scene.tally(entity_id, self.of, self.kind, self.facet, self.has, self.lacks, ())
+            return bool(alive.get(OUT))
         tally = scene.tally(entity_id, self.of, self.kind, self.facet, self.has, self.lacks)
         return all(phase in self.phases or phase == "Deleted" or not count for phase, count in tally.items())
 

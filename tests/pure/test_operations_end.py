@@ -4,10 +4,14 @@ Belongs here: single lives of edge hosting and EMCO, with time as it is given. D
 (`tests/laws/test_operation_laws`), timers on a server (`tests/nats/test_request_timers`).
 """
 
+import asyncio
+from collections import Counter
 from dataclasses import replace
 
 import pytest
 
+from phaseline.engine.telemetry.readings import entities, of_entities
+from phaseline.engine.worker.measures import census
 from phaseline.machines.built_in import PRODUCTS
 from phaseline.machines.compiler.checks import WrongTable
 from phaseline.machines.compiler.kinds import Kinds
@@ -330,6 +334,30 @@ def test_an_update_that_nobody_ends_is_stalled() -> None:
     assert life.wait(3600).shown("app_context", "g/1") == "Updating [Stalled]"
     life.say("rsync_resource", "terminated", web.format(1))
     assert life.shown("app_context", "g/1") == "Updated"
+
+
+# ---- numbers
+
+
+def test_a_worker_counts_what_is_stalled_beside_the_phases() -> None:
+    life = Life(*NODE).say("node_pool", "scale", "c/p")
+
+    def counted() -> tuple[object, object]:
+        moves = life.clock.processor.outcomes.all_moves()
+        found = {name: dict(values) for name, values in of_entities(entities(BUILT_IN_KINDS, [(Counter(), moves)]))}
+        stalled = found["phaseline_entities_stalled"]
+        return found["phaseline_entities"]["node_pool", "phase", "Scaling"], stalled.get(
+            ("node_pool", "phase", "Scaling")
+        )
+
+    assert counted() == (1, None)
+    life.wait(1800)
+    assert counted() == (1, 1)
+    assert asyncio.run(census(life.clock.processor.tree)).states["node_pool", "phase", "Scaling [Stalled]"] == 1
+    life.say("node_pool", "scale", "c/p")
+    assert counted() == (1, 0)
+    life.say("node_pool", "scaled", "c/p")
+    assert counted() == (0, 0)
 
 
 # ---- tables

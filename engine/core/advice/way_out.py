@@ -1,7 +1,7 @@
 """What would have to happen first, so that a rejected event could be taken. Pure.
 
-A way out never asks for a claim. It offers requests, the report of the state that somebody sees, and the time at which
-an operation will be stalled.
+A way out never asks for a claim. It offers requests, the report of the state that somebody sees, the time at which an
+operation will be stalled, and what others begin once it is so.
 Belongs here: the shortest way to a state in which the event is legal, as a clause. Does not: why it is not legal now
 (`rejections`, `language.predicates`), what is legal now (`legal`).
 """
