@@ -26,9 +26,8 @@ from phaseline.machines.compiler.labels import facet_named
 from phaseline.machines.docs import wording
 from phaseline.schemas.records import Entity, State, state
 
-
 BEHIND = 0.02
-"""Seconds between two looks whether the states have what the log has."""
+"""Seconds between two looks whether the states have what the log has. They follow it a moment later."""
 
 
 def filters(function: Function) -> Function:
@@ -118,7 +117,7 @@ def status(
             form.flush()
             async with client.watch(tree=entity_id, start=start) as records:
                 while await records.batch():
-                    while await view.next_place() <= records.sequence:  # the states follow the log a moment later
+                    while await view.next_place() <= records.sequence:  # noqa: ASYNC110  # the server tells nobody
                         await asyncio.sleep(BEHIND)
                     shown = await _show(client, view, entity_id, query, form, shown)
                     form.flush()

@@ -36,13 +36,17 @@ async def test_a_leaked_machine_has_a_place(shell: Shell, client: Client) -> Non
     assert "node a  Deleted  Deleted (not seen), left behind, last shown Running [Ok]" in tree.out
     assert "c1/p/b" not in tree.out
     assert "cluster c1  Deleted" in tree.out
-    assert "stays Deleted (not seen), last shown Running [Ok]" in (await shell("history", "node", "c1/p/a")).out
+    history = (await shell("history", "node", "c1/p/a")).out.splitlines()
+    assert "Deleted (not seen), left behind" in history[-1]
+    assert "still there, Running [Ok]: the node_pool c1/p is deleted" in history[-1]
+    watched = await shell("watch", "node", "--from", "0", "--no-follow")
+    assert "stays Deleted (not seen), last shown Running [Ok]" in watched.out
     assert (await shell("list", "node")).out == ""
 
     await client.publish_and_wait("node", "deleted", "c1/p/a", timeout=10)
     assert (await shell("get", "node", "c1/p/a", "--json")).json["end"] == "seen"
     assert "no entities found" in (await shell("list", "--left-behind")).err
-    assert "stays Deleted (seen now)" in (await shell("history", "node", "c1/p/a")).out
+    assert "it is gone, that is seen now" in (await shell("history", "node", "c1/p/a")).out
 
 
 GROUP, OLD, NEW = "proj+app+v1+group", "web/prov+old/dep+Deployment", "web/prov+new/dep+Deployment"
