@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from phaseline.engine.cli import changes, history, layout, list_, render, styled, timeline
 from phaseline.engine.cli.layout import ALWAYS, WIDE, Branch, Column, TableLines
-from phaseline.engine.cli.list_ import EntityRow, Shown
+from phaseline.engine.cli.list_ import EntityRow, ListedEntity
 from phaseline.engine.cli.styled import GAP, Text, width_of
 from phaseline.engine.log.changes import Change
 from phaseline.schemas.records import Cause, Entity, FacetState, Rejection, State, Transition
@@ -150,7 +150,7 @@ def test_only_wide_shows_what_is_for_wide() -> None:
 
 @given(st.lists(transitions(), min_size=1, max_size=8), widths, st.booleans())
 def test_a_list(found: list[Transition], width: int, stale: bool) -> None:
-    shown = [Shown("", one, 5 if stale and number < 2 else None) for number, one in enumerate(found)]
+    shown = [ListedEntity("", one, 5 if stale and number < 2 else None) for number, one in enumerate(found)]
     described = render.Described(KINDS, "en")
     lines = printed(TableLines(list_.COLUMNS, width), [EntityRow.of(described, one, 2 * 10**18) for one in shown])
     assert_fits(lines, width)
@@ -190,7 +190,7 @@ def test_a_new_column_is_an_entry_of_a_tuple(found: list[Transition]) -> None:
     def cause(row: EntityRow) -> Text:
         return Text(row.shown.record.trigger)
 
-    rows = [EntityRow.of(render.Described(KINDS, "en"), Shown("", one), 2 * 10**18) for one in found]
+    rows = [EntityRow.of(render.Described(KINDS, "en"), ListedEntity("", one), 2 * 10**18) for one in found]
     lines = printed(TableLines((*list_.COLUMNS, Column("TRIGGER", cause)), None), rows)
     assert lines[0].endswith("  TRIGGER")
     assert all(line.endswith("  created") for line in lines[1:])
