@@ -1,10 +1,11 @@
 """What commands and the API say of lives that ended unseen, and of what is left behind."""
 
 import json
+import signal
 
 from phaseline.engine.client.client import Client
 from tests.support.adoption import adopt
-from tests.support.command import Shell
+from tests.support.command import Shell, line_with
 
 FLEET = [
     ("cluster", "c1", "Running"),
@@ -90,3 +91,30 @@ async def test_status_tells_of_an_older_context_and_of_what_is_left(shell: Shell
     assert [(one["id"], one["end"], one["attributes"]["shows"]["phase"]) for one in listed] == [
         (f"{GROUP}/1/{OLD}", "assumed", "Applied")
     ]
+
+
+async def test_a_status_is_shown_again_after_each_change(shell: Shell, client: Client) -> None:
+    await emco(
+        client,
+        ("emco_resource", "create", GROUP, {}), ("emco_resource", "approve", GROUP, {}),
+        ("app_context", "create", f"{GROUP}/1", {}), ("rsync_resource", "add", f"{GROUP}/1/{OLD}", {}),
+        ("emco_resource", "instantiate", GROUP, {"context": "1"}),
+    )  # fmt: skip
+    watching = await shell.start("status", GROUP, "--watch", "--json", "--output", "summary")
+    try:
+        before = json.loads(await line_with(watching.stdout, '"Instantiating"'))
+        await client.publish("rsync_resource", "applied", f"{GROUP}/1/{OLD}")
+        after = json.loads(await line_with(watching.stdout, '"Applied"'))
+        watching.send_signal(signal.SIGINT)
+        _, said = await watching.communicate()
+    finally:
+        if watching.returncode is None:
+            watching.kill()
+            await watching.communicate()
+    assert (before["rsync-status"], after["rsync-status"], after["status"]) == (
+        {"Pending": 1},
+        {"Applied": 1},
+        "Instantiated",
+    )
+    assert (watching.returncode, said) == (130, b"")
+    assert "leave out --at" in (await shell("status", GROUP, "--watch", "--at", "1m")).err
