@@ -25,6 +25,7 @@ from phaseline.engine.settings import Settings
 from phaseline.engine.staleness import Stale
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.compiler.labels import Language
+from phaseline.machines.language.endings import told
 from phaseline.schemas.records import State, Transition
 
 
@@ -125,7 +126,8 @@ class HistoryRow(NamedTuple):
     def label(self) -> Text:
         """How the new state is called."""
         record = self.record
-        return render.label(self.kinds, record.entity.kind, record.facet, record.after, self.language)
+        shown = told(record.after, record.entity.attributes)
+        return render.label(self.kinds, record.entity.kind, record.facet, shown, self.language)
 
     @property
     def message(self) -> Text:

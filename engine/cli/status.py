@@ -26,7 +26,7 @@ from phaseline.machines.docs import wording
 from phaseline.schemas.records import Entity, State, state
 
 BEHIND = 0.02
-"""Seconds between two looks whether the states have what the log has."""
+"""Seconds between two looks whether the states have what the log has. They follow it a moment later."""
 
 
 def filters(function: Function) -> Function:

@@ -1,10 +1,11 @@
 """What commands and the API say of lives that ended unseen, and of what is left behind."""
 
 import json
+import signal
 
 from phaseline.engine.client.client import Client
 from tests.support.adoption import adopt
-from tests.support.command import Shell
+from tests.support.command import Shell, line_with
 
 FLEET = [
     ("cluster", "c1", "Running"),
@@ -36,13 +37,17 @@ async def test_a_leaked_machine_has_a_place(shell: Shell, client: Client) -> Non
     assert "node a  Deleted  Deleted (not seen), left behind, last shown Running [Ok]" in tree.out
     assert "c1/p/b" not in tree.out
     assert "cluster c1  Deleted" in tree.out
-    assert "stays Deleted (not seen), last shown Running [Ok]" in (await shell("history", "node", "c1/p/a")).out
+    history = (await shell("history", "node", "c1/p/a")).out.splitlines()
+    assert "Deleted (not seen), left behind" in history[-1]
+    assert "still there, Running [Ok]: the node_pool c1/p is deleted" in history[-1]
+    watched = await shell("watch", "node", "--from", "0", "--no-follow")
+    assert "stays Deleted (not seen), last shown Running [Ok]" in watched.out
     assert (await shell("list", "node")).out == ""
 
     await client.publish_and_wait("node", "deleted", "c1/p/a", timeout=10)
     assert (await shell("get", "node", "c1/p/a", "--json")).json["end"] == "seen"
     assert "no entities found" in (await shell("list", "--left-behind")).err
-    assert "stays Deleted (seen now)" in (await shell("history", "node", "c1/p/a")).out
+    assert "it is gone, that is seen now" in (await shell("history", "node", "c1/p/a")).out
 
 
 GROUP, OLD, NEW = "proj+app+v1+group", "web/prov+old/dep+Deployment", "web/prov+new/dep+Deployment"
@@ -86,3 +91,30 @@ async def test_status_tells_of_an_older_context_and_of_what_is_left(shell: Shell
     assert [(one["id"], one["end"], one["attributes"]["shows"]["phase"]) for one in listed] == [
         (f"{GROUP}/1/{OLD}", "assumed", "Applied")
     ]
+
+
+async def test_a_status_is_shown_again_after_each_change(shell: Shell, client: Client) -> None:
+    await emco(
+        client,
+        ("emco_resource", "create", GROUP, {}), ("emco_resource", "approve", GROUP, {}),
+        ("app_context", "create", f"{GROUP}/1", {}), ("rsync_resource", "add", f"{GROUP}/1/{OLD}", {}),
+        ("emco_resource", "instantiate", GROUP, {"context": "1"}),
+    )  # fmt: skip
+    watching = await shell.start("status", GROUP, "--watch", "--json", "--output", "summary")
+    try:
+        before = json.loads(await line_with(watching.stdout, '"Instantiating"'))
+        await client.publish("rsync_resource", "applied", f"{GROUP}/1/{OLD}")
+        after = json.loads(await line_with(watching.stdout, '"Applied"'))
+        watching.send_signal(signal.SIGINT)
+        _, said = await watching.communicate()
+    finally:
+        if watching.returncode is None:
+            watching.kill()
+            await watching.communicate()
+    assert (before["rsync-status"], after["rsync-status"], after["status"]) == (
+        {"Pending": 1},
+        {"Applied": 1},
+        "Instantiated",
+    )
+    assert (watching.returncode, said) == (130, b"")
+    assert "leave out --at" in (await shell("status", GROUP, "--watch", "--at", "1m")).err
