@@ -35,7 +35,7 @@ def beside(application: Entity | None, entity: Entity) -> str:
     if entity.kind != RESOURCE:
         return ""
     number = entity.attributes.get("left_out")
-    left_out = [f"about {number:,} more that it owns are not shown"] if number else []
+    left_out = [f"at least {number:,} more that it owns are not shown"] if number else []
     if application is None:
         return "".join(left_out)
     hook, wave = entity.attributes.get("hook"), entity.attributes.get("wave")

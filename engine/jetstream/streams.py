@@ -95,7 +95,7 @@ async def provision(wire: Wire, settings: Settings, copies: Collection[CopiedEve
         if (present := await _config(wire, name)) is None:
             await _create(wire, name, {**as_log, **config})
         else:
-            report.check(name, present, config)
+            report.check(name, present, config, is_copy=name == layout.live)
     return layout
 
 

@@ -248,6 +248,6 @@ class Shares:
 
 
 def about(number: int) -> int:
-    """A number without all digits but the first, so that it seldom changes."""
+    """At least how many: the number without all digits but the first, so that it seldom changes."""
     digits = str(number)
     return int(digits[0]) * int("1" + "0" * (len(digits) - 1))

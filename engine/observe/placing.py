@@ -105,7 +105,7 @@ class Placing:
 
     def overdue(self) -> Iterator[ObservedEvent]:
         """The same of what has waited for long enough."""
-        if self.is_whole:
+        if self.is_whole and self._waiting:
             yield from self._alone(PATIENCE)
 
     def moved(self, application: str) -> None:

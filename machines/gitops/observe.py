@@ -106,12 +106,11 @@ def read_observation(
 def owned_health(
     scene: Scene, entity_id: str, attributes: Attributes, event: RuleEvent, pair: ObservedPair
 ) -> Mapping[str, Any]:
-    """The health of a live object that Git does not declare, with everything noted about it."""
+    """The health of a live object that Git does not declare, with everything noted about it. It has no deadline."""
     live = pair.live or {}
     settings = merged_settings(scene, entity_id)
     found = pair.assess(settings.overrides, scene.scripts, event.time)
-    fields = {"progress": digest(_counts(live)), "deadline": deadline_of(live, settings), **_uid(live)}
-    return {**fields, **_health(found, settings.overrides, live, fields, attributes)}
+    return {**_uid(live), **_health(found, settings.overrides, live, {"deadline": 0}, attributes)}
 
 
 def _uid(live: Manifest | None) -> Mapping[str, str]:

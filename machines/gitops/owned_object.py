@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from phaseline.machines.gitops.happenings import HAPPENINGS, SEEN, UID, note_events, of_this_life
-from phaseline.machines.gitops.observe import ASIDE, note_overdue, owned_health
+from phaseline.machines.gitops.observe import ASIDE, owned_health
 from phaseline.machines.kubernetes.health.plugins import revisions
 from phaseline.machines.kubernetes.health.registry import HEALTH
 from phaseline.machines.kubernetes.health_labels import HEALTHS, UNRULED
@@ -24,7 +24,7 @@ from phaseline.machines.kubernetes.profiles import (
     PROGRESSING,
     UNKNOWN,
 )
-from phaseline.machines.language.predicates import AttributeIs, Scene
+from phaseline.machines.language.predicates import Scene
 from phaseline.machines.language.rules import rule
 from phaseline.machines.language.scripts import SCRIPTS
 from phaseline.machines.language.table import (
@@ -41,7 +41,6 @@ from phaseline.machines.language.table import (
     Row,
     RuleEvent,
     Table,
-    Timeout,
 )
 from phaseline.schemas.records import State
 
@@ -49,8 +48,7 @@ NESTED_BY, PARTED_BY = "~", ":"
 """What separates an object from the one that it made, and the parts of a name: group, kind, namespace, name."""
 EVER = (ABSENT, DELETED, LIVE)
 ASSESSED = (UNKNOWN, DEGRADED, PAUSED, PROGRESSING, HEALTHY, NOT_ASSESSED, NO_HEALTH, ASIDE)
-UNSAID = (AttributeIs("owned_object", "unsaid", value=True),)
-NOTED = ("health_message", "evidence", "concerns", "progress", "deadline", "unsaid", "uid")
+NOTED = ("health_message", "evidence", "concerns", "uid")
 
 
 @rule("gitops.observed_owned", revision=1, uses=(HEALTH, SCRIPTS, revisions))
@@ -78,10 +76,7 @@ def note_owned(attributes: Attributes, event: RuleEvent) -> Attributes:
     """Notes the results of the observation."""
     data = event.data
     kept = {name: value for name, value in attributes.items() if name not in ("evidence", "concerns")}
-    noted = {**of_this_life(kept, data.get("uid")), **{name: data[name] for name in NOTED if name in data}}
-    if "overdue" in noted and noted["overdue"] != data.get("progress"):
-        del noted["overdue"]
-    return noted
+    return {**of_this_life(kept, data.get("uid")), **{name: data[name] for name in NOTED if name in data}}
 
 
 # fmt: off
@@ -94,15 +89,11 @@ OWNED_OBJECT = Table(
         "it, and it does not count for its application: its owner's health says what it means. `owned` is "
         "`<group>:<Kind>:<namespace>:<name>`, behind that of its own owner and `~` where that is an owned object too.",
     intents=(),
-    derived=("deadline", "owner_gone"),
+    derived=("owner_gone",),
     attributes=(
         Field("health_message", str,  "the reason for its health"),
         Field("evidence",       dict, "what its health rests on: condition, status, reason, message, since", many=True),
         Field("concerns",       dict, "conditions that say of a failure and do not decide its health", many=True),
-        Field("progress",       str,  "a digest of its counts, which changes when it makes progress"),
-        Field("deadline",       int,  "seconds that it may be Progressing without progress; 0 for ever"),
-        Field("overdue",        str,  "the digest of its counts when that time was over"),
-        Field("unsaid",         bool, "whether it has not reported any status yet"),
         UID,
         HAPPENINGS,
     ),
@@ -138,12 +129,9 @@ OWNED_OBJECT = Table(
                 *(Row(EVER,         "observed",    health,   given={"health": health}, computes=note_owned)
                   for health in ASSESSED),
                 Row((LIVE,),        "events_seen", SAME,     computes=note_events),
-                Row((PROGRESSING,), "deadline",    UNKNOWN,  when=UNSAID, computes=note_overdue),
-                Row((PROGRESSING,), "deadline",    DEGRADED, computes=note_overdue),
                 Row((LIVE,),        "removed",     DELETED),
                 Row((LIVE,),        "owner_gone",  DELETED),
             ),
-            timeouts=(Timeout(PROGRESSING, "deadline", seconds_from="deadline", restart_on="progress"),),
         ),
     ),
 )

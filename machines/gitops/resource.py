@@ -111,7 +111,7 @@ RESOURCE = Table(
         Field("by_name",        str,  "what of it is known only because its application names it: all, or its sync",
               (naming.WHOLE, naming.SYNC_ONLY)),
         Field("prune",          bool, "whether its application says that it is to be pruned"),
-        Field("left_out",       int,  "about how many of the objects that it owns are not shown, because there are too many"),
+        Field("left_out",       int,  "at least how many of the objects that it owns are not shown: a number with one digit that is not 0"),
         UID,
         HAPPENINGS,
     ),
@@ -119,7 +119,7 @@ RESOURCE = Table(
         "told": naming.TOLD,
         "events_seen": SEEN,
         "owns": (
-            Field("left_out", int, "about how many of the objects that it owns are not reported", required=True, least=0),
+            Field("left_out", int, "at least how many of the objects that it owns are not reported", required=True, least=0),
         ),
         "observed": (
             Field("live",    dict, "the manifest in the cluster; null if there is none", required=True, null=True),

@@ -29,7 +29,8 @@ from tests.support.built_in_kinds import BUILT_IN_KINDS
 from tests.support.strategies import History, histories, hold, law_by_law, random_history
 
 GITOPS = Kinds(
-    tuple(BUILT_IN_KINDS[name].written for name in ("application_set", "application", "resource")), products=PRODUCTS
+    tuple(BUILT_IN_KINDS[name].written for name in ("application_set", "application", "resource", "owned_object")),
+    products=PRODUCTS,
 )
 FAMILIES = {"edge hosting": edge_worlds.KINDS, "gitops": GITOPS}
 family = pytest.mark.parametrize("kinds", FAMILIES.values(), ids=list(FAMILIES))

@@ -82,8 +82,8 @@ async def test_a_snapshot_after_the_start_and_after_each_list(kube: tuple[Kube, 
     server.down = 0
     found = await told.until("application.snapshot shop/shop ['core")
     assert [one for one in found if "[]" not in one] == [
-        "resource.removed shop/shop/core:ConfigMap/shop/a",
         "resource.observed shop/shop/core:ConfigMap/shop/d",
+        "resource.removed shop/shop/core:ConfigMap/shop/a",
         "application.snapshot shop/shop ['core:ConfigMap/shop/b', 'core:ConfigMap/shop/c', 'core:ConfigMap/shop/d']",
     ]
     await events.aclose()

@@ -104,7 +104,7 @@ async def test_what_is_forgotten_is_listed_anew_and_what_has_gone_meanwhile_is_t
         server.forget()
         server.down = 0
         told = [await watching.next() for _ in range(4)]
-        assert told == [("ConfigMap a", True), ("ConfigMap b", False), ("ConfigMap c", False), None]
+        assert told == [("ConfigMap b", False), ("ConfigMap c", False), ("ConfigMap a", True), None]
         await server.put("ConfigMap", "d")
         assert await watching.next() == ("ConfigMap d", False)
 

@@ -94,6 +94,14 @@ def test_a_manifest_of_another_object_is_refused() -> None:
     assert health(history, OF_SET) == "Deleted"
 
 
+def test_a_pod_that_takes_its_time_has_no_deadline() -> None:
+    """The Deployment that waits for it has one, and a Job may run for hours."""
+    history = observed(DEPLOYED, SET, pod(SET, status={"phase": "Pending"}))
+    owned = history.history.tree.entities["owned_object"][OF_POD]
+    assert (str(owned.facets[0].state), dict(owned.timers_ns)) == ("Progressing", {})
+    assert history.history.tree.entities["resource"][WEB].timers_ns
+
+
 # ---- nesting
 
 

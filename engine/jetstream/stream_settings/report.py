@@ -69,10 +69,13 @@ def late_copies(info: Mapping[str, Any]) -> tuple[str, ...]:
     return tuple(peer["name"] for peer in peers if not peer.get("current", True) or peer.get("offline", False))
 
 
-def check(name: str, found: Config, wanted: Config) -> None:
-    """Raise `SetupError` if no worker can work with a stream of this configuration; log what else differs."""
+def check(name: str, found: Config, wanted: Config, *, is_copy: bool = False) -> None:
+    """Raise `SetupError` if no worker can work with a stream of this configuration; log what else differs.
+
+    is_copy: workers do without the stream: it holds copies for readers.
+    """
     for one in differences(name, found, wanted):
-        if one.needed:
+        if one.needed and not is_copy:
             difference = f"{one.setting}: {one.found}, wanted {one.wanted}"
             raise SetupError.streams_differ(stream=name, difference=difference, way_out=one.way_out or APPLY)
         log.warning(
