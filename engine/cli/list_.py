@@ -314,7 +314,7 @@ COLUMNS: Final[tuple[Column[EntityRow], ...]] = (
     Column("LABEL", lambda row: row.labels, worth=40, wraps=True),
     Column("FOR", _since, worth=60),
     Column("VERSION", lambda row: render.word(str(row.entity.version)), worth=20),
-    Column("STALE", lambda row: render.stale(row.shown.stale, row.entity, row.now), worth=80),
+    Column("STALE", lambda row: render.stale(row.shown.stale, row.entity, row.now), worth=80, wraps=True),
     Column("REASON", lambda row: Text(row.shown.record.reason or ""), WIDE),
     Column("MESSAGE", lambda row: Text(row.shown.record.message or ""), WIDE),
     Column("CAUSE", lambda row: render.cause(row.shown.record), WIDE),

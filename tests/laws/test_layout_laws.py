@@ -158,7 +158,8 @@ def test_a_list(found: list[Transition], width: int, stale: bool) -> None:
     assert_fits(lines, width)
     for record in found:
         assert record.entity.id in " ".join(lines).split()
-        assert letters(str(record.entity.facets[0].state)) in letters(*lines) or len(found) > 1 or width < 60
+        words = str(record.entity.facets[0].state).split()
+        assert all(letters(word) in letters(*lines) for word in words) or len(found) > 1 or width < 60
 
 
 @given(st.lists(transitions(), min_size=1, max_size=8), widths)

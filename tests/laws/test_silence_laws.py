@@ -17,7 +17,9 @@ from tests.support.built_in_kinds import BUILT_IN_KINDS
 from tests.support.contacts import Contacts
 
 AFTER = 100
-THINGS = {"c1": "cluster", "c1/a": "node_pool", "c1/a/n1": "node", "c1/a/n2": "node", "c1/b/n3": "node"}
+THINGS = {
+    "c1": "cluster", "c1/a": "node_pool", "c1/a/n1": "node", "c1/a/n2": "node", "c1/b": "node_pool", "c1/b/n3": "node",
+}  # fmt: skip
 STEPS = st.lists(
     st.one_of(
         st.tuples(st.just("say"), st.sampled_from([*THINGS])),

@@ -273,7 +273,7 @@ def test_a_report_speaks_of_the_first_facet(kind: str, phase: str, rest: dict[st
         kind, "reported", entity_id, {"phase": DELETED}
     )
     ends = {DELETED} if kind == "resource" else {"Pending", *rest.values()}  # the orchestrator wants it there
-    assert {f.base.phase for f in gone.tree.entities[kind][entity_id].facets} == ends
+    assert {f.base.phase for f in own_facets(gone.tree.entities[kind][entity_id])} == ends
 
 
 def test_reports_of_a_set_without_a_phase_mean_what_they_meant() -> None:

@@ -34,10 +34,10 @@ ID = {
 }
 PARENT = {"cluster": None, "node_pool": "cluster", "node": "node_pool", "component": "cluster"}
 ATTRIBUTES = {
-    "cluster": ("silence_after", "brake", "deadline"),
-    "node_pool": ("default", "autoscaling_mode", "desired", "version", "deadline"),
-    "node": ("version", "deadline"),
-    "component": ("deadline",),
+    "cluster": ("silence_after", "silence_below", "brake", "deadline"),
+    "node_pool": ("default", "autoscaling_mode", "desired", "version", "silence_after", "silence_below", "deadline"),
+    "node": ("version", "silence_after", "deadline"),
+    "component": ("silence_after", "deadline"),
 }
 POOL = ("default", "autoscaling_mode", "desired", "version")
 # The attributes that the data of a trigger may set.
