@@ -134,14 +134,17 @@ def hear(changeset: Changeset, kind: Kind, arrival: Arrival) -> None:
     too.
     """
     tree = changeset.tree
-    watched = tree.watched or tree.silence_after or kind.is_waited_for or SILENCE_AFTER in arrival.data
-    if not watched or kind.roles[arrival.trigger] != "observation":
+    asked = SILENCE_AFTER in arrival.data
+    is_waited_for = asked or tree.watched or tree.silence_after or kind.is_waited_for
+    if not is_waited_for or kind.roles[arrival.trigger] != "observation":
         return
     origin = Origin(HEARD, "cascade", f"{arrival.kind}/{arrival.id}")
     passed_on = [(name, entity_id) for name, entity_id, sent in changeset.cascades if _reports(tree, name, sent)]
     reached = [(kind.name, arrival.id), *passed_on]
     places = dict.fromkeys(
-        (above, ancestor_id(at, arity)) for name, at in reached for above, arity in tree.listening(tree.kinds[name])
+        (above, ancestor_id(at, arity))
+        for name, at in reached
+        for above, arity in (tree.kinds[name].places if asked else tree.listening(tree.kinds[name]))
     )
     changeset.cascades += [(*place, origin) for place in places if _hears(changeset, *place, arrival.time)]
 

@@ -73,7 +73,8 @@ def transitions(changeset: Changeset, cause: Cause) -> Decision:
             facets = _facets_after(changeset, kind, entity_id, entity, change, index)
             if facets is None:
                 continue
-            is_timed = kind.times_out or index == kind.contact or (entity is not None and entity.timers_ns)
+            is_timed = kind.times_out or (entity is not None and entity.timers_ns)
+            is_timed = is_timed or kind.contact in change.origins or SILENCE_AFTER in change.attributes
             restarts = (
                 _restarts(changeset, kind, entity_id, entity, change, index, facets, len(records)) if is_timed else ()
             )

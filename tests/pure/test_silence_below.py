@@ -64,6 +64,28 @@ def test_an_own_time_reaches_the_entity_alone(kind: str, entity_id: str) -> None
     assert contacts(found.wait(10).records) == [f"{entity_id}: Fresh -> Silent"]
 
 
+def test_what_has_no_other_timer_is_waited_for_too() -> None:
+    name = "infra/web/east"
+    found = Contacts().say("bundle_deployment", "target", name, deployment_id="d")
+    found.say("bundle_deployment", "configure", name, silence_after=8)  # an observation, so it is heard
+    assert contacts(found.records) == [f"{name}: Unheard -> Fresh"]
+    assert found.next_silence("bundle_deployment", name) == found.now + 10
+    assert contacts(found.wait(10).records) == [f"{name}: Fresh -> Silent"]
+    found.say("bundle", "configure", "infra/web", silence_below={"bundle_deployment": 20})
+    assert contacts(found.beat("bundle_deployment", name).records) == [f"{name}: Silent -> Fresh"]
+    found.say("bundle_deployment", "configure", name, silence_after=0)
+    assert contacts(found.records) == [f"{name}: Fresh -> Unheard"]
+    assert found.wait(100).records == []
+
+
+def test_an_app_cluster_that_nobody_heard_falls_silent_too() -> None:
+    name = "r/x/app/p+edge"
+    found = Contacts().say("emco_resource", "create", "r").say("app_context", "create", "r/x")
+    found.say("app_cluster", "connected", name).say("app_cluster", "configure", name, silence_after=8)
+    assert found.next_silence("app_cluster", name) == found.now + 10
+    assert contacts(found.wait(10).records) == [f"{name}: Unheard -> Silent"]
+
+
 def test_a_node_below_a_pool_with_contact_keeps_its_pool_fresh_and_no_neighbour() -> None:
     found = shops(node=AFTER, node_pool=AFTER)
     for _ in range(8):
