@@ -45,6 +45,7 @@ def kind(found: Kind) -> dict[str, Any]:
         "doc": table.doc,
         "known_by": table.known_by,
         "place": table.place,
+        "current": None if table.current is None else list(table.current),
         "attributes": [_field(attribute) for attribute in table.attributes],
         "triggers": [_trigger(found, trigger) for trigger in table.triggers],
         "reports": [] if found.judge is None else [_pending(one) for one in found.judge.pending_phases()],
