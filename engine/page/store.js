@@ -7,7 +7,7 @@ export const STALE = 2;
 const GONE = 4;
 const LEFT = 8;
 /** The entity is not there yet: a step back took its first record away. */
-export const ABSENT = 8;
+export const ABSENT = 16;
 const NONE = -1;
 const collator = new Intl.Collator("en", { numeric: true });
 

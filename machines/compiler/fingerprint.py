@@ -51,7 +51,7 @@ WORDS: Mapping[type, Word] = {
         "kind": "kind", "id": "id", "facets": "facets", "intents": "intents", "derived": "derived", "parent": "parent",
         "attributes": "attributes", "fields": "fields", "cascades": "cascades", "fan_outs": "fan_outs",
         "interprets": "interprets", "on_tally": "on_tally", "tallies": "tallies", "known_by": "known_by", "place": "place",
-        "silence_after": "silence_after", "current": None, "doc": None, "nested_by": None,
+        "current": None, "silence_after": "silence_after", "doc": None, "nested_by": None,
     }),
     Facet: Word("facet", {
         "name": "name", "labels": "labels", "rows": "rows", "views": "views", "sticky": "sticky",

@@ -35,9 +35,10 @@ NAMES = {
     "phaseline.engine.products.emco.schema":              "EmcoAction EmcoApp EmcoAppClusters EmcoAppResources "
                                                           "EmcoCluster EmcoClusterName EmcoNamedResource EmcoNames "
                                                           "EmcoOneCluster EmcoResource EmcoStates EmcoStatus "
-                                                          "GroupVersionKind SourceApp SourceCluster SourceResource "
-                                                          "SourceStatus",
-    "phaseline.engine.products.emco.select":              "AppCluster StatusItem StatusSelection",
+                                                          "EmcoFailure EmcoPrevious GroupVersionKind LeftBehind Shows "
+                                                          "SourceApp SourceCluster SourceFailure SourcePrevious "
+                                                          "SourceResource SourceStatus",
+    "phaseline.engine.products.emco.select":              "AppCluster LeftItem StatusItem StatusSelection",
     "phaseline.engine.products.emco.views":               "Emco EmcoView",
     "phaseline.engine.products.fleet.counts":             "FleetClusterCounts FleetCounts FleetDisplay FleetPart",
     "phaseline.engine.products.fleet.views":              "Fleet FleetView",

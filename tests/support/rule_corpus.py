@@ -108,6 +108,9 @@ def _interprets(code: Callable[..., Any]) -> Run:
 
 
 def _predicate(code: Callable[..., Any]) -> Run:
+    """A class whose fields stand in the rule: a predicate, or what computes attributes."""
+    if not hasattr(code, "holds"):
+        return lambda given: code(**given["fields"])(given["attributes"], _happened(given))
     return lambda given: code(**given["fields"]).holds(RecordedScene(given), given["id"])
 
 

@@ -73,7 +73,7 @@ def left_behind(selection: StatusSelection) -> list[dict[str, Any]]:
     return [
         {
             "instance": one.context, "app-name": one.app, "cluster": one.cluster, "Name": one.name, "Kind": one.kind,
-            "end": one.end, "shows": one.shows,
+            "end": one.ended, "shows": one.shows,
         }
         for one in selection.left_behind
     ]  # fmt: skip

@@ -69,7 +69,7 @@ class AppCluster(msgspec.Struct):
 
 
 class LeftItem(NamedTuple):
-    """An rsync resource that is Deleted, and may still be in its cluster. end: how its life ended.
+    """An rsync resource that is Deleted, and may still be in its cluster. ended: how it is known that its life ended.
 
     shows: what it was last, as its attribute says.
     """
@@ -79,7 +79,7 @@ class LeftItem(NamedTuple):
     cluster: str
     name: str
     kind: str
-    end: str
+    ended: str
     shows: Mapping[str, Any]
 
 
