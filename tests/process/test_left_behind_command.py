@@ -1,6 +1,7 @@
 """What commands and the API say of lives that ended unseen, and of what is left behind."""
 
 import json
+import re
 import signal
 
 from phaseline.engine.client.client import Client
@@ -33,6 +34,16 @@ async def test_a_leaked_machine_has_a_place(shell: Shell, client: Client) -> Non
     assert (shown["end"], shown["attributes"]["shows"]["phase"]) == ("contradicted", "Running")
     assert "left behind" in shown["facets"]["phase"]["label"]
     assert "report it gone" in shown["facets"]["phase"]["advice"]
+    told = (await shell("get", "node", "c1/p/a")).out
+    assert "Deleted  Deleted (not seen), left behind" in told
+    assert "remove it where it runs, then report it gone" in told
+    assert re.search(r"^shows +Running \[Ok\] at .*, event \d+$", told, re.MULTILINE)
+    why = (await shell("why", "node", "c1/p/a")).out
+    assert "node c1/p/a  Deleted  Deleted (not seen), left behind  since " in why
+    assert "deleted by /test" in why
+    assert "but it was reported to be there still, Running [Ok], which does not decide" in why
+    assert "reported by /test" in why.split("reported to be there still", 1)[1]
+    assert "node c1/p/b  Deleted  Deleted (not seen)  since " in (await shell("why", "node", "c1/p/b")).out
     tree = await shell("tree", "c1")
     assert "node a  Deleted  Deleted (not seen), left behind, last shown Running [Ok]" in tree.out
     assert "c1/p/b" not in tree.out
