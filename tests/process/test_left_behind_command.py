@@ -102,6 +102,14 @@ async def test_status_tells_of_an_older_context_and_of_what_is_left(shell: Shell
     assert [(one["id"], one["end"], one["attributes"]["shows"]["phase"]) for one in listed] == [
         (f"{GROUP}/1/{OLD}", "assumed", "Applied")
     ]
+    ended = (await shell("status", GROUP)).out
+    assert ended.startswith(f"emco_resource {GROUP}  Deleted  Deleted (not seen)  for ")
+    assert "left behind dep+Deployment of web on prov+old (context 1), last shown Applied" in ended
+    for how in ((), ("--at", "0s"), ("--shape", "emco")):
+        body = (await shell("status", GROUP, *how, "--json")).json
+        assert len(body.get("left_behind") or body["leftBehind"]) == 1
+    await client.publish_and_wait("rsync_resource", "terminated", f"{GROUP}/1/{OLD}", timeout=10)
+    assert (await shell("status", GROUP)).code == 4
 
 
 async def test_a_status_is_shown_again_after_each_change(shell: Shell, client: Client) -> None:
