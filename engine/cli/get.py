@@ -191,6 +191,10 @@ def _beside(table: Facet | None, entity: Entity, found: FacetState, language: La
         yield "to do", render.text_of(advice, "italic")
 
 
+RECORD = ("version", "cause")
+"""The facts about the last record. An attribute of such a name is told apart."""
+
+
 def described(
     kinds: Kinds, last: Transition, language: Language, now: int, stale: Stale | None,
     unknown: PartsOf = maps.NOTHING_UNKNOWN,
@@ -234,7 +238,8 @@ def described(
             yield name, render.last_shown(value)
             continue
         is_time = name in maps.TIMES and isinstance(value, int)
-        yield name, render.text_of(render.local_time(value) if is_time else wording.plain_value(value))
+        named = f"{name} (attribute)" if name in RECORD else name
+        yield named, render.text_of(render.local_time(value) if is_time else wording.plain_value(value))
     message = render.reason_and_message(last.reason, last.message)
     yield "version", render.text_of(entity.version)
     yield "cause", Text.assemble(render.cause(last), ": " if message else "", message)
