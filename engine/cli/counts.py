@@ -75,7 +75,7 @@ def counts(
                 if output.is_data:
                     output.show(parts.as_map(client.kinds))
                 else:
-                    _show_parts(client.kinds, parts, output)
+                    _show_parts(client.kinds, parts, render.time_of(view), output)
                 return
             if clusters:
                 found = await view.fleet.cluster_counts(*clusters, condition=condition)
@@ -111,14 +111,16 @@ async def _parts(view: EntityView[Any], kind: str, entity_id: str, condition: tu
         if entity_name.is_part_of(view.kinds, one.entity.kind, kind)
     ]
     shown = [one for one in everything if any(choice.selects(facet.state) for facet in one.facets)]
-    return part_counts.count(view.kinds, top, everything, shown)
+    return part_counts.count(view.kinds, top, everything, shown, await view.stale([top, *shown]))
 
 
-def _show_parts(kinds: Kinds, parts: PartCounts, output: Output) -> None:
+def _show_parts(kinds: Kinds, parts: PartCounts, now: int, output: Output) -> None:
     lacking = {key: [one.text() for one in found.values()] for key, found in parts.lacks.items()}
     own = "".join(f", {text}" for text in lacking.pop((parts.top.kind, parts.top.id), []))
     head = Text.assemble(render.text_of(f"{parts.top.kind} ", "bright_black"), render.text_of(parts.top.id, "bold"))
-    output.line(Text.assemble(head, "  ", render.states(kinds, parts.top, "en"), render.text_of(own, "yellow")))
+    stale = render.as_of(parts.stale_since_ns, now)
+    state = Text.assemble(render.states(kinds, parts.top, "en"), render.text_of(own, "yellow"))
+    output.line(Text.assemble(head, "  ", state, "  " if stale else "", stale))
     output.pairs(
         [
             *((f"  {kind}", render.text_of(part_counts.text(counted))) for kind, counted in parts.below.items()),

@@ -25,6 +25,7 @@ from phaseline.engine.unknown_parts import PartsOf
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.compiler.labels import Language, advice_of, facet_named, message_of, schedulable
 from phaseline.machines.docs import wording
+from phaseline.machines.language.endings import SHOWS, told
 from phaseline.machines.language.table import DELETED, STALLED, Facet
 from phaseline.schemas.errors import Exit, NotFound
 from phaseline.schemas.records import Entity, FacetState, Transition
@@ -181,12 +182,17 @@ def _stalled_map(found: Explanation | None) -> dict[str, Any]:
 
 def _beside(table: Facet | None, entity: Entity, found: FacetState, language: Language) -> Iterator[tuple[str, Text]]:
     """Why a facet is not well, as far as the entity says itself, and what to do about it."""
-    if table is None or found.state.phase in (table.healthy, DELETED):
+    if table is None or found.state.phase == table.healthy:
         return
-    if message := message_of(table, entity.kind, entity.attributes, found):
+    message = "" if found.state.phase == DELETED else message_of(table, entity.kind, entity.attributes, found)
+    if message:
         yield "because", render.text_of(message)
-    if advice := advice_of(table, found.state, language):
+    if advice := advice_of(table, told(found.state, entity.attributes), language):
         yield "to do", render.text_of(advice, "italic")
+
+
+RECORD = ("version", "cause")
+"""The facts about the last record. An attribute of such a name is told apart."""
 
 
 def described(
@@ -202,7 +208,7 @@ def described(
         since = render.local_time(stale.since_ns)
         yield "stale", Text.assemble(render.as_of(stale.as_of_ns, now), f": nothing was heard since {since}{whom}")
     for name, facet in zip(entity.names, entity.facets, strict=True):
-        label = render.label(kinds, entity.kind, name, facet.state, language)
+        label = render.label(kinds, entity.kind, name, told(facet.state, entity.attributes), language)
         state = render.state(kinds, entity.kind, name, facet.state)
         partly = render.partly(parts.get(name), language)
         yield name if len(entity.names) > 1 else "state", Text.assemble(state, partly, "  " if label else "", label)
@@ -228,8 +234,12 @@ def described(
         if any(name == one.evidence_from for one in tables):
             yield from ((name, render.text_of(render.evidence(one, says=True))) for one in value)
             continue
+        if name == SHOWS:
+            yield name, render.last_shown(value)
+            continue
         is_time = name in maps.TIMES and isinstance(value, int)
-        yield name, render.text_of(render.local_time(value) if is_time else wording.plain_value(value))
+        named = f"{name} (attribute)" if name in RECORD else name
+        yield named, render.text_of(render.local_time(value) if is_time else wording.plain_value(value))
     message = render.reason_and_message(last.reason, last.message)
     yield "version", render.text_of(entity.version)
     yield "cause", Text.assemble(render.cause(last), ": " if message else "", message)

@@ -28,7 +28,7 @@ from phaseline.machines.language.endings import is_left_behind, is_unseen, shown
 from phaseline.machines.language.table import ABSENT, DELETED, PROGRESSING, Facet
 from phaseline.schemas import codec
 from phaseline.schemas.cloudevents import actors
-from phaseline.schemas.records import SECOND, Cause, Entity, Rejection, State, Transition, facets_of
+from phaseline.schemas.records import SECOND, Cause, Entity, Rejection, State, Transition, facets_of, nanoseconds
 
 DAY, HOUR, MINUTE = 86_400, 3_600, 60
 NEW, COMMA, NOTHING = Text("new", "bright_black"), Text(", "), Text()
@@ -113,6 +113,12 @@ def left_behind(entity: Entity) -> Text:
     if not is_left_behind(entity.facets[0].state.phase, entity.attributes):
         return NOTHING
     return text_of(f", last shown {shown_state(entity.attributes)}", "red")
+
+
+def last_shown(shows: Mapping[str, Any]) -> Text:
+    """`Running [Ok] at 2026-03-02 08:12:05.000, event 412`: the same with its time."""
+    found = State(shows["phase"], tuple(shows["conditions"]))
+    return text_of(f"{found} at {local_time(nanoseconds(shows['time']))}, event {shows['event']}", "red")
 
 
 class Described(dict[tuple[str, tuple[str, ...], tuple[State, ...]], tuple[Text, Text]]):

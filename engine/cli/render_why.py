@@ -23,8 +23,9 @@ from phaseline.engine.explain.model import (
 from phaseline.engine.staleness import Stale
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.compiler.labels import Language, advice_of, facet_named
+from phaseline.machines.language.endings import told
 from phaseline.machines.language.table import ABSENT
-from phaseline.schemas.records import Transition, nanoseconds, utc
+from phaseline.schemas.records import Entity, State, Transition, nanoseconds, utc
 
 SKEW = 1_000_000_000
 """How far, in ns, the clocks of a publisher and the server may differ before both times are shown."""
@@ -38,9 +39,12 @@ class ExplanationTree:
 
     def __init__(self, kinds: Kinds, now: int, stale: Stale | None = None, language: Language = "en") -> None:
         self.kinds, self.now, self.stale, self.language = kinds, now, stale, language
+        self.entity: Entity | None = None
+        """The explained entity. Of others it is not known how their lives ended."""
 
     def whole(self, found: Explanation) -> Branch:
         """The whole explanation, facet by facet if there are several."""
+        self.entity = found.entity
         stale = render.stale(self.stale, found.entity, self.now)
         if len(found.facets) == 1:
             tree = self.facet(found.facets[0])
@@ -100,7 +104,7 @@ class ExplanationTree:
         for one in found.news:
             yield render.text_of(f"event: {render.happening(one)}")
         table = facet_named(self.kinds, found.kind, found.facet)
-        if table is not None and (advice := advice_of(table, found.state, self.language)):
+        if table is not None and (advice := advice_of(table, self.told(found), self.language)):
             yield Text.assemble("to do: ", render.text_of(advice, "italic"))
 
     def contradiction(self, found: Contradiction) -> Branch:
@@ -120,6 +124,9 @@ class ExplanationTree:
         """`node c1/pool-a/n7  Failed [Balance]  since 08:12:05, 4 m 10 s`."""
         shown = found.base if found.base_only else found.state
         state = render.state(self.kinds, found.kind, found.facet, shown)
+        if (end := self.told(found)) != found.state:
+            end_label = render.label(self.kinds, found.kind, found.facet, end, self.language)
+            state = Text.assemble(state, "  ", end_label)
         since = f"since {self.clock(found.since_ns)}, {render.duration(self.now - found.since_ns)}"
         if found.base_only:
             since = "its base" if found.base != found.state else since
@@ -131,6 +138,11 @@ class ExplanationTree:
         return Text.assemble(
             name, "  ", state, "  ", render.text_of(since, "bright_black"), render.text_of(explained, "italic")
         )
+
+    def told(self, found: FacetExplanation) -> State:
+        """The state; of the explained entity with how its life ended."""
+        of = self.entity
+        return told(found.state, of.attributes) if of and (of.kind, of.id) == (found.kind, found.id) else found.state
 
     def view(self, view: ViewExplanation, *, says: bool = True) -> Iterator[Branch]:
         """What the view depends on, one branch each. says: whether records of attributes bring their messages."""

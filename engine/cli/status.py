@@ -23,6 +23,7 @@ from phaseline.engine.settings import Settings
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.compiler.labels import facet_named
 from phaseline.machines.docs import wording
+from phaseline.machines.language.table import DELETED
 from phaseline.schemas.records import Entity, State, state
 
 BEHIND = 0.02
@@ -185,7 +186,9 @@ class StatusTree:
         """The resource, its context, the counts over all apps."""
         yield self._entity(self.found.resource, self.found.resource.id)
         if self.found.context is None:
-            yield render.text_of("not instantiated yet", "bright_black")
+            if self.found.resource.facets[0].state.phase != DELETED:
+                yield render.text_of("not instantiated yet", "bright_black")
+            yield from map(self._left, self.found.left_behind)
             return
         stale = render.as_of(self.found.stale_since_ns, self.now)
         context = self._entity(self.found.context, str(self.found.name), self._successor())
@@ -224,6 +227,8 @@ class StatusTree:
         revision = entity.attributes.get("revision")
         more = f"{since}, revision {revision}" if revision else f"{since}{also}"
         shown = render.state(self.kinds, entity.kind, entity.names[0], facet.state)
+        if facet.state.phase == DELETED:
+            shown = render.states(self.kinds, entity, "en")
         return Text.assemble(
             render.text_of(f"{entity.kind} ", "bright_black"), render.text_of(name, "bold"), "  ", shown, "  ",
             render.text_of(more, "bright_black"),

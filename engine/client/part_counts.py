@@ -7,8 +7,9 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple, TypedDict
 
-from phaseline.engine import unknown_parts
+from phaseline.engine import staleness, unknown_parts
 from phaseline.engine.client import maps
+from phaseline.engine.staleness import Marks
 from phaseline.engine.unknown_parts import PartsOf
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.compiler.labels import Language
@@ -25,12 +26,16 @@ class KindCount(TypedDict):
 
 
 class PartCounts(NamedTuple):
-    """What is below an entity: counts by kind, the wholes that lack something, and what is stalled."""
+    """What is below an entity: counts by kind, the wholes that lack something, and what is stalled.
+
+    stale_since_ns: since when nothing is known for certain of some of it; None if all of it speaks.
+    """
 
     top: Entity
     below: Mapping[str, KindCount]
     lacks: PartsOf
     stalled: Sequence[Entity]
+    stale_since_ns: int | None
 
     def as_map(self, kinds: Kinds, language: Language = "en") -> dict[str, object]:
         """The counts as JSON shows them."""
@@ -45,11 +50,12 @@ class PartCounts(NamedTuple):
                 for (kind, entity_id), found in self.lacks.items()
             },
             "stalled": [maps.entity_map(kinds, one, language) for one in self.stalled],
+            **staleness.shown_since(self.stale_since_ns),
         }
 
 
-def count(kinds: Kinds, top: Entity, everything: Sequence[Entity], shown: Sequence[Entity]) -> PartCounts:
-    """The counts of `top`. everything: it and all below it. shown: those of them that are counted."""
+def count(kinds: Kinds, top: Entity, everything: Sequence[Entity], shown: Sequence[Entity], stale: Marks) -> PartCounts:
+    """The counts of `top`. everything: it and all below it. shown: those that are counted. stale: those that are."""
     below: dict[str, KindCount] = {}
     for one in (one for one in shown if (one.kind, one.id) != (top.kind, top.id)):
         counted = below.setdefault(one.kind, {"count": 0, "facets": {}})
@@ -58,7 +64,8 @@ def count(kinds: Kinds, top: Entity, everything: Sequence[Entity], shown: Sequen
             states = counted["facets"].setdefault(name, {})
             states[counted_as(facet.state)] = states.get(counted_as(facet.state), 0) + 1
     stalled = [one for one in shown if any(STALLED in facet.base.conditions for facet in one.facets)]
-    return PartCounts(top, below, unknown_parts.count(kinds, shown, everything), stalled)
+    since = min((one.since_ns for one in stale.values()), default=None)
+    return PartCounts(top, below, unknown_parts.count(kinds, shown, everything), stalled, since)
 
 
 def text(counted: KindCount) -> str:

@@ -60,6 +60,15 @@ def missing_parent(tree: Tree, kind: Kind, entity_id: str, *, is_intent: bool) -
     return missing
 
 
+def has_all_above(tree: Tree, kind: Kind, entity_id: str) -> bool:
+    """Whether everything above an entity is known: nothing can be noted below what is not."""
+    while kind.parent is not None:
+        kind = tree.kinds[kind.parent]
+        if tree.get(kind.name, ancestor_id(entity_id, kind.arity)) is None:
+            return False
+    return True
+
+
 def _is_deleted(entity: SceneEntity) -> bool:
     return entity.facets[0].base.phase == DELETED
 

@@ -8,7 +8,7 @@ Belongs here: which reports are about such a life, what they say of it, noting i
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from phaseline.engine.core.adoption import MissingParent, missing_parent
+from phaseline.engine.core.adoption import MissingParent, has_all_above, missing_parent
 from phaseline.engine.core.changeset import Changeset, Origin
 from phaseline.engine.core.intake import Arrival
 from phaseline.engine.core.reports import Refused, impossible, stale, unseen
@@ -27,7 +27,6 @@ from phaseline.machines.language.endings import (
 )
 from phaseline.machines.language.table import ABSENT, DELETED
 from phaseline.schemas.records import NONE, Entity, State, state
-from phaseline.schemas.subjects import ancestor_id
 
 
 class Report(NamedTuple):
@@ -86,7 +85,7 @@ def read(tree: Tree, entity: Entity | None, report: Report) -> Note | Refused | 
         return None
     known = entity is not None
     asked = entity.asked if entity is not None else _end(tree, missing)
-    if not known and not _has_all_above(tree, kind, report.id):
+    if not known and not has_all_above(tree, kind, report.id):
         return Refused("unknown_parent", str(missing))
     found = _state(tree, entity, report)
     if found is None or isinstance(found, Refused):
@@ -118,15 +117,6 @@ def _end(tree: Tree, missing: MissingParent) -> int:
     kind, _, entity_id = missing.name.partition("/")
     above = tree.get(kind, entity_id)
     return 0 if above is None else above.asked
-
-
-def _has_all_above(tree: Tree, kind: Kind, entity_id: str) -> bool:
-    """Whether everything above an entity is known: nothing can be noted below what is not."""
-    while kind.parent is not None:
-        kind = tree.kinds[kind.parent]
-        if tree.get(kind.name, ancestor_id(entity_id, kind.arity)) is None:
-            return False
-    return True
 
 
 def _state(tree: Tree, entity: Entity | None, report: Report) -> State | Refused | None:

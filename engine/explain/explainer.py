@@ -22,6 +22,7 @@ from phaseline.machines.compiler.conditions import state_shown
 from phaseline.machines.compiler.labels import message_of
 from phaseline.machines.compiler.nesting import shown_below
 from phaseline.machines.compiler.state_classes import class_of
+from phaseline.machines.language.endings import CONTRADICTED, END, SHOWS, shown_state
 from phaseline.machines.language.predicates import Above, AllBelow, AnyBelow, AttributeIs, Predicate, counts
 from phaseline.machines.language.table import ABSENT, DELETED, STALLED, Facet, View
 from phaseline.schemas.records import Entity, Transition, facets_of
@@ -141,6 +142,8 @@ class _Explainer:
     def contradictions(self, entity: Entity, index: int) -> Iterator[Contradiction]:
         """What a source of the entity's own says of the facet that is not shown, because entities below decide."""
         kind, found = self.tree.kinds[entity.kind], entity.facets[index]
+        if index == 0 and entity.attributes.get(END) == CONTRADICTED:
+            yield self.still_there(entity)
         for view in kind.table.facets[index].views:
             if view.message_from is None or view.to == found.state.phase:
                 continue
@@ -150,6 +153,15 @@ class _Explainer:
             if said and not all(one.holds(self.tree, entity.id) for one in others):
                 message = entity.attributes.get(view.message_from) or ""
                 yield Contradiction(view.to, claims[-1].text(), str(message), self.attribute(claims[-1], entity))
+
+    def still_there(self, entity: Entity) -> Contradiction:
+        """The report that something is there still whose life ended: the newest, as far as the log has it."""
+        event, said = entity.attributes[SHOWS]["event"], shown_state(entity.attributes)
+        history = self.history(entity)
+        record = next((one for one in history if one.cause.sequence == event), None)
+        text = f"it was reported to be there still, {said}"
+        chains = causes.chains(self.tree.kinds, self.lookup, entity, [Finding("state", str(said), record)], history)
+        return Contradiction(said.phase, text, "", chains[0])
 
     def base_causes(self, entity: Entity, index: int) -> tuple[CauseChain, ...]:
         history = self.history(entity)

@@ -27,7 +27,7 @@ from phaseline.machines.compiler.conditions import (
     without_stalled,
 )
 from phaseline.machines.language.predicates import Predicate, Scene, or_list
-from phaseline.machines.language.sources import source_text
+from phaseline.machines.language.sources import Live, source_text
 from phaseline.machines.language.table import ABSENT, DELETED, FROM_DATA, SAME, At, Facet, Row, Table, View
 from phaseline.schemas.records import NONE, FacetState, State, state
 
@@ -294,6 +294,7 @@ def starts_of_trigger(table: Table, trigger: str) -> str:
     rows = [row for facet in table.facets for row in facet.rows if row.trigger == trigger]
     plain = [row for row in rows if True not in row.given.values()]
     sources = [source for row in plain or rows for source in row.source]
+    sources.sort(key=lambda source: isinstance(source, Live))  # whose exceptions would else seem to go on
     return or_list(tuple(dict.fromkeys(map(source_text, sources))))
 
 

@@ -9,10 +9,13 @@ from random import Random
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
+from phaseline.engine.core import after_end
 from phaseline.engine.core.adoption import missing_parent
 from phaseline.engine.core.intake import Arrival
 from phaseline.engine.core.judgement import attributes_of, impossible_base, interpretation
+from phaseline.engine.core.reports import Refused
 from phaseline.engine.testing.random_events import Dice, data_for
 from phaseline.machines.compiler.kinds import Kind, Kinds
 from phaseline.machines.language.table import Refusal
@@ -37,7 +40,7 @@ def takes(history: History, arrival: Arrival) -> bool:
     entity = tree.get(kind.name, arrival.id)
     missing = missing_parent(tree, kind, arrival.id, is_intent=kind.roles[arrival.trigger] == "intent")
     if missing is not None and not missing.adoptable:
-        return False
+        return notes(history, arrival)
     data = arrival.data
     if arrival.trigger in kind.interprets:
         fields = interpretation(tree, kind, entity, arrival)
@@ -49,6 +52,16 @@ def takes(history: History, arrival: Arrival) -> bool:
         return False
     probe = Arrival(arrival.kind, arrival.trigger, arrival.id, data, arrival.cause, None, arrival.time)
     return not isinstance(attributes_of(tree, kind, entity, steps, probe), Refusal)
+
+
+def notes(history: History, arrival: Arrival) -> bool:
+    """Whether what this event says is there is left behind, if its reporter has read everything."""
+    read_all = replace(arrival, data={**arrival.data, "seen": arrival.cause.sequence - 1})
+    kind, entity = history.kinds[arrival.kind], history.tree.get(arrival.kind, arrival.id)
+    report = after_end.of_event(kind, read_all)
+    if report is None or report.says_gone or not after_end.is_over(history.tree, entity, report):
+        return False
+    return not isinstance(after_end.read(history.tree, entity, report), Refused)
 
 
 def data_to_try(history: History, kind: Kind, trigger: str, entity_id: str, tries: int) -> Iterator[dict[str, Any]]:

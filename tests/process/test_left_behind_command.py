@@ -1,6 +1,7 @@
 """What commands and the API say of lives that ended unseen, and of what is left behind."""
 
 import json
+import re
 import signal
 
 from phaseline.engine.client.client import Client
@@ -33,6 +34,16 @@ async def test_a_leaked_machine_has_a_place(shell: Shell, client: Client) -> Non
     assert (shown["end"], shown["attributes"]["shows"]["phase"]) == ("contradicted", "Running")
     assert "left behind" in shown["facets"]["phase"]["label"]
     assert "report it gone" in shown["facets"]["phase"]["advice"]
+    told = (await shell("get", "node", "c1/p/a")).out
+    assert "Deleted  Deleted (not seen), left behind" in told
+    assert "remove it where it runs, then report it gone" in told
+    assert re.search(r"^shows +Running \[Ok\] at .*, event \d+$", told, re.MULTILINE)
+    why = (await shell("why", "node", "c1/p/a")).out
+    assert "node c1/p/a  Deleted  Deleted (not seen), left behind  since " in why
+    assert "deleted by /test" in why
+    assert "but it was reported to be there still, Running [Ok], which does not decide" in why
+    assert "reported by /test" in why.split("reported to be there still", 1)[1]
+    assert "node c1/p/b  Deleted  Deleted (not seen)  since " in (await shell("why", "node", "c1/p/b")).out
     tree = await shell("tree", "c1")
     assert "node a  Deleted  Deleted (not seen), left behind, last shown Running [Ok]" in tree.out
     assert "c1/p/b" not in tree.out
@@ -91,6 +102,14 @@ async def test_status_tells_of_an_older_context_and_of_what_is_left(shell: Shell
     assert [(one["id"], one["end"], one["attributes"]["shows"]["phase"]) for one in listed] == [
         (f"{GROUP}/1/{OLD}", "assumed", "Applied")
     ]
+    ended = (await shell("status", GROUP)).out
+    assert ended.startswith(f"emco_resource {GROUP}  Deleted  Deleted (not seen)  for ")
+    assert "left behind dep+Deployment of web on prov+old (context 1), last shown Applied" in ended
+    for how in ((), ("--at", "0s"), ("--shape", "emco")):
+        body = (await shell("status", GROUP, *how, "--json")).json
+        assert len(body.get("left_behind") or body["leftBehind"]) == 1
+    await client.publish_and_wait("rsync_resource", "terminated", f"{GROUP}/1/{OLD}", timeout=10)
+    assert (await shell("status", GROUP)).code == 4
 
 
 async def test_a_status_is_shown_again_after_each_change(shell: Shell, client: Client) -> None:

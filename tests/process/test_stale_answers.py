@@ -101,6 +101,19 @@ async def test_the_status_of_what_emco_deployed(silent: dict[str, int], shell: S
     assert "Unreachable" in drawn
 
 
+async def test_counts_say_since_when_a_part_is_silent(silent: dict[str, int], shell: Shell, client: Client) -> None:
+    assert (await shell("counts", "c1", "--json")).json["stale_since"] == timestamp(silent["c1"])
+    assert "~ as of " in (await shell("counts", "c1")).out.splitlines()[0]
+    assert "stale_since" not in (await shell("counts", "c2", "--json")).json
+    await client.publish("node", "configure", "c2/p/n1", {"silence_after": 0.2})
+    async with asyncio.timeout(LIMIT), client.watch("node", facet="contact", state="Silent", start="start") as records:
+        async for record in records:
+            assert record.entity.id == "c2/p/n1"
+            break
+    assert "stale_since" in (await shell("counts", "c2", "--json")).json
+    assert "~ as of " in (await shell("counts", "c2")).out.splitlines()[0]
+
+
 async def test_the_counts_of_fleet(shell: Shell, client: Client) -> None:
     for cluster in ("east", "west"):
         await client.publish("bundle_deployment", "target", f"infra/web/{cluster}", {"deployment_id": "d"})

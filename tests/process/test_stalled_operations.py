@@ -22,7 +22,7 @@ async def test_every_command_says_what_is_stalled_and_lacking(
     for kind, entity_id in (("cluster", "c"), ("node_pool", "c/p"), ("node", "c/p/n1"), ("node", "c/p/n2")):
         await client.publish(kind, "adopt", entity_id, {"phase": "Running"})
     await client.publish("node", "error", "c/p/n2", {"message": "no disk"})
-    await client.publish("node_pool", "configure", "c/p", {"deadline": 0.3})
+    await client.publish("node_pool", "configure", "c/p", {"deadline": 0.3, "version": "1.28"})
     await client.publish("node_pool", "scale", "c/p", {"desired": 4})
     await until_decided(wire, await inspect(wire, working))
     async with asyncio.timeout(LIMIT):
@@ -35,6 +35,7 @@ async def test_every_command_says_what_is_stalled_and_lacking(
     got = (await shell("get", "node_pool", "c/p")).out
     assert "1 of 4 nodes Running, 1 Failed" in line_with("state", got)
     assert "scale by" in line_with("asked", got)
+    assert "1.28" in line_with("version (attribute)", got)
     assert "node c/p/n1  Running [Ok], ready by" in line_with("last said", got)
     told = (await shell("get", "node_pool", "c/p", "--json")).json["stalled"]
     assert ([one["trigger"] for one in told["asked"]], told["last_said"]["id"]) == (["scale"], "c/p/n1")

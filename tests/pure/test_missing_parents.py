@@ -74,6 +74,6 @@ def test_nothing_is_made_below_a_deleted_ancestor(pier: KnownBy) -> None:
         assert isinstance(refused, Rejection)
         nearest = "pier p/q" if kind == "boat" and pier == "itself" else "port p"
         assert (
-            f"the {nearest} is deleted, made needs it alive; way out: order at port p; or if it is there: reported at port p with the state you see"
+            f"the {nearest} is deleted, made needs it alive; way out: if it is there: reported at {kind} {entity_id} with the state you see"
             in refused.message
         )

@@ -107,8 +107,23 @@ SENTENCES: dict[str, tuple[tuple[Said, ...], Said, str]] = {
     "below what is deleted": (
         GONE, ("node", "not_ready", "c/p/n"),
         "node c/p/n is Absent: the node_pool c/p is deleted, not_ready needs it alive; "
+        "way out: if it is there: reported at node c/p/n with the state you see",
+    ),
+    "an intent below what is deleted": (
+        GONE, ("node", "create", "c/p/n"),
+        "node c/p/n is Absent: the node_pool c/p is deleted, create needs it alive; "
         "way out: create at cluster c; or if it is there: reported at cluster c with the state you see; "
         "then create at node_pool c/p",
+    ),
+    "what is no case for giving up": (
+        NODE, ("node", "delete", "c/p/n", {"abandon": True}),
+        "node c/p/n is Running [Ok]: no place at or above it (cluster) is Silent, delete needs it to be, or the entity "
+        "to be Deleting and Stalled, or Failed with ResourceCleanupFailed, to be given up; "
+        "way out: delete at node c/p/n without abandon",
+    ),
+    "sources with exceptions": (
+        UP, ("node", "delete", "c/p/n"),
+        "node c/p/n is Absent: delete is not legal there, it needs Deleting [Stalled] or any live state but Deleting",
     ),
     "a child that must follow": (
         GROUP[:2], ("emco_resource", "instantiate", "g", {"context": "9"}),
@@ -270,7 +285,13 @@ def test_children_that_cannot_follow_are_told_apart_by_their_states(monkeypatch:
         return is_taken(tree, kind, entity, probe)
 
     monkeypatch.setattr(legal, "_is_taken", counted)
-    assert refused(made, "emco_resource", "create", "g").legal == ("terminate", "reported", "snapshot")
+    assert refused(made, "emco_resource", "create", "g").legal == (
+        "terminate",
+        "heartbeat",
+        "configure",
+        "reported",
+        "snapshot",
+    )
     assert "update" not in tried
     made.take(event("app_context", "create", "g/y"))
     assert "update" in refused(made, "emco_resource", "create", "g").legal

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from msgspec.structs import replace
 
-from phaseline.engine.core.adoption import missing_parent
+from phaseline.engine.core.adoption import has_all_above, missing_parent
 from phaseline.engine.core.intake import Arrival
 from phaseline.engine.core.judgement import attributes_before, attributes_of, interpretation
 from phaseline.engine.core.tree import Tree
@@ -37,11 +37,14 @@ def legal_triggers(tree: Tree, arrival: Arrival) -> list[str]:
     entity = tree.get(kind.name, arrival.id)
     barred = _barred(tree, kind, arrival.id)
     facets = kind.unborn if entity is None else entity.facets
-    return [
+    taken = {
         one.trigger
         for one in _candidates(kind, _without_times(facets))
         if one.role not in barred and (not one.steps or _may_be_taken(tree, kind, entity, arrival, one))
-    ]
+    }
+    if "observation" in barred and kind.judge is not None and has_all_above(tree, kind, arrival.id):
+        taken |= kind.naming  # what these say is there is left behind
+    return [trigger for trigger in kind.roles if trigger in taken]
 
 
 def _barred(tree: Tree, kind: Kind, entity_id: str) -> tuple[Role, ...]:

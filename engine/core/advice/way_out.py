@@ -74,15 +74,18 @@ def turns(
 ) -> Iterator[Turn]:
     """What must happen so that the trigger of this event becomes legal."""
     kind = tree.kinds[arrival.kind]
-    missing = missing_parent(tree, kind, arrival.id, is_intent=kind.roles[arrival.trigger] == "intent")
-    if missing is not None and not missing.adoptable:
+    is_intent = kind.roles[arrival.trigger] == "intent"
+    missing = missing_parent(tree, kind, arrival.id, is_intent=is_intent)
+    if missing is not None and not missing.adoptable and not is_intent and REPORTED in legal:
+        yield from _told_by_reporter(tree, kind, arrival, legal, depth)
+    elif missing is not None and not missing.adoptable:
         above, _, above_id = missing.name.partition("/")
         at = replace(arrival, kind=above, id=above_id)
         yield from _births(tree, at, legal_triggers(tree, at), depth)
     elif guard is not None:
         found = [*_past_guard(tree, arrival, guard, depth)]
         yield from (*found, *_opted(tree, kind, arrival, is_other=bool(found)))
-    elif kind.roles[arrival.trigger] == "intent":
+    elif is_intent:
         yield from _own_way(tree, kind, arrival, depth)
     else:
         yield from _told_by_reporter(tree, kind, arrival, legal, depth)
@@ -141,14 +144,18 @@ def _births(tree: Tree, at: Arrival, legal: Sequence[str], depth: int) -> Iterat
 
 
 def _opted(tree: Tree, kind: Kind, arrival: Arrival, *, is_other: bool) -> Iterator[Turn]:
-    """With which field of its data that says yes the trigger is legal now."""
+    """With which field of its data that says yes the trigger is legal now, or without which."""
     entity = tree.get(kind.name, arrival.id)
     facets = kind.unborn if entity is None else entity.facets
     fields = {name for facet in kind.table.facets for row in facet.rows if row.trigger == arrival.trigger
               for name, value in row.given.items() if value is True}  # fmt: skip
-    for name in sorted(fields - arrival.data.keys()):
-        if kind.select(arrival.trigger, facets, tree, arrival.id, {**arrival.data, name: True}).steps:
-            how = f"{arrival.trigger} at {kind.name} {arrival.id} with {name} true"
+    for name in sorted(name for name in fields if arrival.data.get(name, True) is True):
+        others = {one: value for one, value in arrival.data.items() if one != name}
+        said, other = (
+            ("without {name}", others) if name in arrival.data else ("with {name} true", {**others, name: True})
+        )
+        if kind.select(arrival.trigger, facets, tree, arrival.id, other).steps:
+            how = f"{arrival.trigger} at {kind.name} {arrival.id} {said.format(name=name)}"
             yield Turn((), kind.name, arrival.id, how, is_other)
 
 

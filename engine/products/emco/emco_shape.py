@@ -44,8 +44,9 @@ def answer(selection: StatusSelection, query: Query, objects: Objects, history: 
     body["states"] = {"statusctxid": status_context or "", "actions": actions(history)}
     if selection.resource.attributes.get("type") == "cluster_network_intents":
         body["cluster"] = {}
+    beside = {"leftBehind": left_behind(selection)} if selection.left_behind else {}
     if selection.context is None:
-        return body
+        return body | beside
     body |= staleness.shown_since(selection.stale_since_ns)
     form = query.status or (query.type[0] if query.type else _usual(selection))
     body["deployedStatus" if form in ("deployed", "ready") else "status"] = _context_word(selection)
@@ -62,9 +63,7 @@ def answer(selection: StatusSelection, query: Query, objects: Objects, history: 
         body |= _resources(selection, _apps(selection, form, objects if query.output == "detail" else None))
     if selection.previous:
         body["previous"] = [_previous(one) for one in selection.previous]
-    if selection.left_behind:
-        body["leftBehind"] = left_behind(selection)
-    return body
+    return body | beside
 
 
 def _previous(selection: StatusSelection) -> dict[str, Any]:

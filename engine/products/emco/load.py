@@ -17,6 +17,7 @@ from phaseline.engine.products.emco.design_shape import Objects
 from phaseline.engine.products.emco.query import BadQuery, Query, read
 from phaseline.engine.products.emco.select import StatusItem, StatusSelection, select
 from phaseline.machines.emco import bundle_state
+from phaseline.machines.language.endings import SHOWS
 from phaseline.machines.language.table import ABSENT, DELETED
 from phaseline.schemas import codec
 from phaseline.schemas.errors import EntityUnknown, InvalidInput
@@ -75,14 +76,17 @@ async def select_from_streams(view: StateView, resource_id: str, query: Query) -
     contexts = await view.states("app_context", resource_id, deleted=True)
     for record in contexts:
         tree.put(record.entity)
-    wanted = {name} if query.instance is not None else {name, *_unsettled(contexts)}
+    gone = [one.entity for one in await view.states("rsync_resource", resource_id, DELETED, deleted=True)]
+    wanted = {name, *(one.id.split("/")[1] for one in gone if SHOWS in one.attributes)}
+    if query.instance is None:
+        wanted.update(_unsettled(contexts))
     for one in sorted(filter(None, wanted)):
         if tree.get("app_context", f"{resource_id}/{one}") is not None:
             for kind in ("app_cluster", "rsync_resource"):
                 for record in await view.states(kind, f"{resource_id}/{one}", deleted=True):
                     tree.put(record.entity)
-    for record in await view.states("rsync_resource", resource_id, DELETED, deleted=True):
-        tree.put(record.entity)
+    for one in gone:
+        tree.put(one)
     return select_status(tree, resource_id, query)
 
 

@@ -128,16 +128,18 @@ def _sum(counts: Iterable[Mapping[str, int]]) -> dict[str, int]:
 
 
 def select(tree: Tree, resource_id: str, query: Query, *, items: bool) -> StatusSelection | None:
-    """What `query` asks for; None if the resource does not exist. Raises `BadQuery`.
+    """What `query` asks for; None if the resource does not exist, and left nothing behind. Raises `BadQuery`.
 
     items: whether to list every resource. If not, and the query names no resource, the counts come from tallies, and
     the cost is O(apps on clusters).
     """
     resource = tree.get("emco_resource", resource_id)
-    if resource is None or resource.facets[0].state.phase in GONE:
+    if resource is None:
         return None
-    name = _instance(tree, resource, query)
     left_behind = sorted(_left_behind(tree, resource_id, query))
+    if resource.facets[0].state.phase in GONE:
+        return StatusSelection(resource, None, None, [], left_behind=left_behind) if left_behind else None
+    name = _instance(tree, resource, query)
     if name is None:
         return StatusSelection(resource, None, None, [], left_behind=left_behind)
     found = _of_context(tree, resource, name, query, items=items, checked=True)
