@@ -56,6 +56,17 @@ async def test_an_entity_is_shown_with_its_machine_and_its_past(chromium: Any, a
         assert tab.errors == []
 
 
+async def test_the_kind_stands_beside_the_name_or_below_it(chromium: Any, api: Api, client: Client) -> None:
+    await client.publish_and_wait("cluster", "create", name := "x" * 50)
+    over = "[...document.querySelectorAll('h1 + .grow')].filter((one) => one.scrollWidth > one.clientWidth).length"
+    async with browser.tab(chromium) as tab:
+        await tab.goto(f"{api.url}/entity/cluster/{name}")
+        await tab.page.locator("h1 + .grow").wait_for()
+        for width in range(390, 800, 10):
+            await tab.page.set_viewport_size({"width": width, "height": 800})
+            assert await tab.page.evaluate(over) == 0, width
+
+
 async def test_an_event_is_tried_before_it_is_sent(chromium: Any, api: Api, client: Client) -> None:
     await client.publish_and_wait("cluster", "create", "fresh")
     async with browser.tab(chromium) as tab:
