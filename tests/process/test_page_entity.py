@@ -13,8 +13,10 @@ from phaseline.engine.client.client import Client
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.settings import Settings
 from tests.support import browser
+from tests.support.gitops_history import SET, resource_id
 from tests.support.http_server import Api, http_server
 from tests.support.installation import installation_with_history
+from tests.support.manifests import kubernetes_object
 
 HOSTILE = "c<img src=x onerror=window.hacked=1>"
 BOX = ".diagram .now text"
@@ -54,6 +56,14 @@ async def test_an_entity_is_shown_with_its_machine_and_its_past(chromium: Any, a
         assert f"at={first}" in tab.page.url
         assert await tab.page.locator(".tryEvent form").count() == 0
         assert tab.errors == []
+
+
+async def test_why_names_the_reason_of_what_is_below(chromium: Any, api: Api, client: Client) -> None:
+    pod = kubernetes_object("v1", "Pod", status={"phase": "Failed", "message": "it was evicted"})
+    await client.publish_and_wait("resource", "observed", resource_id(pod), {"live": pod})
+    async with browser.tab(chromium) as tab:
+        await tab.goto(f"{api.url}/entity/application_set/{SET}")
+        await tab.page.locator(".why").get_by_text("Because: it was evicted").wait_for()
 
 
 async def test_the_kind_stands_beside_the_name_or_below_it(chromium: Any, api: Api, client: Client) -> None:
