@@ -38,8 +38,7 @@ async def client(api: Api, settings: Settings) -> AsyncIterator[Client]:
 
 
 async def test_an_entity_is_shown_with_its_machine_and_its_past(chromium: Any, api: Api, client: Client) -> None:
-    await client.publish_and_wait("cluster", "create", "fresh")
-    first = await api.place()
+    first = (await client.publish_and_wait("cluster", "create", "fresh")).records[0].sequence
     async with browser.tab(chromium) as tab:
         await tab.goto(f"{api.url}/entity/cluster/fresh")
         assert await tab.page.locator(BOX).text_content() == "Creating"
