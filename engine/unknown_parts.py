@@ -92,7 +92,7 @@ def words(phase: str) -> str:
 
 
 class Roll(NamedTuple):
-    """A facet of a whole that is made of the states of its parts. apart: phases of those that do not count as parts."""
+    """A facet of a whole that is made of the states of its parts. apart: phases, of any facet, of what is no part."""
 
     facet: str
     parts: str
@@ -141,13 +141,16 @@ def count(kinds: Kinds, wholes: Iterable[Entity], parts: Iterable[Entity]) -> Pa
     by_whole: dict[Key, Counter[tuple[str, int, str]]] = defaultdict(Counter)
     asked = [one for one in wholes if parts_of(kinds, one)]
     wanted = {(below, one.kind, kinds[one.kind].arity) for one in asked for below in parts_of(kinds, one)}
+    apart = {(one.kind, roll.parts, roll.place): roll.apart for one in asked for roll in rolls_of(kinds, one.kind)}
     same = {(one.kind, wants.kind): wants.same for one in asked for _, wants in wants_of(kinds, one.kind)}
     for part in parts:
         for below, kind, arity in wanted:
             if part.kind == below:
                 counted = by_whole[kind, ancestor_id(part.id, arity)]
+                phases = {facet.state.phase for facet in part.facets}
                 for index, facet in enumerate(part.facets):
-                    counted[below, index, facet.state.phase] += 1
+                    if phases.isdisjoint(apart.get((kind, below, index), ())):
+                        counted[below, index, facet.state.phase] += 1
                 value = part.attributes.get(same.get((kind, below), ""))
                 if value is not None and part.facets[0].state.phase not in GONE:
                     counted[below, SAME, str(value)] += 1
@@ -183,7 +186,7 @@ def _unknown(
         phases = {at[2]: number for at, number in counted.items() if at[:2] == (roll.parts, roll.place)}
         number = phases.get(roll.state.phase, 0)
         if number and shown.phase not in (*GONE, roll.state.phase):
-            of = sum(count for phase, count in phases.items() if phase not in (*GONE, *roll.apart))
+            of = sum(count for phase, count in phases.items() if phase not in GONE)
             texts = {**texts_of(roll.what, roll.state), ENGLISH: words(roll.state.phase)}
             yield roll.facet, UnknownParts(number, of, texts)
 

@@ -120,8 +120,9 @@ def observe(
 ) -> int | None:  # fmt: skip
     """Publish events about Kubernetes objects, as kubectl prints them. Each real change is published once.
 
-    An Application or ApplicationSet of Argo CD, and a GitRepo, Bundle, BundleDeployment or Cluster of Fleet, become
-    events about entities of these kinds. Any other object is observed as a resource of its application. A change of
+    An Application or ApplicationSet of Argo CD, and a GitRepo, HelmOp, Bundle, BundleDeployment or Cluster of Fleet,
+    become events about entities of these kinds; a HelmOp is a git_repo. Any other object is observed as a resource of
+    its application, or as an object that a resource owns. An Event is news of the object that it is about. A change of
     timestamps or counters alone is not published. Values of Secrets are replaced by fingerprints. Deletions are noticed
     with --output-watch-events, or with --cluster.
     """

@@ -55,9 +55,16 @@ export function whyList(app, found, cell = chosenCell()) {
 	/** What a view depends on. quiet: records of attributes are not quoted, as they may speak of another facet. */
 	function view(one, quiet) {
 		return [
-			one.while.map((each) => el("li", each.text, el("ul", (each.entities ?? []).slice(0, 20).map((entity) => el("li", link(entity), list(below(entity)))), each.cause ? cause(each.cause, quiet) : null))),
+			one.while.map((each) => el("li", each.text, el("ul", (each.entities ?? []).map(responsible), each.cause ? cause(each.cause, quiet) : null))),
 			one.cause ? cause(one.cause) : null,
 		];
+	}
+
+	/** An entity for which a view shows, with its reason, and those for which it is so itself. */
+	function responsible(one) {
+		const further = (one.view?.while ?? []).flatMap((each) => each.entities ?? []);
+		return el("li", link(one), " ", mark(one, one), one.message ? el("div", el("b", `${t("because")}: `), safe(one.message)) : null,
+			further.length ? list(further.map(responsible)) : null, list(below(one)));
 	}
 
 	function cause(one, quiet) {

@@ -130,14 +130,15 @@ def _wants(table: Table, facet: str, wants: Wants, named: Mapping[str, Table]) -
 
 def _unknown_parts(facet: Facet, named: Mapping[str, Table]) -> Iterator[str]:
     """A phase of parts that no part can be in."""
-    asked = {"unknown_parts": (facet.unknown_parts,), "parts_apart": facet.parts_apart}
     if facet.message_names is None:
         field = "parts_apart" if facet.unknown_parts is None else "unknown_parts"
         yield f"{facet.name}, {field}: name the kind and the facet of the parts with message_names="
         return
     below, index = facet.message_names
-    phases = phases_of(named[below].facets[index])
-    for field, phase in ((field, one) for field, wanted in asked.items() for one in wanted):
+    facets = named[below].facets
+    phases_of_any = tuple(phase for each in facets for phase in phases_of(each))
+    apart = (("parts_apart", one, phases_of_any) for one in facet.parts_apart)
+    for field, phase, phases in (("unknown_parts", facet.unknown_parts, phases_of(facets[index])), *apart):
         if phase is not None and phase not in phases:
             near = did_you_mean(str(phase), phases)
             yield f"{facet.name}, {field}: {below} has no phase {phase}{near}: name one with a label"

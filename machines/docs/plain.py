@@ -57,6 +57,7 @@ def kind(found: Kind) -> dict[str, Any]:
         "interprets": [_interpret(interpret) for interpret in table.interprets],
         "on_tally": [{"when": _predicate(one.when), "trigger": one.trigger} for one in table.on_tally],
         "tallies": [{"kind": below, "facet": facet} for below, facet in table.tallies],
+        "current": None if table.current is None else {"attribute": table.current[0], "kind": table.current[1]},
     }
 
 

@@ -203,6 +203,7 @@ APPLICATION = Table(
             adopted=State(NOT_COMPARED),
             message_names=("resource", SYNC),
             unknown_parts=NOT_COMPARED,
+            parts_apart=(ASIDE,),
             evidence_from="evidence",
             labels=(*SYNCS, CANNOT_COMPARE, NOT_KNOWN),
             rows=(

@@ -347,7 +347,7 @@ class Facet:
     retired: the map of states: which states of earlier tables are no more, and where entities in them go.
     unknown_parts: a phase of the entities that `message_names` names, in which nothing is known of them. Consoles say
         how many are in it.
-    parts_apart: phases of these entities in which they are not counted among the parts.
+    parts_apart: phases of any facet of these entities in which they are not counted among the parts.
     evidence_from: the attribute that holds conditions that speak of the facet, as maps. `why` shows them.
     wants: what the entity should have below it. Consoles say what it lacks.
     news_from: the attribute that holds what happened to the entity lately, as maps: type, reason, message, count,

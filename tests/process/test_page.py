@@ -238,7 +238,7 @@ async def test_long_names_are_broken_or_cut(chromium: Any, api: Api, client: Cli
 
 
 @pytest.mark.parametrize(
-    ("at", "says"), [("99999999", "place 99999999 of the log"), ("tomorrow", "'tomorrow' is none of"), ("-1", "'-1'")]
+    ("at", "says"), [("99999999", "before place 99999999"), ("tomorrow", "'tomorrow' is none of"), ("-1", "'-1'")]
 )
 async def test_a_place_that_is_not_there_is_said_and_left(
     chromium: Any, api: Api, client: Client, at: str, says: str

@@ -13,8 +13,10 @@ from phaseline.engine.client.client import Client
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.settings import Settings
 from tests.support import browser
+from tests.support.gitops_history import SET, resource_id
 from tests.support.http_server import Api, http_server
 from tests.support.installation import installation_with_history
+from tests.support.manifests import kubernetes_object
 
 HOSTILE = "c<img src=x onerror=window.hacked=1>"
 BOX = ".diagram .now text"
@@ -36,8 +38,7 @@ async def client(api: Api, settings: Settings) -> AsyncIterator[Client]:
 
 
 async def test_an_entity_is_shown_with_its_machine_and_its_past(chromium: Any, api: Api, client: Client) -> None:
-    await client.publish_and_wait("cluster", "create", "fresh")
-    first = await api.place()
+    first = (await client.publish_and_wait("cluster", "create", "fresh")).records[0].sequence
     async with browser.tab(chromium) as tab:
         await tab.goto(f"{api.url}/entity/cluster/fresh")
         assert await tab.page.locator(BOX).text_content() == "Creating"
@@ -54,6 +55,25 @@ async def test_an_entity_is_shown_with_its_machine_and_its_past(chromium: Any, a
         assert f"at={first}" in tab.page.url
         assert await tab.page.locator(".tryEvent form").count() == 0
         assert tab.errors == []
+
+
+async def test_why_names_the_reason_of_what_is_below(chromium: Any, api: Api, client: Client) -> None:
+    pod = kubernetes_object("v1", "Pod", status={"phase": "Failed", "message": "it was evicted"})
+    await client.publish_and_wait("resource", "observed", resource_id(pod), {"live": pod})
+    async with browser.tab(chromium) as tab:
+        await tab.goto(f"{api.url}/entity/application_set/{SET}")
+        await tab.page.locator(".why").get_by_text("Because: it was evicted").wait_for()
+
+
+async def test_the_kind_stands_beside_the_name_or_below_it(chromium: Any, api: Api, client: Client) -> None:
+    await client.publish_and_wait("cluster", "create", name := "x" * 50)
+    over = "[...document.querySelectorAll('h1 + .grow')].filter((one) => one.scrollWidth > one.clientWidth).length"
+    async with browser.tab(chromium) as tab:
+        await tab.goto(f"{api.url}/entity/cluster/{name}")
+        await tab.page.locator("h1 + .grow").wait_for()
+        for width in range(390, 800, 10):
+            await tab.page.set_viewport_size({"width": width, "height": 800})
+            assert await tab.page.evaluate(over) == 0, width
 
 
 async def test_an_event_is_tried_before_it_is_sent(chromium: Any, api: Api, client: Client) -> None:

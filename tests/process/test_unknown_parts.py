@@ -53,6 +53,16 @@ async def test_what_is_partly_known_says_how_much_is_not(client: Client, shell: 
     assert found["application", APP]["health"].text("zh") == "4 个中 3 个未评估"
 
 
+async def test_a_hook_is_not_counted_among_what_is_not_compared(client: Client, shell: Shell) -> None:
+    hook = {"name": "migrate", "annotations": {"argocd.argoproj.io/hook": "PreSync"}}
+    await observe(client, CONFIG, desired=CONFIG)
+    job = kubernetes_object("batch/v1", "Job", metadata=hook)
+    await observe(client, job, desired=job)
+    assert "not compared" not in (await shell("tree", SET)).out
+    await observe(client, WIDGETS[0])
+    assert "Synced, 1 of 2 not compared" in (await shell("tree", SET)).out
+
+
 async def test_other_names_of_a_health_are_accepted(client: Client, shell: Shell) -> None:
     paused = deployment(replicas=3, paused=True)
     await observe(client, paused)

@@ -248,6 +248,14 @@ def test_resources_that_an_application_names_are_known() -> None:
     assert life.resource("kafka.strimzi.io:KafkaUser/shop/u") == ("Degraded", "Synced")
 
 
+def test_a_hook_is_no_reason_of_the_whole() -> None:
+    hook = part("Job", "migrate", "OutOfSync", "Degraded", "it crashed", hook=True)
+    told = Life().see(web(status=said("OutOfSync", "Degraded", resources=[hook, *LISTED]))).why()
+    assert "no ACL" in told
+    assert "it crashed" not in told
+    assert "Job:shop/migrate" not in told
+
+
 def test_what_was_observed_comes_before_what_is_named() -> None:
     name = "apps:Deployment/shop/it"
     ready = {**deployment(replicas=1), "status": {"replicas": 1, "updatedReplicas": 1, "availableReplicas": 1}}

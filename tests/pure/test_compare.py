@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from phaseline.machines.kubernetes.diff.canonical import quantity
 from phaseline.machines.kubernetes.diff.compare import compare
+from phaseline.machines.kubernetes.diff.differences import NONE
 from tests.support.manifests import deployment, kubernetes_object, places, pod_template
 
 WEB = {"name": "web", "image": "web:1"}
@@ -333,6 +334,43 @@ def test_order_beside_a_change_is_said_beside_it() -> None:
     found = said(env("A", "B", B="2"), env("B", "A", B="3"))
     assert [(where, note) for where, _, _, note in found] == [(ENV, "in another order"), (f"{ENV}/0/value", "")]
     assert found[1][1:3] == ("2", "3")
+
+
+A_PORT = [("a", 80)]
+TWO_PORTS = [("b", 81), *A_PORT]
+
+
+def metric(name: str, target: int) -> dict[str, Any]:
+    return {
+        "type": "Resource",
+        "resource": {"name": name, "target": {"type": "Utilization", "averageUtilization": target}},
+    }
+
+
+@pytest.mark.parametrize(("git", "live", "expected"), [
+    ([("cpu", 70), ("memory", 80)], [("memory", 80), ("cpu", 70)], []),
+    ([("cpu", 70), ("memory", 80)], [("memory", 85), ("cpu", 70)], [("/0/resource/target/averageUtilization", 80, 85)]),
+    ([("cpu", 70), ("memory", 80)], [("memory", 80), ("disk", 70)], [("/0", "cpu", NONE), ("/1", NONE, "disk")]),
+    ([("cpu", 70), ("memory", 80)], [("disk", 70), ("memory", 80)], [("/0", "cpu", "disk")]),
+    ([("cpu", 70), ("memory", 80)], [("memory", 85), ("cpu", 75)], [("/1/resource/target/averageUtilization", 70, 75), ("/0/resource/target/averageUtilization", 80, 85)]),
+    ([("cpu", 70), ("memory", 80)], [("memory", 80)], [("/0", "cpu", NONE)]),
+    ([("memory", 80)], [("cpu", 70), ("memory", 80)], [("/0", NONE, "cpu")]),
+    ([("cpu", 70)] * 30, [("cpu", 70)] * 29 + [("cpu", 71)], [("/29/resource/target/averageUtilization", 70, 71)]),
+])  # fmt: skip
+def test_where_order_means_nothing_like_is_held_against_like(git: Any, live: Any, expected: Any) -> None:
+    sides = [autoscaler("v2", metrics=[metric(*one) for one in side]) for side in (git, live)]
+    found = [
+        (where, *(one["resource"]["name"] if isinstance(one, dict) else one for one in both))
+        for where, *both, _ in said(*sides)
+    ]
+    assert [(where.removeprefix("/spec/metrics"), *both) for where, *both in found] == expected
+
+
+def test_what_git_no_longer_says_is_held_against_nothing() -> None:
+    git, last = ({"ports": [{"name": name, "port": port} for name, port in side]} for side in (A_PORT, TWO_PORTS))
+    before, now = (kubernetes_object("v1", "Service", spec=spec) for spec in (last, git))
+    [one] = compare(now, before, last=before)
+    assert (one.pointer, one.wanted, one.found["name"], one.note) == ("/spec/ports/0", NONE, "b", "would be removed")
 
 
 @pytest.mark.parametrize(("git", "live", "where", "note"), [

@@ -189,12 +189,13 @@ def _seen(status: Manifest) -> dict[str, Any]:
 
 
 def _why_health(status: Manifest, health: str) -> str:
-    """Why Argo CD calls an Application so: its own message, the resources in that health, since when."""
+    """Why Argo CD calls an Application so: its own message, the resources in that health (no hooks), since when."""
     whole = mapping(status, "health")
     named = [
         f"{_called(one)}{f': {why}' if (why := text(found, 'message')) else ''}"
         for one in maps(status, "resources")
-        if ALIASES.get(text(found := mapping(one, "health"), "status"), text(found, "status")) == health
+        if one.get("hook") is not True
+        and ALIASES.get(text(found := mapping(one, "health"), "status"), text(found, "status")) == health
     ]
     said, since = text(whole, "message"), text(whole, "lastTransitionTime")
     parts = (said, _listed(named), f"since {since}" if since else "")
@@ -206,7 +207,7 @@ def _why_out_of_sync(status: Manifest, at: str) -> str:
     named = [
         f"{_called(one)}{' (to prune)' if one.get('requiresPruning') is True else ''}"
         for one in maps(status, "resources")
-        if text(one, "status") == OUT_OF_SYNC
+        if one.get("hook") is not True and text(one, "status") == OUT_OF_SYNC
     ]
     return _told(f"{OUT_OF_SYNC} at {at}" if at else OUT_OF_SYNC, (_listed(named),))
 

@@ -117,7 +117,14 @@ def _spelt(value: Any, side: Any, path: Path) -> Any:
         elif isinstance(side, list) and isinstance(step, int) and step < len(side):
             inner = side[step]
         side = inner
-    return NONE if side is None else side
+    return side if side is not None and _says_nothing(side) else NONE
+
+
+def _says_nothing(value: Any) -> bool:
+    """Whether a value is empty at every depth. Another one is not what stands there: it is another member of a list."""
+    if isinstance(value, Mapping):
+        return all(map(_says_nothing, value.values()))
+    return all(map(_says_nothing, value)) if isinstance(value, list) else not value
 
 
 def _in_one_version(desired: Manifest, live: Manifest, third: Manifest | None) -> list[Manifest]:

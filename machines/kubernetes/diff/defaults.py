@@ -399,5 +399,6 @@ ALLOCATED: Mapping[str, tuple[str, ...]] = {
 }
 # fmt: on
 """By type, without its version: the fields that the server, or a controller, fills in where Git leaves them empty."""
-ORDERLESS: Mapping[str, tuple[str, ...]] = {"autoscaling.HorizontalPodAutoscalerSpec": ("metrics",)}
-"""By type, without its version: lists that the server may give back in another order, which means nothing."""
+ORDERLESS: Mapping[str, Mapping[str, str]] = {"autoscaling.HorizontalPodAutoscalerSpec": {"metrics": "target"}}
+"""By type, without its version: lists that the server may give back in another order, which means nothing; and the
+field of their members that does not tell one from another."""

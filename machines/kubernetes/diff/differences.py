@@ -5,7 +5,7 @@ Belongs here: finding and naming them. Does not: what may differ (`merge`, `norm
 
 import json
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, Final, NamedTuple
 
@@ -102,13 +102,17 @@ def differences(wanted: Any, found: Any, type_: FieldType = ANY, path: Path = ()
 def _of_lists(wanted: list[Any], found: list[Any], type_: FieldType, path: Path) -> Iterator[Difference]:
     """Differences of two lists: by the members' key, else by index if the lengths agree, else as a whole."""
     names = [named(side, type_.key) for side in (wanted, found)] if type_.key is not None else None
-    if names is not None and names[0] != names[1]:
+    if type_.orderless:
+        if not _in_another_order(wanted, found):
+            yield from _of_members(
+                wanted, found, type_, path, [unaimed(side, type_.orderless) for side in (wanted, found)]
+            )
+    elif names is not None and names[0] != names[1]:
         yield from _of_members(wanted, found, type_, path, names)
     elif len(wanted) != len(found):
         yield Difference(path, wanted, found)
     elif names is None and _in_another_order(wanted, found):
-        if not type_.orderless:
-            yield Difference(path, wanted, found, ORDER)
+        yield Difference(path, wanted, found, ORDER)
     else:
         for index, (one, other) in enumerate(zip(wanted, found, strict=True)):
             yield from differences(one, other, type_.item, (*path, index))
@@ -139,7 +143,7 @@ def _of_members(
     for name in there:
         at = indexes[0][name], indexes[1][name]
         inside += differences(wanted[at[0]], found[at[1]], type_.item, (*path, at[1]))
-    if there != [name for name in names[1] if name in indexes[0]]:
+    if not type_.orderless and there != [name for name in names[1] if name in indexes[0]]:
         same = not inside and len(names[0]) == len(names[1]) == len(there)
         yield Difference(path, wanted, found, ORDER if same else IN_ORDER)
     yield from inside
@@ -152,23 +156,41 @@ def _of_members(
 
 
 def _replaced(wanted: Any, found: Any, key: str) -> str:
-    """`another item took its place: port 83 instead of 80`."""
+    """`another item took its place: port 83 instead of 80`; without what is instead of what where no key says it."""
     keys = key.split(",")
     sides = [several(one, key) if isinstance(one, dict) else (one,) * len(keys) for one in (found, wanted)]
     said = [one for one in zip(keys, *sides, strict=True) if one[1] != one[2]]
+    if not said:
+        return REPLACED
     names, new, old = (" ".join(map(str, one)) for one in zip(*said, strict=True))
     return f"{REPLACED}: {f'{names} {new}'.strip():.90} instead of {old:.60}"
 
 
 def named(found: list[Any], key: str) -> list[Name]:
     """A name for each member: the values of its key (or the member itself), and how many equal names precede it."""
+    values = [
+        (one.get(key) if "," not in key else several(one, key)) if key and isinstance(one, dict) else one
+        for one in found
+    ]
+    return _numbered(value if isinstance(value, str) else repr(value) for value in values)
+
+
+def unaimed(found: list[Any], aim: str) -> list[Name]:
+    """A name for each member: what it says beside `aim`, at every depth."""
+
+    def without(part: Any) -> Any:
+        return {name: without(one) for name, one in part.items() if name != aim} if isinstance(part, dict) else part
+
+    return _numbered(text_of(without(one)) for one in found)
+
+
+def _numbered(texts: Iterable[str]) -> list[Name]:
+    """Each with how many equal ones precede it."""
     seen: dict[str, int] = {}
     names = []
-    for one in found:
-        value = (one.get(key) if "," not in key else several(one, key)) if key and isinstance(one, dict) else one
-        name = value if isinstance(value, str) else repr(value)
-        seen[name] = seen.get(name, -1) + 1
-        names.append((name, seen[name]))
+    for text in texts:
+        seen[text] = seen.get(text, -1) + 1
+        names.append((text, seen[text]))
     return names
 
 

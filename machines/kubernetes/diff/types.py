@@ -31,8 +31,8 @@ class FieldType:
     are; None for any other list. fields: of a struct, or those of a custom kind that have a type. adds: adds the API
     server's defaults to a struct. tells_zero: zero (or an empty struct) is not the same as absent. atomic: a map or
     struct that is one value; whole: it is also replaced as one. open: a list that is merged member by member where both
-    have one length. orderless: a list whose order has no meaning. allocated: the fields of a struct that the server or
-    a controller fills in.
+    have one length. orderless: for a list whose order has no meaning, the field of its members that does not tell
+    one from another. allocated: the fields of a struct that the server or a controller fills in.
     """
 
     __slots__ = (
@@ -57,7 +57,8 @@ class FieldType:
         self.item = item if item is not None else self
         self.fields: Members = _NO_FIELDS
         self.adds: Adds | None = None
-        self.atomic = self.whole = self.orderless = False
+        self.atomic = self.whole = False
+        self.orderless = ""
         self.open = form == "any"
         self.allocated: Sequence[str] = ()
 
@@ -134,8 +135,9 @@ def _make(name: str, making: dict[str, FieldType]) -> FieldType:
     fields: dict[str, FieldType] = {}
     made.fields = fields
     fields |= {field: _read(code, making) for field, code in _table()["types"][name].items()}
-    for field in fields.keys() & ORDERLESS.get(plain, ()):
-        fields[field].orderless = True
+    for field, aim in ORDERLESS.get(plain, {}).items():
+        if field in fields:
+            fields[field].orderless = aim
     return made
 
 
