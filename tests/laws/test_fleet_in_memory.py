@@ -13,15 +13,17 @@ from hypothesis import strategies as st
 
 from phaseline.engine.http.fleet import columns
 from phaseline.engine.http.fleet.cascades import Cascades, Placed
-from phaseline.engine.http.fleet.fleet import GONE, NONE, VIEWED, LiveFleet
+from phaseline.engine.http.fleet.fleet import GONE, LEFT, NONE, VIEWED, LiveFleet
 from phaseline.engine.http.fleet.fleet_moment import FleetMoment
 from phaseline.engine.http.fleet.history import Base, FleetHistory, PastFleet
 from phaseline.engine.log.installation import Installation
-from phaseline.engine.log.state_view import in_order, matches
+from phaseline.engine.log.state_view import in_order, is_left_behind, matches
 from phaseline.engine.testing.random_events import SEED_LENGTH
 from phaseline.machines.built_in import PRODUCTS
 from phaseline.machines.compiler.kinds import Kinds
+from phaseline.machines.compiler.nesting import shown_below
 from phaseline.machines.language.contact import UNHEARD
+from phaseline.machines.language.endings import told
 from phaseline.schemas.records import SECOND, State, Transition, facets_of
 from phaseline.schemas.wire_codec import Numbered
 from tests.support import edge_worlds
@@ -73,9 +75,10 @@ def shown(fleet: LiveFleet) -> dict[tuple[str, str], Any]:
 def expected(log: Log) -> dict[tuple[str, str], Any]:
     return {
         key: (
-            [facet.state for _, facet in facets_of(record.entity)],
+            [told(facet.state, record.entity.attributes) for _, facet in facets_of(record.entity)],
             VIEWED * any(facet.state != facet.base for facet in record.entity.facets)
-            | GONE * (not matches(record.entity, None, deleted=False)),
+            | GONE * (not matches(record.entity, None, deleted=False))
+            | LEFT * is_left_behind(record.entity),
             record.entity.facets[0].since_ns // 10**9,
         )
         for key, record in last_of(log).items()
@@ -88,10 +91,9 @@ def the_columns_are_what_the_records_say(history: History) -> None:
     assert shown(fleet) == expected(log)
     assert [fleet.last[number] for number in fleet.order()] == in_order([*last_of(log).values()], None, deleted=True)
     for number, record in enumerate(fleet.last):
-        kind = history.kinds[record.entity.kind]
-        if kind.parent is not None and fleet.parents[number] != NONE:
+        if fleet.parents[number] != NONE:
             above = fleet.last[fleet.parents[number]].entity
-            assert (above.kind, record.entity.id.startswith(f"{above.id}/")) == (kind.parent, True)
+            assert (above.kind, above.id) in shown_below(history.kinds, record.entity.kind, record.entity.id)
     alive = [one for one in last_of(log).values() if matches(one.entity, None, deleted=False)]
     assert columns.tally(fleet) == columns.tally(fleet, columns.chosen(fleet, None, (), deleted=False))
     assert columns.tally(fleet)["total"] == len(alive)

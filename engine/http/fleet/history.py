@@ -299,7 +299,11 @@ class Base:
                 flags[number] = GONE
         for number, record in records.items():
             if record is not None:
-                since[number], flags[number] = record.entity.facets[0].since_ns // SECOND, flags_of(record.entity)
+                entity = record.entity
+                since[number], flags[number] = entity.facets[0].since_ns // SECOND, flags_of(entity)
+                for name, facet in facets_of(entity):
+                    known = fleet.index.number(entity.kind, name, told(facet.state, entity.attributes))
+                    states[entity.names.index(name)][number] = known
         return Columns(states, since, flags)
 
 
