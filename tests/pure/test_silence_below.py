@@ -32,7 +32,8 @@ def contacts(records: list[Record]) -> list[str]:
 
 
 def test_each_kind_with_observations_can_be_waited_for() -> None:
-    assert {*BUILT_IN_KINDS} - {*HEARD} == {"emco_resource"}
+    observed = {kind.name for kind in BUILT_IN_KINDS.values() if "observation" in kind.roles.values()}
+    assert {*HEARD} == observed == {*BUILT_IN_KINDS}
     for name in HEARD:
         kind = BUILT_IN_KINDS[name]
         assert kind.roles["heartbeat"] == "observation"
@@ -65,10 +66,12 @@ def test_an_own_time_reaches_the_entity_alone(kind: str, entity_id: str) -> None
 
 
 def test_what_has_no_other_timer_is_waited_for_too() -> None:
-    name = "infra/web/east"
-    found = Contacts().say("bundle_deployment", "target", name, deployment_id="d")
-    found.say("bundle_deployment", "configure", name, silence_after=8)  # an observation, so it is heard
+    name, of_kind = "infra/web/east", BUILT_IN_KINDS["bundle_deployment"].table.silence_after
+    found = Contacts().say("bundle_deployment", "target", name, deployment_id="d")  # its kind has a time of its own
     assert contacts(found.records) == [f"{name}: Unheard -> Fresh"]
+    assert found.next_silence("bundle_deployment", name) == found.now + 1.25 * of_kind
+    found.say("bundle_deployment", "configure", name, silence_after=8)
+    assert contacts(found.records) == []
     assert found.next_silence("bundle_deployment", name) == found.now + 10
     assert contacts(found.wait(10).records) == [f"{name}: Fresh -> Silent"]
     found.say("bundle", "configure", "infra/web", silence_below={"bundle_deployment": 20})

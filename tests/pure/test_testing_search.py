@@ -18,6 +18,7 @@ from phaseline.machines.language.predicates import AttributeIs
 from phaseline.machines.language.rules import rule
 from phaseline.machines.language.table import ABSENT, DELETED, FROM_DATA, SAME, Facet, Field, Row, Table, View
 from phaseline.schemas.errors import NotInstalled
+from phaseline.schemas.subjects import id_above
 from phaseline.testing import check_laws, given
 from tests.support import edge_worlds, sample_kinds
 from tests.support.own_product import OWN
@@ -45,14 +46,15 @@ def test_views_that_are_not_computed_again_are_found_in_few_events(monkeypatch: 
 
 
 def test_wrong_tallies_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    right = tree.recount
+    right = tree._count_anew
 
-    def wrong(tally: dict[str, int], old: str, new: str) -> tuple[str, ...]:
-        crossed = right(tally, old, new)
-        tally["Failed"] = tally.get("Failed", 0) + (new == "Running")
-        return crossed
+    def wrong(entity_id: str, moves: Any) -> None:
+        right(entity_id, moves)
+        for levels, tallies, _, new in moves:
+            if new == "Scaling":  # of node pools only
+                tallies[id_above(entity_id, levels)][new] += 1
 
-    monkeypatch.setattr(tree, "recount", wrong)
+    monkeypatch.setattr(tree, "_count_anew", wrong)
     assert re.search("the tally of node_pools of cluster c[12] after event", checked())
 
 
