@@ -301,8 +301,8 @@ class Base:
             if record is not None:
                 entity = record.entity
                 since[number], flags[number] = entity.facets[0].since_ns // SECOND, flags_of(entity)
-                for name, facet in facets_of(entity):
-                    known = fleet.index.number(entity.kind, name, told(facet.state, entity.attributes))
+                for name, shown in facets_of(entity):
+                    known = fleet.index.number(entity.kind, name, told(shown.state, entity.attributes))
                     states[entity.names.index(name)][number] = known
         return Columns(states, since, flags)
 
