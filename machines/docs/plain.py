@@ -47,7 +47,6 @@ def kind(found: Kind) -> dict[str, Any]:
         "place": table.place,
         "nested_by": table.nested_by,
         "silence_after": table.silence_after,
-        "current": None if table.current is None else list(table.current),
         "attributes": [_field(attribute) for attribute in table.attributes],
         "triggers": [_trigger(found, trigger) for trigger in table.triggers],
         "reports": [] if found.judge is None else [_pending(one) for one in found.judge.pending_phases()],
