@@ -2,7 +2,7 @@
 
 | module or package | holds |
 |---|---|
-| `routes`, `all_routes` | the table of our own requests; those of products beside them |
+| `routes` | the table of our own requests, with those of products beside them |
 | `parameters` | what a request may say |
 | `call` | a request with what answers need |
 | `app` | from a request to its answer |
@@ -12,7 +12,7 @@
 | `server` | listening |
 | `connections` | what a client may take of the server |
 | `away` | what a request gets while NATS is away |
-| `traffic`, `kept` | how much is asked; results that may be asked for again |
+| `traffic` | how much is asked, and results that may be asked for again |
 | `access` | who may ask what |
 | `reading` | answers to what is read |
 | `intake` | requests that store events |

@@ -33,7 +33,7 @@ def _open() -> asyncio.Event:
 
 
 @dataclass
-class Shared:
+class WorkerShares:
     """What the partitions of one worker share."""
 
     measures: Measures = field(default_factory=Measures)
@@ -51,7 +51,7 @@ class Shared:
 class Commits:
     """The commits of one partition: at most one is under way, so that the next events can be decided meanwhile."""
 
-    def __init__(self, installation: Installation, number: int, shared: Shared) -> None:
+    def __init__(self, installation: Installation, number: int, shared: WorkerShares) -> None:
         """None is under way yet."""
         self._installation, self._number, self._shared = installation, number, shared
         self.decided = self.committed = 0

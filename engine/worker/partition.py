@@ -21,7 +21,7 @@ from phaseline.engine.ownership.claim_watch import ClaimWatch
 from phaseline.engine.ownership.load_states import Holding, PartitionStates
 from phaseline.engine.ownership.takeover import take_over
 from phaseline.engine.settings import Settings
-from phaseline.engine.worker.commits import Commits, Shared
+from phaseline.engine.worker.commits import Commits, WorkerShares
 from phaseline.engine.worker.deciding import CAREFUL, Decider, DecidingThread, Tries, is_of_the_event
 from phaseline.engine.worker.erasure import Erasure
 from phaseline.engine.worker.inbox import Inbox, Supply
@@ -36,7 +36,7 @@ class Partition:
 
     def __init__(
         self, installation: Installation, number: int, worker: str, settings: Settings | None = None,
-        shared: Shared | None = None, states: PartitionStates | None = None,
+        shared: WorkerShares | None = None, states: PartitionStates | None = None,
     ) -> None:  # fmt: skip
         """`worker` is the owner's name in checkpoints and log lines.
 
@@ -44,7 +44,7 @@ class Partition:
         was read before.
         """
         self.installation, self.number, self.worker = installation, number, worker
-        self._settings, self._shared = settings or Settings(), shared or Shared()
+        self._settings, self._shared = settings or Settings(), shared or WorkerShares()
         self.states: PartitionStates | None = states or PartitionStates(installation, number)
         """After `run` it may be kept for the next time; None if it may not."""
         self.outcomes = Outcomes()

@@ -28,7 +28,7 @@ from phaseline.engine.ownership.atomic_batches import AtomicBatches
 from phaseline.engine.ownership.tables_change import survey
 from phaseline.engine.settings import Settings
 from phaseline.engine.worker import former_feed, hand_over
-from phaseline.engine.worker.commits import Shared
+from phaseline.engine.worker.commits import WorkerShares
 from phaseline.engine.worker.hand_over import Preparations
 from phaseline.engine.worker.lease import Leases
 from phaseline.engine.worker.measures import Measures
@@ -213,7 +213,7 @@ class Worker:
         self, installation: Installation, preparations: Preparations, services: Services, number: int
     ) -> None:
         stop, leases = asyncio.Event(), self._held_leases
-        shared = Shared(self.measures, self._room, self._batches, leases.workers, self._loading, self.tracing)
+        shared = WorkerShares(self.measures, self._room, self._batches, leases.workers, self._loading, self.tracing)
         states = await preparations.take(number)
         partition = Partition(installation, number, self.name, self.settings, shared, states)
         self.loaded[number] = partition

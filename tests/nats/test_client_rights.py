@@ -74,6 +74,7 @@ CALLS: dict[str, Call] = {
     "timeline": lambda client: client.timeline("c1"),
     "changes": lambda client: client.changes("start"),
     "gitops.diff": lambda client: client.gitops.diff(OBJECT),
+    "gitops.manifest": lambda client: client.gitops.manifest("resource", OBJECT),
 }
 
 

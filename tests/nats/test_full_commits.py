@@ -14,7 +14,7 @@ from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.settings import Settings
 from phaseline.engine.worker import deciding
-from phaseline.engine.worker.commits import Shared
+from phaseline.engine.worker.commits import WorkerShares
 from phaseline.engine.worker.partition import Partition
 from tests.support.built_in_kinds import BUILT_IN_KINDS
 from tests.support.installation import LIMIT, until_decided
@@ -29,7 +29,7 @@ async def test_what_a_full_commit_left_over_is_committed_with_the_next_events(
     layout, fleet = await provision(wire, replace(settings, partitions=1)), RandomEvents(settings.prefix)
     await publish(wire, [fleet.event("cluster", "adopt", f"c{number}", phase="Running") for number in range(BUFFER)])
     room, stop = asyncio.Event(), asyncio.Event()
-    partition = Partition(Installation(wire, layout, BUILT_IN_KINDS), 0, "w", shared=Shared(room=room))
+    partition = Partition(Installation(wire, layout, BUILT_IN_KINDS), 0, "w", shared=WorkerShares(room=room))
     running = asyncio.create_task(partition.run(stop))
     async with asyncio.timeout(LIMIT):
         while (supply := partition._supply) is None or supply.inbox.delivered < BUFFER:

@@ -23,7 +23,7 @@ from phaseline.engine.replay.recorded_log import Span
 from phaseline.engine.replay.server_log import ServerLog
 from phaseline.engine.settings import Settings
 from phaseline.engine.worker import deciding
-from phaseline.engine.worker.commits import Shared
+from phaseline.engine.worker.commits import WorkerShares
 from phaseline.engine.worker.deciding import CAREFUL, TRIES
 from phaseline.engine.worker.partition import Partition
 from phaseline.schemas import wire_codec
@@ -262,7 +262,7 @@ async def decided_by_another(installation: Installation, living: frozenset[str] 
         return living
 
     stop = asyncio.Event()
-    running = asyncio.create_task(Partition(installation, 0, "another", shared=Shared(living=alive)).run(stop))
+    running = asyncio.create_task(Partition(installation, 0, "another", shared=WorkerShares(living=alive)).run(stop))
     await until_decided(installation.wire, installation.layout)
     stop.set()
     await running
