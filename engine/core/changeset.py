@@ -132,7 +132,7 @@ class Changeset:
         interrupted = self.kinds[kind].machines[facet].interrupted(old, base, origin.data)
         change.facets[facet] = FacetState(base, old.state, old.since_ns, interrupted)
         change.origins[facet] = origin
-        self.dirty[kind, entity_id] = origin
+        self._mark((kind, entity_id), origin, own=facet != self.kinds[kind].contact)
         self._mark_viewers(kind, entity_id, facet, old.base.phase, base.phase, of_base=True)
 
     def relocate(self, kind: str, entity_id: str, facet: int, base: State, origin: Origin) -> None:
@@ -229,8 +229,7 @@ class Changeset:
         if not any(step.row.assigns or step.row.computes for _, step in steps):
             return
         change = self.change(kind, entity_id)
-        rule_event = RuleEvent(data, self.sequence, self.time)
-        after = attributes_after(self.kinds[kind], steps, change.attributes, rule_event)
+        after = attributes_after(self.kinds[kind], steps, change.attributes, RuleEvent(data, self.sequence, self.time))
         if not isinstance(after, Refusal):
             change.attributes = after
 
@@ -259,8 +258,7 @@ class Changeset:
 
     def _queue_fan_out(self, fan_out: FanOut, kind: str, entity_id: str, data: Mapping[str, Any]) -> None:
         for below_id in self.descendants(kind, entity_id, fan_out.at):
-            chosen = fan_out.rule(self, entity_id, data, below_id)
-            if chosen is not None:
+            if (chosen := fan_out.rule(self, entity_id, data, below_id)) is not None:
                 trigger, more = (chosen, NONE) if isinstance(chosen, str) else chosen
                 self.cascades.append((fan_out.at, below_id, Origin(trigger, "cascade", f"{kind}/{entity_id}", more)))
 
@@ -281,9 +279,8 @@ class Changeset:
                 for kind, entity_id, origin in wave:
                     self._take_derived(kind, entity_id, origin)
             while self.dirty:
-                (kind, entity_id), origin = next(iter(self.dirty.items()))
-                del self.dirty[kind, entity_id]
-                self._apply_views(kind, entity_id, origin)
+                marked = next(iter(self.dirty))
+                self._apply_views(*marked, self.dirty.pop(marked))
 
     def _take_derived(self, kind: str, entity_id: str, origin: Origin) -> None:
         """Take the steps of a trigger that the engine fires, if there are any."""
@@ -332,10 +329,13 @@ class Changeset:
                 tally = self.tallies[key] = dict(self.tree.tally(*key))
             crossed = recount(tally, old, new)
             self.tally_changed_by[key] = entity_id
-            counting = (counted.kind, above)
-            is_known = counting in self.changes or above in self.tree.entities[counted.kind]
-            if is_known and counting not in self.dirty and not counted.phases.isdisjoint(crossed):
-                self.dirty[counting] = Origin(self.trigger, "tally", f"{kind}/{entity_id}")
+            if not counted.phases.isdisjoint(crossed) and self.above(above, counted.kind) is not None:
+                self._mark((counted.kind, above), Origin(self.trigger, "tally", f"{kind}/{entity_id}"))
+
+    def _mark(self, marked: tuple[str, str], origin: Origin, *, own: bool = False) -> None:
+        """Mark an entity whose views count anew. Its own move says why; its contact only if nothing else."""
+        if own or marked not in self.dirty or self.dirty[marked].trigger in DERIVED:
+            self.dirty[marked] = origin
 
     def _mark_viewers(self, kind: str, entity_id: str, facet: int, old: str, new: str, *, of_base: bool) -> None:
         """Mark the entities below whose views look at a phase of this one, if the change of phase matters to them."""
@@ -343,7 +343,7 @@ class Changeset:
             if seen.facet == facet and seen.base is of_base and (old in seen.phases) != (new in seen.phases):
                 origin = Origin(self.trigger, "view", f"{kind}/{entity_id}")
                 for below_id in self.descendants(kind, entity_id, seen.below):
-                    self.dirty.setdefault((seen.below, below_id), origin)
+                    self._mark((seen.below, below_id), origin)
 
     def _mark_heirs(self, kind: str, entity_id: str) -> None:
         """Mark the entities below whose views look at an attribute of this one that the event has changed."""
@@ -353,7 +353,7 @@ class Changeset:
             if change.attributes.get(name) != old.get(name):
                 origin = Origin(self.trigger, "view", f"{kind}/{entity_id}")
                 for below_id in self.descendants(kind, entity_id, below):
-                    self.dirty.setdefault((below, below_id), origin)
+                    self._mark((below, below_id), origin)
 
     def _fire_on_tally(self) -> bool:
         """Take the on-tally triggers whose predicate holds since this event; whether there is more to settle."""

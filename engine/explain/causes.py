@@ -174,15 +174,18 @@ def _back(kinds: Kinds, lookup: Lookup, record: Transition) -> tuple[tuple[Trans
     while not is_outside(chain[-1]):
         kind, _, entity_id = (chain[-1].cause.origin or "").partition("/")
         # An entity that passed a cascade on without a change has no record. Then one of its ancestors has.
-        for above in _upwards(kinds, kind, entity_id):
+        # Who is heard names the entity of the event itself: only the event's own record there is behind it.
+        is_heard = chain[-1].trigger == HEARD
+        for above in [(kind, entity_id)] if is_heard else _upwards(kinds, kind, entity_id):
             if (history := lookup(*above)) is None:
                 return tuple(chain), "not read yet"
-            of_event = [r for r in history if is_of(r.cause, cause) and r not in chain]
+            by_event = (r for r in history if is_of(r.cause, cause) and r not in chain)
+            of_event = [r for r in by_event if r.cause.by == "event" or not is_heard]
             if of_event:
                 chain.append(min(of_event, key=lambda each: PREFERRED.index(each.cause.by)))
                 break
         else:
-            if chain[-1].trigger == HEARD:  # the event reported what was so already, and made no record of its own
+            if is_heard:  # the event reported what was so already, and made no record of its own
                 return tuple(chain), None
             return tuple(chain), f"the log has no record of event {cause.sequence} at {kind} {entity_id}"
     return tuple(chain), None

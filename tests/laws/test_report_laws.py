@@ -18,6 +18,7 @@ from phaseline.engine.testing.random_events import SEED_LENGTH, Dice
 from phaseline.machines.compiler.conditions import as_told, starts_of
 from phaseline.machines.compiler.kinds import Kind, Kinds
 from phaseline.machines.compiler.reachability import in_order
+from phaseline.machines.language.endings import CONTRADICTED, END, SEEN, SHOWS, shown_state
 from phaseline.machines.language.table import ABSENT, DELETED, SAME
 from phaseline.schemas.records import Cause, Rejection, State, Transition, state
 from tests.support.built_in_kinds import BUILT_IN_KINDS, KINDS_OF_PRODUCT, family
@@ -121,6 +122,9 @@ def one_snapshot_makes_everything_good(life: Life) -> None:
                 continue
             before = history.tree.entities[below.name].get(each)
             base = state(ABSENT) if before is None else before.facets[0].base
+            if not takes_one(again.tree, below, each):
+                is_left_behind_as_told(again.tree, below, each, base, there.get(each))
+                continue
             wanted = meant(below, history.tree, each, base, there.get(each, state(DELETED)))
             assert in_order(wanted) in (in_order(facet.base), in_order(facet.state)), (each, wanted, facet)
         assert not [record for record in again.take(sent).records if isinstance(record, Transition)]
@@ -139,6 +143,18 @@ def meant(kind: Kind, tree: Tree, entity_id: str, base: State, truth: State) -> 
 def takes_one(tree: Tree, below: Kind, entity_id: str) -> bool:
     missing = missing_parent(tree, below, entity_id, is_intent=False)
     return missing is None or missing.adoptable
+
+
+def is_left_behind_as_told(tree: Tree, below: Kind, entity_id: str, base: State, told: State | None) -> None:
+    """What is below something deleted stays Deleted: it is gone, or keeps what was told of it."""
+    entity = tree.entities[below.name][entity_id]
+    assert entity.facets[0].state.phase == DELETED
+    if told is None:
+        assert entity.attributes.get(END) in (None, SEEN)
+        assert SHOWS not in entity.attributes
+    elif meant(below, tree, entity_id, base, told) == told:
+        assert entity.attributes[END] == CONTRADICTED
+        assert in_order(shown_state(entity.attributes)) == in_order(told)
 
 
 def a_stale_snapshot_undoes_no_later_request(life: Life) -> None:

@@ -43,6 +43,18 @@ def test_a_pending_phase_leads_to_the_newest_request() -> None:
     assert pool.causes[0].records[0].entity.attributes["desired"] == 3
 
 
+def test_who_is_heard_by_a_snapshot_is_no_reason_of_what_it_changes_nor_the_other_way_round() -> None:
+    items = [{"id": "n", "phase": "Failed", "conditions": ["Unknown"]}]
+    sent = event("node_pool", "snapshot", "c/p", {"kind": "node", "items": items})
+    history = play(edge_worlds.KINDS, [*RUNNING, event("node_pool", "configure", "c/p", {"silence_after": 60.0}), sent])
+    made = {(r.entity.kind, r.facet): r for r in history.steps[-1].records if isinstance(r, Transition)}
+    for kind in ("node_pool", "cluster"):
+        shown = made[kind, "phase"]
+        assert (str(shown.after), shown.trigger, shown.cause.by) == ("Failed [AllFailed]", "snapshot", "tally")
+    _, contact = explanation(history, "node_pool", "c/p").facets
+    assert [triggers(caused) for caused in contact.causes] == [[("heard", "node_pool/c/p")]]
+
+
 def test_a_request_that_comes_again_has_a_record_on_its_way() -> None:
     """The pool was being deleted already, and waits for the new request from now on."""
     history = play(edge_worlds.KINDS, [*RUNNING, event("node_pool", "delete", "c/p")])
