@@ -247,7 +247,7 @@ async def test_a_take_over_is_left_at_once(own_server: EmbeddedServer, monkeypat
         await wire.api(f"STREAM.UPDATE.{layout.state}", config)
         with suppress(NoAnswer):
             stop = asyncio.Event()
-            monkeypatch.setattr("phaseline.engine.jetstream.stream_settings.report.check", lambda *_: None)
+            monkeypatch.setattr("phaseline.engine.jetstream.stream_settings.report.check", lambda *_, **__: None)
             patient = replace(settings, request_timeout=float(PATIENT))
             working = asyncio.create_task(system.work(patient, BUILT_IN_KINDS, stop))
             await asyncio.sleep(1.0)

@@ -78,7 +78,7 @@ BEFORE = {
     "phaseline replay --file day.plog.zst": "phaseline export day.plog.zst",
     "phaseline export day.plog.zst": "mkdir tests",
     "phaseline counts": "phaseline publish --file examples/fleet/infra.jsonl",
-    "phaseline status": "phaseline publish --file examples/emco/deployment.jsonl",
+    "phaseline tree proj+vfw+v1+group": "phaseline publish --file examples/emco/deployment.jsonl",
     "phaseline completion fish": "mkdir -p ~/.config/fish/completions",
 }
 """What the reader has done before the first example that begins so."""

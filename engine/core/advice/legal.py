@@ -16,7 +16,7 @@ from phaseline.engine.core.judgement import attributes_before, attributes_of, in
 from phaseline.engine.core.tree import Tree
 from phaseline.machines.compiler.kinds import Kind
 from phaseline.machines.compiler.machine import Step
-from phaseline.machines.language.table import FROM_DATA, Cascade, Field, Refusal, Role
+from phaseline.machines.language.table import DELETED, FROM_DATA, Cascade, Field, Refusal, Role
 from phaseline.schemas.records import NONE, Entity, FacetState
 
 MOST = 1_000
@@ -42,7 +42,8 @@ def legal_triggers(tree: Tree, arrival: Arrival) -> list[str]:
         for one in _candidates(kind, _without_times(facets))
         if one.role not in barred and (not one.steps or _may_be_taken(tree, kind, entity, arrival, one))
     }
-    if "observation" in barred and kind.judge is not None and has_all_above(tree, kind, arrival.id):
+    is_over = entity is None or entity.facets[0].base.phase == DELETED
+    if is_over and "observation" in barred and kind.judge is not None and has_all_above(tree, kind, arrival.id):
         taken |= kind.naming  # what these say is there is left behind
     return [trigger for trigger in kind.roles if trigger in taken]
 
