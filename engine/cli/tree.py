@@ -32,7 +32,7 @@ from phaseline.engine.settings import Settings
 from phaseline.engine.staleness import Marks
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.compiler.labels import Language
-from phaseline.machines.compiler.nesting import nearest, parent_of
+from phaseline.machines.compiler.nesting import nearest, parent_of, with_all_above
 from phaseline.machines.language.deadlines import counted_as
 from phaseline.schemas.records import Entity, Transition, own_facets
 
@@ -125,12 +125,7 @@ class TreePart(NamedTuple):
         chosen = [one for one in found if self.holds(one.entity)]
         if len(chosen) == len(found):
             return found
-        shown = {(one.entity.kind, one.entity.id) for one in chosen}
-        for one in chosen:
-            above = parent_of(self.kinds, one.entity.kind, one.entity.id)
-            while above is not None:
-                shown.add(above)
-                above = parent_of(self.kinds, *above)
+        shown = {name for one in chosen for name in with_all_above(self.kinds, one.entity.kind, one.entity.id)}
         return [one for one in found if (one.entity.kind, one.entity.id) in shown]
 
 
@@ -143,14 +138,7 @@ def only_current(kinds: Kinds, found: Sequence[Transition]) -> Sequence[Transiti
     }
     wanted = {kind for kind, _ in named}
     old = {(one.entity.kind, one.entity.id) for one in found if one.entity.kind in wanted}.difference(named)
-    return [one for one in found if not old.intersection(_with_all_above(kinds, one.entity))]
-
-
-def _with_all_above(kinds: Kinds, entity: Entity) -> Iterator[tuple[str, str]]:
-    above: tuple[str, str] | None = (entity.kind, entity.id)
-    while above is not None:
-        yield above
-        above = parent_of(kinds, *above)
+    return [one for one in found if not old.intersection(with_all_above(kinds, one.entity.kind, one.entity.id))]
 
 
 class Forest:

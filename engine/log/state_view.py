@@ -5,18 +5,19 @@ where the entities are read (`latest`, `as_of`).
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from phaseline.engine.log import log_records
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.when import END, Moment
 from phaseline.machines.compiler.kinds import Kinds
+from phaseline.machines.compiler.nesting import with_all_above
 from phaseline.machines.language import endings
 from phaseline.machines.language.table import DELETED
 from phaseline.schemas.errors import EntityUnknown, InvalidInput, TreeUnknown
 from phaseline.schemas.records import Entity, Transition, own_facets
-from phaseline.schemas.subjects import ancestor_id, natural, quoted_id
+from phaseline.schemas.subjects import natural, quoted_id
 
 
 class Pattern(NamedTuple):
@@ -92,7 +93,8 @@ def in_order(found: Sequence[Transition], state: str | None, *, deleted: bool) -
 
 def in_tree(kinds: Kinds, found: Sequence[Transition]) -> list[Transition]:
     """What is shown of a tree, in the same order: what lives, what is left behind, and what that was below."""
-    kept = {key for one in found if is_left_behind(one.entity) for key in _with_all_above(kinds, one.entity)}
+    left = [one.entity for one in found if is_left_behind(one.entity)]
+    kept = {name for one in left for name in with_all_above(kinds, one.kind, one.id)}
     return [
         one for one in found if matches(one.entity, None, deleted=False) or (one.entity.kind, one.entity.id) in kept
     ]
@@ -101,15 +103,6 @@ def in_tree(kinds: Kinds, found: Sequence[Transition]) -> list[Transition]:
 def is_left_behind(entity: Entity) -> bool:
     """Whether an entity is Deleted and was reported to be there still."""
     return endings.is_left_behind(entity.facets[0].state.phase, entity.attributes)
-
-
-def _with_all_above(kinds: Kinds, entity: Entity) -> Iterator[tuple[str, str]]:
-    """The kind and id of an entity, and of each one above it."""
-    kind = kinds.get(entity.kind)
-    yield entity.kind, entity.id
-    while kind is not None and kind.parent is not None:
-        kind = kinds[kind.parent]
-        yield kind.name, ancestor_id(entity.id, kind.arity)
 
 
 def matches(entity: Entity, state: str | None, *, deleted: bool) -> bool:

@@ -34,3 +34,11 @@ def nearest(kinds: Mapping[str, Kind], kind: str, entity_id: str, found: Contain
 def parent_of(kinds: Mapping[str, Kind], kind: str, entity_id: str) -> Name | None:
     """The nearest of these, whether it is there or not; None for a root."""
     return next(shown_below(kinds, kind, entity_id), None)
+
+
+def with_all_above(kinds: Mapping[str, Kind], kind: str, entity_id: str) -> Iterator[Name]:
+    """An entity, and everything below which it is shown, the nearest first; whether that is there or not."""
+    name: Name | None = (kind, entity_id)
+    while name is not None:
+        yield name
+        name = parent_of(kinds, *name)
