@@ -10,7 +10,7 @@ Times, here and in all other values that users get: `time_ns` is exact, in ns si
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 from functools import cache, lru_cache
-from typing import Any, Literal, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple
 
 import msgspec
 
@@ -74,6 +74,31 @@ NONE: Mapping[str, Any] = {}
 """The empty map that entities without attributes, sequences or timers share. It is never changed."""
 
 
+class Memory(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
+    """What an entity remembers to judge later events by. No rule of a kind reads it."""
+
+    uids: Annotated[
+        Mapping[str, str], msgspec.Meta(description="By scheme, the identity of the thing, as its makers name it.")
+    ] = NONE
+    former: Annotated[
+        tuple[str, ...],
+        msgspec.Meta(description="The identities of earlier lives, `<scheme>:<text>`, the oldest first."),
+    ] = ()
+    epochs: Annotated[
+        Mapping[str, int], msgspec.Meta(description="By source, the epoch of its last `sequence`, if it is not 0.")
+    ] = NONE
+    repeats: Annotated[
+        Mapping[str, int],
+        msgspec.Meta(description="By source, the event that began a run of repeats, until an event is taken."),
+    ] = NONE
+    taken: Annotated[
+        tuple[str, ...], msgspec.Meta(description="What identifies the last intents that it took, the oldest first.")
+    ] = ()
+    reasons: Annotated[Mapping[str, str], msgspec.Meta(description="By condition, the reason that was given last.")] = (
+        NONE
+    )
+
+
 class Entity(msgspec.Struct, frozen=True, gc=False):
     """A whole entity after a record.
 
@@ -93,6 +118,9 @@ class Entity(msgspec.Struct, frozen=True, gc=False):
     """By facet, when its timer expires, in ns."""
     asked: int = 0
     """The position of the event with the last request that the entity took, or with its deletion; 0 for none."""
+    born: int = 0
+    """The position of the event that first showed this life to be there; until then, that of its request."""
+    memory: Memory | None = None
 
     @property
     def timers(self) -> dict[str, datetime]:
@@ -151,6 +179,22 @@ class Cause(msgspec.Struct, frozen=True, gc=False):
             return None
 
 
+class Noted(NamedTuple):
+    """What a record says beside its change.
+
+    stayed: the conditions that were out of the scope of a report. unread: the fields of an event that nothing reads.
+    replaced: the identity of the thing whose place this one took; None where a life did not follow on another at once.
+    """
+
+    stayed: tuple[str, ...] = ()
+    unread: tuple[str, ...] = ()
+    replaced: str | None = None
+
+
+NOTHING = Noted()
+"""What most records say beside their change."""
+
+
 class Transition(msgspec.Struct, frozen=True, gc=False):
     """A committed change of one facet of one entity.
 
@@ -170,6 +214,7 @@ class Transition(msgspec.Struct, frozen=True, gc=False):
     time_ns: int
     unasked: bool = False
     """Whether somebody acted outside: a report that no single observation row explains, a deletion without request."""
+    noted: Noted = NOTHING
 
     @property
     def time(self) -> datetime:
@@ -223,6 +268,7 @@ class Mark(msgspec.Struct, frozen=True, gc=False):
     entity: Entity
     cause: Cause
     time_ns: int
+    noted: Noted = NOTHING
 
     @property
     def time(self) -> datetime:

@@ -14,11 +14,13 @@ import msgspec
 from phaseline.schemas import codec
 from phaseline.schemas.records import (
     NONE,
+    NOTHING,
     Cause,
     Entity,
     FacetState,
     LeftOut,
     Mark,
+    Noted,
     Record,
     Rejection,
     State,
@@ -216,7 +218,9 @@ def to_wire(record: Record, index: int | str, records: int, installation: str, t
         verb, data = "rejected", _rejection_to_wire(record, cause)
     else:
         entity = record.entity
-        verb, data = "marked", MarkData(entity.kind, entity.id, entity.version, cause, entity_to_wire(entity))
+        verb, data = "marked", MarkData(
+            entity.kind, entity.id, entity.version, cause, entity_to_wire(entity), record.noted.unread
+        )  # fmt: skip
     return RecordMap(
         "1.0",
         f"{of.sequence}-{index}",
@@ -249,7 +253,7 @@ def entity_to_wire(entity: Entity) -> EntityMap:
         for name, facet in facets_of(entity)
     }
     timers = timers_to_wire(entity.timers_ns) if entity.timers_ns else NONE
-    return EntityMap(facets, entity.attributes, entity.sequences, timers, entity.asked)
+    return EntityMap(facets, entity.attributes, entity.sequences, timers, entity.asked, entity.born, entity.memory)
 
 
 def timers_to_wire(timers: Mapping[str, int]) -> Mapping[str, str]:
@@ -275,6 +279,7 @@ def moved_map(record: Transition) -> dict[str, Any]:
         "reason": record.reason,
         "message": record.message,
         **({"unasked": True} if record.unasked else {}),
+        **{name: value for name, value in record.noted._asdict().items() if value},
         "time": timestamp(record.time_ns),
         "cause": {
             "sequence": cause.sequence, "event": cause.event, "source": cause.source, "by": cause.by,
@@ -300,6 +305,7 @@ def _transition_to_wire(record: Transition, cause: CauseMap) -> TransitionData:
         cause,
         entity_to_wire(entity),
         record.unasked,
+        *record.noted,
     )
 
 
@@ -334,7 +340,7 @@ def _record(data: Data, time: str) -> Record:
         return _rejection(data, cause, time_ns)
     entity = entity_of(data, *facets_in(data.entity.facets, time, time_ns))
     if isinstance(data, MarkData):
-        return Mark(entity, cause, time_ns)
+        return Mark(entity, cause, time_ns, Noted(unread=data.unread) if data.unread else NOTHING)
     return Transition(
         data.facet,
         None if data.before is None else state_of(data.before),
@@ -346,6 +352,7 @@ def _record(data: Data, time: str) -> Record:
         entity,
         time_ns,
         data.unasked,
+        noted_of(data),
     )
 
 
@@ -371,6 +378,12 @@ def cause_of(found: CauseMap) -> Cause:
     return Cause(found.sequence, found.event, found.source, found.by, found.origin, found.time, extensions, found.actor)
 
 
+def noted_of(found: TransitionData | TransitionPart) -> Noted:
+    """What a transition says beside its change."""
+    noted = Noted(found.stayed, found.unread, found.replaced)
+    return NOTHING if noted == NOTHING else noted
+
+
 def state_of(found: StateMap) -> State:
     """A state on the wire as all entities share it."""
     return state(found.state, found.conditions)
@@ -389,6 +402,8 @@ def entity_of(data: WithEntity, names: tuple[str, ...], facets: tuple[FacetState
         found.sequences or NONE,
         {name: nanoseconds(due) for name, due in found.timers.items()} if found.timers else NONE,
         found.asked,
+        found.born,
+        found.memory,
     )
 
 

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Generic, Literal, TypeVar
 
 from msgspec import UNSET, Meta, Raw, Struct, UnsetType, field
 
-from phaseline.schemas.records import By, Reason, What
+from phaseline.schemas.records import By, Memory, Reason, What
 
 D = TypeVar("D")
 
@@ -20,6 +20,10 @@ Trigger = Annotated[str, Meta(description="What happened, like `created`.")]
 Version = Annotated[int, Meta(ge=1, description="Counts the changes of the entity over all its facets: 1, 2, 3, ...")]
 Time = Annotated[str, Meta(extra_json_schema={"format": "date-time"})]
 Why = Annotated[Reason, Meta(title="RejectionReason")]
+Stayed = Annotated[
+    tuple[str, ...], Meta(description="The conditions that stay because the report does not speak of them.")
+]
+Unread = Annotated[tuple[str, ...], Meta(description="The fields of the event's data that nothing reads.")]
 Payload = Annotated[
     bytes,
     Meta(description="The first bytes of a body that was refused as an event. Binary in msgpack, base64 in JSON."),
@@ -51,7 +55,7 @@ class FacetMap(StateMap, frozen=True, gc=False, omit_defaults=True):
 
 
 class EntityMap(Struct, frozen=True, gc=False, omit_defaults=True):
-    """A whole entity after a record. `sequences`, `timers` and `asked` are left out where they are empty or 0."""
+    """A whole entity after a record. All but `facets` and `attributes` is left out where it is empty or 0."""
 
     facets: Mapping[str, FacetMap]
     attributes: Mapping[str, Any]
@@ -65,6 +69,11 @@ class EntityMap(Struct, frozen=True, gc=False, omit_defaults=True):
         int,
         Meta(ge=0, description="The sequence number of the last request that the entity took, or of its deletion."),
     ] = 0
+    born: Annotated[
+        int,
+        Meta(ge=0, description="The sequence number of the event that first showed this life, or asked for it."),
+    ] = 0
+    memory: Memory | None = None
 
 
 class CauseMap(Struct, frozen=True, gc=False, omit_defaults=True, rename={"origin": "from"}):
@@ -96,7 +105,7 @@ class CauseMap(Struct, frozen=True, gc=False, omit_defaults=True, rename={"origi
 
 
 class TransitionData(Struct, frozen=True, gc=False, omit_defaults=True, rename={"before": "from", "after": "to"}):
-    """A committed change of one facet of one entity. `unasked` is left out where it is false."""
+    """A committed change of one facet of one entity. What follows on `entity` is left out where it is empty."""
 
     kind: Kind
     id: Id
@@ -113,6 +122,11 @@ class TransitionData(Struct, frozen=True, gc=False, omit_defaults=True, rename={
         bool,
         Meta(description="Somebody acted outside: no single observation leads there, or a deletion without a request."),
     ] = False
+    stayed: Stayed = ()
+    unread: Unread = ()
+    replaced: Annotated[
+        str | None, Meta(description="The identity of the thing whose place this one took while it lived.")
+    ] = None
 
 
 class CausePart(Struct, frozen=True, gc=False):
@@ -129,6 +143,8 @@ class BodyPart(Struct, frozen=True, gc=False):
     sequences: Mapping[str, int] | UnsetType = UNSET
     timers: Mapping[str, str] | UnsetType = UNSET
     asked: Annotated[int, Meta(ge=0)] = 0
+    born: Annotated[int, Meta(ge=0)] = 0
+    memory: Memory | None = None
 
 
 class TransitionPart(Struct, frozen=True, gc=False, rename={"before": "from", "after": "to"}):
@@ -146,6 +162,9 @@ class TransitionPart(Struct, frozen=True, gc=False, rename={"before": "from", "a
     cause: CauseMap
     entity: BodyPart
     unasked: bool = False
+    stayed: tuple[str, ...] = ()
+    unread: tuple[str, ...] = ()
+    replaced: str | None = None
 
 
 class EntityPart(Struct, frozen=True, gc=False):
@@ -189,14 +208,15 @@ class RejectionData(Struct, frozen=True, gc=False, omit_defaults=True):
     ] = field(default_factory=list)
 
 
-class MarkData(Struct, frozen=True, gc=False):
-    """A record of a publisher's `sequence` whose event had no other effect."""
+class MarkData(Struct, frozen=True, gc=False, omit_defaults=True):
+    """A record of a publisher's `sequence` whose event had no other effect. `unread` is left out where it is empty."""
 
     kind: Kind
     id: Id
     version: Version
     cause: CauseMap
     entity: EntityMap
+    unread: Unread = ()
 
 
 class LossData(Struct, frozen=True, gc=False):

@@ -60,7 +60,13 @@ def entity_map(
     """
     entity = found.entity if isinstance(found, Transition) else found
     wire, parts = wire_codec.entity_to_wire(entity), unknown.get((entity.kind, entity.id), {})
-    optional = {"sequences": wire.sequences, "timers": wire.timers, "asked": wire.asked}
+    optional = {
+        "sequences": wire.sequences,
+        "timers": wire.timers,
+        "asked": wire.asked,
+        "born": wire.born,
+        "memory": wire.memory,
+    }
     kind = kinds.get(entity.kind)
     told = {"waits_for": 0 if kind is None else kind.waits_for(entity), "end": entity.attributes.get(END)}
     return {

@@ -43,7 +43,7 @@ class Origin(msgspec.Struct, frozen=True, gc=False):
 class EntityChange:
     """One entity within a changeset. `origins`: per facet, what moved it last."""
 
-    __slots__ = ("asked", "attributes", "before", "facets", "fired_timer", "origins", "sequences")
+    __slots__ = ("asked", "attributes", "before", "born", "facets", "fired_timer", "memory", "origins", "sequences")
 
     def __init__(self, before: Entity | None, kind: Kind) -> None:
         """Start from the committed entity, or from an unknown one."""
@@ -51,7 +51,8 @@ class EntityChange:
         self.facets: list[FacetState] = list(kind.unborn if before is None else before.facets)
         self.attributes: Mapping[str, Any] = NONE if before is None else before.attributes
         self.sequences: Mapping[str, int] = NONE if before is None else before.sequences
-        self.asked = 0 if before is None else before.asked
+        self.asked, self.born = (0, 0) if before is None else (before.asked, before.born)
+        self.memory = None if before is None else before.memory
         self.origins: dict[int, Origin] = {}
         self.fired_timer: str | None = None
         """The facet whose timer fired this event."""

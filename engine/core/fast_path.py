@@ -188,7 +188,8 @@ def _follow(tree: Tree, kind: Kind, entity: Entity, arrival: Arrival, plan: Move
         timers, restarts = _restarted(tree, kind, entity, index, facet, arrival.time)
     attributes = entity.attributes if plan.end is None else with_end(entity.attributes, plan.end)
     after = Entity(
-        kind.name, arrival.id, entity.version + 1, kind.names, facets, attributes, sequences, timers, asked
+        kind.name, arrival.id, entity.version + 1, kind.names, facets, attributes, sequences, timers, asked,
+        entity.born, entity.memory,
     )  # fmt: skip
     record = Transition(
         kind.names[index], old.state, state, trigger, data.get("reason"), data.get("message"), arrival.cause, after,

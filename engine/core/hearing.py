@@ -95,7 +95,7 @@ def _waits(tree: Tree, kind: Kind, place: Entity, attributes: Mapping[str, Any],
     )  # fmt: skip
     after = Entity(
         kind.name, place.id, place.version, kind.names, place.facets, attributes, place.sequences,
-        timers_after(place.timers_ns, timer), place.asked,
+        timers_after(place.timers_ns, timer), place.asked, place.born, place.memory,
     )  # fmt: skip
     return Decision([Mark(after, cause, time)], (timer,))
 

@@ -113,6 +113,7 @@ def mark(arrival: Arrival, entity: Entity | None) -> Mark:
     marked = Entity(
         entity.kind, entity.id, entity.version, entity.names, entity.facets, entity.attributes,
         with_sequence(entity.sequences, source, sequence), entity.timers_ns, entity.asked,
+        entity.born, entity.memory,
     )  # fmt: skip
     return Mark(marked, arrival.cause, arrival.time)
 

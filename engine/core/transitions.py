@@ -331,5 +331,6 @@ def _entity_after(
         timers = timers_after(timers, each)
     version = 1 if entity is None else entity.version + 1
     return Entity(
-        kind.name, entity_id, version, kind.names, facets, change.attributes, change.sequences, timers, change.asked
+        kind.name, entity_id, version, kind.names, facets, change.attributes, change.sequences, timers, change.asked,
+        change.born, change.memory,
     )  # fmt: skip

@@ -97,6 +97,7 @@ def _transition(body: bytes) -> Transition | None:
         wire_codec.entity_of(data, *_facets(bytes(data.entity.facets), time, time_ns)),
         time_ns,
         data.unasked,
+        wire_codec.noted_of(data),
     )
 
 

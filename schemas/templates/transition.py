@@ -14,7 +14,7 @@ from msgspec import Raw
 from msgspec.structs import replace
 
 from phaseline.schemas import codec, wire_codec
-from phaseline.schemas.records import Transition, timestamp, written_facets
+from phaseline.schemas.records import NOTHING, Transition, timestamp, written_facets
 from phaseline.schemas.wire_types import RecordMap, TransitionData
 
 MOST = 2_048
@@ -42,16 +42,17 @@ class TransitionWriter:
         """The same bytes as those of `wire_codec.write`. index, records, as_json: as there."""
         entity, of = record.entity, record.cause
         facets, sequences, timers, asked = written_facets(entity), entity.sequences, entity.timers_ns, entity.asked
+        born, memory, is_plain = entity.born, entity.memory, record.noted is NOTHING
         key = (
             as_json, entity.kind, entity.names, record.facet, record.before, record.after, record.trigger,
-            record.unasked, of.by, not sequences, not timers, not asked, *map(_shown, facets),
+            record.unasked, of.by, not sequences, not timers, not asked, not born, memory is None, *map(_shown, facets),
         )  # fmt: skip
         template = self._templates.get(key)
-        if template is None or of.extensions or of.actor:
+        if template is None or of.extensions or of.actor or not is_plain:
             return self._write(key, record, index, records, as_json=as_json)
         if as_json and not codec.json_holds(entity.attributes):
             return self.body(record, index, records)
-        values = [
+        values: list[Any] = [
             f"{of.sequence}-{index}", f"{entity.kind}/{entity.id}", timestamp(record.time_ns), entity.id,
             entity.version, record.reason, record.message, of.sequence, of.event, of.source, of.origin, of.time_text,
             records, *map(timestamp, map(_since, facets)), entity.attributes,
@@ -62,6 +63,10 @@ class TransitionWriter:
             values.append(wire_codec.timers_to_wire(timers))
         if asked:
             values.append(asked)
+        if born:
+            values.append(born)
+        if memory is not None:
+            values.append(memory)
         parts = template.copy()
         if not as_json:
             parts[1::2] = values
@@ -74,7 +79,7 @@ class TransitionWriter:
         """The body of a record that finds no template. It becomes that of the next ones, if its cause is plain."""
         tables = self._versions.get(record.entity.kind, "")
         wire: Any = wire_codec.to_wire(record, index, records, self._installation, tables)
-        if not (record.cause.extensions or record.cause.actor):
+        if not (record.cause.extensions or record.cause.actor or record.noted is not NOTHING):
             if len(self._templates) >= MOST:
                 self._templates.clear()
             self._templates[key] = [*_cut(wire, as_json=as_json)]
@@ -102,7 +107,7 @@ def _cut(wire: RecordMap[TransitionData], *, as_json: bool) -> Iterator[Any]:
     cause = replace(cause, sequence=hole(), event=hole(), source=hole(), origin=hole(), time=hole(), records=hole())
     facets = {name: replace(facet, since=hole()) for name, facet in entity.facets.items()}
     entity = replace(entity, facets=facets, attributes=hole())
-    filled = [name for name in ("sequences", "timers", "asked") if getattr(entity, name)]
+    filled = [name for name in ("sequences", "timers", "asked", "born", "memory") if getattr(entity, name)]
     entity = replace(entity, **{name: hole() for name in filled})
     rest = encode(replace(wire, data=replace(data, cause=cause, entity=entity)))
     for each in holes:

@@ -21,10 +21,13 @@ from phaseline.schemas import codec, wire_codec
 from phaseline.schemas.codec import Undecodable, Values
 from phaseline.schemas.errors import NewerRecord
 from phaseline.schemas.records import (
+    NOTHING,
     Cause,
     Entity,
     FacetState,
     Mark,
+    Memory,
+    Noted,
     Record,
     Rejection,
     State,
@@ -134,6 +137,16 @@ CAUSES = st.builds(
 )
 
 
+NAMED = st.dictionaries(TEXT, TEXT, min_size=1, max_size=2)
+NUMBERED = st.dictionaries(TEXT, st.integers(0, 10**18 - 1), min_size=1, max_size=2)
+MEMORIES = st.none() | st.builds(
+    Memory, uids=NAMED, epochs=NUMBERED, repeats=NUMBERED, former=st.tuples(TEXT), taken=st.tuples(TEXT), reasons=NAMED
+)  # fmt: skip
+NOTED = st.just(NOTHING) | st.builds(
+    Noted, st.lists(TEXT, max_size=2).map(tuple), st.lists(TEXT, max_size=2).map(tuple), MAYBE
+)
+
+
 @st.composite
 def entities(draw: st.DrawFn) -> Entity:
     names = draw(st.lists(st.sampled_from(["phase", "sync", "health"]), min_size=1, unique=True).map(tuple))
@@ -142,7 +155,8 @@ def entities(draw: st.DrawFn) -> Entity:
     sequences = draw(st.dictionaries(TEXT, st.integers(0, 10**18 - 1), max_size=2))
     timers = draw(st.dictionaries(st.sampled_from(names), TIMES, max_size=1))
     version, asked = draw(st.integers(1, 2**40)), draw(st.sampled_from([0, 2**40]))
-    return Entity("node", draw(TEXT), version, names, facets, draw(MAPS), sequences, timers, asked)
+    born, memory = draw(st.sampled_from([0, 1, 2**40])), draw(MEMORIES)
+    return Entity("node", draw(TEXT), version, names, facets, draw(MAPS), sequences, timers, asked, born, memory)
 
 
 TRANSITIONS = entities().flatmap(
@@ -158,6 +172,7 @@ TRANSITIONS = entities().flatmap(
         st.just(entity),
         TIMES,
         st.booleans(),
+        NOTED,
     )
 )
 SEEN = st.none() | st.dictionaries(TEXT, STATES, max_size=2)
@@ -167,7 +182,7 @@ REASONS = st.sampled_from(
 REJECTIONS = st.builds(
     Rejection, TEXT, TEXT, TEXT, REASONS, TEXT, SEEN, st.lists(TEXT, max_size=3).map(tuple), CAUSES, TIMES, st.none() | st.binary(max_size=9)
 )  # fmt: skip
-MARKS = st.builds(Mark, entities(), CAUSES, TIMES)
+MARKS = st.builds(Mark, entities(), CAUSES, TIMES, st.sampled_from([NOTHING, Noted(unread=("a", "b"))]))
 
 
 @given(TRANSITIONS | REJECTIONS | MARKS)
