@@ -69,8 +69,8 @@ NAMES = {
     "phaseline.machines.language.product":                "BrokenKind",
     "phaseline.schemas.errors":                           "PhaselineError",
     "phaseline.schemas.envelope":                         "Event",
-    "phaseline.schemas.records":                          "Cause Entity FacetState LeftOut Mark Rejection State "
-                                                          "Transition",
+    "phaseline.schemas.records":                          "Cause Entity FacetState LeftOut Mark Memory Noted "
+                                                          "Rejection State Transition",
 }
 MODULES = "errors sync tables testing"
 

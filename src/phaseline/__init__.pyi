@@ -114,6 +114,8 @@ from phaseline.schemas.records import Entity as Entity
 from phaseline.schemas.records import FacetState as FacetState
 from phaseline.schemas.records import LeftOut as LeftOut
 from phaseline.schemas.records import Mark as Mark
+from phaseline.schemas.records import Memory as Memory
+from phaseline.schemas.records import Noted as Noted
 from phaseline.schemas.records import Rejection as Rejection
 from phaseline.schemas.records import State as State
 from phaseline.schemas.records import Transition as Transition
