@@ -60,14 +60,17 @@ class Observed(msgspec.Struct):
         return found
 
     def by_any(self, base: State) -> frozenset[State]:
-        """The bases, conditions sorted, that observation rows lead to, none of them into Deleted."""
+        """The bases, conditions sorted, that observation rows lead to, none of them into Deleted.
+
+        The walk ends in another pending phase: what follows there answers another request than the one that waits.
+        """
         found = self.ever.get(base)
         if found is None:
-            reached, queue = set[State](), [base]
+            reached, queue, ends = set[State](), [base], {*self.machine.facet.pending_phases} - {base.phase}
             while queue:
                 new = {one for one in self.by_one(queue.pop()) if one.phase != DELETED and one not in reached}
                 reached |= new
-                queue += new
+                queue += [one for one in new if one.phase not in ends]
             found = self.ever[base] = frozenset(reached)
         return found
 

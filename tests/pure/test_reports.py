@@ -89,6 +89,15 @@ def test_a_deleted_entity_comes_back_only_by_a_report_that_knows_of_its_deletion
     assert moves(then) == [("Running [Ok]", True)]
 
 
+def test_a_report_that_may_be_older_does_not_undo_a_deletion_that_waits() -> None:
+    """From Deleting, arrears could stop a cluster and end: but that answers another request."""
+    asked_to_go = CLUSTER.event("cluster", "delete", "c")
+    assert report(asked_to_go, "Running", "cluster", "c").records == ()
+    seen = asked(asked_to_go, "cluster", "c")
+    then = report(asked_to_go, "Running", "cluster", "c", seen=seen)
+    assert [str(one.after) for one in then.transitions if one.entity.kind == "cluster"] == ["Running [Ok]"]
+
+
 def test_a_deletion_by_a_cascade_is_remembered_as_well() -> None:
     gone = created().event("node", "created", N).event("cluster", "deleted", "c").event("cluster", "create", "c")
     assert asked(gone) == gone.position - 2
