@@ -100,9 +100,9 @@ class Remains:
 @rule("emco.keep_shown", revision=1)
 @dataclass(frozen=True, slots=True)
 class KeepShown:
-    """Keeps in which phase a resource was when what is above it ended, because it may still be in its cluster.
+    """Keeps what was last said of a resource when what is above it ended, because it may still be in its cluster.
 
-    phase: that phase.
+    phase: what rsync said, or Present if the cluster listed it.
     """
 
     phase: str
@@ -170,9 +170,8 @@ RSYNC_RESOURCE = Table(
                 Row((RETRYING,),                    "reached",     PENDING),
                 Row((LIVE,),                        "hand_over",   DELETED,    assigns=(HANDED_OVER_TO,)),
                 Row((APPLIED,),                     "owner_gone",  DELETED,    computes=KeepShown(APPLIED)),
-                *(Row((phase,),                     "owner_gone",  DELETED,    computes=KeepShown(phase), when=IS_LISTED)
-                  for phase in (PENDING, FAILED, RETRYING)),
-                Row((TERMINATED,),                  "owner_gone",  DELETED,    computes=KeepShown(TERMINATED), when=(Remains(),)),
+                Row((PENDING, FAILED, RETRYING),    "owner_gone",  DELETED,    computes=KeepShown(PRESENT), when=IS_LISTED),
+                Row((TERMINATED,),                  "owner_gone",  DELETED,    computes=KeepShown(PRESENT), when=(Remains(),)),
                 Row((Live(but=(APPLIED,)),),        "owner_gone",  DELETED),
                 Row((LIVE,),                        "reported",    TERMINATED, when=DELETING, given=GONE),
                 Row((APPLIED,),                     "reported",    PENDING,    when=NOT_GOING, given=GONE),
