@@ -205,7 +205,9 @@ class StatusTree:
             return
         entity = self._entity(older.context, f"{older.name}", ", under way beside the current one")
         yield entity
-        yield Text.assemble("  ", render.text_of("rsync    ", "bright_black"), self._counted("rsync", older.counts()))
+        for at in older.app_clusters:
+            where = render.text_of(f"  {at.app} on {at.cluster}: ")
+            yield Text.assemble(where, self._counted("rsync", at.counts))
         for at, one in older.failures():
             yield render.text_of(f"    {at.app} {at.cluster} {one.name}: {one.failure}", "red")
 

@@ -82,6 +82,7 @@ async def test_status_tells_of_an_older_context_and_of_what_is_left(shell: Shell
     said = await shell("status", GROUP)
     assert "app_context 1  Updating" in said.out
     assert "under way beside the current one" in said.out
+    assert "  web on prov+old: 1 Applied" in said.out
     body = (await shell("status", GROUP, "--json")).json
     assert (body["status"], body["previous"][0]["rsync-status"]) == ("Instantiated", {"Applied": 1})
     assert "app_context 1" in (await shell("tree", GROUP)).out
