@@ -4,12 +4,13 @@ Seconds are shortened here: the bounds are phases of a table. `test_serve_attack
 """
 
 import asyncio
+import socket
 import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, urlsplit
 
 import pytest
 import pytest_asyncio
@@ -268,11 +269,20 @@ async def test_an_answer_that_nobody_reads_ends(api: Api, monkeypatch: pytest.Mo
     assert (await api.get("/livez"))["status"] == "ok"
 
 
+async def _narrow(address: SplitResult) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+    """A connection that takes little before the other side has to wait."""
+    narrow = socket.socket()
+    narrow.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4_096)
+    narrow.setblocking(False)
+    await asyncio.get_running_loop().sock_connect(narrow, (address.hostname, address.port))
+    return await asyncio.open_connection(sock=narrow, limit=1_000)
+
+
 async def test_too_much_that_waits_ends_the_slowest(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
     """The deadline is far away, but what waits for clients has a bound of its own. Who reads gets all."""
     monkeypatch.setattr(guard, "UNREAD", 100_000)
     parts = urlsplit(api.url)
-    opened = [await asyncio.open_connection(parts.hostname, parts.port, limit=1_000) for _ in range(4)]
+    opened = [await _narrow(parts) for _ in range(4)]
     for _, writer in opened:
         writer.write((b"GET /openapi.json HTTP/1.1\r\n" + HOST + b"\r\n") * 500)
     async with asyncio.timeout(LIMIT):

@@ -101,6 +101,7 @@ def test_a_page_shows_the_figures_of_the_results(name: str) -> None:
     assert command.copied(page, name, f"## {command.TITLES[name]}\n\nnew\n\n## Notes").count("new\n\n<!--") == 1
 
 
+@pytest.mark.slow
 async def test_throughput_runs_all_contenders_to_the_end() -> None:
     found = await throughput.run(events=100, by_hand=20, rounds=1, many=120)
     few, many = found["few"], found["many"]
@@ -114,7 +115,8 @@ async def test_throughput_runs_all_contenders_to_the_end() -> None:
 @pytest.mark.parametrize(
     "module",
     [
-        "with_transitions", pytest.param("with_transitions_together", marks=pytest.mark.slow),
+        pytest.param("with_transitions", marks=pytest.mark.slow),
+        pytest.param("with_transitions_together", marks=pytest.mark.slow),
         pytest.param("with_eventsourcing", marks=pytest.mark.slow),
     ],
 )  # fmt: skip
@@ -199,6 +201,7 @@ def test_a_snapshot_of_which_three_differ_makes_three_records() -> None:
     assert "Median of the ratios" in snapshot.page(found)
 
 
+@pytest.mark.slow
 async def test_reading_measures_pages_json_and_the_bare_reader() -> None:
     found = await reading.run(entities=50, rounds=1, commands=["list"])
     costs = found["commands"]["list"]
@@ -217,6 +220,7 @@ async def test_the_page_and_its_readers_are_measured() -> None:
     assert "| first paint of Now" in page.page(found)
 
 
+@pytest.mark.slow
 async def test_gitops_measures_its_three() -> None:
     found = await gitops.run(size=1_300, rounds=1, seconds=0.001)
     assert set(found["events_per_second"]) == {"observed", "nodes"}
