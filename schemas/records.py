@@ -28,6 +28,7 @@ Reason = Literal[
     "stale",
     "left_out",
     "brake",
+    "changed",
     "fault",
     "secret",
 ]
@@ -84,6 +85,15 @@ class Memory(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
         tuple[str, ...],
         msgspec.Meta(description="The identities of earlier lives, `<scheme>:<text>`, the oldest first."),
     ] = ()
+    awaited: Annotated[
+        bool, msgspec.Meta(description="Whether nothing has shown yet that this life is there: it was only asked for.")
+    ] = False
+    settled: Annotated[
+        int,
+        msgspec.Meta(
+            description="The version before the last records, if all of them were of the facet `contact`; else 0."
+        ),
+    ] = 0
     epochs: Annotated[
         Mapping[str, int], msgspec.Meta(description="By source, the epoch of its last `sequence`, if it is not 0.")
     ] = NONE

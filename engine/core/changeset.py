@@ -11,6 +11,7 @@ from typing import Any
 import msgspec
 
 from phaseline.engine.core.judgement import attributes_after
+from phaseline.engine.core.lives import beginning
 from phaseline.engine.core.timers import silence_of
 from phaseline.engine.core.tree import Tree, key_of, recount
 from phaseline.machines.compiler.conditions import without_expired
@@ -24,6 +25,8 @@ from phaseline.machines.language.table import ABSENT, DELETED, OWNER_GONE, Casca
 from phaseline.schemas.records import CONTACT, NONE, By, Entity, FacetState, State
 from phaseline.schemas.subjects import ancestor_id, id_above
 
+NOT_THERE = (ABSENT, DELETED)
+"""The phases of what does not live."""
 TallyAt = tuple[str, str, str, int, str | None, str | None, tuple[str, ...] | None]
 """The id of the entity above; then the parts of a `TallyKey`."""
 
@@ -43,7 +46,9 @@ class Origin(msgspec.Struct, frozen=True, gc=False):
 class EntityChange:
     """One entity within a changeset. `origins`: per facet, what moved it last."""
 
-    __slots__ = ("asked", "attributes", "before", "born", "facets", "fired_timer", "memory", "origins", "sequences")
+    __slots__ = (
+        "asked", "attributes", "before", "born", "facets", "fired_timer", "memory", "origins", "replaced", "sequences",
+    )  # fmt: skip
 
     def __init__(self, before: Entity | None, kind: Kind) -> None:
         """Start from the committed entity, or from an unknown one."""
@@ -56,6 +61,8 @@ class EntityChange:
         self.origins: dict[int, Origin] = {}
         self.fired_timer: str | None = None
         """The facet whose timer fired this event."""
+        self.replaced: str | None = None
+        """The identity of the thing in whose place another one lives from now on, though nobody saw it go."""
 
 
 class Changeset:
@@ -133,6 +140,10 @@ class Changeset:
         interrupted = self.kinds[kind].machines[facet].interrupted(old, base, origin.data)
         change.facets[facet] = FacetState(base, old.state, old.since_ns, interrupted)
         change.origins[facet] = origin
+        if facet == 0 and old.base.phase in NOT_THERE and base.phase not in NOT_THERE:
+            beginning.begin(change, self.sequence, awaited=self.asks and origin.by in ("event", "cascade"))
+        elif change.memory is not None and beginning.shows(self.kinds[kind], facet, origin.trigger, old.base, base):
+            beginning.show(change, self.sequence)
         self._mark((kind, entity_id), origin, own=facet != self.kinds[kind].contact)
         self._mark_viewers(kind, entity_id, facet, old.base.phase, base.phase, of_base=True)
 
@@ -145,7 +156,7 @@ class Changeset:
         if self.kinds[kind].contact is not None:
             self._end_contact(kind, entity_id, origin.trigger)
         if ends_life(facet, before, base) and self.kinds[kind].below:
-            self._queue_owner_gone(kind, entity_id)
+            self.end_below(kind, entity_id)
         parent = self.kinds[kind].parent
         above = None if parent is None else self.above(entity_id, parent)
         if above is not None and above.facets[0].base.phase == DELETED:
@@ -185,7 +196,7 @@ class Changeset:
         if compiled.inherited:
             self._mark_heirs(kind, entity_id)
         if ends and compiled.below:
-            self._queue_owner_gone(kind, entity_id)
+            self.end_below(kind, entity_id)
 
     def _end_contact(self, kind: str, entity_id: str, trigger: str) -> None:
         """Queue the end of an entity's contact if it is gone, or if nobody waits for its reporter any more.
@@ -263,7 +274,7 @@ class Changeset:
                 trigger, more = (chosen, NONE) if isinstance(chosen, str) else chosen
                 self.cascades.append((fan_out.at, below_id, Origin(trigger, "cascade", f"{kind}/{entity_id}", more)))
 
-    def _queue_owner_gone(self, kind: str, entity_id: str) -> None:
+    def end_below(self, kind: str, entity_id: str) -> None:
         """End the lives of all descendants, of every kind. Each gets the trigger once, from the entity at the top."""
         origin = Origin(OWNER_GONE, "cascade", f"{kind}/{entity_id}")
         for below in self.kinds[kind].below:

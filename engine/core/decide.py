@@ -17,13 +17,15 @@ from phaseline.engine.core.changeset import Changeset, Origin
 from phaseline.engine.core.fast_path import fast_path, planned, with_sequence
 from phaseline.engine.core.intake import Arrival
 from phaseline.engine.core.judgement import Steps, attributes_of, impossible_base, interpretation
+from phaseline.engine.core.lives.judging import JUDGED, NOBODY, About, judged, with_learnt
+from phaseline.engine.core.lives.renewal import lasting, take_over
 from phaseline.engine.core.rejections import below_missing, bounded, here, mark, reject, without_step
-from phaseline.engine.core.reports import Refused, outdated, read_report
+from phaseline.engine.core.reports import Refused, read_report
 from phaseline.engine.core.snapshot import take_snapshot
 from phaseline.engine.core.transitions import REPEAT, Decision, transitions
 from phaseline.engine.core.tree import Tree
 from phaseline.machines.compiler.kinds import Kind
-from phaseline.machines.compiler.reports import ANSWERS, SNAPSHOT
+from phaseline.machines.compiler.reports import SNAPSHOT
 from phaseline.machines.language.contact import HEARTBEAT
 from phaseline.machines.language.table import DELETED, Refusal
 from phaseline.schemas.records import Entity, Reason, Record, Rejection
@@ -40,20 +42,30 @@ def decide(tree: Tree, arrival: Arrival) -> Decision:
         if isinstance(due, Decision):
             return due
         arrival = due
-    if ANSWERS in arrival.data and entity is not None and (answer := outdated(tree, kind, entity, arrival)) is not None:
-        return answer
+    about = NOBODY
+    if arrival.data and not JUDGED.isdisjoint(arrival.data):
+        meant = judged(tree, kind, entity, arrival)
+        if isinstance(meant, Decision):
+            return meant
+        about, arrival, entity = meant
     is_waited_for = tree.watched or tree.silence_after > 0 or kind.is_waited_for
     is_heard = bool(is_waited_for) and hearing.is_heard(tree, kind, arrival)
     facet = kind.unguarded.get(arrival.trigger)
     if facet is not None and entity is not None and not is_heard and arrival.timer is None:
         decision = planned(tree, kind, entity, arrival, facet)
         if decision is not None:
-            return decision
-    return bounded(tree, arrival, _decide(tree, kind, entity, arrival, is_heard=is_heard))
+            return with_learnt(tree, kind, arrival, decision, about) if about.is_news else decision
+    decision = _decide(tree, kind, entity, arrival, about, is_heard=is_heard)
+    return bounded(tree, arrival, with_learnt(tree, kind, arrival, decision, about))
 
 
-def _decide(tree: Tree, kind: Kind, entity: Entity | None, arrival: Arrival, *, is_heard: bool) -> Decision:
-    """The records of an event that is no repeat. is_heard: whether somebody has to record that its place was heard."""
+def _decide(
+    tree: Tree, kind: Kind, entity: Entity | None, arrival: Arrival, about: About, *, is_heard: bool
+) -> Decision:
+    """The records of an event that is no repeat. is_heard: whether somebody has to record that its place was heard.
+
+    about: the thing that it is about. Where that takes over from a living one, `entity` is what it finds: nothing yet.
+    """
     if arrival.trigger == HEARTBEAT and (short := _heartbeat(tree, kind, entity, arrival, is_heard=is_heard)):
         return short
     if (entity is None or entity.facets[0].base.phase == DELETED) and (
@@ -87,10 +99,13 @@ def _decide(tree: Tree, kind: Kind, entity: Entity | None, arrival: Arrival, *, 
         decision = fast_path(tree, kind, entity, arrival, *steps[0])
         if decision is not None:
             return decision
-    attributes = attributes_of(tree, kind, entity, steps, arrival)
+    renews = about.takes_over and entity is not None
+    kept = lasting(kind, entity.attributes) if renews and entity is not None else None
+    attributes = attributes_of(tree, kind, entity, steps, arrival, kept)
     if isinstance(attributes, Refusal):
         return _refused(tree, arrival, attributes)
-    return _take(tree, kind, steps, attributes, arrival, adopts=missing is not None)
+    adopts = missing is not None
+    return _take(tree, kind, steps, attributes, arrival, adopts=adopts, renewed_by=about.uid if renews else "")
 
 
 def _after_end(tree: Tree, kind: Kind, entity: Entity | None, arrival: Arrival, *, is_heard: bool) -> Decision | None:
@@ -150,17 +165,20 @@ def _refused(tree: Tree, arrival: Arrival, refusal: Refusal) -> Decision:
 
 
 def _take(
-    tree: Tree, kind: Kind, steps: Steps, attributes: Mapping[str, Any], arrival: Arrival, *, adopts: bool
-) -> Decision:
+    tree: Tree, kind: Kind, steps: Steps, attributes: Mapping[str, Any], arrival: Arrival, *, adopts: bool,
+    renewed_by: str = "",
+) -> Decision:  # fmt: skip
     """The records of an event that takes steps, or that only shows that its reporter is alive.
 
-    attributes: those of the entity after the event.
+    attributes: those of the entity after the event. renewed_by: the thing that takes over from a living one, if any.
     """
     asks = kind.roles[arrival.trigger] == "intent"
     changeset = Changeset(tree, arrival.trigger, arrival.cause.sequence, arrival.time, asks=asks)
     if adopts:
         adopt(changeset, kind, arrival.id)
     change = changeset.change(kind.name, arrival.id)
+    if renewed_by:
+        take_over(changeset, kind, arrival.id, renewed_by)
     change.attributes = attributes
     if arrival.sequence is not None:
         change.sequences = with_sequence(change.sequences, arrival.cause.source, arrival.sequence)

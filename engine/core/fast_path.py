@@ -12,6 +12,7 @@ from typing import Any
 from phaseline.engine.core.adoption import has_parent
 from phaseline.engine.core.changeset import ends_life, is_fired, waits_anew
 from phaseline.engine.core.intake import Arrival
+from phaseline.engine.core.lives.beginning import lived_on, shows
 from phaseline.engine.core.timers import TimerChange, restart, timers_after
 from phaseline.engine.core.transitions import Decision
 from phaseline.engine.core.tree import NO_TALLY, Tree
@@ -117,7 +118,8 @@ def _plan(kind: Kind, index: int, step: Step, old: FacetState, base: State, inte
     is_viewed = bool(kind.machines[index].views[base.phase])
     assigns = kind.table.assigned(row)
     end = end_of(trigger, kind.roles[trigger], {}) if ends else None
-    return MovePlan(index, base, interrupted, waits, unasked, is_viewed, assigns, restarts, end, cascades, {})
+    shown = shows(kind, index, trigger, old.base, base)
+    return MovePlan(index, base, interrupted, waits, unasked, is_viewed, assigns, restarts, end, shown, cascades, {})
 
 
 def _crossings(kind: Kind, index: int, old: FacetState, base: State, state: State) -> tuple[Crossing, ...] | None:
@@ -187,10 +189,22 @@ def _follow(tree: Tree, kind: Kind, entity: Entity, arrival: Arrival, plan: Move
     if plan.restarts:
         timers, restarts = _restarted(tree, kind, entity, index, facet, arrival.time)
     attributes = entity.attributes if plan.end is None else with_end(entity.attributes, plan.end)
+    born, memory = entity.born, entity.memory
+    if memory is not None:
+        born, memory = lived_on(kind, entity, index, arrival.cause.sequence if plan.shows else None)
     after = Entity(
-        kind.name, arrival.id, entity.version + 1, kind.names, facets, attributes, sequences, timers, asked,
-        entity.born, entity.memory,
-    )  # fmt: skip
+        kind.name,
+        arrival.id,
+        entity.version + 1,
+        kind.names,
+        facets,
+        attributes,
+        sequences,
+        timers,
+        asked,
+        born,
+        memory,
+    )
     record = Transition(
         kind.names[index], old.state, state, trigger, data.get("reason"), data.get("message"), arrival.cause, after,
         arrival.time, plan.unasked,

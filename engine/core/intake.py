@@ -5,6 +5,7 @@ Belongs here: every check that needs no entity. Does not: whether the event is l
 step).
 """
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -12,7 +13,7 @@ import msgspec
 
 from phaseline.machines.compiler.kinds import Kind, Kinds
 from phaseline.machines.language.product import CODED, BannedContent, Bans
-from phaseline.machines.language.table import COMMON, MAX_TEXT, Field
+from phaseline.machines.language.table import MAX_TEXT, Field
 from phaseline.schemas import codec, envelope
 from phaseline.schemas.bounds import LEVELS, MAX_WHOLE, MIN_WHOLE
 from phaseline.schemas.cloudevents import binary_mode
@@ -195,9 +196,11 @@ def check_arity(kind: Kind, entity_id: str) -> None:
 
 def check_data(kind: Kind, trigger: str, data: Mapping[str, Any]) -> None:
     """Raise `Invalid` if a field of the trigger is missing or has a wrong type or value. Other fields are ignored."""
-    for field in COMMON:
+    for field in kind.common[trigger]:
         value = data.get(field.name)
-        if value is not None and (type(value) is not str or len(value) > MAX_TEXT):
+        if value is not None and (
+            field.type is not str or field.pattern or type(value) is not str or len(value) > MAX_TEXT
+        ):
             _check_value(field, value)
     for field in kind.fields[trigger]:
         given = data.get(field.name)
@@ -240,6 +243,8 @@ def _check_value(field: Field, value: object) -> None:
         return
     if type(value) is not field.type and not (field.type is float and type(value) is int):
         raise Invalid(f"data.{field.name} must be {field.type.__name__}, found {type(value).__name__}")
+    if field.pattern and not re.fullmatch(field.pattern, str(value)):
+        raise Invalid(f"data.{field.name} must be {field.doc}, and match {field.pattern}, found {str(value)[:64]!r}")
     if field.options and value not in field.options:
         raise Invalid(f"data.{field.name} must be one of {', '.join(field.options)}, found {str(value)[:64]!r}")
     if field.least is not None and not value >= field.least:  # type: ignore[operator]  # the type was checked above

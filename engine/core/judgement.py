@@ -74,10 +74,15 @@ def impossible_base(kind: Kind, steps: Steps, data: Mapping[str, Any]) -> str | 
 
 
 def attributes_of(
-    tree: Tree, kind: Kind, entity: Entity | None, steps: Steps, arrival: Arrival
-) -> Mapping[str, Any] | Refusal:
-    """The attributes after these steps; a `Refusal` if a rule refuses, or if a child cannot take what it must take."""
-    attributes = attributes_after(kind, steps, attributes_before(kind, entity), rule_event(arrival))
+    tree: Tree, kind: Kind, entity: Entity | None, steps: Steps, arrival: Arrival,
+    before: Mapping[str, Any] | None = None,
+) -> Mapping[str, Any] | Refusal:  # fmt: skip
+    """The attributes after these steps; a `Refusal` if a rule refuses, or if a child cannot take what it must take.
+
+    before: those that the event finds, if not those of the entity.
+    """
+    before = attributes_before(kind, entity) if before is None else before
+    attributes = attributes_after(kind, steps, before, rule_event(arrival))
     if not isinstance(attributes, Refusal):
         for cascade in kind.table.cascades:
             if cascade.required and arrival.trigger in cascade.on:

@@ -88,7 +88,12 @@ def here(tree: Tree, arrival: Arrival) -> str:
     """`node c1/p/n is Failed [NotReady]`."""
     kind, entity = tree.kinds[arrival.kind], tree.get(arrival.kind, arrival.id)
     facets = kind.unborn if entity is None else entity.facets
-    return f"{kind.name} {arrival.id} is {', '.join(str(facet.state) for facet in facets[: kind.contact])}"
+    return f"{kind.name} {arrival.id} is {states_in_words(kind, facets)}"
+
+
+def states_in_words(kind: Kind, facets: Sequence[FacetState]) -> str:
+    """`Failed [NotReady]`: the state of each facet but `contact`."""
+    return ", ".join(str(facet.state) for facet in facets[: kind.contact])
 
 
 def situated(tree: Tree, rejection: Rejection) -> Rejection:

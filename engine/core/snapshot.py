@@ -17,13 +17,17 @@ from phaseline.engine.core.changeset import Changeset, Origin
 from phaseline.engine.core.fast_path import with_sequence
 from phaseline.engine.core.intake import Arrival, check_data
 from phaseline.engine.core.judgement import attributes_after, attributes_before
+from phaseline.engine.core.lives.judging import NOBODY, About, before_birth, is_there, learnt, of_report
+from phaseline.engine.core.lives.memory import is_known
+from phaseline.engine.core.lives.renewal import blank, lasting, take_over
 from phaseline.engine.core.rejections import mark, reject
 from phaseline.engine.core.reports import Refused, read_state, unseen
-from phaseline.engine.core.transitions import Decision, transitions
+from phaseline.engine.core.transitions import Decision, cause_of, transitions
 from phaseline.engine.core.tree import Tree
 from phaseline.machines.compiler.kinds import Kind
 from phaseline.machines.compiler.reports import CONDITIONS, CONFIRM, PHASE, SEEN
 from phaseline.machines.language.brake import BRAKE, USUAL, held_back, is_too_much
+from phaseline.machines.language.fields import UID
 from phaseline.machines.language.table import ABSENT, DELETED, MAX_TEXT, REPORTED, Refusal, RuleEvent
 from phaseline.schemas.envelope import Invalid
 from phaseline.schemas.records import Entity, FacetState, LeftOut, Record, Rejection
@@ -35,19 +39,22 @@ SHOWN = 3
 """The most of them that its message names."""
 LONGEST = 256
 """The most characters of an id and of an explanation in that list."""
-ITEM = frozenset({"id", PHASE, CONDITIONS, "attributes", "reason", "message"})
+ITEM = frozenset({"id", PHASE, CONDITIONS, "attributes", "reason", "message", UID})
 """The fields of an item."""
 
 
 class Correction(NamedTuple):
     """An entity that is not as the snapshot says. `data`: of the report that makes it so.
 
-    noted: what is noted of a life that is over.
+    noted: what is noted of a life that is over. about: the thing that the snapshot lists there. says_nothing: whether
+    it says no more than which thing that is.
     """
 
     id: str
     data: Mapping[str, Any]
     noted: Note | None = None
+    about: About = NOBODY
+    says_nothing: bool = False
 
 
 class Snapshot:
@@ -68,6 +75,10 @@ class Snapshot:
         self.left_out: list[LeftOut] = []
         self.unreadable = False
         """Whether an item does not say what it is about. Then nothing counts as gone: it may be that."""
+        self.learnt: dict[str, About] = {}
+        """By id, the things that are there and are not known yet."""
+        self.stale: list[LeftOut] = []
+        """What it does not list, and has come since the reporter looked."""
         self.held: list[Correction] = []
         """What the brake does not let it end."""
         self.living = 0
@@ -96,6 +107,7 @@ class Snapshot:
                 if entity is not None and whole not in listed and not (bounded and not self._is_in_range(name)):
                     state, named = entity.facets[0].state, item.get(CONDITIONS)
                     same = named is None or (type(named) is list and tuple(named) == state.conditions)
+                    same = same and (UID not in item or is_known(entity.memory, item[UID]))
                     if same and item.get(PHASE) == state.phase != DELETED and "attributes" not in item:
                         listed.add(whole)
                         continue
@@ -119,7 +131,9 @@ class Snapshot:
         self.listed.add(whole)
         entity = self.known.get(whole)
         needs_phase = self.below.judge is None or self.below.judge.needs_phase
-        return entity is None or not _is_so(item, entity, needs_phase=needs_phase)
+        if entity is None or (UID in item and not is_known(entity.memory, item[UID])):
+            return True
+        return not _is_so(item, entity, needs_phase=needs_phase)
 
     def _changed(self, item: dict[str, Any]) -> Iterator[Correction]:
         """The change that an item makes, if it makes one."""
@@ -132,14 +146,22 @@ class Snapshot:
         except (BadSubject, Invalid) as error:
             self._leave_out(item, "invalid", str(error))
             return
-        entity = self.known.get(entity_id)
+        known = entity = self.known.get(entity_id)
+        about = of_report(self.below, entity, REPORTED, data, data.pop(UID, None), says_gone=data.get(PHASE) == DELETED)
+        if isinstance(about, Refused):
+            self._leave_out(item, about.reason, about.message)
+            return
+        if about.takes_over and entity is not None:
+            entity = blank(self.below, entity) if is_there(entity) else None
         report = self._report(entity_id, data)
         if after_end.is_over(self.tree, entity, report):
             noted = after_end.read(self.tree, entity, report)
             if isinstance(noted, Refused):
                 self._leave_out(item, noted.reason, noted.message)
             elif noted is not None:
-                yield Correction(entity_id, data, noted)
+                yield Correction(entity_id, data, noted, about)
+            elif about.is_news and known is not None:
+                yield Correction(entity_id, data, None, about, says_nothing=True)
             return
         read = read_state(self.tree, self.below, entity, entity_id, data)
         if isinstance(read, Refused):
@@ -149,7 +171,9 @@ class Snapshot:
             if missing is not None and not missing.adoptable:
                 self._leave_out(item, "unknown_parent", str(missing))
             else:
-                yield Correction(entity_id, read)
+                yield Correction(entity_id, read, None, about)
+        elif about.is_news and known is not None:
+            yield Correction(entity_id, data, None, about, says_nothing=True)
 
     def _report(self, entity_id: str, data: Mapping[str, Any]) -> Report:
         """What the snapshot says of one entity."""
@@ -184,6 +208,10 @@ class Snapshot:
                 noted = after_end.read(self.tree, entity, self._report(entity_id, data))
                 if isinstance(noted, Note):
                     yield Correction(entity_id, data, noted)
+                continue
+            if self.seen and self.seen[SEEN] < entity.born:
+                message = before_birth(self.below, entity, self.seen[SEEN])
+                self.stale.append(LeftOut(entity_id[len(self.prefix) :][:LONGEST], "stale", message[:LONGEST]))
                 continue
             read = read_state(self.tree, self.below, entity, entity_id, data)
             if isinstance(read, dict):
@@ -228,10 +256,16 @@ def take_snapshot(tree: Tree, kind: Kind, arrival: Arrival) -> Decision:
     hearing.hear(changeset, kind, arrival)
     changeset.settle()
     decision = transitions(changeset, arrival.cause)
+    if snapshot.learnt:
+        cause = cause_of(arrival.cause, Origin(REPORTED, "cascade", f"{arrival.kind}/{arrival.id}"))
+        records = learnt(snapshot.below, snapshot.learnt, snapshot.known, decision.records, cause, arrival.time)
+        decision = replace(decision, records=records)
     if arrival.sequence is not None and entity is not None and not any(_is_about(r, entity) for r in decision.records):
         decision.records.append(mark(arrival, entity))
     if snapshot.left_out:
         decision.records.append(_left_out(tree, arrival, snapshot))
+    if snapshot.stale:
+        decision.records.append(_come_since(tree, arrival, snapshot))
     if snapshot.held:
         decision.records.append(_held(tree, arrival, snapshot))
     return decision
@@ -259,18 +293,28 @@ def _problem(tree: Tree, kind: Kind, arrival: Arrival) -> Refused | None:
 def _take(changeset: Changeset, snapshot: Snapshot, change: Correction) -> None:
     """Take one change into the changeset, as the report of its entity would be taken."""
     kind, arrival = snapshot.below, snapshot.arrival
+    if change.about.is_news:
+        snapshot.learnt[change.id] = change.about
+    if change.says_nothing:
+        return
     origin = Origin(REPORTED, "cascade", f"{arrival.kind}/{arrival.id}", change.data)
     if change.noted is not None:
         after_end.note(changeset, kind, change.id, change.noted, after_end.origin_of(change.noted, change.data, origin))
         return
     entity = snapshot.known.get(change.id)
+    renews = change.about.takes_over and entity is not None and is_there(entity)
+    before = attributes_before(kind, entity)
+    if renews and entity is not None:
+        entity, before = blank(kind, entity), lasting(kind, entity.attributes)
     facets: tuple[FacetState, ...] = kind.unborn if entity is None else entity.facets
     steps, _ = kind.select(REPORTED, facets, changeset, change.id, change.data)
     rule_event = RuleEvent(change.data, arrival.cause.sequence, arrival.time)
-    attributes = attributes_after(kind, steps, attributes_before(kind, entity), rule_event)
+    attributes = attributes_after(kind, steps, before, rule_event)
     if not steps or isinstance(attributes, Refusal):
         return
     adopt(changeset, kind, change.id)
+    if renews:
+        take_over(changeset, kind, change.id, change.about.uid)
     changeset.change(kind.name, change.id).attributes = attributes
     changeset.take(kind.name, change.id, steps, origin)
 
@@ -283,6 +327,15 @@ def _left_out(tree: Tree, arrival: Arrival, snapshot: Snapshot) -> Rejection:
     kept = " Nothing counts as gone, because an item does not say what it is about." if snapshot.unreadable else ""
     message = f"{len(items):,} of {len(snapshot.items):,} items were left out: {named}{more}.{kept}"
     return replace(reject(tree, arrival, "left_out", message[:MAX_TEXT]), left_out=tuple(items[:LISTED]))
+
+
+def _come_since(tree: Tree, arrival: Arrival, snapshot: Snapshot) -> Rejection:
+    """The rejection that says what a snapshot does not list, and does not end, because it has come since."""
+    items = snapshot.stale
+    named = "; ".join(f"{item.id}: {item.message}" for item in items[:SHOWN])
+    more = f"; and {len(items) - SHOWN:,} more" if len(items) > SHOWN else ""
+    message = f"{len(items):,} not listed came after what the reporter has read, and stay: {named}{more}"
+    return replace(reject(tree, arrival, "stale", message[:MAX_TEXT]), left_out=tuple(items[:LISTED]))
 
 
 def _brake(tree: Tree, kind: Kind, entity_id: str) -> float:

@@ -11,6 +11,7 @@ import msgspec
 from msgspec.structs import replace
 
 from phaseline.engine.core.changeset import Changeset, EntityChange, Origin
+from phaseline.engine.core.lives.memory import of_version
 from phaseline.engine.core.timers import TimerChange, restart, starts_again, timeout_of, timers_after
 from phaseline.machines.compiler.kinds import Kind
 from phaseline.machines.language.contact import FALLS_SILENT, HEARD_AT, SILENCE_AFTER, WAITED
@@ -22,10 +23,12 @@ from phaseline.machines.language.table import Facet as TableFacet
 from phaseline.schemas.records import (
     CONTACT,
     NONE,
+    NOTHING,
     Cause,
     Entity,
     FacetState,
     Mark,
+    Noted,
     Record,
     State,
     Transition,
@@ -79,6 +82,9 @@ def transitions(changeset: Changeset, cause: Cause) -> Decision:
                 _restarts(changeset, kind, entity_id, entity, change, index, facets, len(records)) if is_timed else ()
             )
             before, entity = entity, _entity_after(kind, entity_id, entity, change, facets, restarts)
+            if index == kind.contact or (change.memory is not None and change.memory.settled):
+                memory = of_version(change.memory, before, is_contact=index == kind.contact)
+                entity = replace(entity, memory=memory)
             origin = change.origins[index]
             records.append(_transition(changeset, before, entity, index, origin, cause))
             known = NONE if before is None else before.timers_ns
@@ -111,6 +117,7 @@ def _transition(
 ) -> Transition:
     """The transition of one facet, with the reason and the message that its own trigger brought."""
     said = origin.data
+    replaced = changeset.changes[entity.kind, entity.id].replaced if index == 0 else None
     return Transition(
         entity.names[index],
         None if before is None else before.facets[index].state,
@@ -121,7 +128,8 @@ def _transition(
         cause_of(cause, origin),
         entity,
         changeset.time,
-        _is_unasked(changeset.kinds[entity.kind], before, entity, index, origin),
+        replaced is not None or _is_unasked(changeset.kinds[entity.kind], before, entity, index, origin),
+        NOTHING if replaced is None else Noted(replaced=replaced),
     )
 
 
@@ -240,11 +248,18 @@ def _facets_after(
     """All facets after the change of facet `index`; None if neither the facet nor an attribute changed."""
     before, time = kind.unborn if entity is None else entity.facets, changeset.time
     old, new = before[index], change.facets[index]
-    if new.base == old.base and new.state == old.state and not _asks_again(changeset, kind, change, index):
+    is_new = index == 0 and change.replaced is not None
+    if (
+        new.base == old.base
+        and new.state == old.state
+        and not is_new
+        and not _asks_again(changeset, kind, change, index)
+    ):
         may_assign = index in change.origins and index != kind.contact
         if not (may_assign and _is_assigned(kind, entity, change.attributes)):
             return None
-    facet = FacetState(new.base, new.state, old.since_ns if new.state == old.state else time, new.interrupted)
+    stays = new.state == old.state and not is_new
+    facet = FacetState(new.base, new.state, old.since_ns if stays else time, new.interrupted)
     awaits = kind.contact is not None and (
         changeset.tree.watched or changeset.tree.silence_after or change.attributes or kind.is_waited_for
     )
@@ -300,6 +315,7 @@ def _restarts(
             stray
             or timeout is not timeout_of(kind, number, before[number])
             or _asks_again(changeset, kind, change, number)
+            or (number == 0 and change.replaced is not None)
         )
         is_contact = number == contact
         anew = is_contact and _is_retimed(kind, change)

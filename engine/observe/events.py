@@ -3,12 +3,17 @@
 Belongs here: what all adapters share. Does not: code for one sort of object (`argo`, `fleet`, `generic`).
 """
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from phaseline.machines.kubernetes.pairs import ObjectKey
 
 Manifest = Mapping[str, Any]
+HELM = ("HelmOp", "HelmApp")
+"""The kinds of objects that share their names with GitRepos."""
+PRINTED = re.compile("[!-~]{1,200}")
+"""What the uid of an object looks like, if an event can hold it."""
 
 
 class ObservedEvent(NamedTuple):
@@ -57,3 +62,23 @@ def id_suffix(key: ObjectKey) -> str:
 def without_empty(**data: Any) -> dict[str, Any]:
     """The given values without those that are empty."""
     return {name: value for name, value in data.items() if value not in (None, "", [], {})}
+
+
+def uid_of(manifest: Manifest) -> str:
+    """The uid of an object; empty if it has none."""
+    return text(mapping(manifest, "metadata"), "uid")
+
+
+def identity(uid: str, kind: str = "") -> str:
+    """The identity of an object as events name it; empty without a uid. kind: of the object.
+
+    A GitRepo and a HelmOp of one name are one entity, so they are told apart by their schemes.
+    """
+    scheme = "k8s.helmop" if kind in HELM else "k8s"
+    return f"{scheme}:{uid}" if uid and PRINTED.fullmatch(uid) else ""
+
+
+def identified(uid: str, kind: str = "") -> dict[str, str]:
+    """The data that names the object that an event is about, if it has a uid. kind: as in `identity`."""
+    found = identity(uid, kind)
+    return {"uid": found} if found else {}

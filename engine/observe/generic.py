@@ -14,7 +14,7 @@ from contextlib import suppress
 from copy import deepcopy
 from typing import Any
 
-from phaseline.engine.observe.events import Manifest, ObservedEvent, id_suffix, mapping, maps
+from phaseline.engine.observe.events import Manifest, ObservedEvent, id_suffix, identified, mapping, maps, uid_of
 from phaseline.machines.kubernetes.diff.managed_fields import claims
 from phaseline.machines.kubernetes.kind_facts import FIELD, UNTOLD, KindFacts, KindsTold
 from phaseline.machines.kubernetes.manifest_id import group_kind
@@ -80,9 +80,10 @@ def observed(
     if group_kind(manifest) in SKIPPED:
         return None
     key, desired = wanted.match(manifest)
+    whose = identified(uid_of(manifest))
     if gone and desired is None and not wanted.known:
-        return ObservedEvent("resource", "removed", f"{application}/{id_suffix(key)}")
-    data: dict[str, Any] = {"live": None if gone else _without_secrets(manifest)}
+        return ObservedEvent("resource", "removed", f"{application}/{id_suffix(key)}", whose or None)
+    data: dict[str, Any] = {"live": None if gone else _without_secrets(manifest), **whose}
     if wanted.known and not (desired is None and is_owned(manifest)):
         data["desired"] = None if desired is None else _without_secrets(desired)
     told = {} if gone else facts.about(desired)
@@ -110,7 +111,7 @@ def missing(desired: Manifest, application: str, kinds: KindsTold) -> ObservedEv
 
 def owned(manifest: Manifest, entity_id: str, facts: KindFacts = UNTOLD) -> ObservedEvent:
     """The event of a live object that another object made."""
-    data: dict[str, Any] = {"live": _without_secrets(manifest)}
+    data: dict[str, Any] = {"live": _without_secrets(manifest), **identified(uid_of(manifest))}
     if facts != UNTOLD:
         data[FIELD] = {"status": facts.status}
     return ObservedEvent("owned_object", "observed", entity_id, data, [_steady(data["live"]), data.get(FIELD)])

@@ -170,12 +170,15 @@ class Observer:
         sort = group_kind(change.manifest)
         for observed in told:
             key = (observed.kind, observed.trigger, observed.id)
-            self.presence.note(observed)
+            named = self.roots.note(sort, observed, change.manifest)
+            uid = (named.data or {}).get("uid", "")
+            if self.presence.note(named):
+                self._forget(observed.id)
             if key[:2] == ("application", "named"):
                 for one in self.presence.named(observed):
                     self._published.pop(("resource", "named", one), None)
-            named = self.roots.note(sort, observed, change.manifest)
-            digest = _digest(json.dumps(observed.compared if observed.compared is not None else observed.data))
+            compared = observed.compared if observed.compared is not None else observed.data
+            digest = _digest(json.dumps([compared, uid]))
             if self._published.get(key) == digest:
                 continue
             self._forget_opposites(observed)

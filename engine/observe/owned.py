@@ -77,11 +77,6 @@ def owners_of(manifest: Manifest) -> list[OwnerReference]:
     return found
 
 
-def uid_of(manifest: Manifest) -> str:
-    """The uid of an object; empty if it has none."""
-    return text(mapping(manifest, "metadata"), "uid")
-
-
 class Owners:
     """The objects that have a place, by uid and by name."""
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from phaseline.engine.observe import generic
-from phaseline.engine.observe.events import Manifest, ObservedEvent, mapping
+from phaseline.engine.observe.events import Manifest, ObservedEvent, identified, mapping, uid_of
 from phaseline.engine.observe.happenings import Happening, Happenings
 from phaseline.engine.observe.owned import (
     MAKES,
@@ -23,7 +23,6 @@ from phaseline.engine.observe.owned import (
     owners_of,
     place_below,
     resource_place,
-    uid_of,
 )
 from phaseline.engine.observe.ownership import Whose, names_itself
 from phaseline.engine.observe.stream import ObjectChange
@@ -146,7 +145,7 @@ class Placing:
         if known.place.kind == OWNED:
             admission = self.shares.admit(known, manifest)
             if (other := admission.instead_of) is not None:
-                yield ObservedEvent(OWNED, "removed", other.place.id)
+                yield ObservedEvent(OWNED, "removed", other.place.id, identified(other.uid) or None)
             if not admission.shown:
                 return
             yield generic.owned(manifest, known.place.id, self._facts(manifest))
@@ -186,7 +185,7 @@ class Placing:
             self._forget(one)
         self._forget(known)
         if shown and not told:
-            yield ObservedEvent(known.place.kind, "removed", known.place.id)
+            yield ObservedEvent(known.place.kind, "removed", known.place.id, identified(known.uid) or None)
         if known.place.kind == OWNED:
             yield from self._counted(known.place.root)
 

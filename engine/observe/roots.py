@@ -11,7 +11,7 @@ Belongs here: which entities an observer answers for, and which of them are gone
 from collections.abc import AsyncIterator, Awaitable, Callable
 
 from phaseline.engine import logs
-from phaseline.engine.observe.events import Manifest, ObservedEvent, mapping, text
+from phaseline.engine.observe.events import Manifest, ObservedEvent, identified, mapping, text, uid_of
 from phaseline.engine.observe.fleet import objects as fleet
 from phaseline.engine.observe.ownership import APPLICATION, APPLICATION_SET
 from phaseline.schemas.errors import PhaselineError
@@ -32,6 +32,11 @@ NAMING = {
     "git_repo.fetch_failed", "bundle.created", "bundle.rollout", "bundle_deployment.observed",
 }  # fmt: skip
 """The events that name the observer and the object."""
+
+ABOUT_ITSELF = {
+    "observed", "reported", "created", "fetched", "fetch_failed", "failed", "recovered", "rollout", "removed",
+}  # fmt: skip
+"""The observations of an object that is an entity itself. They name its uid."""
 
 Known = Callable[[str], AsyncIterator[Entity]]
 """Gives the entities of a kind that are not deleted, as far as the workers have decided."""
@@ -54,6 +59,8 @@ class Roots:
         kind = OWN_OBJECT.get(sort)
         if kind != event.kind:
             return event
+        if event.trigger in ABOUT_ITSELF and (uid := identified(uid_of(manifest), sort[1])):
+            event = event._replace(data={**(event.data or {}), **uid})
         if event.trigger == "removed":
             self._there[kind].pop(event.id, None)
             return event

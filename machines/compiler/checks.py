@@ -147,14 +147,25 @@ def _names(table: Table) -> Iterator[str]:
 
 
 def _values(field: Field) -> Iterator[str]:
-    """Values of a field that are none of its type."""
+    """Values of a field that are none of its type, and a pattern that is none."""
+    if field.pattern is not None and (problem := pattern_problem(field.pattern)):
+        yield f"{field.name} has the pattern {field.pattern!r}, which is no regular expression: {problem}"
     for option in field.options:
-        if problem := unfit(field, option):
-            yield f"{field.name} has the option {option!r}: {problem}"
+        if (wrong := unfit(field, option)) is not None:
+            yield f"{field.name} has the option {option!r}: {wrong}"
     defaults = field.default if field.many and isinstance(field.default, list | tuple) else (field.default,)
     for default in defaults:
-        if default is not None and (problem := unfit(field, default)):
-            yield f"{field.name} has the default {default!r}: {problem}"
+        if default is not None and (wrong := unfit(field, default)) is not None:
+            yield f"{field.name} has the default {default!r}: {wrong}"
+
+
+def pattern_problem(pattern: str) -> str:
+    """Why a text is no regular expression; empty if it is one."""
+    try:
+        re.compile(pattern)
+    except re.error as error:
+        return str(error)
+    return ""
 
 
 def unfit(field: Field, value: object) -> str | None:
@@ -206,6 +217,7 @@ def _triggers(table: Table) -> Iterator[str]:
         "cascades": [cascade.on for cascade in table.cascades],
         "fan_outs": [fan_out.on for fan_out in table.fan_outs],
         "interprets": [interpret.on for interpret in table.interprets],
+        "replaced_by": [table.replaced_by or ()],
     }
     for place, groups in named.items():
         for trigger in dict.fromkeys(trigger for group in groups for trigger in group):

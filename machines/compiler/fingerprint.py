@@ -35,7 +35,7 @@ from phaseline.machines.language.table import (
 )
 
 LENGTH = 12
-LANGUAGE = Revision("phaseline.tables", 5)
+LANGUAGE = Revision("phaseline.tables", 6)
 """A part of every version. Raise it when the meaning of a class or field of the table language changes."""
 
 
@@ -52,6 +52,7 @@ WORDS: Mapping[type, Word] = {
         "attributes": "attributes", "fields": "fields", "cascades": "cascades", "fan_outs": "fan_outs",
         "interprets": "interprets", "on_tally": "on_tally", "tallies": "tallies", "known_by": "known_by", "place": "place",
         "current": None, "silence_after": "silence_after", "doc": None, "nested_by": None,
+        "replaced_by": "replaced_by",
     }),
     Facet: Word("facet", {
         "name": "name", "labels": "labels", "rows": "rows", "views": "views", "sticky": "sticky",
@@ -90,7 +91,8 @@ WORDS: Mapping[type, Word] = {
     Wants: Word("wants", {"kind": None, "number": None, "same": None}),
     Field: Word("field", {
         "name": "name", "type": "type", "doc": None, "options": "options", "default": "default", "many": "many",
-        "required": "required", "null": "null", "least": "least", "numbers": "numbers", "known": None,
+        "required": "required", "null": "null", "least": "least", "numbers": "numbers", "pattern": "pattern",
+        "known": None,
     }),
     At: Word("at", {"phase": "phase", "has": "has", "lacks": "lacks", "base": "base"}),
     Live: Word("live", {"but": "but", "has": "has"}),

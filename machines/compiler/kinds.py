@@ -32,6 +32,7 @@ from phaseline.machines.compiler.short_ways import (
     unguarded,
 )
 from phaseline.machines.language.contact import FACET, HEARD_AT, with_contact
+from phaseline.machines.language.fields import BY_ROLE, COMMON
 from phaseline.machines.language.predicates import Predicate, Scene
 from phaseline.machines.language.product import Bans, BrokenKind, CopiedEvent, NoProducts, Product, copies_of
 from phaseline.machines.language.table import ABSENT, FROM_DATA, REPORTED, Field, Role, Table
@@ -67,6 +68,7 @@ class Kind:
     names: the names of the facets.
     machines: the facets, compiled.
     event_types: by trigger that a publisher may send, the type of the event.
+    common: by trigger, the fields of its data that its role gives to it.
     base_from_data: the triggers whose data names the base. demanding: those whose data must hold a field.
     unborn: the facets of an unknown entity. adopted: the bases of an adopted one.
     contact: the index of the facet `contact`; None if the kind has no observation. is_place: whether the installation's
@@ -97,7 +99,7 @@ class Kind:
 
     __slots__ = (
         "_bases", "_judged_by_state", "_steps", "_tables", "_version", "adopted", "arity", "asking", "attributes",
-        "base_from_data", "below", "births", "contact", "counted", "deadlines", "deadlines_above", "demanding", "ending", "event_types", "expiring", "fan_out_triggers", "fast_path_ok", "fields",
+        "base_from_data", "below", "births", "common", "contact", "counted", "deadlines", "deadlines_above", "demanding", "ending", "event_types", "expiring", "fan_out_triggers", "fast_path_ok", "fields",
         "fired_by", "hears_alone", "implied", "inherited", "interprets", "is_place", "is_waited_for", "judge", "levels", "machines", "may_grow", "may_stay_unknown",
         "name", "names", "naming", "parent", "parent_arity", "places", "plans", "reported_below", "reports", "roles", "starts",
         "table", "timed", "timeouts", "times_out", "unborn", "unguarded", "viewers", "waiting", "written",
@@ -163,6 +165,7 @@ class Kind:
         self.fields: dict[str, tuple[Field, ...]] = {
             trigger: reports.fields_of(table, trigger) for trigger in table.triggers
         }
+        self.common = {trigger: _common(role, self.fields[trigger]) for trigger, role in self.roles.items()}
         self.demanding = frozenset(
             trigger for trigger, fields in self.fields.items() if any(field.required for field in fields)
         )
@@ -291,6 +294,12 @@ class Kind:
     def is_unasked(self, facet: int, trigger: str, before: State, after: State) -> bool:
         """Whether a report moved a base where no single observation row leads: somebody acted outside."""
         return self.judge is not None and self.judge.is_unasked(facet, trigger, before, after)
+
+
+def _common(role: Role, own: tuple[Field, ...]) -> tuple[Field, ...]:
+    """The fields that every event of a role may have, but for those that a table calls so too."""
+    names = {field.name for field in own}
+    return (*COMMON, *(field for field in BY_ROLE[role] if field.name not in names))
 
 
 class _LazyKind(Kind):

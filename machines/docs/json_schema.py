@@ -13,6 +13,7 @@ import msgspec
 from phaseline.machines.compiler.conditions import phases_of
 from phaseline.machines.compiler.kinds import Kind, Kinds
 from phaseline.machines.docs import wording
+from phaseline.machines.language.fields import BY_ROLE
 from phaseline.machines.language.table import ABSENT, COMMON, MAX_TEXT, Facet, Field
 from phaseline.schemas.cloudevents import actors
 from phaseline.schemas.envelope import SCHEMA_VERSION, Event
@@ -83,8 +84,9 @@ def event(kind: Kind, trigger: str, data: str) -> Schema:
 
 
 def common() -> dict[str, Schema]:
-    """The fields that every event may have, by the names under which `event_data` refers to them."""
-    return {field.name.title(): _field(field) for field in COMMON}
+    """The fields that every event of a role may have, by the names under which `event_data` refers to them."""
+    fields = (*COMMON, *(field for of_role in BY_ROLE.values() for field in of_role))
+    return {field.name.title(): _field(field) for field in fields}
 
 
 def name_of(*words: str) -> str:
@@ -104,7 +106,7 @@ def event_data(kind: Kind, trigger: str, ref: str) -> Schema:
     """
     own = kind.fields[trigger]
     required = [field.name for field in own if field.required]
-    shared = {field.name: {"$ref": ref.format(name=field.name.title())} for field in COMMON}
+    shared = {field.name: {"$ref": ref.format(name=field.name.title())} for field in kind.common[trigger]}
     return {
         "title": name_of(kind.name, trigger, "data"),
         "description": " ".join([ROLES[kind.roles[trigger]], *_rows(kind, trigger)]),
@@ -245,6 +247,8 @@ def _field(field: Field, *owner: str) -> Schema:
     one: Schema = {"type": TYPES[field.type]} if field.type in TYPES else {}
     if field.options:
         one = {"title": name_of(*owner, field.name), **one, "enum": list(field.options)}
+    elif field.pattern:
+        one["pattern"] = f"^{field.pattern}$"
     elif field.type is str:
         one["maxLength"] = MAX_TEXT
     number = {} if field.least is None else {"minimum": field.least}

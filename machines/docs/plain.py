@@ -46,6 +46,7 @@ def kind(found: Kind) -> dict[str, Any]:
         "known_by": table.known_by,
         "place": table.place,
         "nested_by": table.nested_by,
+        "replaced_by": None if table.replaced_by is None else list(table.replaced_by),
         "silence_after": table.silence_after,
         "attributes": [_field(attribute) for attribute in table.attributes],
         "triggers": [_trigger(found, trigger) for trigger in table.triggers],
@@ -212,6 +213,7 @@ def _field(field: Field) -> dict[str, Any]:
         "default": field.default,
         "least": field.least,
         "numbers": list(field.numbers),
+        "pattern": field.pattern,
         "doc": field.doc,
     }
 

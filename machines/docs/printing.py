@@ -174,6 +174,10 @@ def remarks(kind: Kind) -> Iterator[str]:
         yield table.doc
     if table.parent:
         yield f"Its parent is the {table.parent} `{wording.id_shape(table.id[: kind.parent_arity])}`."
+    if table.replaced_by is None:
+        yield "Its id is a declared place: the identity of what stands there (`uid`) is only shown."
+    elif table.replaced_by:
+        yield f"Another identity (`uid`) in {or_list(table.replaced_by)} begins a new life."
     if table.known_by == "itself":
         yield f"Events below an unknown {table.kind} are rejected."
         return

@@ -153,6 +153,7 @@ def value_of(field: Field) -> str:
     """What a field can hold: `one of Balance, StockOut`, `list of str`, `bool, required`."""
     what = f"one of {', '.join(field.options)}" if field.options else field.type.__name__
     what = f"map of numbers by kind ({', '.join(field.numbers)})" if field.numbers else what
+    what = f"{what} that matches `{field.pattern}`" if field.pattern else what
     many = "list of " if field.many else ""
     least = f", at least {field.least:g}" if field.least is not None else ""
     default = f"{least}, default {plain_value(field.default)}" if field.default is not None else least

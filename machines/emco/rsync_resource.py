@@ -115,6 +115,7 @@ class KeepShown:
 # fmt: off
 RSYNC_RESOURCE = Table(
     kind="rsync_resource",
+    replaced_by=None,
     id=("resource", "context", "app", "cluster", "name"),
     parent="app_cluster",
     doc="One Kubernetes resource that rsync applies to one cluster. Its id ends in `<name>+<kind>`, as in EMCO.",

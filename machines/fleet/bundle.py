@@ -108,6 +108,7 @@ NOWHERE = AllBelow("bundle", "bundle_deployment", ())
 # fmt: off
 BUNDLE = Table(
     kind="bundle",
+    replaced_by=None,
     id=("repo", "bundle"),
     parent="git_repo",
     doc="A bundle: the worst state of its deployments on all clusters. Without deployments it is Pending, unless it "

@@ -115,6 +115,7 @@ ID = (Field("deployment_id", str, "the id of the deployment", required=True),)
 # fmt: off
 BUNDLE_DEPLOYMENT = Table(
     kind="bundle_deployment",
+    replaced_by=("target", "staged", "applied", "observed"),
     id=("repo", "bundle", "cluster"),
     parent="bundle",
     place=True,

@@ -84,6 +84,7 @@ def note_reason(attributes: Attributes, event: RuleEvent) -> Attributes:
 # fmt: off
 BUNDLE_RESOURCE = Table(
     kind="bundle_resource",
+    replaced_by=None,
     id=("repo", "bundle", "cluster", "kind", "namespace", "name"),
     parent="bundle_deployment",
     doc="One Kubernetes object of a bundle on one cluster. `kind` is `<group>:<Kind>`, `core:<Kind>` for the core "

@@ -58,6 +58,7 @@ ERRORS = tuple(
 # fmt: off
 GIT_REPO = Table(
     kind="git_repo",
+    replaced_by=None,
     id=("repo",),
     doc="A GitRepo or a HelmOp: the worst state of all deployments that it declares. It is not Ready after a failed "
         "fetch, with an error of its own or of a bundle, or while a bundle lacks its deployments or carries another "

@@ -100,6 +100,7 @@ SPARED = (
 # fmt: off
 APPLICATION = Table(
     kind="application",
+    replaced_by=None,
     id=("set", "application"),
     parent="application_set",
     place=True,

@@ -63,6 +63,7 @@ def some(facet: int, phase: str) -> AnyBelow:
 # fmt: off
 APPLICATION_SET = Table(
     kind="application_set",
+    replaced_by=None,
     id=("set",),
     doc="A set of applications; a single application is in a set of the same name. Its states follow from its "
         "applications or from its own conditions, by its profile.",

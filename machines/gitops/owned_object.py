@@ -82,6 +82,7 @@ def note_owned(attributes: Attributes, event: RuleEvent) -> Attributes:
 # fmt: off
 OWNED_OBJECT = Table(
     kind="owned_object",
+    replaced_by=("observed",),
     id=("set", "application", "kind", "namespace", "name", "owned"),
     parent="resource",
     nested_by=NESTED_BY,

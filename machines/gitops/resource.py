@@ -81,6 +81,7 @@ def note_sync(attributes: Mapping[str, Any], event: RuleEvent) -> Mapping[str, A
 # fmt: off
 RESOURCE = Table(
     kind="resource",
+    replaced_by=None,
     id=("set", "application", "kind", "namespace", "name"),
     parent="application",
     doc="One Kubernetes object that an application deploys. `kind` is `<group>:<Kind>`, `core:<Kind>` for the core "

@@ -1,6 +1,7 @@
 """Fields of events and attributes of entities, and the values that rules get and return.
 
-Belongs here: `Field`, `RuleEvent`, `Refusal`, and the fields that every event may have (`COMMON`).
+Belongs here: `Field`, `RuleEvent`, `Refusal`, and the fields that every event may have (`COMMON`), every observation
+(`UID`) and every request (`IF_VERSION`).
 Does not: states and rows (`table`), reading an event from the wire (`engine.core.intake`).
 """
 
@@ -23,6 +24,7 @@ class Field:
     null: whether a required field may be null.
     least: the smallest number that is allowed.
     numbers: of a map of numbers, the names that it takes; empty for every other field.
+    pattern: a regular expression that a text must match as a whole; None for every text.
     known: for a required field of which a rule accepts some values only: those that may fit, by the entity's
         attributes. Rejections use them to say what is legal; nothing else depends on them.
     """
@@ -37,11 +39,29 @@ class Field:
     null: bool = False
     least: float | None = None
     numbers: tuple[str, ...] = ()
+    pattern: str | None = None
     known: Callable[[Mapping[str, Any]], Iterable[Any]] | None = None
 
 
 COMMON = (Field("reason", str, "a word for machines"), Field("message", str, "a sentence for people"))
 """The fields that the data of every event may have. The transition that follows has them too."""
+UID, IF_VERSION = "uid", "if_version"
+"""The field of an observation that says which thing it is about; that of a request: for which version it was meant."""
+IDENTITY = r"[a-z][a-z0-9._-]{0,31}:[!-~]{1,200}"
+"""What the identity of a thing looks like: `<scheme>:<text>`, such as `k8s:0f2c...` or `aws:i-0abc`."""
+BY_ROLE: Mapping[str, tuple[Field, ...]] = {
+    "observation": (
+        Field(UID, str, "which thing it is about, as its makers name it: `<scheme>:<text>`", pattern=IDENTITY),
+    ),
+    "intent": (
+        Field(
+            IF_VERSION, int, "the version of the entity that the request is meant for; 0: unknown or Deleted", least=0
+        ),
+    ),
+    "derived": (),
+}
+"""By role, the further fields that the data of an event may have whatever its trigger. A field of that name which the
+table gives to a trigger is the table's."""
 MAX_TEXT = 4096
 """The largest number of characters of a string in an event's data."""
 

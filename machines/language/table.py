@@ -412,6 +412,9 @@ class Table:
     silence_after: the seconds without an observation after which a place of this kind is Silent where neither its own
         attribute nor the installation says another time; 0 for never.
     doc: what the kind is, in a sentence for people.
+    replaced_by: the observations that begin a new life where they name another identity (`uid`) than the entity has,
+        beside those that name a whole state (`adopt`, `reported`). None: its id is a declared place, and the identity
+        of what stands there is only shown.
     nested_by: what separates names in the last part of an id, if its entities stand below each other: `a~b` is shown
         below `a`, both are children of the same parent.
     """
@@ -435,6 +438,7 @@ class Table:
     silence_after: float = 0
     doc: str = ""
     nested_by: str | None = None
+    replaced_by: tuple[str, ...] | None = ()
 
     @property
     def triggers(self) -> tuple[str, ...]:

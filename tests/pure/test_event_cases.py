@@ -165,3 +165,40 @@ def test_one_node_falls_silent_beside_another_that_speaks() -> None:
         "Fresh", "Silent",
     ]  # fmt: skip
     assert tree.entities["cluster"]["edge1"].facets[-1].state.phase == "Fresh"
+
+
+def test_late_messages_of_a_machine_whose_name_is_used_again_touch_the_earlier_life_only() -> None:
+    """With identities, as `observe` sends them; the events of the case name none, so they prove nothing."""
+    path = EVENTS / "k04-name-reused" / "events.jsonl"
+    if not path.is_file():
+        pytest.skip("the cases are not at hand")
+    things = {6: "aws:i-old", 8: "aws:i-old", 10: "aws:i-new", 11: "aws:i-old", 12: "aws:i-old"}
+    clock, refused = Clock(BUILT_IN_KINDS), list[Rejection]()
+    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+        event = json.loads(line)
+        if number in things:
+            event["data"] = {**event.get("data", {}), "uid": things[number]}
+        refused += said(clock, number, event)
+    assert [(one.trigger, one.reason) for one in refused] == [("not_ready", "stale"), ("deleted", "stale")]
+    assert clock.shown("node", "aws/p/ip-10-0-0-7") == "Running [Ok]"
+
+
+@pytest.mark.parametrize(
+    ("what", "data"),
+    [
+        ("node deleted aws/p/ip-10-0-0-7", {}),
+        ("node reported aws/p/ip-10-0-0-7", {"phase": "Deleted"}),
+        ("cluster snapshot aws", {"kind": "node", "items": []}),
+        ("node_pool snapshot aws/p", {"kind": "node", "items": []}),
+    ],
+)
+def test_what_was_seen_before_a_life_began_does_not_end_it(what: str, data: dict[str, Any]) -> None:
+    clock, _ = played("k04-name-reused")
+    assert ask(clock, 20, "node reported aws/p/ip-10-0-0-7", phase="Running", seen=12) == []
+    entity = clock.processor.tree.entities["node"]["aws/p/ip-10-0-0-7"]
+    [refused] = ask(clock, 21, what, seen=entity.born - 1, **data)
+    assert refused.reason == "stale"
+    assert f"event {entity.born} showed that it is there" in refused.message
+    assert clock.shown("node", "aws/p/ip-10-0-0-7") == "Running [Ok]"
+    assert ask(clock, 22, what, seen=entity.born, **data) == []
+    assert clock.shown("node", "aws/p/ip-10-0-0-7") == "Deleted"

@@ -1,0 +1,193 @@
+"""Whether an event is about the present life of its entity, and meant for its present version. Pure.
+
+The rules are in docs/lives.md.
+Belongs here: what `uid`, `seen` and `if_version` prove, and the answers to an event that is not taken. Does not: taking
+it (`core.decide`, `renewal`).
+"""
+
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
+
+from msgspec.structs import replace
+
+from phaseline.engine.core.intake import Arrival
+from phaseline.engine.core.lives.memory import of_scheme, which, with_identity
+from phaseline.engine.core.lives.renewal import blank
+from phaseline.engine.core.rejections import here, reject, states_in_words
+from phaseline.engine.core.reports import Refused, outdated
+from phaseline.engine.core.transitions import Decision
+from phaseline.engine.core.tree import Tree
+from phaseline.machines.compiler.kinds import Kind
+from phaseline.machines.compiler.reports import ANSWERS, PHASE, SEEN
+from phaseline.machines.language.endings import is_unseen
+from phaseline.machines.language.fields import IF_VERSION, UID
+from phaseline.machines.language.table import ABSENT, DELETED, REPORTED
+from phaseline.schemas.records import Cause, Entity, Mark, Record, Rejection
+
+JUDGED = frozenset({ANSWERS, SEEN, UID, IF_VERSION})
+"""The fields of data by which an event may turn out to be meant for something else than what is there now."""
+
+
+class About(NamedTuple):
+    """The thing that an event is about. uid: its identity. is_news: whether the entity does not keep it yet.
+
+    takes_over: whether it takes the place of another thing, which may be gone or still be there.
+    """
+
+    uid: str
+    is_news: bool
+    takes_over: bool = False
+
+
+NOBODY = About("", is_news=False)
+"""What an event is about that names no identity: whatever is there."""
+
+
+class Judged(NamedTuple):
+    """An event that may be taken. about: which thing it is about. arrival: the event without what was judged of it.
+
+    entity: what it finds, None for nothing: where another thing takes over, that begins from nothing.
+    """
+
+    about: About
+    arrival: Arrival
+    entity: Entity | None
+
+
+def judged(tree: Tree, kind: Kind, entity: Entity | None, arrival: Arrival) -> Judged | Decision:
+    """The event as far as it may be taken; or the answer to one that is meant for something else."""
+    data, trigger = arrival.data, arrival.trigger
+    if entity is not None and ANSWERS in data and (answer := outdated(tree, kind, entity, arrival)) is not None:
+        return answer
+    own = kind.common[trigger][-1].name
+    if own == IF_VERSION and data.get(IF_VERSION) is not None and not _is_meant(entity, data[IF_VERSION]):
+        return Decision([_changed(tree, entity, arrival)])
+    uid = data.get(UID) if own == UID else None
+    says_gone = trigger in kind.ending or (trigger == REPORTED and data.get(PHASE) == DELETED)
+    about = of_report(kind, entity, trigger, data, uid, says_gone=says_gone)
+    if isinstance(about, Refused):
+        return Decision([reject(tree, arrival, about.reason, about.message)])
+    if own in data and own in (UID, IF_VERSION):
+        arrival = replace(arrival, data={name: value for name, value in data.items() if name != own})
+    if about.takes_over and entity is not None:
+        return Judged(about, arrival, blank(kind, entity) if is_there(entity) else None)
+    return Judged(about, arrival, entity)
+
+
+def of_report(
+    kind: Kind, entity: Entity | None, trigger: str, data: Mapping[str, Any], uid: str | None, *, says_gone: bool
+) -> About | Refused:
+    """Which thing an observation is about; or why it is not taken: it is about an earlier life."""
+    if entity is None:
+        return NOBODY if uid is None else About(uid, is_news=True)
+    seen = data.get(SEEN) if trigger in kind.reports else None
+    if says_gone and seen is not None and seen < entity.born and is_there(entity):
+        return Refused("stale", before_birth(kind, entity, seen))
+    if uid is None:
+        return NOBODY
+    replaced_by, found = kind.table.replaced_by, which(entity.memory, uid)
+    if replaced_by is None:
+        return About(uid, is_news=found != "known")
+    if found == "former":
+        return Refused("stale", f"{_is(kind, entity)}: {trigger} is about {uid}, an earlier life{_now(entity, uid)}")
+    if found == "other":
+        begins = not says_gone and (trigger in kind.naming or trigger in replaced_by)
+        if begins and not (seen is not None and seen < entity.born):
+            return About(uid, is_news=True, takes_over=True)
+        return Refused("stale", _another(kind, entity, trigger, uid, seen if begins else None))
+    if found == "known" and trigger in kind.naming and trigger != REPORTED and _is_seen_gone(entity):
+        message = f"{trigger} is about {uid}, which was seen to be gone at event {entity.asked}"
+        return Refused("stale", f"{_is(kind, entity)}: {message}: report it with seen at or above that, if it is there")
+    return About(uid, is_news=found == "first")
+
+
+def is_there(entity: Entity) -> bool:
+    """Whether an entity lives."""
+    return entity.facets[0].base.phase not in (ABSENT, DELETED)
+
+
+def before_birth(kind: Kind, entity: Entity, seen: int) -> str:
+    """Why a report that something is gone is about an earlier life."""
+    awaited = entity.memory is not None and entity.memory.awaited
+    since = f"event {entity.born} asked for it" if awaited else f"event {entity.born} showed that it is there"
+    return (
+        f"{_is(kind, entity)}: {since}, and this report has seen records up to {seen}: "
+        f"report again with seen at or above {entity.born}, if it is gone"
+    )
+
+
+def _is(kind: Kind, entity: Entity) -> str:
+    return f"{kind.name} {entity.id} is {states_in_words(kind, entity.facets)}"
+
+
+def _is_seen_gone(entity: Entity) -> bool:
+    return entity.facets[0].base.phase == DELETED and not is_unseen(entity.attributes)
+
+
+def _now(entity: Entity, uid: str) -> str:
+    """Which thing is there in place of another one, as the end of a sentence."""
+    there = of_scheme(entity.memory, uid)
+    if there.endswith(":"):
+        return ""
+    if not is_there(entity):
+        return f"; the last one there was {there}"
+    return f"; {there} is there{f' since event {entity.born}' if entity.born else ''}"
+
+
+def _another(kind: Kind, entity: Entity, trigger: str, uid: str, seen: int | None) -> str:
+    """Why an event about another thing is not taken."""
+    said = f"{_is(kind, entity)}: {trigger} is about {uid}{_now(entity, uid)}"
+    if seen is not None:
+        return f"{said}, and this report has seen records up to {seen}: report again with what it has read by then"
+    return f"{said}; way out: if {uid} is there: {REPORTED} with it and the state you see"
+
+
+def _is_meant(entity: Entity | None, version: int) -> bool:
+    """Whether a request is meant for the present version of an entity. Records of `contact` do not count."""
+    if entity is None or not is_there(entity):
+        return version in (0, 0 if entity is None else entity.version)
+    settled = 0 if entity.memory is None else entity.memory.settled
+    return (settled or entity.version) <= version <= entity.version
+
+
+def _changed(tree: Tree, entity: Entity | None, arrival: Arrival) -> Rejection:
+    """The rejection of a request that was meant for another version."""
+    version = 0 if entity is None or not is_there(entity) else entity.version
+    wanted = arrival.data[IF_VERSION]
+    meant = f"version {wanted}" if wanted else "something that is not there"
+    message = f"{here(tree, arrival)}, version {version}: {arrival.trigger} was meant for {meant}"
+    way_out = f"look at what is there now, then {arrival.trigger} with {IF_VERSION} {version}"
+    return reject(tree, arrival, "changed", f"{message}; way out: {way_out}")
+
+
+def learnt(
+    kind: Kind, abouts: Mapping[str, About], known: Mapping[str, Entity], records: Iterable[Record], cause: Cause,
+    time: int,
+) -> list[Record]:  # fmt: skip
+    """The records of an event that was taken, with the identities that it brings.
+
+    abouts: by id, the things that it is about. known: the entities as they were. Where no record is about an entity, a
+    mark is, with this cause.
+    """
+    is_place, missing, found = kind.table.replaced_by is None, {**abouts}, list[Record]()
+    for record in records:
+        if not isinstance(record, Rejection) and record.entity.kind == kind.name and record.entity.id in abouts:
+            uid = abouts[record.entity.id].uid
+            missing.pop(record.entity.id, None)
+            memory = with_identity(record.entity.memory, uid, is_place=is_place)
+            record = replace(record, entity=replace(record.entity, memory=memory))  # noqa: PLW2901  # the same record
+        found.append(record)
+    for entity_id, about in missing.items():
+        if (entity := known.get(entity_id)) is not None:
+            memory = with_identity(entity.memory, about.uid, is_place=is_place)
+            found.append(Mark(replace(entity, memory=memory), cause, time))
+    return found
+
+
+def with_learnt(tree: Tree, kind: Kind, arrival: Arrival, decision: Decision, about: About) -> Decision:
+    """The decision on an event, with the identity that it brings, unless it was rejected."""
+    if not about.is_news or any(isinstance(record, Rejection) for record in decision.records):
+        return decision
+    known = tree.entities[kind.name]
+    records = learnt(kind, {arrival.id: about}, known, decision.records, arrival.cause, arrival.time)
+    return replace(decision, records=records)

@@ -1,0 +1,96 @@
+"""What an entity remembers of its lives: the identities of the present one and of earlier ones. Pure.
+
+Belongs here: reading and changing these parts of a `Memory`. Does not: what follows for an event (`judging`).
+"""
+
+from typing import Literal
+
+from msgspec.structs import replace
+
+from phaseline.schemas.records import NONE, Entity, Memory
+
+MOST_SCHEMES = 4
+"""The most schemes of which an entity keeps an identity. One of a further scheme is not kept."""
+MOST_FORMER = 8
+"""The most identities of earlier lives that an entity keeps."""
+EMPTY = Memory()
+AWAITED = Memory(awaited=True)
+"""The memory of an entity that was asked for and not seen yet. Nearly all such entities share it."""
+
+Which = Literal["known", "first", "other", "former"]
+"""Whose an identity is: that of the present life; one of a scheme of which none is known; another one of a known
+scheme; that of an earlier life. One that is not kept counts as known."""
+
+
+def which(memory: Memory | None, uid: str) -> Which:
+    """Whose an identity is."""
+    if memory is None:
+        return "first"
+    scheme, _, text = uid.partition(":")
+    known = memory.uids.get(scheme)
+    if known == text:
+        return "known"
+    if uid in memory.former:
+        return "former"
+    if known is not None:
+        return "other"
+    return "first" if len(memory.uids) < MOST_SCHEMES else "known"
+
+
+def is_known(memory: Memory | None, uid: object) -> bool:
+    """Whether an entity keeps an identity as that of its present life, or would not keep it."""
+    return memory is not None and type(uid) is str and which(memory, uid) == "known"
+
+
+def identities(memory: Memory | None) -> tuple[str, ...]:
+    """The identities of the present life, `<scheme>:<text>`."""
+    return () if memory is None else tuple(f"{scheme}:{text}" for scheme, text in memory.uids.items())
+
+
+def of_scheme(memory: Memory | None, uid: str) -> str:
+    """The identity of the present life in the scheme of another one."""
+    scheme = uid.partition(":")[0]
+    return f"{scheme}:{'' if memory is None else memory.uids.get(scheme, '')}"
+
+
+def of_new_life(memory: Memory | None, *, awaited: bool) -> Memory | None:
+    """The memory of the life after this one: its identities are those of an earlier life from now on."""
+    if memory is None:
+        return AWAITED if awaited else None
+    former = tuple(dict.fromkeys((*memory.former, *identities(memory))))[-MOST_FORMER:]
+    return kept(replace(memory, uids=NONE, former=former, awaited=awaited, reasons=NONE))
+
+
+def with_identity(memory: Memory | None, uid: str, *, is_place: bool = False) -> Memory:
+    """The memory with one more identity. If another one of its scheme is there, that life is over.
+
+    is_place: whether the entity is a declared place, which lives on whatever stands there.
+    """
+    found = memory or EMPTY
+    if which(found, uid) == "other" and not is_place:
+        found = of_new_life(found, awaited=found.awaited) or EMPTY
+    scheme, _, text = uid.partition(":")
+    former = tuple(one for one in found.former if one != uid)
+    return replace(found, uids={**found.uids, scheme: text}, former=former)
+
+
+def kept(memory: Memory) -> Memory | None:
+    """A memory as entities hold it: those that say the same of many entities are one object."""
+    if memory == EMPTY:
+        return None
+    return AWAITED if memory == AWAITED else memory
+
+
+def of_shown_life(memory: Memory) -> Memory | None:
+    """The memory once something has shown that the life is there."""
+    return None if memory is AWAITED else kept(replace(memory, awaited=False))
+
+
+def of_version(memory: Memory | None, before: Entity | None, *, is_contact: bool) -> Memory | None:
+    """The memory after one more version. is_contact: whether its record is one of `contact`."""
+    settled = 0
+    if is_contact and before is not None:
+        settled = (0 if before.memory is None else before.memory.settled) or before.version
+    if settled == (0 if memory is None else memory.settled):
+        return memory
+    return kept(replace(memory or EMPTY, settled=settled))
