@@ -19,6 +19,7 @@ from phaseline.schemas.cloudevents import binary_mode
 from phaseline.schemas.envelope import LARGE, Event, Invalid, PlainEvent
 from phaseline.schemas.records import MAX_PAYLOAD, NONE, Cause, Reason, Rejection
 from phaseline.schemas.shared_values import SHARED
+from phaseline.schemas.similar import did_you_mean
 from phaseline.schemas.subjects import MAX_ID, Address, BadSubject, Subjects
 
 
@@ -241,7 +242,8 @@ def _check_value(field: Field, value: object) -> None:
     if type(value) is not field.type and not (field.type is float and type(value) is int):
         raise Invalid(f"data.{field.name} must be {field.type.__name__}, found {type(value).__name__}")
     if field.options and value not in field.options:
-        raise Invalid(f"data.{field.name} must be one of {', '.join(field.options)}, found {str(value)[:64]!r}")
+        meant = did_you_mean(str(value), field.options)
+        raise Invalid(f"data.{field.name} must be one of {', '.join(field.options)}, found {str(value)[:64]!r}{meant}")
     if field.least is not None and not value >= field.least:  # type: ignore[operator]  # the type was checked above
         raise Invalid(f"data.{field.name} must be at least {field.least:g}, found {value}")
     if isinstance(value, int) and not MIN_WHOLE <= value <= MAX_WHOLE:

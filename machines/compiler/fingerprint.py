@@ -35,7 +35,7 @@ from phaseline.machines.language.table import (
 )
 
 LENGTH = 12
-LANGUAGE = Revision("phaseline.tables", 5)
+LANGUAGE = Revision("phaseline.tables", 6)
 """A part of every version. Raise it when the meaning of a class or field of the table language changes."""
 
 
@@ -55,7 +55,7 @@ WORDS: Mapping[type, Word] = {
     }),
     Facet: Word("facet", {
         "name": "name", "labels": "labels", "rows": "rows", "views": "views", "sticky": "sticky",
-        "accumulates_in": "accumulates_in", "healthy": "healthy", "order": "order", "adopted": "adopted", "begins": "begins",
+        "own_reporter": "own_reporter", "accumulates_in": "accumulates_in", "healthy": "healthy", "order": "order", "adopted": "adopted", "begins": "begins",
         "timeouts": "timeouts", "message_from": "message_from", "message_names": "message_names", "pending": "pending",
         "retired": "retired", "unknown_parts": None, "parts_apart": None,
         "evidence_from": None, "wants": None, "news_from": None, "explained_by": None,

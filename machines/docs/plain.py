@@ -81,6 +81,7 @@ def _facet(table: Table, facet: Facet) -> dict[str, Any]:
         "healthy": facet.healthy,
         "accumulates_in": facet.accumulates_in,
         "sticky": list(facet.sticky),
+        "own_reporter": list(facet.own_reporter),
         "order": list(facet.order),
         "adopted": {"state": facet.adopted.phase, "conditions": list(facet.adopted.conditions)},
         "labels": [_label(facet, label) for label in facet.labels],

@@ -50,6 +50,7 @@ NODE = Table(
         name="phase",
         accumulates_in=FAILED,
         sticky=("Balance", "Unschedulable"),
+        own_reporter=("NotReady",),
         # ResourceCleanupFailed only arises during removal, so its label comes first.
         order=("ResourceCleanupFailed", "Balance", "NotReady", "InitializeFailed", "Unknown"),
         pending=(

@@ -329,6 +329,8 @@ class Facet:
     rows: the rows, in the order in which they are tried.
     views: the views, in the order in which they are tried.
     sticky: conditions that stay when the phase changes, until a row clears them.
+    own_reporter: conditions that somebody reports who reports nothing else. A report that names no conditions leaves
+        them, as it leaves sticky ones (docs/reports.md).
     accumulates_in: the phase in which conditions add up; the facet leaves it when the last one is cleared. The stable
         phase that they interrupted comes back then; a pending one comes back as what it was on the way to.
     healthy: the phase that follows where nothing was interrupted that comes back.
@@ -361,6 +363,7 @@ class Facet:
     rows: tuple[Row, ...]
     views: tuple[View, ...] = ()
     sticky: tuple[str, ...] = ()
+    own_reporter: tuple[str, ...] = ()
     accumulates_in: str | None = None
     healthy: str = "Running"
     order: tuple[str, ...] = ()
