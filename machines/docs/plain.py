@@ -98,6 +98,7 @@ def _facet(table: Table, facet: Facet) -> dict[str, Any]:
         "wants": None if facet.wants is None else asdict(facet.wants),
         "news_from": facet.news_from,
         "explained_by": facet.explained_by,
+        "unschedulable_while": [one.text() for one in facet.unschedulable_while],
     }
 
 

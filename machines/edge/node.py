@@ -51,6 +51,7 @@ NODE = Table(
         accumulates_in=FAILED,
         sticky=("Balance", "Unschedulable"),
         own_reporter=("NotReady",),
+        unschedulable_while=(Above("cluster", ("Stopped", "Starting")),),
         # ResourceCleanupFailed only arises during removal, so its label comes first.
         order=("ResourceCleanupFailed", "Balance", "NotReady", "InitializeFailed", "Unknown"),
         pending=(

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
 from phaseline.machines.language.fields import COMMON, MAX_TEXT, Attributes, ComputeRule, Field, Refusal, RuleEvent
-from phaseline.machines.language.predicates import AllBelow, AnyBelow, Predicate, Scene
+from phaseline.machines.language.predicates import Above, AllBelow, AnyBelow, Predicate, Scene
 from phaseline.machines.language.retired import Retired
 from phaseline.machines.language.sources import LIVE, At, Live, Source
 from phaseline.machines.language.state_classes import StateClass
@@ -354,6 +354,8 @@ class Facet:
     wants: what the entity should have below it. Consoles say what it lacks.
     news_from: the attribute that holds what happened to the entity lately, as maps: type, reason, message, count,
         first, last, by. `why` and `get` show it beside the state, never as its reason.
+    unschedulable_while: predicates about what is above. While one holds, no new pods may be scheduled, whatever the
+        labels say. Nothing else depends on it.
     explained_by: a kind below. Where the facet is not well, `why` goes on with the entities of that kind that are not
         well either in their first facet, although no view counts them.
     """
@@ -386,6 +388,7 @@ class Facet:
 
     news_from: str | None = None
     explained_by: str | None = None
+    unschedulable_while: tuple[Above, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
