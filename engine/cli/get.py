@@ -20,10 +20,11 @@ from phaseline.engine.client import maps
 from phaseline.engine.client.client import Client
 from phaseline.engine.explain.model import Explanation, record_of
 from phaseline.engine.log.when import Moment, When
+from phaseline.engine.shut import ShutBy
 from phaseline.engine.staleness import Stale
 from phaseline.engine.unknown_parts import PartsOf
 from phaseline.machines.compiler.kinds import Kinds
-from phaseline.machines.compiler.labels import Language, advice_of, facet_named, message_of, schedulable
+from phaseline.machines.compiler.labels import Language, advice_of, facet_named, message_of
 from phaseline.machines.docs import wording
 from phaseline.machines.language.endings import SHOWS, told
 from phaseline.machines.language.table import DELETED, STALLED, Facet
@@ -88,14 +89,14 @@ def get(
                     output.document(cells.named(cell, one.manifest), maps.name_of(one.last.entity))
                     continue
                 if output.is_data:
-                    shown = maps.entity_map(kinds, one.last, lang, one.stale, one.unknown)
+                    shown = maps.entity_map(kinds, one.last, lang, one.stale, one.unknown, one.shut)
                     output.show(
                         {**cells.named(cell, shown), **_stalled_map(one.stalled)}, maps.name_of(one.last.entity)
                     )
                     continue
                 now = render.time_at(one.moment, cell)
                 place = [("cell", render.text_of(cell))] if cell else []
-                facts = described(kinds, one.last, lang, now, one.stale, one.unknown)
+                facts = described(kinds, one.last, lang, now, one.stale, one.unknown, one.shut)
                 output.pairs([*place, *facts, *_stalled(kinds, one.stalled, now, lang)])
             if not follow:
                 cells.end(reading, output)
@@ -122,6 +123,8 @@ class Got(NamedTuple):
     stalled: Explanation | None
     manifest: dict[str, Any]
     """That of its object; empty if that is not there, or nobody asks for it."""
+    shut: ShutBy | None = None
+    """What shuts it to new work; None if nobody looked."""
 
 
 class Wanted(NamedTuple):
@@ -148,7 +151,8 @@ class Wanted(NamedTuple):
         stale = (await view.stale([entity])).get((entity.kind, entity.id))
         stalls = any(STALLED in facet.base.conditions for facet in entity.facets)
         stalled = await view.why(entity.kind, entity.id) if stalls else None
-        return Got(view.moment, start, last, stale, await view.unknown_parts([entity]), stalled, {})
+        shut = await view.shut([entity])
+        return Got(view.moment, start, last, stale, await view.unknown_parts([entity]), stalled, {}, shut)
 
     async def follow(self, found: Mapping[str, Got], cell: str, client: Client) -> AsyncIterator[Following]:
         """The changes of the entity in a cell that has it."""
@@ -197,11 +201,15 @@ RECORD = ("version", "cause")
 
 def described(
     kinds: Kinds, last: Transition, language: Language, now: int, stale: Stale | None,
-    unknown: PartsOf = maps.NOTHING_UNKNOWN,
+    unknown: PartsOf = maps.NOTHING_UNKNOWN, shut_by: ShutBy | None = None,
 ) -> Iterator[tuple[str, Text]]:  # fmt: skip
-    """The facts about one entity, by name. `stale`: why its states are. `unknown`: of its parts."""
+    """The facts about one entity, by name.
+
+    stale: why its states are. unknown: what is not known of its parts. shut_by: what shuts it; None if nobody looked.
+    """
     entity = last.entity
     parts = unknown.get((entity.kind, entity.id), {})
+    shut = {} if shut_by is None else shut_by.get((entity.kind, entity.id), {})
     yield entity.kind, render.text_of(entity.id, "bold")
     if stale is not None:
         whom = "" if stale.is_itself(entity) else f" from {stale.text()} or anything below it"
@@ -220,9 +228,10 @@ def described(
             due = entity.timers_ns[name]
             yield "timer", render.text_of(f"{render.local_time(due)}, in {render.duration(due - now)}")
         known = facet_named(kinds, entity.kind, name)
-        fit = None if known is None else schedulable(known, facet.state)
+        fit = None if known is None else maps.fit_for_work(known, facet.state, shut)
         if fit is not None:
-            yield "schedulable", render.text_of("yes" if fit else "no")
+            why = "" if name not in shut else f": {shut[name].text()}"
+            yield "schedulable", render.text_of("yes" if fit else f"no{why}")
     compiled = kinds.get(entity.kind)
     if compiled is not None and (waits := compiled.waits_for(entity)):
         yield "waits for", render.text_of(f"the answer to event {waits}")

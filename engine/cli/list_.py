@@ -22,6 +22,7 @@ from phaseline.engine.client.selection import Selector, by_id, order_of
 from phaseline.engine.log.state_view import is_left_behind, matches
 from phaseline.engine.log.watch import chosen
 from phaseline.engine.log.when import Moment, When
+from phaseline.engine.shut import Shut, ShutBy, Shutters
 from phaseline.engine.staleness import Marks, Stale, Staleness
 from phaseline.engine.unknown_parts import Parts, PartsOf
 from phaseline.machines.compiler.kinds import Kinds
@@ -128,6 +129,7 @@ class ListedEntity(NamedTuple):
     record: Transition
     stale: Stale | None = None
     unknown: Mapping[str, Parts] = {}
+    shut: Mapping[str, Shut] | None = None
 
 
 class ListRead(NamedTuple):
@@ -139,13 +141,18 @@ class ListRead(NamedTuple):
     found: Sequence[Transition]
     stale: Marks
     unknown: PartsOf
+    shut: ShutBy | None
 
     def lines(self, cell: str) -> Iterator[ListedEntity]:
         """What is to be printed of it."""
-        if not self.stale and not self.unknown:
-            return (ListedEntity(cell, one) for one in self.found)
         keyed = ((one, (one.entity.kind, one.entity.id)) for one in self.found)
-        return (ListedEntity(cell, one, self.stale.get(key), self.unknown.get(key, {})) for one, key in keyed)
+        shut = self.shut
+        return (
+            ListedEntity(
+                cell, one, self.stale.get(key), self.unknown.get(key, {}), None if shut is None else shut.get(key, {})
+            )
+            for one, key in keyed
+        )
 
 
 class Listing(NamedTuple):
@@ -166,7 +173,7 @@ class Listing(NamedTuple):
             found = [record for record in everything if self.wanted.fits(record.entity)]
         entities = [record.entity for record in found]
         stale, unknown = await view.stale(entities), await view.unknown_parts(entities)
-        return ListRead(view.moment, start, everything, found, stale, unknown)
+        return ListRead(view.moment, start, everything, found, stale, unknown, await view.shut(entities))
 
     async def print_unsorted(self, output: Output, language: Language, client: Client) -> None:
         """Print the entities of one installation, each as soon as it is read."""
@@ -174,7 +181,7 @@ class Listing(NamedTuple):
         now, wanted = 0 if output.is_data else render.time_at(view.moment, ""), self.wanted
         page, count = EntityLines(view.kinds, output, language, now), 0
         attributes: dict[frozenset[str], Transition] = {}
-        staleness = Staleness(states_of(view))
+        staleness, shutters = Staleness(states_of(view)), Shutters(states_of(view))
         found = view.unsorted(
             self.kind, tree=self.tree, state=wanted.state, condition=wanted.condition, deleted=wanted.deleted
         )
@@ -182,8 +189,11 @@ class Listing(NamedTuple):
             if wanted.selector.requirements:
                 attributes.update((frozenset(one.entity.attributes), one) for one in read)
             records = [one for one in read if wanted.selects(one.entity)]
-            stale = await staleness.of([one.entity for one in records])
-            page.print([ListedEntity("", one, stale.get((one.entity.kind, one.entity.id))) for one in records])
+            entities = [one.entity for one in records]
+            stale = await staleness.of(entities)
+            shut = await shutters.of(entities) if output.is_data else {}
+            keyed = ((one, (one.entity.kind, one.entity.id)) for one in records)
+            page.print([ListedEntity("", one, stale.get(key), {}, shut.get(key, {})) for one, key in keyed])
             count += len(records)
         wanted.selector.check(view.kinds, self.kind, attributes.values())
         say_how_many(count, output)
@@ -263,7 +273,8 @@ class EntityLines:
     def _show(self, one: ListedEntity) -> None:
         entity = one.record.entity
         unknown = {(entity.kind, entity.id): one.unknown} if one.unknown else maps.NOTHING_UNKNOWN
-        shown = maps.entity_map(self.kinds, one.record, self.language, one.stale, unknown)
+        shut = None if one.shut is None else {(entity.kind, entity.id): one.shut}
+        shown = maps.entity_map(self.kinds, one.record, self.language, one.stale, unknown, shut)
         self.output.show(cells.named(one.cell, shown), maps.name_of(one.record.entity))
 
 

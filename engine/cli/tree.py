@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import click
 
-from phaseline.engine import unknown_parts
+from phaseline.engine import shut, unknown_parts
 from phaseline.engine.cli import (
     cells,
     entity_name,
@@ -85,6 +85,7 @@ def tree(
             entities = [record.entity for record in found]
             forest = Forest(client.kinds, found, await view.stale(entities))
             forest.unknown = unknown_parts.count(client.kinds, entities, [record.entity for record in everything])
+            forest.shut = await view.shut(entities) if output.is_data else None
             if not output.is_data:
                 forest.now = render.time_of(view)
                 if not found and not follow:
@@ -154,6 +155,8 @@ class Forest:
         """The time at which the entities are shown, ns."""
         self.unknown: unknown_parts.PartsOf = maps.NOTHING_UNKNOWN
         """Of how many parts of these nothing is known."""
+        self.shut: shut.ShutBy | None = None
+        """What shuts these to new work; None if nobody has looked."""
         entities = [one.entity if isinstance(one, Transition) else one for one in found]
         self.found = {(entity.kind, entity.id): one for entity, one in zip(entities, found, strict=True)}
         self.below: dict[tuple[str, str], list[Entity]] = {}
@@ -178,7 +181,7 @@ class Forest:
     def nested(self, entity: Entity, language: Language = "en") -> dict[str, Any]:
         """The entity as JSON shows it, with its children."""
         key = (entity.kind, entity.id)
-        shown = maps.entity_map(self.kinds, self.found[key], language, self.stale.get(key), self.unknown)
+        shown = maps.entity_map(self.kinds, self.found[key], language, self.stale.get(key), self.unknown, self.shut)
         return {**shown, "children": [self.nested(child, language) for child in self.children(entity)]}
 
     def drawn(self, entity: Entity, language: Language, depth: int | None, under: Entity | None = None) -> Branch:

@@ -17,6 +17,7 @@ from phaseline.engine.log.latest import Latest
 from phaseline.engine.log.state_view import StateView
 from phaseline.engine.log.watch import RecordFilter, chosen
 from phaseline.engine.log.when import Moment
+from phaseline.engine.shut import ShutBy, Shutters
 from phaseline.engine.staleness import Stale, Staleness
 from phaseline.engine.unknown_parts import PartsOf
 from phaseline.machines.compiler.kinds import Kinds
@@ -144,6 +145,10 @@ class EntityView(Generic[M_co]):
     async def unknown_parts(self, entities: Sequence[Entity]) -> PartsOf:
         """By kind and id, and by facet, of how many parts of these wholes nothing is known (`3 of 11 not assessed`)."""
         return await unknown_parts.read(self._states, entities)
+
+    async def shut(self, entities: Sequence[Entity]) -> ShutBy:
+        """By kind and id, and by facet, what shuts these entities to new work (`the cluster is Stopped [Balance]`)."""
+        return await Shutters(self._states).of(entities)
 
     async def kind_of(self, entity_id: str, kind: str | None = None) -> str:
         """The kind of the only entity with that id, or `kind` if it exists.

@@ -13,6 +13,7 @@ from phaseline.engine import staleness
 from phaseline.engine.client.rejection_counts import RejectionCount
 from phaseline.engine.log.changes import Change
 from phaseline.engine.log.timeline import Interval, Lane
+from phaseline.engine.shut import Shut, ShutBy
 from phaseline.engine.staleness import Stale
 from phaseline.engine.unknown_parts import LackingParts, Parts, PartsOf, UnknownParts
 from phaseline.machines.compiler.kinds import Kinds
@@ -51,12 +52,13 @@ class ShownFacet(FacetMap, frozen=True, gc=False, omit_defaults=True):
 
 def entity_map(
     kinds: Kinds, found: Transition | Entity, language: Language = "en", stale: Stale | None = None,
-    unknown: PartsOf = NOTHING_UNKNOWN,
+    unknown: PartsOf = NOTHING_UNKNOWN, shut: ShutBy | None = None,
 ) -> dict[str, Any]:  # fmt: skip
     """An entity: as in a record, with its kind, id and version, labels, and what its last transition says.
 
     The facets are structs, to be written as they are. found: the last transition, or the entity alone. stale: why
-    its states are stale. unknown: of how many of its parts nothing is known.
+    its states are stale. unknown: of how many of its parts nothing is known. shut: what shuts entities to new work;
+    None if nobody has looked at what is above. Then only the table's own "no" is told.
     """
     entity = found.entity if isinstance(found, Transition) else found
     wire, parts = wire_codec.entity_to_wire(entity), unknown.get((entity.kind, entity.id), {})
@@ -68,13 +70,16 @@ def entity_map(
         "memory": wire.memory,
     }
     kind = kinds.get(entity.kind)
+    above = None if shut is None else shut.get((entity.kind, entity.id), {})
     told = {"waits_for": 0 if kind is None else kind.waits_for(entity), "end": entity.attributes.get(END)}
     return {
         "kind": entity.kind,
         "id": entity.id,
         "version": entity.version,
         "facets": {
-            name: _shown_facet(facet_named(kinds, entity.kind, name), one, facet, entity, language, parts.get(name))
+            name: _shown_facet(
+                facet_named(kinds, entity.kind, name), one, facet, entity, language, parts.get(name), above
+            )
             for (name, facet), one in zip(facets_of(entity), wire.facets.values(), strict=True)
         },
         "attributes": _with_iso_times(wire.attributes),
@@ -86,12 +91,15 @@ def entity_map(
 
 def _shown_facet(
     facet: Facet | None, one: FacetMap, found: FacetState, entity: Entity, language: Language,
-    unknown: Parts | None,
+    unknown: Parts | None, above: Mapping[str, Shut] | None,
 ) -> FacetMap:  # fmt: skip
-    """A facet with its label. facet: what its table says of it; None where its kind is not installed here."""
+    """A facet with its label. facet: what its table says of it; None where its kind is not installed here.
+
+    above: by facet, what shuts it; None if nobody has looked.
+    """
     if facet is None:
         return one
-    fit, well = schedulable(facet, found.state), found.state.phase in (facet.healthy, DELETED)
+    fit, well = fit_for_work(facet, found.state, above), found.state.phase in (facet.healthy, DELETED)
     shown = told(found.state, entity.attributes)
     return ShownFacet(
         one.state, one.conditions, one.base, one.since, one.interrupted, label_of(facet, shown, language),
@@ -101,6 +109,17 @@ def _shown_facet(
         parts_map(unknown, language) if isinstance(unknown, UnknownParts) else UNSET,
         parts_map(unknown, language) if isinstance(unknown, LackingParts) else UNSET,
     )  # fmt: skip
+
+
+def fit_for_work(facet: Facet, state: State, above: Mapping[str, Shut] | None) -> bool | None:
+    """Whether new pods may be scheduled there; None where that is no question, or is not known.
+
+    above: by facet, what shuts it although its state allows it; None if nobody has looked.
+    """
+    fit = schedulable(facet, state)
+    if not fit or not facet.unschedulable_while:
+        return fit
+    return None if above is None else facet.name not in above
 
 
 def parts_map(parts: Parts, language: Language) -> dict[str, Any]:

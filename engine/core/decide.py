@@ -25,7 +25,7 @@ from phaseline.engine.core.snapshot import take_snapshot
 from phaseline.engine.core.transitions import REPEAT, Decision, transitions
 from phaseline.engine.core.tree import Tree
 from phaseline.machines.compiler.kinds import Kind
-from phaseline.machines.compiler.reports import SNAPSHOT
+from phaseline.machines.compiler.reports import SNAPSHOT, STAYED
 from phaseline.machines.language.contact import HEARTBEAT
 from phaseline.machines.language.table import DELETED, Refusal
 from phaseline.schemas.records import Entity, Reason, Record, Rejection
@@ -95,6 +95,7 @@ def _decide(
         records = [] if arrival.timer is not None else without_step(tree, kind, facets, arrival, guard)
         return _without_step(tree, kind, entity, arrival, records) if is_heard else Decision(records)
     is_alone = kind.fast_path_ok and missing is None and not is_heard and arrival.timer is None
+    is_alone = is_alone and not arrival.data.get(STAYED)
     if entity is not None and is_alone and len(steps) == 1:
         decision = fast_path(tree, kind, entity, arrival, *steps[0])
         if decision is not None:

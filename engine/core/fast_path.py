@@ -110,7 +110,8 @@ def _plan(kind: Kind, index: int, step: Step, old: FacetState, base: State, inte
     if ends and (kind.below or kind.contact is not None or kind.roles[trigger] == "intent"):
         return None
     cascades = tuple(one for one in kind.table.cascades if _may_fire(one, trigger, old.base, base))
-    unasked = trigger in kind.reports and kind.is_unasked(index, trigger, old.base, base)
+    after = FacetState(base, base, 0, interrupted)
+    unasked = trigger in kind.reports and kind.is_unasked(index, trigger, old, after)
     asks = kind.roles[trigger] == "intent"
     timed = kind.deadlines[index]
     restarts = (old.base.phase != base.phase or asks) and (old.base.phase in timed or base.phase in timed)

@@ -20,6 +20,7 @@ from phaseline.schemas.cloudevents import binary_mode
 from phaseline.schemas.envelope import LARGE, Event, Invalid, PlainEvent
 from phaseline.schemas.records import MAX_PAYLOAD, NONE, Cause, Reason, Rejection
 from phaseline.schemas.shared_values import SHARED
+from phaseline.schemas.similar import did_you_mean
 from phaseline.schemas.subjects import MAX_ID, Address, BadSubject, Subjects
 
 
@@ -246,7 +247,8 @@ def _check_value(field: Field, value: object) -> None:
     if field.pattern and not re.fullmatch(field.pattern, str(value)):
         raise Invalid(f"data.{field.name} must be {field.doc}, and match {field.pattern}, found {str(value)[:64]!r}")
     if field.options and value not in field.options:
-        raise Invalid(f"data.{field.name} must be one of {', '.join(field.options)}, found {str(value)[:64]!r}")
+        meant = did_you_mean(str(value), field.options)
+        raise Invalid(f"data.{field.name} must be one of {', '.join(field.options)}, found {str(value)[:64]!r}{meant}")
     if field.least is not None and not value >= field.least:  # type: ignore[operator]  # the type was checked above
         raise Invalid(f"data.{field.name} must be at least {field.least:g}, found {value}")
     if isinstance(value, int) and not MIN_WHOLE <= value <= MAX_WHOLE:

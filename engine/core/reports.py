@@ -16,7 +16,9 @@ from phaseline.engine.core.transitions import Decision
 from phaseline.engine.core.tree import Tree
 from phaseline.machines.compiler.judging import Judge, has_seen
 from phaseline.machines.compiler.kinds import Kind
-from phaseline.machines.compiler.reports import ANSWERS, CONDITIONS, PHASE, RECENT, SEEN
+from phaseline.machines.compiler.machine import INTERRUPTED
+from phaseline.machines.compiler.reports import ANSWERS, CONDITIONS, PHASE, RECENT, SEEN, STAYED
+from phaseline.machines.compiler.scope import Outcome
 from phaseline.machines.language.endings import is_unseen
 from phaseline.machines.language.table import DELETED, REPORTED
 from phaseline.schemas.records import Entity, Reason, State
@@ -70,14 +72,17 @@ def read_state(
     if judge is None:
         return None
     asked = 0 if entity is None or _may_be_later(entity, data) else entity.asked
-    verdict, base = judge.judge(kind.unborn if entity is None else entity.facets, asked, data, tree, entity_id)
+    verdict, told = judge.judge(kind.unborn if entity is None else entity.facets, asked, data, tree, entity_id)
     if verdict == "stale":
         return Refused("stale", stale(kind, entity_id, asked, data.get(SEEN)))
     if verdict == "impossible":
         return Refused("invalid", impossible(kind, data))
     if verdict == "same" and entity is not None and _brings_news(entity, judge, data):
-        base = entity.facets[0].base
-    return None if base is None else {**data, PHASE: base.phase, CONDITIONS: base.conditions}
+        told = Outcome(entity.facets[0].base)
+    if told is None:
+        return None
+    under = {} if told.interrupted is None else {INTERRUPTED: told.interrupted}
+    return {**data, **under, PHASE: told.base.phase, CONDITIONS: told.base.conditions, STAYED: told.stayed}
 
 
 def _may_be_later(entity: Entity, data: Mapping[str, Any]) -> bool:

@@ -25,7 +25,7 @@ from phaseline.engine.core.reports import Refused, read_state, unseen
 from phaseline.engine.core.transitions import Decision, cause_of, transitions
 from phaseline.engine.core.tree import Tree
 from phaseline.machines.compiler.kinds import Kind
-from phaseline.machines.compiler.reports import CONDITIONS, CONFIRM, PHASE, SEEN
+from phaseline.machines.compiler.reports import ABOUT, CONDITIONS, CONFIRM, PHASE, SEEN
 from phaseline.machines.language.brake import BRAKE, USUAL, held_back, is_too_much
 from phaseline.machines.language.fields import UID
 from phaseline.machines.language.table import ABSENT, DELETED, MAX_TEXT, REPORTED, Refusal, RuleEvent
@@ -39,7 +39,7 @@ SHOWN = 3
 """The most of them that its message names."""
 LONGEST = 256
 """The most characters of an id and of an explanation in that list."""
-ITEM = frozenset({"id", PHASE, CONDITIONS, "attributes", "reason", "message", UID})
+ITEM = frozenset({"id", PHASE, CONDITIONS, ABOUT, "attributes", "reason", "message", UID})
 """The fields of an item."""
 
 
@@ -69,6 +69,7 @@ class Snapshot:
         self.prefix = f"{arrival.id}/"
         self.items: list[dict[str, Any]] = data["items"]
         self.seen = {} if data.get(SEEN) is None else {SEEN: data[SEEN]}
+        self.about = {} if data.get(ABOUT) is None else {ABOUT: data[ABOUT]}
         self.after, self.upto = data.get("after"), data.get("upto")
         self.listed: set[str] = set()
         """The ids that the snapshot lists, each as a whole."""
@@ -99,14 +100,14 @@ class Snapshot:
     def _news(self) -> list[dict[str, Any]]:
         """The items that are not as the tree has them already. There may be thousands, and few of these."""
         known, prefix, listed, news = self.known.get, self.prefix, self.listed, list[dict[str, Any]]()
-        bounded = self.after is not None or self.upto is not None
+        bounded, scoped = self.after is not None or self.upto is not None, bool(self.about)
         for item in self.items:
             name = item.get("id")
             if type(name) is str:
                 entity = known(whole := prefix + name)
                 if entity is not None and whole not in listed and not (bounded and not self._is_in_range(name)):
                     state, named = entity.facets[0].state, item.get(CONDITIONS)
-                    same = named is None or (type(named) is list and tuple(named) == state.conditions)
+                    same = _are(named, state.conditions) if named is not None else not (scoped or ABOUT in item)
                     same = same and (UID not in item or is_known(entity.memory, item[UID]))
                     if same and item.get(PHASE) == state.phase != DELETED and "attributes" not in item:
                         listed.add(whole)
@@ -133,7 +134,8 @@ class Snapshot:
         needs_phase = self.below.judge is None or self.below.judge.needs_phase
         if entity is None or (UID in item and not is_known(entity.memory, item[UID])):
             return True
-        return not _is_so(item, entity, needs_phase=needs_phase)
+        is_scoped = bool(self.about) or ABOUT in item
+        return not _is_so(item, entity, needs_phase=needs_phase, is_scoped=is_scoped)
 
     def _changed(self, item: dict[str, Any]) -> Iterator[Correction]:
         """The change that an item makes, if it makes one."""
@@ -141,7 +143,7 @@ class Snapshot:
         data: dict[str, Any] = {name: item[name] for name in ITEM if name in item and name not in ("id", "attributes")}
         try:
             self._check(entity_id, item)
-            data = {**item.get("attributes", {}), **data, **self.seen}
+            data = {**item.get("attributes", {}), **self.about, **data, **self.seen}
             check_data(self.below, REPORTED, data if self._needs_phase(data) else {**data, PHASE: DELETED})
         except (BadSubject, Invalid) as error:
             self._leave_out(item, "invalid", str(error))
@@ -283,6 +285,10 @@ def _problem(tree: Tree, kind: Kind, arrival: Arrival) -> Refused | None:
         return Refused(
             "invalid", f"data.after {after[:64]!r} is not below data.upto {upto[:64]!r}: no id is in between"
         )
+    try:
+        check_data(tree.kinds[data["kind"]], REPORTED, {PHASE: DELETED, ABOUT: data.get(ABOUT)})
+    except Invalid as error:
+        return Refused("invalid", str(error))
     child = tree.kinds[tree.kinds.path(kind.name, data["kind"])[0]]
     missing = missing_parent(tree, child, arrival.id + "/-" * (child.arity - kind.arity), is_intent=False)
     if missing is None or missing.adoptable or missing.phase == DELETED:  # what is listed then may be left behind
@@ -358,21 +364,29 @@ def _held(tree: Tree, arrival: Arrival, snapshot: Snapshot) -> Rejection:
     return replace(reject(tree, arrival, "brake", message), left_out=tuple(items))
 
 
-def _is_so(item: Mapping[str, Any], entity: Entity, *, needs_phase: bool) -> bool:
-    """Whether the entity shows what an item says, by its first facet."""
+def _is_so(item: Mapping[str, Any], entity: Entity, *, needs_phase: bool, is_scoped: bool) -> bool:
+    """Whether the entity shows what an item says, by its first facet.
+
+    is_scoped: whether the item names what it is about. Of that, what it does not say is not so.
+    """
     state, phase, named = entity.facets[0].state, item.get(PHASE), item.get(CONDITIONS)
     if state.phase == DELETED:
         return False
     if phase is None:
         if needs_phase:
             return False
-    elif phase != state.phase or not (named is None or (type(named) is list and tuple(named) == state.conditions)):
+    elif phase != state.phase or (is_scoped if named is None else not _are(named, state.conditions)):
         return False
     attributes = item.get("attributes")
     if not attributes:
         return True
     known = entity.attributes
     return type(attributes) is dict and all(known.get(name) == value for name, value in attributes.items())
+
+
+def _are(named: object, conditions: tuple[str, ...]) -> bool:
+    """Whether an item names these conditions, in this order."""
+    return type(named) is list and tuple(named) == conditions
 
 
 def _is_about(record: Record, entity: Entity) -> bool:

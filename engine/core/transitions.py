@@ -14,11 +14,12 @@ from phaseline.engine.core.changeset import Changeset, EntityChange, Origin
 from phaseline.engine.core.lives.memory import of_version
 from phaseline.engine.core.timers import TimerChange, restart, starts_again, timeout_of, timers_after
 from phaseline.machines.compiler.kinds import Kind
+from phaseline.machines.compiler.reports import STAYED
 from phaseline.machines.language.contact import FALLS_SILENT, HEARD_AT, SILENCE_AFTER, WAITED
 from phaseline.machines.language.deadlines import STALLS
 from phaseline.machines.language.endings import ABANDON
 from phaseline.machines.language.predicates import AnyBelow
-from phaseline.machines.language.table import DELETED, MAX_TEXT, STALLED
+from phaseline.machines.language.table import DELETED, MAX_TEXT, REPORTED, STALLED
 from phaseline.machines.language.table import Facet as TableFacet
 from phaseline.schemas.records import (
     CONTACT,
@@ -129,15 +130,21 @@ def _transition(
         entity,
         changeset.time,
         replaced is not None or _is_unasked(changeset.kinds[entity.kind], before, entity, index, origin),
-        NOTHING if replaced is None else Noted(replaced=replaced),
+        noted_of(origin, index) if replaced is None else noted_of(origin, index)._replace(replaced=replaced),
     )
+
+
+def noted_of(origin: Origin, index: int) -> Noted:
+    """What a report left alone. Only the engine makes a tuple of it."""
+    stayed = origin.data.get(STAYED) if index == 0 and origin.trigger == REPORTED else None
+    return Noted(stayed=stayed) if stayed and isinstance(stayed, tuple) else NOTHING
 
 
 def _is_unasked(kind: Kind, before: Entity | None, after: Entity, index: int, origin: Origin) -> bool:
     """Whether a report moved the base where no single observation row leads."""
     if before is None or origin.trigger not in kind.reports or origin.by not in ("event", "cascade"):
         return False
-    return kind.is_unasked(index, origin.trigger, before.facets[index].base, after.facets[index].base)
+    return kind.is_unasked(index, origin.trigger, before.facets[index], after.facets[index])
 
 
 def cause_of(cause: Cause, origin: Origin) -> Cause:
@@ -248,13 +255,9 @@ def _facets_after(
     """All facets after the change of facet `index`; None if neither the facet nor an attribute changed."""
     before, time = kind.unborn if entity is None else entity.facets, changeset.time
     old, new = before[index], change.facets[index]
+    is_same = new.base == old.base and new.state == old.state and new.interrupted == old.interrupted
     is_new = index == 0 and change.replaced is not None
-    if (
-        new.base == old.base
-        and new.state == old.state
-        and not is_new
-        and not _asks_again(changeset, kind, change, index)
-    ):
+    if is_same and not is_new and not _asks_again(changeset, kind, change, index):
         may_assign = index in change.origins and index != kind.contact
         if not (may_assign and _is_assigned(kind, entity, change.attributes)):
             return None

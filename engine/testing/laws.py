@@ -116,8 +116,10 @@ def _follows(record: Transition, before: Entity | None) -> None:
         [entity.facets[i] for i in others],
         [replace(before.facets[i], since_ns=begins.get(i, before.facets[i].since_ns)) for i in others],
     )
-    what = (facet.base, facet.state, entity.attributes, entity.asked, entity.timers_ns, entity.memory)
-    if what == (old.base, old.state, before.attributes, before.asked, before.timers_ns, before.memory):
+    whole = (entity.attributes, entity.asked, entity.timers_ns, entity.memory)
+    what = (facet.base, facet.state, facet.interrupted, *whole)
+    was = (before.attributes, before.asked, before.timers_ns, before.memory)
+    if what == (old.base, old.state, old.interrupted, *was):
         raise AssertionError(f"{name}: it has a record although nothing changed")
     same(f"{name}: since", facet.since_ns, old.since_ns if facet.state == old.state else record.time_ns)
 

@@ -306,7 +306,7 @@ def _given(table: Table, row: Row) -> Iterator[str]:
 
 def _facet(facet: Facet, phases: tuple[str, ...], pairs: Pairs) -> Iterator[str]:
     conditions = {condition for _, condition in pairs}
-    for name, found in (("sticky", facet.sticky), ("order", facet.order)):
+    for name, found in (("sticky", facet.sticky), ("own_reporter", facet.own_reporter), ("order", facet.order)):
         for condition in found:
             if condition not in conditions:
                 near = meant(condition, conditions)

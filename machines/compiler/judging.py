@@ -10,13 +10,23 @@ from typing import Any, Literal, NamedTuple
 
 import msgspec
 
-from phaseline.machines.compiler.conditions import aliases_of, as_told, base_after, own_condition, without_stalled
+from phaseline.machines.compiler.conditions import aliases_of, as_told, own_condition, without_stalled
 from phaseline.machines.compiler.machine import FacetMachine, Step
 from phaseline.machines.compiler.reachability import in_order
 from phaseline.machines.compiler.relations import ending
-from phaseline.machines.compiler.reports import CONDITIONS, PHASE, SEEN, UNREQUESTED, arriving, observed_attributes
+from phaseline.machines.compiler.reports import (
+    ABOUT,
+    CONDITIONS,
+    PHASE,
+    SEEN,
+    UNREQUESTED,
+    arriving,
+    leaving,
+    observed_attributes,
+)
+from phaseline.machines.compiler.scope import Outcome, Scope
 from phaseline.machines.language.predicates import Scene
-from phaseline.machines.language.table import ABSENT, DELETED, FROM_DATA, REPORTED, Row, Table
+from phaseline.machines.language.table import ABSENT, DELETED, FROM_DATA, REPORTED, Facet, Row, Table
 from phaseline.schemas.records import FacetState, State, state
 
 Verdict = Literal["taken", "same", "older", "stale", "impossible"]
@@ -26,10 +36,10 @@ stale: it may be older than the deletion. impossible: no row leads to it, and no
 
 
 class Judged(NamedTuple):
-    """The verdict on a report. `base`: if it is taken, what the base becomes."""
+    """The verdict on a report. outcome: if it is taken, what it makes of the base."""
 
     verdict: Verdict
-    base: State | None = None
+    outcome: Outcome | None = None
 
 
 class PendingPhase(NamedTuple):
@@ -103,6 +113,7 @@ class Judge:
         """By phase of the base, what rows say of the report of one phase: the table's own, and what ends a life."""
         self.aliases = aliases_of(facet)
         self.pending, self.arriving = frozenset(facet.pending_phases), frozenset(arriving(table, facet))
+        self.scope = Scope(facet, leaving(table, facet), bases)
         wanted = _takes_back(table)
         self.observed = tuple(
             Observed(machine, frozenset(row for row in each.rows if _observes(table, row) and row not in wanted))
@@ -124,34 +135,39 @@ class Judge:
             return Judged("same")
         if phase == DELETED:
             may_end = base.phase not in self.arriving or has_seen(data, asked)
-            return Judged("taken", found) if may_end else Judged("older")
+            return Judged("taken", found and Outcome(found)) if may_end else Judged("older")
         if base.phase == DELETED and not recent:
             return Judged("stale")
         if phase is None:
             known = base.phase not in (ABSENT, DELETED)
-            return Judged("same") if known else Judged("taken", self.machine.facet.adopted)
-        base, named = as_told(base), data.get(CONDITIONS)
-        named = None if named is None else without_stalled(named)
+            return Judged("same") if known else Judged("taken", Outcome(self.machine.facet.adopted))
+        base, named = as_told(base), _named(data)
         if _is(base, phase, named) or _is(as_told(facet.state), phase, named):
             return Judged("same")
-        wanted = self._base(base, phase, named, lambda found: self.machine.shown(found, scene, entity_id))
+        stays = self.scope.left_alone(base, phase, named, data.get(ABOUT))
+        wanted = self._outcome(phase, named, stays, lambda found: self.machine.shown(found, scene, entity_id))
         if wanted is None:
             return Judged("impossible")
-        if in_order(wanted) == in_order(base):
+        if in_order(wanted.base) == in_order(base) and not self._interrupts_anew(facet, wanted):
             return Judged("same")
-        if base.phase in self.pending and not recent and in_order(wanted) not in self.observed[0].by_any(base):
+        if base.phase in self.pending and not recent and in_order(wanted.base) not in self.observed[0].by_any(base):
             return Judged("older")
         return Judged("taken", wanted)
 
+    def _interrupts_anew(self, facet: FacetState, wanted: Outcome) -> bool:
+        """Whether another phase than before comes back when the last of the causes is cleared that stay."""
+        if wanted.interrupted is None:
+            return False
+        comes_back = wanted.interrupted if wanted.interrupted in self.machine.returns else None
+        return comes_back != facet.interrupted
+
     def told(self, data: Mapping[str, Any]) -> State | None:
         """The base that a report names by itself, whatever views show; None if it cannot be. No phase: the adopted."""
-        phase, named = data.get(PHASE), data.get(CONDITIONS)
+        phase = data.get(PHASE)
         if phase is None:
             return self.machine.facet.adopted
-        phase = self.aliases.get(phase, phase)
-        named = None if named is None else without_stalled(named)
-        found = self._named(state(ABSENT), phase, named)
-        return next((wanted for wanted in found if in_order(wanted) in self._bases()), None)
+        found = self.scope.outcomes(self.aliases.get(phase, phase), _named(data), ())
+        return next((wanted.base for wanted in found), None)
 
     def means_nothing(self, base: State, data: Mapping[str, Any], scene: Scene, entity_id: str) -> bool:
         """Whether a row of the kind says that a report leaves the base as it is."""
@@ -177,39 +193,38 @@ class Judge:
             (held if phase in self.arriving else taken).append(DELETED)
             yield PendingPhase(phase, tuple(taken), tuple(held))
 
-    def is_unasked(self, facet: int, trigger: str, before: State, after: State) -> bool:
-        """Whether a report moved a base where no single observation row of the table leads."""
-        if trigger not in (REPORTED, UNREQUESTED) or before.phase == ABSENT or before == after:
+    def is_unasked(self, facet: int, trigger: str, before: FacetState, after: FacetState) -> bool:
+        """Whether a report moved a base, or the phase under it, where no single observation row of the table leads."""
+        if trigger not in (REPORTED, UNREQUESTED) or before.base.phase == ABSENT:
             return False
-        return in_order(after) not in self.observed[facet].by_one(before)
+        observed = self.observed[facet]
+        if before.base != after.base and in_order(after.base) not in observed.by_one(before.base):
+            return True
+        under = [_under(observed.machine.facet, one) for one in (before, after)]
+        return (
+            under[0] != under[1]
+            and under[1] is not None
+            and under[0] is not None
+            and (in_order(under[1]) not in observed.by_one(under[0]))
+        )
 
-    def _base(
-        self, base: State, phase: str, named: Sequence[str] | None, shown: Callable[[State], State]
-    ) -> State | None:
-        """The base that a report of `phase` and the conditions `named` means; None if there is none.
+    def _outcome(
+        self, phase: str, named: Sequence[str] | None, stays: tuple[str, ...], shown: Callable[[State], State]
+    ) -> Outcome | None:
+        """What a report of `phase` and the conditions `named` means where others stay; None if that cannot be.
 
         A state that only a view shows means the base under it: without what the view adds.
         """
-        for wanted in self._named(base, phase, named):
-            if in_order(wanted) in self._bases():
-                return wanted
+        for wanted in self.scope.outcomes(phase, named, stays):
+            return wanted
         if all(view.to != phase for view in self.machine.facet.views):
             return None
-        healthy = self.machine.facet.healthy
+        healthy, told = self.machine.facet.healthy, named if named is None else (*stays, *named)
         live = (found for found in self._bases() if found.phase not in (ABSENT, DELETED))
-        under = [found for found in live if found == as_told(found) and _is(shown(found), phase, named)]
-        return min(under, key=lambda found: (found.phase != healthy, found), default=None)
-
-    def _named(self, base: State, phase: str, named: Sequence[str] | None) -> Iterator[State]:
-        """The bases that a report can mean, the most exact first. Conditions left out: those that stay, or the own."""
-        facet = self.machine.facet
-        own = own_condition(facet, phase)
-        if named is None:
-            yield base_after(facet, Row((), REPORTED, phase), base, phase)
-        else:
-            yield state(phase, tuple(named))
-        if not named and own is not None:
-            yield state(phase, (own,))
+        viewed = ((found, shown(found)) for found in live if found == as_told(found))
+        under = [found for found, seen in viewed if seen != found and _is(seen, phase, told)]
+        base = min(under, key=lambda found: (found.phase != healthy, found), default=None)
+        return None if base is None else Outcome(base, None, tuple(one for one in stays if one in base.conditions))
 
 
 def _in_words(phase: str, some: Collection[State]) -> str:
@@ -221,6 +236,23 @@ def _in_words(phase: str, some: Collection[State]) -> str:
 def has_seen(data: Mapping[str, Any], asked: int) -> bool:
     """Whether the reporter says that it has read the record of the last request."""
     return data.get(SEEN) is not None and bool(data[SEEN] >= asked)
+
+
+def _named(data: Mapping[str, Any]) -> tuple[str, ...] | None:
+    """The conditions that a report names; None if it leaves them to others. Of what it is about, it names all."""
+    named = data.get(CONDITIONS)
+    if named is None:
+        return None if data.get(ABOUT) is None else ()
+    return without_stalled(named)
+
+
+def _under(facet: Facet, found: FacetState) -> State | None:
+    """The base that comes back when the causes of the accumulating phase are cleared; None in another phase."""
+    if found.base.phase != facet.accumulates_in:
+        return None
+    phase = found.interrupted or facet.healthy
+    own = own_condition(facet, phase)
+    return state(phase, () if own is None else (own,))
 
 
 def _is(found: State, phase: str, named: Sequence[str] | None) -> bool:

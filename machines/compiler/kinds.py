@@ -291,7 +291,7 @@ class Kind:
                     return True
         return False
 
-    def is_unasked(self, facet: int, trigger: str, before: State, after: State) -> bool:
+    def is_unasked(self, facet: int, trigger: str, before: FacetState, after: FacetState) -> bool:
         """Whether a report moved a base where no single observation row leads: somebody acted outside."""
         return self.judge is not None and self.judge.is_unasked(facet, trigger, before, after)
 

@@ -255,8 +255,8 @@ class FacetMachine:
         """
         if not self.returns or after.phase != self.facet.accumulates_in:
             return None
-        if data.get(INTERRUPTED) in self.returns:
-            return str(data[INTERRUPTED])
+        if (named := data.get(INTERRUPTED)) in self.phases:
+            return str(named) if named in self.returns else None
         if before.base.phase == after.phase:
             return before.interrupted
         return before.base.phase if before.base.phase in self.returns else None

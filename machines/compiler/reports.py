@@ -37,16 +37,22 @@ RECENT = "recent"
 """A field that the engine adds to the data of both: whether the reporter has seen the last request."""
 PHASE, CONDITIONS, SEEN = "phase", "conditions", "seen"
 """Fields of a report."""
+STAYED = "stayed"
+"""A field that the engine adds to the data of a report, a tuple: the conditions that it left alone."""
+ABOUT = "about"
+"""The field of a report that names its scope: the conditions that it speaks of."""
+_SCOPE = "the conditions that it speaks of: of these, those that it does not name are cleared, and no others"
 CONFIRM = "confirm"
 """The field of a snapshot that releases the brake."""
 ITEMS = (
     Field(
         "items",
         dict,
-        "what is there: `id` below this entity, `phase`, `conditions`, `attributes`",
+        "what is there: `id` below this entity, `phase`, `conditions`, `about`, `attributes`",
         many=True,
         required=True,
     ),
+    Field(ABOUT, str, f"for all items that do not say it: {_SCOPE}", many=True),
     Field("after", str, "the snapshot speaks of ids above this one only, in byte order"),
     Field("upto", str, "the snapshot speaks of ids up to this one only, in byte order"),
     Field(CONFIRM, bool, "whether to end what is not listed even if that is more than the brake allows; needs `seen`"),
@@ -160,6 +166,16 @@ def arriving(table: Table, facet: Facet) -> tuple[str, ...]:
     return tuple(phase for phase in facet.pending_phases if phase in born)
 
 
+def leaving(table: Table, facet: Facet) -> tuple[str, ...]:
+    """The pending phases in which an entity waits for its end: observations lead from there to nothing else."""
+    phases, to = phases_of(facet), dict[str, set[str]]()
+    for row in (row for row in facet.rows if table.role(row.trigger) == "observation"):
+        for at in (at for source in row.source for at in starts_of(source, phases)):
+            to.setdefault(at.phase, set()).add(row.to)
+    beside = {SAME, facet.accumulates_in}
+    return tuple(phase for phase in facet.pending_phases if to.get(phase, set()) - beside == {DELETED})
+
+
 def _rows(table: Table, index: int, facet: Facet) -> Iterator[Row]:
     """The rows of a facet, and after them those for reports.
 
@@ -230,6 +246,8 @@ def fields_of(table: Table, trigger: str) -> tuple[Field, ...]:
                 many=True,
             ),
         )
+        if conditions:
+            named += (Field(ABOUT, str, _SCOPE, conditions, many=True),)
         if back := tuple(returns(facet)):
             doc = f"the phase that the causes of {facet.accumulates_in} interrupted; it comes back after the last"
             named += (Field(INTERRUPTED, str, doc, back),)

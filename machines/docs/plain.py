@@ -82,6 +82,7 @@ def _facet(table: Table, facet: Facet) -> dict[str, Any]:
         "healthy": facet.healthy,
         "accumulates_in": facet.accumulates_in,
         "sticky": list(facet.sticky),
+        "own_reporter": list(facet.own_reporter),
         "order": list(facet.order),
         "adopted": {"state": facet.adopted.phase, "conditions": list(facet.adopted.conditions)},
         "labels": [_label(facet, label) for label in facet.labels],
@@ -98,6 +99,7 @@ def _facet(table: Table, facet: Facet) -> dict[str, Any]:
         "wants": None if facet.wants is None else asdict(facet.wants),
         "news_from": facet.news_from,
         "explained_by": facet.explained_by,
+        "unschedulable_while": [one.text() for one in facet.unschedulable_while],
     }
 
 

@@ -170,6 +170,12 @@ def notes(facet: Facet) -> list[str]:
         )
     if facet.sticky:
         found.append(f"Sticky conditions stay across phases until a row clears them: {', '.join(facet.sticky)}.")
+        found.append("A report clears sticky conditions only if it names them in `about`.")
+    if facet.own_reporter:
+        found.append(
+            f"A report without `conditions` leaves {', '.join(facet.own_reporter)}, which has its own reporter."
+        )
+    found += [f"No new pods are scheduled while {above.text()}." for above in facet.unschedulable_while]
     if facet.message_names is not None:
         found.append(f"When a view shows because of {facet.message_names[0]} entities, the message names them.")
     if facet.order:

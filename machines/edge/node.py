@@ -50,6 +50,8 @@ NODE = Table(
         name="phase",
         accumulates_in=FAILED,
         sticky=("Balance", "Unschedulable"),
+        own_reporter=("NotReady",),
+        unschedulable_while=(Above("cluster", ("Stopped", "Starting")),),
         # ResourceCleanupFailed only arises during removal, so its label comes first.
         order=("ResourceCleanupFailed", "Balance", "NotReady", "InitializeFailed", "Unknown"),
         pending=(

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
 from phaseline.machines.language.fields import COMMON, MAX_TEXT, Attributes, ComputeRule, Field, Refusal, RuleEvent
-from phaseline.machines.language.predicates import AllBelow, AnyBelow, Predicate, Scene
+from phaseline.machines.language.predicates import Above, AllBelow, AnyBelow, Predicate, Scene
 from phaseline.machines.language.retired import Retired
 from phaseline.machines.language.sources import LIVE, At, Live, Source
 from phaseline.machines.language.state_classes import StateClass
@@ -329,6 +329,8 @@ class Facet:
     rows: the rows, in the order in which they are tried.
     views: the views, in the order in which they are tried.
     sticky: conditions that stay when the phase changes, until a row clears them.
+    own_reporter: conditions that somebody reports who reports nothing else. A report that names no conditions leaves
+        them, as it leaves sticky ones (docs/reports.md).
     accumulates_in: the phase in which conditions add up; the facet leaves it when the last one is cleared. The stable
         phase that they interrupted comes back then; a pending one comes back as what it was on the way to.
     healthy: the phase that follows where nothing was interrupted that comes back.
@@ -352,6 +354,8 @@ class Facet:
     wants: what the entity should have below it. Consoles say what it lacks.
     news_from: the attribute that holds what happened to the entity lately, as maps: type, reason, message, count,
         first, last, by. `why` and `get` show it beside the state, never as its reason.
+    unschedulable_while: predicates about what is above. While one holds, no new pods may be scheduled, whatever the
+        labels say. Nothing else depends on it.
     explained_by: a kind below. Where the facet is not well, `why` goes on with the entities of that kind that are not
         well either in their first facet, although no view counts them.
     """
@@ -361,6 +365,7 @@ class Facet:
     rows: tuple[Row, ...]
     views: tuple[View, ...] = ()
     sticky: tuple[str, ...] = ()
+    own_reporter: tuple[str, ...] = ()
     accumulates_in: str | None = None
     healthy: str = "Running"
     order: tuple[str, ...] = ()
@@ -383,6 +388,7 @@ class Facet:
 
     news_from: str | None = None
     explained_by: str | None = None
+    unschedulable_while: tuple[Above, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -44,6 +44,7 @@ from phaseline.engine.replay.dry_run_result import DryRun
 from phaseline.engine.settings import ConnectionSettings
 from phaseline.engine.settings import DEFAULT_URL
 from phaseline.engine.settings import Settings
+from phaseline.engine.shut import ShutBy
 from phaseline.engine.staleness import Stale
 from phaseline.engine.unknown_parts import PartsOf
 from phaseline.machines.compiler.kinds import Kinds
@@ -205,6 +206,9 @@ Of the latest states it can return records that the reads have seen: leave out t
 
     def unknown_parts(self, entities: Sequence[Entity]) -> PartsOf:
         """By kind and id, and by facet, of how many parts of these wholes nothing is known (`3 of 11 not assessed`)."""
+
+    def shut(self, entities: Sequence[Entity]) -> ShutBy:
+        """By kind and id, and by facet, what shuts these entities to new work (`the cluster is Stopped [Balance]`)."""
 
     def kind_of(self, entity_id: str, kind: str | None=None) -> str:
         """The kind of the only entity with that id, or `kind` if it exists.

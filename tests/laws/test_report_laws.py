@@ -1,7 +1,8 @@
-"""Laws of reports, for every built-in kind that takes them: one snapshot makes good whatever was lost before.
+"""Laws of reports, for every built-in kind that takes them: one snapshot makes good whatever was lost in its scope.
 
 Belongs here: random histories whose events are lost, repeated and reordered, and the exhaustive walk from every state
-to every state. Does not: single reports and snapshots (`test_reports`, `test_snapshots`).
+to every state. Does not: single reports and snapshots (`test_reports`, `test_snapshots`), what is out of the scope of a
+report (`test_scope_laws`).
 """
 
 from collections.abc import Iterator
@@ -18,6 +19,7 @@ from phaseline.engine.testing.random_events import SEED_LENGTH, Dice
 from phaseline.machines.compiler.conditions import as_told, starts_of
 from phaseline.machines.compiler.kinds import Kind, Kinds
 from phaseline.machines.compiler.reachability import in_order
+from phaseline.machines.compiler.reports import ABOUT
 from phaseline.machines.language.endings import CONTRADICTED, END, SEEN, SHOWS, shown_state
 from phaseline.machines.language.table import ABSENT, DELETED, REPORTED, SAME
 from phaseline.schemas.records import Cause, Rejection, State, Transition, state
@@ -94,8 +96,13 @@ def snapshot(history: History, above: Kind, entity_id: str, below: Kind, there: 
         {"id": each[len(entity_id) + 1 :], "phase": base.phase, "conditions": list(base.conditions)}
         for each, base in there.items()
     ]
-    data = {"kind": below.name, "items": items, "seen": seen, "confirm": True}
+    data = {"kind": below.name, "items": items, "seen": seen, "confirm": True, **everything(below)}
     return event(above.name, "snapshot", entity_id, data, id=f"s{len(history.steps)}")
+
+
+def everything(kind: Kind) -> dict[str, list[str]]:
+    """The scope of a report that speaks of all conditions of a kind."""
+    return {field.name: list(field.options) for field in kind.fields[REPORTED] if field.name == ABOUT}
 
 
 def copied(history: History) -> History:
@@ -107,7 +114,7 @@ def copied(history: History) -> History:
 
 
 def one_snapshot_makes_everything_good(life: Life) -> None:
-    """After one snapshot that has seen everything, each entity is as it names it, and what it leaves out is gone."""
+    """After one snapshot that has seen and speaks of all, each entity is as it names it; what it leaves out is gone."""
     history = life.history
     for above, entity_id, below, there in truths(history.kinds, history.tree, life.choices):
         again = copied(history)
@@ -217,7 +224,7 @@ def test_no_dead_ends_in_the_field(kind: Kind) -> None:
     for base in bases:
         tree = placed(kind, base)
         for truth in (truth for truth in bases if truth == as_told(truth)):
-            data = {"phase": truth.phase, "conditions": list(truth.conditions), "seen": 8}
+            data = {"phase": truth.phase, "conditions": list(truth.conditions), "seen": 8, **everything(kind)}
             arrival = Arrival(kind.name, "reported", entity_id, data, Cause(9, "e", "/t", "event"), None, 9)
             records = decide(tree, arrival).records
             assert not any(isinstance(record, Rejection) for record in records), (base, truth, records)
@@ -239,7 +246,7 @@ def test_without_seen_no_report_ends_what_was_asked_for_unless_observations_coul
     for base in (base for base in bases if base.phase in kind.judge.pending):
         tree = placed(kind, base)
         for truth in (truth for truth in bases if truth.phase != DELETED and truth == as_told(truth)):
-            data = {"phase": truth.phase, "conditions": list(truth.conditions), "seen": 4}
+            data = {"phase": truth.phase, "conditions": list(truth.conditions), "seen": 4, **everything(kind)}
             arrival = Arrival(kind.name, "reported", entity_id, data, Cause(9, "e", "/t", "event"), None, 9)
             moved = bool(decide(tree, arrival).records)
             facet = tree.entities[kind.name][entity_id].facets[0]

@@ -4,8 +4,8 @@ Seconds are shortened here: the bounds are phases of a table. `test_serve_attack
 """
 
 import asyncio
-import socket
 import json
+import socket
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path

@@ -178,7 +178,8 @@ def test_any_other_base_becomes_what_was_reported() -> None:
 def test_conditions_that_stand_across_phases_stay_where_none_are_named() -> None:
     updating = POOL.state("node", N, "Updating", conditions=["Unschedulable", "Progressing"])
     assert base(report(updating, "Running")) == "Running [Unschedulable]"
-    assert base(report(updating, "Running", conditions=["Ok"])) == "Running [Ok]"
+    assert base(report(updating, "Running", conditions=["Ok"])) == "Running [Unschedulable]"
+    assert base(report(updating, "Running", about=["Unschedulable"])) == "Running [Ok]"
 
 
 @pytest.mark.parametrize(

@@ -109,12 +109,12 @@ async def _maps(page: Sequence[Placed], language: Language) -> list[dict[str, An
     for part in {one.origin: one for one, _ in page}.values():
         shown = [record.entity for one, record in page if one is part]
         read = part.view.entities
-        told[part.origin] = await read.stale(shown), await read.unknown_parts(shown)
+        told[part.origin] = await read.stale(shown), await read.unknown_parts(shown), await read.shut(shown)
     found = []
     for part, record in page:
-        stale, unknown = told[part.origin]
+        stale, unknown, shut = told[part.origin]
         since = stale.get((record.entity.kind, record.entity.id))
-        found.append(part.named(maps.entity_map(part.call.service.kinds, record, language, since, unknown)))
+        found.append(part.named(maps.entity_map(part.call.service.kinds, record, language, since, unknown, shut)))
     return found
 
 
@@ -173,7 +173,12 @@ async def entity(call: Call) -> HttpAnswer:
     stale = (await view.entities.stale([last.entity])).get((last.entity.kind, last.entity.id))
     body = {
         "entity": maps.entity_map(
-            call.service.kinds, last, values["lang"], stale, await view.entities.unknown_parts([last.entity])
+            call.service.kinds,
+            last,
+            values["lang"],
+            stale,
+            await view.entities.unknown_parts([last.entity]),
+            await view.entities.shut([last.entity]),
         ),
         "legal": legal(call.service.kinds, last.entity),
     }

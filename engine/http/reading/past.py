@@ -15,6 +15,7 @@ from phaseline.engine.http.call import Call, HttpAnswer
 from phaseline.engine.log import log_records
 from phaseline.engine.log.latest import check_name
 from phaseline.engine.log.log_records import Logged
+from phaseline.engine.shut import ShutBy
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.compiler.nesting import nearest
 from phaseline.schemas.records import Transition, timestamp
@@ -82,7 +83,8 @@ async def tree(call: Call) -> HttpAnswer:
         await view.entities.stale(entities),
         unknown_parts.count(service.kinds, entities, entities),
     )
-    nested = Nested(service.kinds, records, stale, unknown, values["lang"])
+    shut = await view.entities.shut(entities)
+    nested = Nested(service.kinds, records, stale, unknown, shut, values["lang"])
     body = {"total": len(records), "trees": [nested.shown(top, values["depth"]) for top in nested.tops]}
     return HttpAnswer(body, view.moment, is_past=view.is_past)
 
@@ -91,9 +93,14 @@ class Nested:
     """The entities of a tree, each with its children. tops: those whose parents are not among them."""
 
     def __init__(
-        self, kinds: Kinds, records: Sequence[Transition], stale: Any, unknown: unknown_parts.PartsOf, language: str
+        self, kinds: Kinds, records: Sequence[Transition], stale: Any, unknown: unknown_parts.PartsOf, shut: ShutBy,
+        language: str,
     ) -> None:  # fmt: skip
-        """stale: since when the states of some are stale, by kind and id. unknown: what is not known of their parts."""
+        """stale: since when the states of some are stale, by kind and id. unknown: what is not known of their parts.
+
+        shut: what shuts some to new work.
+        """
+        self._shut = shut
         self._kinds, self._stale, self._unknown, self._language = kinds, stale, unknown, language
         self._found = {(one.entity.kind, one.entity.id): one for one in records}
         self._below: dict[tuple[str, str], list[Transition]] = {}
@@ -105,7 +112,7 @@ class Nested:
     def shown(self, record: Transition, depth: int | None) -> dict[str, Any]:
         """An entity with its children; where the depth ends, with the counts of what is below."""
         key = (record.entity.kind, record.entity.id)
-        found = maps.entity_map(self._kinds, record, self._language, self._stale.get(key), self._unknown)
+        found = maps.entity_map(self._kinds, record, self._language, self._stale.get(key), self._unknown, self._shut)
         children = self._below.get(key, [])
         if depth == 0:
             return {**found, "below": self._counted(children)}
