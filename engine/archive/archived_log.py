@@ -9,9 +9,9 @@ from contextlib import asynccontextmanager
 from datetime import datetime
 from typing import Self
 
-from phaseline.engine.archive.check import UNBOUNDED
 from phaseline.engine.archive.manifest import PartEntry
 from phaseline.engine.archive.open_archive import Archive
+from phaseline.engine.archive.read_part import part_file
 from phaseline.engine.core.message import Message
 from phaseline.engine.log.foreign import Foreign
 from phaseline.engine.log.installation import Installation
@@ -62,7 +62,7 @@ class ArchivedLog:
 
     def _opened(self, part: PartEntry) -> FileLog:
         try:
-            return FileLog(self._archive.store.part(part.name), self.span, UNBOUNDED)
+            return FileLog(part_file(self._archive.store, part), self.span)
         except BadLogFile as error:
             raise BadArchive(name=self._archive.name, problem=str(error)) from None
 

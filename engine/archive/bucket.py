@@ -5,17 +5,19 @@ Credentials and endpoints come from the environment, by the names that each prov
 Two runs at once write parts of different names. The manifest is written only if it is still the one that was read.
 """
 
+import io
 import secrets
 import shutil
 import tempfile
 import threading
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from phaseline.engine.archive.manifest import INDEX, NAME, Manifest
+from phaseline.engine import regular_files
+from phaseline.engine.archive.manifest import INDEX, LARGEST, NAME, Manifest
 from phaseline.engine.archive.store import ArchiveStore
 from phaseline.schemas import libraries
 
@@ -33,6 +35,7 @@ class Bucket(ArchiveStore):
 
     def __init__(self, url: str, store: "ObjectStore | None" = None) -> None:
         """store: the object store; None for the one that the URL names."""
+        super().__init__()
         self.name, self.mark = url, f"-{secrets.token_hex(2)}"
         with libraries.needed("obstore", FEATURE):
             import obstore  # noqa: PLC0415  # the extra `objects` installs it
@@ -56,11 +59,11 @@ class Bucket(ArchiveStore):
     def _manifest(self) -> bytes | None:
         try:
             found = self._calls.get(self._store, NAME)
-            body = bytes(found.bytes())
+            body = b"".join(_bounded(found, LARGEST))
         except FileNotFoundError:
             self._tag = None
             return None
-        except (self._calls.exceptions.BaseError, OSError) as error:
+        except (self._calls.exceptions.BaseError, OSError, ValueError) as error:
             raise self.failed(str(error).partition("\n")[0]) from None
         self._tag = found.meta["e_tag"]
         return body
@@ -80,26 +83,29 @@ class Bucket(ArchiveStore):
         """See `ArchiveStore.draft`."""
         return self._copies / name
 
-    def part(self, name: str) -> Path:
-        """See `ArchiveStore.part`. The last parts that were fetched are kept, and all indexes."""
+    def _open(self, name: str, most: int | None) -> io.BufferedReader:
+        """See `ArchiveStore._open`. The last parts that were fetched are kept, and all indexes."""
         path = self._copies / name
         with self._fetching:
             if not path.exists():
-                self._try(lambda: self._fetch(name, path))
+                self._try(lambda: self._fetch(name, path, most))
+            file = regular_files.opened(self._copies, name)
             if not name.endswith(INDEX):
                 self._fetched[path] = self._fetched.pop(path, None)
                 while len(self._fetched) > COPIES:  # whoever reads one goes on: it is open
                     oldest = next(iter(self._fetched))
                     del self._fetched[oldest]
                     oldest.unlink(missing_ok=True)
-        return path
+        return file
 
-    def _fetch(self, name: str, path: Path) -> None:
+    def _fetch(self, name: str, path: Path, most: int | None) -> None:
         draft = path.with_name(f"{name}.fetched")
-        with draft.open("wb") as file:
-            for piece in self._calls.get(self._store, name).stream():
-                file.write(piece)
+        with regular_files.made(draft) as file:
+            file.writelines(_bounded(self._calls.get(self._store, name), most))
         draft.replace(path)
+
+    def _refuse(self, name: str) -> None:
+        (self._copies / name).unlink(missing_ok=True)
 
     def keep(self, name: str) -> None:
         """See `ArchiveStore.keep`. The copy goes, so that the stored one is read back."""
@@ -110,3 +116,13 @@ class Bucket(ArchiveStore):
     def locked(self) -> AbstractContextManager[None]:
         """Nothing keeps other runs out; `write` notices them."""
         return nullcontext()
+
+
+def _bounded(found: Any, most: int | None) -> Iterator[bytes]:
+    """The bytes of an object, piece by piece; raises `ValueError` if there are more than `most`."""
+    taken = 0
+    for piece in found.stream():
+        taken += len(piece)
+        if most is not None and taken > most:
+            raise ValueError(f"an object of it has more than {most:,} bytes, which is not what was written")
+        yield bytes(piece)

@@ -14,6 +14,7 @@ from phaseline.engine.archive.last_states import About, LastStates, is_of_raw_se
 from phaseline.engine.archive.log_slice import LogSlice
 from phaseline.engine.archive.manifest import NAME, Manifest, PartEntry
 from phaseline.engine.archive.part_index import PartIndex
+from phaseline.engine.archive.read_part import RecordSpan, index_of, part_file
 from phaseline.engine.archive.store import ArchiveStore
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.log_records import cause_of, stored_at
@@ -29,8 +30,6 @@ BYTES = 16
 MODULUS = 1 << (8 * BYTES)
 AT_ONCE = 1_000
 """States that are read without a word of progress."""
-UNBOUNDED = 1 << 62
-"""What a part may unfold to: we wrote it."""
 
 
 @dataclass(slots=True)
@@ -81,12 +80,10 @@ class ReadBack:
 
     def read(self, part: PartEntry, progress: Callable[[int], None]) -> None:
         """Read a part to its end; raises `BadArchive` if it is not what the manifest says."""
-        if self.store.digest(part.name) != (part.bytes, part.sha256):
-            raise self.bad(part, "its bytes are not those that were written")
+        file = part_file(self.store, part)
+        if (file.header.since, file.header.until) != (part.since, part.until):
+            raise self.bad(part, f"{NAME} says something else about the times of its events")
         try:
-            file = LogFile(self.store.part(part.name), UNBOUNDED)
-            if (file.header.first, file.header.last) != (part.first, part.last):
-                raise self.bad(part, f"it holds the events {file.header.first} to {file.header.last}")
             self._read(part, file, progress)
         except BadLogFile as error:
             raise self.bad(part, str(error)) from None
@@ -100,7 +97,7 @@ class ReadBack:
     def _read(self, part: PartEntry, file: LogFile, progress: Callable[[int], None]) -> None:
         begins: list[bytes] | None = []
         positions, explained = list[int](), set(file.header.purged)
-        index, highest, spread = PartIndex(), 0, 0
+        index, found = PartIndex(), RecordSpan()
         for items in file.slices():
             self.tally.add(items)
             before = len(positions)
@@ -116,14 +113,13 @@ class ReadBack:
                 elif isinstance(item, RecordItem):
                     self._take(item, explained)
                     index.take(item.subject)
-                    highest = max(highest, item.place)
-                    spread = max(spread, highest - item.place)
+                    found.take(item)
             progress(len(positions) - before)
         if begins is not None:
             self._begin(part, begins, progress)
         if positions != sorted(set(positions)) or not all(part.first <= one <= part.last for one in positions):
             raise self.bad(part, "its events are not in order")
-        if part.spread not in (-1, spread) or (part.index_bytes and index_of(self.store, part) != index.encode()):
+        if not found.fits(part) or (part.index_bytes and index_of(self.store, part) != index.encode()):
             raise self.bad(part, f"{NAME} or {part.index_name} says something else about its records")
         known = (one for one in sorted(explained.union(positions)) if part.first <= one <= part.last)
         self.missing = joined([*self.missing, *missing_ranges(part.first, part.last, known)])
@@ -145,17 +141,6 @@ class ReadBack:
                     self.states.put(entity, body)
         elif sum(map(_hash, _told(bodies, progress))) != sum(map(_hash, _told(self.states.values(), progress))):
             raise self.bad(part, "it begins with other states than the parts before it lead to")
-
-
-def index_of(store: ArchiveStore, part: PartEntry) -> bytes:
-    """The index of a part that has one; raises `BadArchive` if it is not what was written."""
-    try:
-        body = store.part(part.index_name).read_bytes()
-    except OSError as error:
-        raise store.failed(f"{part.index_name}: {error.strerror or error}") from None
-    if (len(body), hashlib.sha256(body).hexdigest()) != (part.index_bytes, part.index_sha256):
-        raise store.failed(f"{part.index_name}: its bytes are not those that were written")
-    return body
 
 
 def missing_ranges(first: int, last: int, positions: Iterable[int]) -> Iterator[tuple[int, int]]:

@@ -4,16 +4,20 @@ Belongs here: writing so that a crash leaves the former manifest or the new one,
 every store does (`store`).
 """
 
+import errno
 import fcntl
+import io
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from phaseline.engine.archive.manifest import NAME, Manifest
+from phaseline.engine import regular_files
+from phaseline.engine.archive.manifest import LARGEST, NAME, Manifest
 from phaseline.engine.archive.store import ArchiveStore
 
 LOCK = ".lock"
+LOCKED = os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
 class Folder(ArchiveStore):
@@ -21,22 +25,23 @@ class Folder(ArchiveStore):
 
     def __init__(self, path: Path) -> None:
         """Reads nothing yet."""
+        super().__init__()
         self.path, self.name = path, str(path)
 
     def _manifest(self) -> bytes | None:
         try:
-            return (self.path / NAME).read_bytes()
+            return regular_files.read(self.path, NAME, LARGEST)
         except FileNotFoundError:
             return None
         except OSError as error:
-            raise self.failed(error.strerror or str(error)) from None
+            raise self.failed(f"{NAME}: {error.strerror or error}") from None
 
     def write(self, content: Manifest) -> None:
         """See `ArchiveStore.write`."""
         try:
             self._sync()
             draft = self.path / f"{NAME}.part"
-            with draft.open("wb") as file:
+            with regular_files.made(draft) as file:
                 file.write(content.encode())
                 file.flush()
                 os.fsync(file.fileno())
@@ -57,9 +62,13 @@ class Folder(ArchiveStore):
         """See `ArchiveStore.draft`."""
         return self.path / name
 
-    def part(self, name: str) -> Path:
-        """See `ArchiveStore.part`."""
-        return self.path / name
+    def _open(self, name: str, most: int | None) -> io.BufferedReader:
+        """See `ArchiveStore._open`."""
+        file = regular_files.opened(self.path, name)
+        if most is not None and os.fstat(file.fileno()).st_size > most:
+            file.close()
+            raise OSError(errno.EFBIG, "it is larger than the manifest says")
+        return file
 
     def keep(self, name: str) -> None:
         """See `ArchiveStore.keep`: the part was written in its place."""
@@ -69,7 +78,7 @@ class Folder(ArchiveStore):
         """Make the folder if it is absent, and keep other runs out of it."""
         try:
             self.path.mkdir(parents=True, exist_ok=True)
-            file = (self.path / LOCK).open("w")
+            file = os.fdopen(os.open(self.path / LOCK, LOCKED, 0o666), "w")
         except OSError as error:
             raise self.failed(error.strerror or str(error)) from None
         with file:

@@ -16,19 +16,18 @@ from itertools import islice
 from typing import NamedTuple, TypeVar
 
 from phaseline.engine.archive import part_index
-from phaseline.engine.archive.check import UNBOUNDED, are_held, index_of
+from phaseline.engine.archive.check import are_held
 from phaseline.engine.archive.last_states import MARKED, about
 from phaseline.engine.archive.manifest import Manifest, PartEntry
 from phaseline.engine.archive.open_store import store_at
+from phaseline.engine.archive.read_part import index_of, part_file, places
 from phaseline.engine.archive.store import ArchiveStore
 from phaseline.engine.core.message import BATCH_LIMIT, COPY
 from phaseline.engine.jetstream.reader import BUFFER, Stored
 from phaseline.engine.log.archived import note
-from phaseline.engine.log.archived.note import ArchiveNote
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.when import Moment, Time
 from phaseline.engine.replay.export_log import short_subject
-from phaseline.engine.replay.log_file import LogFile
 from phaseline.engine.replay.log_format import EventItem, Item, RecordItem, StateItem
 from phaseline.schemas import wire_codec
 from phaseline.schemas.errors import BadArchive, BadLogFile
@@ -57,10 +56,9 @@ class _Selected(NamedTuple):
 class Archive:
     """An archive, which a reader of the log uses (`LogArchive`). Raises `BadArchive`."""
 
-    def __init__(self, store: ArchiveStore, installation: Installation) -> None:
-        """Read the manifest."""
-        self.store, self.manifest = store, store.existing_manifest()
-        self._installation = installation
+    def __init__(self, store: ArchiveStore, installation: Installation, manifest: Manifest) -> None:
+        """manifest: what of it the log knows (`Manifest.noted`)."""
+        self.store, self._installation, self.manifest = store, installation, manifest
         self._reading, self._asking = asyncio.Lock(), asyncio.Lock()
         """Held while a piece is read; and while states are made, which takes memory."""
         self._kept: tuple[int, States] | None = None
@@ -74,30 +72,28 @@ class Archive:
 
         One that ends before the log begins would leave a gap.
         """
-        found = await asyncio.to_thread(lambda: cls(store_at(where), installation))
-        told = await note.last(installation)
-        found.checked(found.manifest, told)
-        is_known = told is not None and told.archive == found.manifest.archive
-        if not is_known and not await are_held(installation, reversed(found.manifest.parts)):
-            raise BadArchive(name=found.name, problem="the streams hold nothing of it: it is of another installation")
-        return found
+        store = await asyncio.to_thread(store_at, where)
+        return await cls.in_store(store, installation)
 
-    def checked(self, manifest: Manifest, told: ArchiveNote | None) -> Manifest:
-        """The manifest, if it is of this installation and reaches the place up to which the log was archived."""
-        installation = self._installation
-        if manifest.prefix != installation.prefix:
-            raise self._bad(f"it is of the prefix {manifest.prefix!r}, not of {installation.prefix!r}")
-        if told is not None and manifest.place < told.place:
-            raise self._bad(
-                f"it ends at place {manifest.place}, but the log was trimmed up to {told.place} by {told.archive}"
-            )
-        return manifest
+    @classmethod
+    async def in_store(cls, store: ArchiveStore, installation: Installation) -> "Archive":
+        """The same of a store."""
+        manifest = await asyncio.to_thread(store.existing_manifest)
+        told = await note.last(installation)
+        of_others = manifest.prefix != installation.prefix
+        if not of_others and (told is None or (told.archive != manifest.archive and told.place <= manifest.place)):
+            of_others = not await are_held(installation, reversed(manifest.parts))
+        if of_others:
+            problem = f"the streams hold nothing of it: it is of another installation, of the prefix {manifest.prefix}"
+            raise BadArchive(name=store.name, problem=problem)
+        return cls(store, installation, manifest.noted(told, store.name))
 
     async def follow(self) -> int:
         """Look up to which place the log was archived, and return it. From here on the archive reaches that place."""
         told = await note.last(self._installation)
         if told is not None and told.place > self.place:
-            self.manifest = self.checked(await asyncio.to_thread(self.store.existing_manifest), told)
+            manifest = await asyncio.to_thread(self.store.existing_manifest)
+            self.manifest = manifest.noted(told, self.name)
         return 0 if told is None else told.place
 
     @property
@@ -299,10 +295,9 @@ class Archive:
     def items(self, part: PartEntry) -> Iterator[Sequence[Item]]:
         """The items of a part, a piece at a time; raises `BadArchive` if it is damaged or absent."""
         try:
-            yield from LogFile(self.store.part(part.name), UNBOUNDED).slices()
+            yield from part_file(self.store, part).slices()
         except BadLogFile as error:
-            where = f" (places {part.lowest} to {part.highest} of the log)" if part.records else ""
-            raise self._bad(f"{error}{where}") from None
+            raise self._bad(f"{error}{places(part)}") from None
 
     def _bad(self, problem: str) -> BadArchive:
         return BadArchive(name=self.name, problem=problem)

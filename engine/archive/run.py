@@ -4,8 +4,8 @@ Belongs here: the order of the steps, what a repeated run finds. Does not: the s
 
 1. Finish the trimming of a former run, if its manifest is there. 2. Write the parts. 3. Read them back, and compare
 them with the streams. 4. Write the manifest, as one step. 5. Note the cut in the log. 6. Trim the streams.
-Before step 4 the archive is as it was: files that its manifest does not name are written over. From step 4 on the
-archive holds everything, and what is left of the steps is done again.
+Before step 5 the archive is as it was: what the log was not told of is written anew. From step 5 on the archive holds
+everything, and the rest of step 6 is done again, as far as the note says, whatever the manifest says meanwhile.
 """
 
 import asyncio
@@ -63,10 +63,12 @@ class Archiver:
 
     async def run(self, before: When) -> ArchiveRun:
         """Archive what was finished before a moment. Raises `BadArchive`, `NoAnswer.copy_behind`."""
-        manifest = self._manifest()
-        done = ArchiveRun(manifest)
-        standing = await notes.standing(self.installation)
+        manifest, standing = self._manifest(), await notes.standing(self.installation)
         await self._check_continues(manifest, standing.note)
+        if manifest.parts or (standing.note is not None and standing.note.archive == manifest.archive):
+            # Parts that the log was not told of are written anew: nothing of them was trimmed.
+            manifest = manifest.noted(standing.note, self.store.name)
+        done = ArchiveRun(manifest)
         if manifest.parts:
             await self._finish(done, standing)
         try:
@@ -101,6 +103,8 @@ class Archiver:
                     f" {note.archive}: go on with that one, or begin a new one"
                 )
                 raise BadArchive(name=self.store.name, problem=problem)
+            return
+        if note is not None and note.archive == manifest.archive:
             return
         # Of parts that the log does not know of yet nothing is trimmed, so the streams hold what they hold.
         new = [part for part in manifest.parts if part.last > told]
@@ -170,10 +174,10 @@ class Archiver:
         done.trimmed = trimmed
 
     async def _note(self, manifest: Manifest, expected: int) -> None:
-        note = ArchiveNote(manifest.position, manifest.place, manifest.time_ns, manifest.archive, self.by)
         headers = {**content_types.AS_MSGPACK, EXPECTED: str(expected)}
+        body = manifest.note(self.by).encode()
         try:
-            await self.installation.wire.publish_acked(self.installation.subjects.archived(), note.encode(), headers)
+            await self.installation.wire.publish_acked(self.installation.subjects.archived(), body, headers)
         except Fenced:
             problem = "another run archived at the same time: nothing was trimmed, call it again"
             raise BadArchive(name=self.store.name, problem=problem) from None

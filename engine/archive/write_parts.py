@@ -11,10 +11,12 @@ from contextlib import ExitStack
 
 import msgspec
 
+from phaseline.engine import regular_files
 from phaseline.engine.archive.last_states import LastStates
 from phaseline.engine.archive.log_slice import LogSlice
 from phaseline.engine.archive.manifest import PartEntry
 from phaseline.engine.archive.part_index import PartIndex
+from phaseline.engine.archive.read_part import RecordSpan
 from phaseline.engine.archive.store import ArchiveStore
 from phaseline.engine.replay.export_log import eras_of, short_subject
 from phaseline.engine.replay.log_format import Header, Item, RecordItem, StateItem
@@ -75,7 +77,7 @@ class PartWriter:
         store.keep(part.name)
         entry = part.entry(log, *store.digest(part.name))
         try:
-            with store.draft(entry.index_name).open("wb") as file:
+            with regular_files.made(store.draft(entry.index_name)) as file:
                 file.write(part.index.encode())
                 file.flush()
                 os.fsync(file.fileno())
@@ -117,23 +119,17 @@ class _Part:
 
     def __init__(self, name: str, header: Header) -> None:
         self.name, self.header, self.index = name, header, PartIndex()
-        self.lowest: tuple[int, int] | None = None
-        self.highest = (0, 0)
-        """Place and time of the first and of the last record."""
-        self.spread = 0
+        self.records = RecordSpan()
 
     def take(self, item: RecordItem) -> None:
-        found = (item.place, item.time_ns)
-        self.lowest = found if self.lowest is None else min(self.lowest, found)
-        self.highest = max(self.highest, found)
-        self.spread = max(self.spread, self.highest[0] - item.place)
+        self.records.take(item)
         self.index.take(item.subject)
 
     def entry(self, log: LogWriter, size: int, sha256: str) -> PartEntry:
-        counts, header = log.counts, self.header
-        (lowest, earliest), (highest, latest) = self.lowest or (0, 0), self.highest
+        counts, header, records = log.counts, self.header, self.records
+        (lowest, earliest), (highest, latest) = records.first, records.last
         return PartEntry(
             name=self.name, first=header.first, last=header.last, since=header.since, until=header.until,
             states=counts["state"], events=counts["event"], records=counts["record"], bytes=size, sha256=sha256,
-            lowest=lowest, highest=highest, earliest=earliest, latest=latest, spread=self.spread,
+            lowest=lowest, highest=highest, earliest=earliest, latest=latest, spread=records.spread,
         )  # fmt: skip

@@ -10,6 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from phaseline.engine import regular_files
 from phaseline.machines import yaml_text
 from phaseline.schemas.errors import InvalidInput
 
@@ -38,16 +39,23 @@ def read(path: Path, tell: Tell = lambda _: None) -> Iterator[Manifest]:
         return
     for file in sorted(one for one in path.rglob("*") if one.suffix in ENDINGS):
         try:
-            for number, found in enumerate(_documents(file, tell), 1):
+            for number, found in enumerate(_documents(file, tell, path), 1):
                 where = f"{file}, document {number}"
                 if why := _no_manifest(found):
                     tell(f"{where} is left out: {why}")
                 else:
                     yield from objects(found, where)
         except InvalidInput as error:
-            if file.suffix == ".json" or TEMPLATE not in file.read_bytes():
+            if file.suffix == ".json" or not _is_template(file, path):
                 raise
             tell(f"{file} is left out: it is a template, which must be rendered first ({error.details['problem']})")
+
+
+def _is_template(file: Path, folder: Path) -> bool:
+    try:
+        return TEMPLATE in _bytes(file, folder)
+    except OSError:  # which is what was wrong with it
+        return False
 
 
 def _no_manifest(found: Any) -> str:
@@ -71,10 +79,18 @@ def documents(path: Path, tell: Tell = lambda _: None) -> Iterator[tuple[str, Ma
         yield where, found
 
 
-def _documents(file: Path, tell: Tell) -> Iterator[Any]:
+def _bytes(file: Path, folder: Path | None) -> bytes:
+    """What a file holds. folder: the one that was named, if not the file itself; nothing outside of it is read."""
+    if folder is None:
+        return sys.stdin.buffer.read() if str(file) == "-" else file.read_bytes()
+    with regular_files.opened(folder, file.relative_to(folder)) as opened:
+        return opened.read()
+
+
+def _documents(file: Path, tell: Tell, folder: Path | None = None) -> Iterator[Any]:
     told: list[str] = []
     try:
-        text = sys.stdin.buffer.read() if str(file) == "-" else file.read_bytes()
+        text = _bytes(file, folder)
         if file.suffix == ".json":
             yield from yaml_text.json_documents(text, told)
         else:

@@ -69,13 +69,14 @@ class FileLog:
     foreign = losses = emptied = ()
 
     def __init__(
-        self, path: Path, span: Span | None = None, most: int | None = None, *, with_records: bool = True
+        self, path: Path | LogFile, span: Span | None = None, most: int | None = None, *, with_records: bool = True
     ) -> None:
-        """Open the file. Reads the part of `span` that the file holds. most: as for `LogFile`.
+        """Open the file, unless it is open. Reads the part of `span` that it holds. most: as for `LogFile`.
 
         with_records: if not, steps with an event lack messages, but for those that tell whether it was parked.
         """
-        self.file, self._with_records = LogFile(path, most), with_records
+        self.file = path if isinstance(path, LogFile) else LogFile(path, most)
+        path, self._with_records = self.file.path, with_records
         header, self.span = self.file.header, span or Span()
         if header.divisions:
             raise BadLogFile(name=path, problem=MOVED)

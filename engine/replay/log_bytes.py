@@ -44,9 +44,10 @@ class LogBytes:
     most: how many bytes the file may unfold to; by default `RATIO` times its size, and at least `FREE`.
     """
 
-    def __init__(self, path: Path, most: int | None = None) -> None:
-        """Open the file."""
-        self._opened = sys.stdin.buffer if path == STANDARD else path.open("rb")
+    def __init__(self, path: Path, most: int | None = None, opened: io.BufferedReader | None = None) -> None:
+        """Open the file. opened: the file, if it is open already; then nobody can allow it more."""
+        self._opened = opened or (sys.stdin.buffer if path == STANDARD else path.open("rb"))
+        self._advice = "" if opened else ": if that is right, allow it with --max-unpacked, or unpack it first"
         self._most, self._given = most, 0
         file = cast("io.BufferedReader", self._opened)
         start = file.peek(len(ZSTD))
@@ -68,8 +69,7 @@ class LogBytes:
 
     def _check(self, taken: int) -> None:
         if self._given > (max(FREE, RATIO * taken) if self._most is None else self._most):
-            problem = f"{taken:,} bytes of it unfold to more than {self._given:,}"
-            raise Malformed(f"{problem}: if that is right, allow it with --max-unpacked, or unpack it first")
+            raise Malformed(f"{taken:,} bytes of it unfold to more than {self._given:,}{self._advice}")
 
 
 def lines(pieces: Iterator[bytes], largest: int = bounds.LARGEST) -> Iterator[bytes]:

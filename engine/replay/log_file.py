@@ -5,6 +5,7 @@ Belongs here: the parts of a file in order, the errors of a damaged file. Does n
 """
 
 import hashlib
+import io
 import sys
 import zlib
 from collections import Counter
@@ -30,9 +31,12 @@ class LogFile:
     items that could be read.
     """
 
-    def __init__(self, path: Path, most: int | None = None) -> None:
-        """Open it and read the header. most: how many bytes it may unfold to, if it is compressed (`LogBytes`)."""
-        self.path, self._most = path, most
+    def __init__(self, path: Path, most: int | None = None, opened: io.BufferedReader | None = None) -> None:
+        """Open it and read the header. most: how many bytes it may unfold to, if it is compressed (`LogBytes`).
+
+        opened: the file, if it is open already; it is closed here. path is its name then.
+        """
+        self.path, self._most, self._opened = path, most, opened
         self.counts: Counter[str] = Counter()
         self.last = 0
         """The position of the last event that was read."""
@@ -94,7 +98,7 @@ class LogFile:
 
     def _read(self) -> Generator[Sequence[Part], None, None]:
         """All parts, some at a time; each that is no item comes alone. The file is open until its end, or `close`."""
-        with closing(LogBytes(self.path, self._most)) as source:
+        with closing(LogBytes(self.path, self._most, self._opened)) as source:
             pieces = source.pieces()
             first = next(pieces, b"")
             everything = chain([first], pieces)

@@ -16,6 +16,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO, Self, cast
 
+from phaseline.engine import regular_files
 from phaseline.engine.replay import log_format
 from phaseline.engine.replay.log_format import ITEM_NAMES, End, Header, Item, Part
 from phaseline.schemas import libraries
@@ -45,7 +46,7 @@ class LogWriter:
 
     def __enter__(self) -> Self:
         try:
-            self._under = sys.stdout.buffer if self.path == STANDARD else self._part.open("wb")
+            self._under = sys.stdout.buffer if self.path == STANDARD else regular_files.made(self._part)
         except OSError as error:
             raise BadLogFile(name=self.path, problem=error.strerror or str(error)) from error
         self._file = _compressed(self._under, self.path.suffix)

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
+from phaseline.engine import regular_files
 from phaseline.engine.archive import check
 from phaseline.engine.archive.archived_log import ArchivedLog
 from phaseline.engine.archive.folder import Folder
@@ -184,14 +185,16 @@ async def test_a_run_that_ends_at_any_step_is_continued(wire: Wire, layout: Layo
     assert manifest.missing == []
 
 
-async def test_a_full_disk(wire: Wire, layout: Layout, tmp_path: Path) -> None:
+async def test_a_full_disk(wire: Wire, layout: Layout, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing is trimmed, and the next run does it all."""
     live = installation(wire, layout)
     await lived(wire, layout, 1, 40)
     records, held = await whole_log(live), await messages(wire, layout.events)
-    (tmp_path / "part-000001.plog.zst.part").symlink_to("/dev/full")
-    with pytest.raises(BadArchive, match=f"{tmp_path}: No space left on device: nothing was trimmed; make room"):
-        await run_archive(live, tmp_path)
+    full = f"{tmp_path}: No space left on device: nothing was trimmed; make room"
+    with monkeypatch.context() as patched:
+        patched.setattr(regular_files, "made", lambda path: (path.symlink_to("/dev/full"), path.open("wb"))[1])
+        with pytest.raises(BadArchive, match=full):
+            await run_archive(live, tmp_path)
     assert (await whole_log(live), await messages(wire, layout.events)) == (records, held)
     assert [one.name for one in tmp_path.iterdir()] == [".lock"]
     await run_archive(live, tmp_path)

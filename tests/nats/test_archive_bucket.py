@@ -76,7 +76,7 @@ async def test_a_bucket(wire: Wire, settings: Settings, tmp_path: Path, monkeypa
     assert reading.tally.events == manifest.position
     stored = {one["path"] for piece in obstore.list(memory) for one in piece}
     assert stored == {"manifest.json", *(name for part in manifest.parts for name in (part.name, part.index_name))}
-    archive = Archive(Bucket("memory://", memory), live)
+    archive = await Archive.in_store(Bucket("memory://", memory), live)
     async with ArchivedLog.open(live, archive, Span()) as source:
         report = await Audit(source, BUILT_IN_KINDS, None, None).run()
     assert (report.holds, report.events) == (True, manifest.position)

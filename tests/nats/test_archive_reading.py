@@ -1,6 +1,7 @@
 """`phaseline serve`, long-lived clients and single reads with an archive: as if nothing had been archived."""
 
 import asyncio
+import io
 import threading
 from collections.abc import AsyncIterator, Iterator, Sequence
 from dataclasses import replace
@@ -25,7 +26,7 @@ from phaseline.engine.settings import Settings
 from phaseline.schemas import codec
 from phaseline.schemas.errors import BadArchive, NoAnswer
 from phaseline.schemas.records import Transition
-from tests.support.archives import run_archive, states, whole_log, with_archive
+from tests.support.archives import note_as_before, run_archive, states, whole_log, with_archive
 from tests.support.built_in_kinds import BUILT_IN_KINDS
 from tests.support.http_server import Api, http_server
 from tests.support.installation import until_decided, working
@@ -213,13 +214,13 @@ async def test_a_history_skips_the_parts_without_it(
     await run_archive(live, tmp_path)
     manifest = Folder(tmp_path).existing_manifest()
     assert len(manifest.parts) > 3
-    opened, part = list[str](), Folder.part
+    opened, part = list[str](), Folder.opened
 
-    def noted(store: Folder, name: str) -> Path:
+    def noted(store: Folder, name: str, size: int, sha256: str) -> io.BufferedReader:
         opened.append(name)
-        return part(store, name)
+        return part(store, name, size, sha256)
 
-    monkeypatch.setattr(Folder, "part", noted)
+    monkeypatch.setattr(Folder, "opened", noted)
     both = await with_archive(live, tmp_path)
     whole = [one for _, one in records if isinstance(one, Transition)]
     for entity in {one.entity.id: one.entity for one in whole}.values():
@@ -235,6 +236,7 @@ async def test_a_history_skips_the_parts_without_it(
 
     bare = [structs.replace(one, spread=-1, index_bytes=0, index_sha256="") for one in manifest.parts]
     Folder(tmp_path).write(structs.replace(manifest, parts=bare))
+    await note_as_before(live, manifest)
     old = await with_archive(live, tmp_path)
     opened.clear()
     assert await log_records.history(old, *NODE, END) == everything

@@ -1,5 +1,6 @@
 """YAML as Kubernetes reads it; files of objects, and which belong together."""
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -91,6 +92,27 @@ def test_files_that_are_no_manifests_are_left_out_and_named(tmp_path: Path) -> N
     assert [one.partition(" is left out")[0].partition(",")[0].rpartition("/")[2] for one in told] == [
         "Chart.yaml", "config.yml", "kustomization.yaml", "list.yaml", "package.json", "templates.yaml", "values.yaml",
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize("ending", [".yaml", ".json"])
+def test_a_folder_that_leads_elsewhere(tmp_path: Path, ending: str) -> None:
+    """A checkout of Git is by others: a pipe or a device in it keeps nobody waiting, and no link leads out of it."""
+    folder, private = tmp_path / "checkout", tmp_path / f"private{ending}"
+    folder.mkdir()
+    private.write_text('{"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "x"}}')
+    (folder / f"a{ending}").write_text('{"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a"}}')
+    (folder / f"b{ending}").symlink_to(f"a{ending}")
+    assert [one["metadata"]["name"] for one in read(folder)] == ["a", "a"]
+    odd = folder / f"c{ending}"
+    for says, make in (
+        ("no regular file", os.mkfifo), ("leads out of the folder", lambda path: path.symlink_to("/dev/zero")),
+        ("leads out of the folder", lambda path: path.symlink_to(private)),
+    ):  # fmt: skip
+        make(odd)
+        with raises(InvalidInput.bad_manifest, match=says):
+            list(read(folder))
+        odd.unlink()
+    assert [one["kind"] for one in read(private)] == ["Secret"]
 
 
 def test_a_broken_file_is_not_left_out(tmp_path: Path) -> None:

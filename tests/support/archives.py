@@ -10,15 +10,20 @@ from msgspec.structs import replace
 
 from phaseline.engine.archive.archived_log import ArchivedLog
 from phaseline.engine.archive.folder import Folder
+from phaseline.engine.archive.manifest import Manifest
 from phaseline.engine.archive.open_archive import Archive
 from phaseline.engine.archive.run import Archiver, ArchiveRun
+from phaseline.engine.jetstream.api_reply import EXPECTED
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.log import log_records
+from phaseline.engine.log.archived import note
+from phaseline.engine.log.archived.note import ArchiveNote
 from phaseline.engine.log.as_of import AsOf
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.when import END, Moment
 from phaseline.engine.replay.audit import Audit, AuditReport
 from phaseline.engine.replay.recorded_log import Span
+from phaseline.schemas.cloudevents import content_types
 from phaseline.schemas.records import SECOND, Transition
 
 SMALL = 40
@@ -43,6 +48,13 @@ async def run_archive(found: Installation, folder: Path, before: int | str = "no
         await leave_window(found)
     with Folder(folder).locked():
         return await Archiver(found, Folder(folder), "/test", least=SMALL).run(before)
+
+
+async def note_as_before(found: Installation, manifest: Manifest) -> None:
+    """Say in the log where an archive ends as earlier versions did: without a digest of what it holds."""
+    headers = {**content_types.AS_MSGPACK, EXPECTED: str((await note.standing(found)).sequence)}
+    told = ArchiveNote(manifest.position, manifest.place, manifest.time_ns, manifest.archive, "/before")
+    await found.wire.publish_acked(found.subjects.archived(), told.encode(), headers)
 
 
 async def with_archive(found: Installation, folder: Path | str) -> Installation:

@@ -27,6 +27,8 @@ class ArchiveNote(msgspec.Struct, frozen=True):
     """What may be gone: events up to `position`, and up to `place` of the log all records that later ones replace.
 
     time_ns: when the last record up to that place was stored. archive: the name of the archive. by: who made it.
+    parts: a digest of what the archive holds, by which readers know its manifest; empty in notes of earlier versions.
+    sources: for each stream from which EVENTS copies, the position of its last event in the archive.
     """
 
     position: Count
@@ -34,6 +36,13 @@ class ArchiveNote(msgspec.Struct, frozen=True):
     time_ns: Count
     archive: str
     by: str = ""
+    parts: str = ""
+    sources: dict[str, Count] = {}
+
+    @property
+    def ends(self) -> tuple[int, int, int]:
+        """Where the archive ends: position, place, time."""
+        return self.position, self.place, self.time_ns
 
     def encode(self) -> bytes:
         """As the log holds it."""
