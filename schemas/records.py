@@ -108,6 +108,11 @@ class Memory(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
         NONE
     )
 
+    @property
+    def identities(self) -> tuple[str, ...]:
+        """The identities of the present life, `<scheme>:<text>`."""
+        return tuple(f"{scheme}:{text}" for scheme, text in self.uids.items())
+
 
 class Entity(msgspec.Struct, frozen=True, gc=False):
     """A whole entity after a record.

@@ -8,7 +8,9 @@ from functools import partial
 from typing import Any, NamedTuple
 
 import click
+from msgspec.structs import replace
 
+from phaseline.engine import identities
 from phaseline.engine.cli import cells, entity_name, following, options, render, terminal
 from phaseline.engine.cli.cells import Installations
 from phaseline.engine.cli.following import Following
@@ -18,6 +20,7 @@ from phaseline.engine.cli.render_why import ExplanationTree
 from phaseline.engine.cli.styled import Text
 from phaseline.engine.client import maps
 from phaseline.engine.client.client import Client
+from phaseline.engine.client.entity_view import states_of
 from phaseline.engine.explain.model import Explanation, record_of
 from phaseline.engine.log.when import Moment, When
 from phaseline.engine.shut import ShutBy
@@ -27,9 +30,9 @@ from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.compiler.labels import Language, advice_of, facet_named, message_of
 from phaseline.machines.docs import wording
 from phaseline.machines.language.endings import SHOWS, told
-from phaseline.machines.language.table import DELETED, STALLED, Facet
+from phaseline.machines.language.table import ABSENT, DELETED, STALLED, Facet
 from phaseline.schemas.errors import Exit, NotFound
-from phaseline.schemas.records import Entity, FacetState, Transition
+from phaseline.schemas.records import Entity, FacetState, Memory, Transition
 
 
 @click.command(
@@ -148,6 +151,8 @@ class Wanted(NamedTuple):
         if self.manifest:
             live = await client.gitops.manifest(entity.kind, entity.id)
             return Got(view.moment, start, last, None, maps.NOTHING_UNKNOWN, None, dict(live or {}))
+        entity = await identities.remembered(states_of(view), entity)
+        last = replace(last, entity=entity)
         stale = (await view.stale([entity])).get((entity.kind, entity.id))
         stalls = any(STALLED in facet.base.conditions for facet in entity.facets)
         stalled = await view.why(entity.kind, entity.id) if stalls else None
@@ -195,6 +200,18 @@ def _beside(table: Facet | None, entity: Entity, found: FacetState, language: La
         yield "to do", render.text_of(advice, "italic")
 
 
+def _life(entity: Entity) -> Iterator[tuple[str, Text]]:
+    """Which thing the entity stands for, since which event, and which ones it stood for before."""
+    memory = entity.memory or Memory()
+    if memory.uids:
+        yield "identity", render.text_of(", ".join(memory.identities))
+    if memory.former:
+        yield "earlier", render.text_of(", ".join(memory.former))
+    if entity.born and entity.facets[0].base.phase not in (ABSENT, DELETED):
+        awaited = memory.awaited
+        yield "born", render.text_of(f"event {entity.born}{', which asked for it' if awaited else ''}")
+
+
 RECORD = ("version", "cause")
 """The facts about the last record. An attribute of such a name is told apart."""
 
@@ -233,6 +250,7 @@ def described(
             why = "" if name not in shut else f": {shut[name].text()}"
             yield "schedulable", render.text_of("yes" if fit else f"no{why}")
     compiled = kinds.get(entity.kind)
+    yield from _life(entity)
     if compiled is not None and (waits := compiled.waits_for(entity)):
         yield "waits for", render.text_of(f"the answer to event {waits}")
     tables = [one for name in entity.names if (one := facet_named(kinds, entity.kind, name)) is not None]

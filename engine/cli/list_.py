@@ -8,7 +8,9 @@ from functools import partial
 from typing import Any, Final, NamedTuple
 
 import click
+from msgspec.structs import replace
 
+from phaseline.engine import identities
 from phaseline.engine.cli import cells, following, names, options, render, selection, terminal
 from phaseline.engine.cli.cells import Installations
 from phaseline.engine.cli.help import Page
@@ -19,6 +21,7 @@ from phaseline.engine.client import maps
 from phaseline.engine.client.client import Client
 from phaseline.engine.client.entity_view import EntityView, states_of
 from phaseline.engine.client.selection import Selector, by_id, order_of
+from phaseline.engine.identities import NOTHING_DOUBLED, Doubled, Key
 from phaseline.engine.log.state_view import is_left_behind, matches
 from phaseline.engine.log.watch import chosen
 from phaseline.engine.log.when import Moment, When
@@ -48,6 +51,7 @@ FIRST, FURTHER = 50, 1_000
         ("phaseline list --json --sort-by none", "many entities: the first line comes at once"),
         ("phaseline list cluster --watch", "all clusters, and then each change"),
         ("phaseline list --left-behind", "what is Deleted and was reported to be there still"),
+        ("phaseline list --duplicates", "things that stand at two places of a tree, by their identities"),
         ("phaseline list node --json | jq -r .id", ""),
         ("phaseline list --cell east=nats://east:4222 --cell west=@west", "of two installations"),
     ],
@@ -60,6 +64,11 @@ FIRST, FURTHER = 50, 1_000
 @selection.sort_by
 @options.include_deleted
 @click.option("--left-behind", is_flag=True, help="Only what is Deleted and was reported to be there still.")
+@click.option(
+    "--duplicates",
+    is_flag=True,
+    help="Only what has an identity that stands elsewhere in its tree too (docs/lives.md).",
+)
 @following.follow
 @options.at
 @options.language
@@ -83,6 +92,8 @@ def list_(
         following.check(at)
     installations.check_common("--at", at)
     wanted = Chosen(**which)
+    if wanted.duplicates and (follow or sort_by == selection.UNSORTED):
+        raise click.UsageError("--duplicates compares all entities: it goes with neither --watch nor --sort-by none")
     listing = Listing(wanted, kind, tree, at, follow_on=follow)
 
     async def work() -> int:
@@ -122,7 +133,7 @@ def say_how_many(count: int, output: Output) -> None:
 class ListedEntity(NamedTuple):
     """What is printed of an entity: its cell, its last transition, and why it is stale.
 
-    unknown: of how many of its parts nothing is known, by facet.
+    unknown: of how many of its parts nothing is known, by facet. doubled: which of its identities stand elsewhere too.
     """
 
     cell: str
@@ -130,6 +141,7 @@ class ListedEntity(NamedTuple):
     stale: Stale | None = None
     unknown: Mapping[str, Parts] = {}
     shut: Mapping[str, Shut] | None = None
+    doubled: Mapping[str, Sequence[Key]] = {}
 
 
 class ListRead(NamedTuple):
@@ -142,6 +154,7 @@ class ListRead(NamedTuple):
     stale: Marks
     unknown: PartsOf
     shut: ShutBy | None
+    doubled: Doubled = NOTHING_DOUBLED
 
     def lines(self, cell: str) -> Iterator[ListedEntity]:
         """What is to be printed of it."""
@@ -149,8 +162,9 @@ class ListRead(NamedTuple):
         shut = self.shut
         return (
             ListedEntity(
-                cell, one, self.stale.get(key), self.unknown.get(key, {}), None if shut is None else shut.get(key, {})
-            )
+                cell, one, self.stale.get(key), self.unknown.get(key, {}), None if shut is None else shut.get(key, {}),
+                self.doubled.get(key, {}),
+            )  # fmt: skip
             for one, key in keyed
         )
 
@@ -171,9 +185,22 @@ class Listing(NamedTuple):
         found = everything = await self.wanted.read(view, self.kind, self.tree, whole=self.follow_on)
         if self.follow_on or self.wanted.selector.requirements or self.wanted.left_behind:
             found = [record for record in everything if self.wanted.fits(record.entity)]
+        found, twice = await self._doubled(view, found) if self.wanted.duplicates else (found, NOTHING_DOUBLED)
         entities = [record.entity for record in found]
         stale, unknown = await view.stale(entities), await view.unknown_parts(entities)
-        return ListRead(view.moment, start, everything, found, stale, unknown, await view.shut(entities))
+        shut = await view.shut(entities)
+        return ListRead(view.moment, start, everything, found, stale, unknown, shut, twice)
+
+    async def _doubled(
+        self, view: EntityView[Moment | None], found: Sequence[Transition]
+    ) -> tuple[Sequence[Transition], Doubled]:
+        """Those of which an identity stands elsewhere too, those of one thing beside each other."""
+        everything = [one.entity for one in await view.last_of(tree=self.tree)]
+        known = await identities.all_remembered(states_of(view), everything, self.tree)
+        twice, entities = identities.doubled(known), {(one.kind, one.id): one for one in known}
+        keys = [(one, (one.entity.kind, one.entity.id)) for one in found]
+        some = [replace(one, entity=entities[key]) for one, key in keys if key in twice]
+        return sorted(some, key=lambda one: min(twice[one.entity.kind, one.entity.id])), twice
 
     async def print_unsorted(self, output: Output, language: Language, client: Client) -> None:
         """Print the entities of one installation, each as soon as it is read."""
@@ -215,11 +242,12 @@ class Chosen:
     """Which entities are listed."""
 
     def __init__(
-        self, state: str | None, condition: tuple[str, ...], selector: Selector, *, deleted: bool, left_behind: bool
-    ) -> None:
+        self, state: str | None, condition: tuple[str, ...], selector: Selector, *, deleted: bool, left_behind: bool,
+        duplicates: bool,
+    ) -> None:  # fmt: skip
         """What the options say."""
         self.state, self.condition, self.selector = state, condition, selector
-        self.deleted, self.left_behind = deleted or left_behind, left_behind
+        self.deleted, self.left_behind, self.duplicates = deleted or left_behind, left_behind, duplicates
         self._choice = chosen({}, None, state, condition)
 
     async def read(
@@ -307,6 +335,9 @@ class EntityRow(NamedTuple):
         states, labels = described[entity.kind, entity.names, found]
         if left := render.left_behind(entity):
             states = Text.assemble(states, left)
+        for uid, places in shown.doubled.items():
+            also = ", ".join(f"{kind} {entity_id}" for kind, entity_id in places)
+            states = Text.assemble(states, render.text_of(f"; {uid} is also at {also}", "yellow"))
         if shown.unknown:
             partly = render.COMMA.join(render.text_of(found.text(), "yellow") for found in shown.unknown.values())
             states = Text.assemble(states, "; ", partly)

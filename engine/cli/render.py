@@ -251,7 +251,13 @@ def now_ns() -> int:
 def cause(record: Transition) -> Text:
     """The cause of a transition: `created by /agent/c1`, `started (view of cluster/c1)`, `deleted by /a, unasked`."""
     how = "snapshot" if is_of_snapshot(record) else record.cause.by
-    return _cause(record.trigger, how, sender(record.cause), record.cause.origin, unasked=record.unasked)
+    found = _cause(record.trigger, how, sender(record.cause), record.cause.origin, unasked=record.unasked)
+    return Text.assemble(found, *in_place_of(record)) if record.noted.replaced else found
+
+
+def in_place_of(record: Transition) -> tuple[Text, ...]:
+    """`, in place of aws:i-0abc`: the thing whose place another one has taken."""
+    return (text_of(f", in place of {record.noted.replaced}", "yellow"),) if record.noted.replaced else ()
 
 
 def sender(found: Cause) -> str:

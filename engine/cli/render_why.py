@@ -205,8 +205,9 @@ class ExplanationTree:
             message = render.reason_and_message(record.reason, record.message)
             of = Text.assemble(" in a snapshot of ", other) if cause.by == "cascade" else ""
             by = Text.assemble(
-                of, " by ", render.text_of(render.sender(cause)), ",", self.event(record), render.unasked(record)
-            )
+                of, " by ", render.text_of(render.sender(cause)), ",", self.event(record), render.unasked(record),
+                *render.in_place_of(record),
+            )  # fmt: skip
             return Text.assemble(trigger, by, ": " if message else "", message)
         if cause.by == "tables":
             return self.moved(record, other)

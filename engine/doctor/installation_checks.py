@@ -5,6 +5,7 @@ Belongs here: what only an installation has. Does not: checks of the server alon
 
 from typing import Any
 
+from phaseline.engine import identities
 from phaseline.engine.doctor.check_result import CheckResult, ok, problem, unknown, warning
 from phaseline.engine.doctor.server_checks import age
 from phaseline.engine.jetstream.direct_get import gather
@@ -14,6 +15,7 @@ from phaseline.engine.jetstream.streams import Layout, wanted
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.log import table_eras
 from phaseline.engine.log.installation import Installation
+from phaseline.engine.log.latest import Latest
 from phaseline.engine.publish.backlog import first_waiting
 from phaseline.engine.publish.living_workers import living
 from phaseline.machines.compiler.kinds import Kinds
@@ -21,6 +23,8 @@ from phaseline.schemas.errors import NoResponders, NotPermitted, RequestTimedOut
 
 WAITING = 5.0
 """Seconds that an event may wait for its decision before that is a problem."""
+MOST_STATES = 200_000
+"""The most states that are read to compare them; more take too long for an examination."""
 MORE_ROOM = "make room, or raise its limit with `phaseline streams --apply` (The limits of streams, docs/operating.md)"
 START = "start one: `phaseline worker`, or `phaseline up` for a whole system"
 
@@ -129,3 +133,27 @@ async def tables(installation: Installation) -> CheckResult:
     advice = "install the same version and kinds here, or see Changing a table in docs/operating.md"
     found = f"those here differ from those that decide ({table_eras.how(kinds, differing[0])})"
     return warning("tables", found, advice)
+
+
+async def things(installation: Installation) -> CheckResult | None:
+    """Whether a thing stands at two places of one tree, by its identities; None if no entity has any."""
+    view = Latest(installation)
+    try:
+        number = (await installation.wire.api(f"STREAM.INFO.{installation.layout.state}"))["state"]["messages"]
+        if number > MOST_STATES:
+            return unknown("things", f"there are {number:,} states: `phaseline list --duplicates` compares them all")
+        entities = [record.entity for record in await view.states()]
+        known = await identities.all_remembered(view, entities)
+    except NotPermitted:
+        return unknown("things", "this user may not read states")
+    if all(one.memory is None or not one.memory.uids for one in known):
+        return None
+    twice = identities.doubled(known)
+    if not twice:
+        return ok("things", "each identity stands at one place of its tree")
+    (kind, entity_id), found = next(iter(twice.items()))
+    uid, places = next(iter(found.items()))
+    also = ", ".join(" ".join(place) for place in places[:3])
+    said = f"{len(twice):,} entities stand for what is elsewhere too: {uid} is at {kind} {entity_id} and {also}"
+    advice = "look at `phaseline list --duplicates`, and report gone what is not there: nothing ends by itself"
+    return warning("things", said, advice)

@@ -53,6 +53,8 @@ def moves(history: History, index: int) -> Iterator[Move]:
     for record in history:
         after = record.entity.facets[index].base
         follows = record.entity.version == version + 1
+        if index == 0 and record.noted.replaced is not None:  # another thing is there: its life began from nothing
+            follows, before = True, state(ABSENT)
         if not follows or after != before:
             yield Move(record, before if follows else None, after)
         version, before = record.entity.version, after
@@ -137,7 +139,8 @@ def state_record(history: History, index: int) -> Transition | None:
     """The record that brought the state of a facet, whatever its base did; None if it is missing."""
     for record in reversed(history):
         facet = record.entity.facets[index]
-        is_new = facet.since_ns == record.time_ns and record.before != record.after
+        is_new = record.before != record.after or record.noted.replaced is not None
+        is_new = is_new and facet.since_ns == record.time_ns
         if is_new and record.facet == record.entity.names[index]:
             return record
     return None

@@ -20,7 +20,7 @@ from phaseline.machines.compiler.kinds import Kind, Kinds
 from phaseline.schemas.envelope import Invalid
 from phaseline.schemas.errors import AmbiguousId, EntityUnknown, InvalidInput, NameUnknown
 from phaseline.schemas.records import Record, Transition
-from phaseline.schemas.subjects import BadSubject, check_id
+from phaseline.schemas.subjects import BadSubject, check_id, quoted_id
 
 NO_KINDS = ("checkpoint", "mark")
 """Words in the place of the kind in subjects of STATE that name no kind."""
@@ -87,6 +87,19 @@ def state_filters(installation: Installation, kind: str | None, below: str | Non
 
 def _state_filter(installation: Installation, pattern: Pattern) -> str:
     return f"{installation.prefix}.state.{pattern.partition}.{pattern.kind}.{pattern.id}"
+
+
+def mark_filters(installation: Installation, below: str | None) -> Sequence[str]:
+    """The filter subjects of the marks in STATE, of everything or below an id."""
+    start = f"{installation.prefix}.state"
+    found = patterns(installation, None, below)
+    return [f"{start}.{one.partition}.mark.{one.kind}.{one.id}" for one in found]
+
+
+def mark_subject(installation: Installation, kind: str, entity_id: str) -> str:
+    """The subject of the last mark of an entity in STATE."""
+    partition = installation.partition_of(entity_id)
+    return f"{installation.prefix}.state.{partition}.mark.{kind}.{quoted_id(entity_id)}"
 
 
 def check_kind(kinds: Kinds, kind: str) -> Kind:

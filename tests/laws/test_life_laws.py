@@ -10,7 +10,7 @@ from typing import NamedTuple
 from hypothesis import given
 from hypothesis import strategies as st
 
-from phaseline.engine.core.lives.memory import MOST_FORMER, MOST_SCHEMES, identities
+from phaseline.engine.core.lives.memory import MOST_FORMER, MOST_SCHEMES
 from phaseline.engine.core.process import Processor
 from phaseline.engine.core.tree import Tree
 from phaseline.engine.replay.recorded_log import StoredEvent
@@ -115,7 +115,7 @@ def lives(entity: Entity | None) -> bool:
 
 
 def own(entity: Entity) -> tuple[str, ...]:
-    return identities(entity.memory)
+    return () if entity.memory is None else entity.memory.identities
 
 
 def former(entity: Entity) -> tuple[str, ...]:

@@ -42,11 +42,6 @@ def is_known(memory: Memory | None, uid: object) -> bool:
     return memory is not None and type(uid) is str and which(memory, uid) == "known"
 
 
-def identities(memory: Memory | None) -> tuple[str, ...]:
-    """The identities of the present life, `<scheme>:<text>`."""
-    return () if memory is None else tuple(f"{scheme}:{text}" for scheme, text in memory.uids.items())
-
-
 def of_scheme(memory: Memory | None, uid: str) -> str:
     """The identity of the present life in the scheme of another one."""
     scheme = uid.partition(":")[0]
@@ -57,7 +52,7 @@ def of_new_life(memory: Memory | None, *, awaited: bool) -> Memory | None:
     """The memory of the life after this one: its identities are those of an earlier life from now on."""
     if memory is None:
         return AWAITED if awaited else None
-    former = tuple(dict.fromkeys((*memory.former, *identities(memory))))[-MOST_FORMER:]
+    former = tuple(dict.fromkeys((*memory.former, *memory.identities)))[-MOST_FORMER:]
     return kept(replace(memory, uids=NONE, former=former, awaited=awaited, reasons=NONE))
 
 
