@@ -35,7 +35,7 @@ from phaseline.machines.language.table import (
 )
 
 LENGTH = 12
-LANGUAGE = Revision("phaseline.tables", 5)
+LANGUAGE = Revision("phaseline.tables", 6)
 """A part of every version. Raise it when the meaning of a class or field of the table language changes."""
 
 
@@ -52,6 +52,7 @@ WORDS: Mapping[type, Word] = {
         "attributes": "attributes", "fields": "fields", "cascades": "cascades", "fan_outs": "fan_outs",
         "interprets": "interprets", "on_tally": "on_tally", "tallies": "tallies", "known_by": "known_by", "place": "place",
         "current": None, "silence_after": "silence_after", "doc": None, "nested_by": None,
+        "carries": "carries",
     }),
     Facet: Word("facet", {
         "name": "name", "labels": "labels", "rows": "rows", "views": "views", "sticky": "sticky",

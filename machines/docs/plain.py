@@ -46,6 +46,7 @@ def kind(found: Kind) -> dict[str, Any]:
         "known_by": table.known_by,
         "place": table.place,
         "nested_by": table.nested_by,
+        "carries": list(table.carries),
         "silence_after": table.silence_after,
         "attributes": [_field(attribute) for attribute in table.attributes],
         "triggers": [_trigger(found, trigger) for trigger in table.triggers],

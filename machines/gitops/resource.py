@@ -115,6 +115,7 @@ RESOURCE = Table(
         UID,
         HAPPENINGS,
     ),
+    carries=("observed",),
     fields={
         "told": naming.TOLD,
         "events_seen": SEEN,

@@ -414,6 +414,8 @@ class Table:
     doc: what the kind is, in a sentence for people.
     nested_by: what separates names in the last part of an id, if its entities stand below each other: `a~b` is shown
         below `a`, both are children of the same parent.
+    carries: the triggers whose data is, or holds, an object that others make. They take fields that nothing reads; of
+        other triggers, requests with such a field are rejected, and records of observations name it.
     """
 
     kind: str
@@ -435,6 +437,7 @@ class Table:
     silence_after: float = 0
     doc: str = ""
     nested_by: str | None = None
+    carries: tuple[str, ...] = ()
 
     @property
     def triggers(self) -> tuple[str, ...]:
