@@ -8,6 +8,7 @@ Belongs here: encoding and decoding of whole bodies. Does not: the bounds on wha
 mean (`envelope`, `records`).
 """
 
+import re
 from collections.abc import Iterator
 from math import isfinite
 from typing import Any, cast
@@ -25,6 +26,8 @@ JSON_STARTS = frozenset({b"{", b" ", b"\n", b"\r", b"\t"})
 BOM = "\ufeff"
 SHOWN = 32
 """The most characters of a text that an error repeats."""
+_PLACE = re.compile(r"\(byte (\d+)\)")
+"""Where a library says that a JSON text is wrong."""
 _BLANKS = dict.fromkeys(map(ord, "\t\r\n"), " ")
 _IN_JSON = frozenset({str, int, bool, type(None)})
 _TIMESTAMP = -1
@@ -83,7 +86,7 @@ def decode(body: bytes, levels: int = bounds.WRAPPED) -> dict[str, Any]:
     except msgpack.ExtraData as error:
         raise Undecodable(_text_problem(body) or "msgpack: the first value is followed by more bytes") from error
     except (ValueError, RecursionError, OverflowError) as error:
-        raise Undecodable(_text_problem(body) or f"{_format_of(body)}: {error or type(error).__name__}") from error
+        raise Undecodable(_text_problem(body) or f"{_format_of(body)}: {fault_of(error)}") from error
     if type(found) is not dict:
         problem = _text_problem(body) or f"{_format_of(body)}: expected a map, found {type(found).__name__}"
         raise Undecodable(problem)
@@ -107,6 +110,34 @@ def _text_problem(body: bytes) -> str | None:
     return f"JSON: expected a map, found {type(found).__name__}"
 
 
+def fault_of(error: Exception) -> str:
+    """What is wrong with a body, in our words: those of a library change with its version."""
+    said = str(error)
+    if isinstance(error, bounds.Unbounded):
+        return said
+    if isinstance(error, UnicodeDecodeError) or "utf-8" in said.lower():
+        return "a text in it is not UTF-8"
+    if "truncated" in said or "incomplete" in said or isinstance(error, msgpack.OutOfData):
+        return "it is cut off: the body ends inside a value"
+    place = _PLACE.search(said)
+    return f"byte {int(place[1]) + 1:,} does not fit there" if place else "it cannot be read"
+
+
+def first_members(body: bytes) -> tuple[dict[str, Any], str]:
+    """The members of a msgpack map as far as they can be read, and the name of the one that cannot be."""
+    found, name = dict[str, Any](), ""
+    unpacker = msgpack.Unpacker(timestamp=0, ext_hook=_read_extension, max_buffer_size=max(len(body), 1))
+    try:
+        unpacker.feed(body)
+        for _ in range(unpacker.read_map_header()):
+            key = unpacker.unpack()
+            name = key if isinstance(key, str) else ""
+            found[name], name = unpacker.unpack(), ""
+    except (ValueError, TypeError, RecursionError, OverflowError, msgpack.UnpackException):
+        pass
+    return found, name
+
+
 def decode_own(body: bytes) -> dict[str, Any]:
     """The map in a body that only the engine writes, as msgpack; raises `Undecodable`."""
     if is_json(body):
@@ -119,7 +150,7 @@ def decode_part(body: bytes, levels: int) -> Any:
     try:
         return _unpack(body, levels)
     except (ValueError, RecursionError, OverflowError, msgpack.UnpackException) as error:
-        raise Undecodable(f"msgpack: {error or type(error).__name__}") from error
+        raise Undecodable(f"msgpack: {fault_of(error)}") from error
 
 
 def _unpack(body: bytes, levels: int) -> Any:
@@ -144,7 +175,7 @@ def decode_text(text: str | bytes, levels: int = bounds.LEVELS) -> Any:
     try:
         return _unjson(text.encode() if isinstance(text, str) else text, levels)
     except (ValueError, RecursionError, OverflowError) as error:
-        raise Undecodable(f"JSON: {str(error) or type(error).__name__}") from error
+        raise Undecodable(f"JSON: {fault_of(error)}") from error
 
 
 def encode(value: Any) -> bytes:
@@ -240,7 +271,7 @@ class Values:
         except msgpack.StackError as error:
             raise Undecodable(f"msgpack: {bounds.too_deep(bounds.WRAPPED)} after byte {self.end}") from error
         except (ValueError, RecursionError, OverflowError, msgpack.UnpackException) as error:
-            raise Undecodable(f"msgpack: {error or type(error).__name__} after byte {self.end}") from error
+            raise Undecodable(f"msgpack: {fault_of(error)} after byte {self.end}") from error
 
     def close(self) -> None:
         """End the stream; raises `Undecodable` if it ends inside a value."""

@@ -26,7 +26,10 @@ SCHEMA_VERSION = 1
 MAX_SEQUENCE = 10**18 - 1
 """The highest `sequence` of an event."""
 
-Text = Annotated[str, Meta(min_length=1, max_length=1024)]
+MAX_ATTRIBUTE = 1024
+"""The most characters of `id`, `source` and `type`."""
+
+Text = Annotated[str, Meta(min_length=1, max_length=MAX_ATTRIBUTE)]
 Id = Annotated[Text, Meta(description="Identifies the event together with `source`.")]
 Source = Annotated[Text, Meta(description="The publisher, like `/agent/c1`.")]
 Type = Annotated[Text, Meta(description="`<kind>.<trigger>`, as in the NATS subject.")]
@@ -91,6 +94,28 @@ class ExtendedEvent(Event, frozen=True, gc=False):
 
 KNOWN = frozenset((*Event.__struct_fields__, "dataschema"))
 """The attributes that are no extensions."""
+
+
+REQUIRED, LIMITED = ("specversion", "id", "source", "type"), ("id", "source", "type")
+_TEXT, _LIMITED = "a text", f"a text of 1 to {MAX_ATTRIBUTE:,} characters"
+ATTRIBUTES: Mapping[str, tuple[tuple[type, ...], str]] = {
+    "specversion":     ((str,),     _TEXT),
+    "id":              ((str,),     _LIMITED),
+    "source":          ((str,),     _LIMITED),
+    "type":            ((str,),     _LIMITED),
+    "subject":         ((str,),     _TEXT),
+    "time":            ((str,),     _TEXT),
+    "sequence":        ((int, str), "a whole number, or its digits as a text"),
+    "schemaversion":   ((int,),     "a whole number"),
+    "datacontenttype": ((str,),     _TEXT),
+    "data":            ((dict,),    "a map"),
+    "data_base64":     ((str,),     _TEXT),
+}  # fmt: skip
+"""By attribute, the types of its value, and these in words."""
+_WORDS: Mapping[type, str] = {
+    str: "a text", bool: "a boolean", int: "a whole number", float: "a number", list: "a list", dict: "a map",
+    bytes: "bytes", type(None): "null",
+}  # fmt: skip
 
 
 class PlainEvent(Event, frozen=True, gc=False, forbid_unknown_fields=True):
@@ -229,12 +254,37 @@ def read(body: dict[str, Any]) -> Event:
     try:
         event = msgspec.convert(body, Event)
     except msgspec.ValidationError as error:
-        raise Invalid(f"envelope: {error}") from error
+        raise Invalid(f"envelope: {_problem(body)}") from error
     if event.data_base64 is not None:
         event = _with_data(event, event.data_base64)
     if not KNOWN.issuperset(body) and (found := extensions.kept(body, KNOWN)):
         event = ExtendedEvent(**msgspec.structs.asdict(event), extensions=found)
     return _checked(event)
+
+
+def _problem(body: dict[str, Any]) -> str:
+    """What is wrong with the attributes of a map that is no event."""
+    for name, (types, what) in ATTRIBUTES.items():
+        if body.get(name) is None and (name not in REQUIRED or name not in body):
+            if name in REQUIRED:
+                return f"{name} is missing; an event has {', '.join(REQUIRED)}"
+            if name != "schemaversion" or name not in body:
+                continue
+        value = body[name]
+        if not isinstance(value, types) or isinstance(value, bool):
+            as_text = " that holds JSON: send it as it is, not as a text" if name == "data" and _is_map(value) else ""
+            return f"{name} must be {what}, found {_WORDS.get(type(value), 'another value')}{as_text}"
+        if isinstance(value, str) and name in LIMITED and not 0 < len(value) <= MAX_ATTRIBUTE:
+            return f"{name} must be {what}, found one of {len(value):,} characters"
+    return "an attribute has a wrong type"
+
+
+def _is_map(value: object) -> bool:
+    """Whether a value is a text that holds a map, as some libraries write data."""
+    try:
+        return isinstance(value, str) and isinstance(codec.decode_text(value), dict)
+    except codec.Undecodable:
+        return False
 
 
 def _with_data(event: Event, coded: str) -> Event:
@@ -244,7 +294,7 @@ def _with_data(event: Event, coded: str) -> Event:
     try:
         raw = base64.b64decode(coded, validate=True)
     except ValueError as error:
-        raise Invalid(f"envelope: data_base64 is not base64: {error}") from error
+        raise Invalid("envelope: data_base64 is not base64") from error
     data = decode_data(raw, event.datacontenttype, "data_base64") if raw else None
     return msgspec.structs.replace(event, data=data, data_base64=None)
 

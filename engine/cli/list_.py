@@ -162,9 +162,13 @@ class ListRead(NamedTuple):
         shut = self.shut
         return (
             ListedEntity(
-                cell, one, self.stale.get(key), self.unknown.get(key, {}), None if shut is None else shut.get(key, {}),
+                cell,
+                one,
+                self.stale.get(key),
+                self.unknown.get(key, {}),
+                None if shut is None else shut.get(key, {}),
                 self.doubled.get(key, {}),
-            )  # fmt: skip
+            )
             for one, key in keyed
         )
 

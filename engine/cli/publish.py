@@ -16,7 +16,7 @@ from phaseline.engine.cli.output import Output
 from phaseline.engine.client import maps
 from phaseline.engine.client.client import WAIT, Client
 from phaseline.engine.publish import compose
-from phaseline.engine.publish.outcomes import Outcome
+from phaseline.engine.publish.outcomes import Outcome, unread_text
 from phaseline.engine.publish.pipeline import WINDOW
 from phaseline.engine.settings import Settings
 from phaseline.machines.compiler.kinds import Kinds
@@ -114,7 +114,8 @@ def publish(
                     outcome = await client.publish_and_wait(
                         kind, trigger, entity_id, data, check=not force, timeout=wait, **details
                     )
-            return show_outcome(client.kinds, outcome, waited=wait is not None, output=output)
+            type_ = f"{kind}.{trigger}"
+            return show_outcome(client.kinds, outcome, type_, waited=wait is not None, output=output)
 
     return terminal.run(work())
 
@@ -127,11 +128,11 @@ def _extensions(given: tuple[tuple[str, str], ...]) -> dict[str, str] | None:
     return dict(given) or None
 
 
-def show_outcome(kinds: Kinds, outcome: Outcome, *, waited: bool, output: Output) -> int:
-    """Print the number of an event and its outcome; return the exit code."""
-    receipt = outcome.receipt
+def show_outcome(kinds: Kinds, outcome: Outcome, type_: str = "", *, waited: bool, output: Output) -> int:
+    """Print the number of an event and its outcome; return the exit code. type_: that of the event, if it is known."""
+    receipt, unread = outcome.receipt, outcome.unread or outcome.receipt.unread
     if output.is_data:
-        shown: dict[str, Any] = receipt._asdict()
+        shown = {**receipt.shown(), **({"unread": unread} if unread else {})}
         if waited:
             shown |= {
                 "effect": outcome.effect,
@@ -145,4 +146,6 @@ def show_outcome(kinds: Kinds, outcome: Outcome, *, waited: bool, output: Output
             render.show_record(output, render.RecordRow(kinds, logged.sequence, logged.record))
         if waited and not outcome.records:
             render.show_line(render.text_of("no effect: already in that state, or a duplicate event"))
+        if unread:
+            render.show_line(render.text_of(unread_text(kinds, type_, unread), "yellow"))
     return Exit.NO if outcome.effect == "rejection" else 0

@@ -5,6 +5,7 @@ Belongs here: its messages and checks. Does not: reading files (`engine.publish.
 """
 
 import sys
+from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -15,12 +16,15 @@ from phaseline.engine.cli.output import Output
 from phaseline.engine.client.client import Client
 from phaseline.engine.publish import compose, event_file
 from phaseline.engine.publish.event_file import FileEvent
+from phaseline.engine.publish.outcomes import unread_text
 from phaseline.engine.publish.pipeline import PublishResult
 from phaseline.engine.settings import Settings
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.schemas.errors import EventRefused, InvalidInput, PhaselineError
 from phaseline.schemas.subjects import Subjects
 
+SHOWN = 10
+"""The most fields that nothing reads which are named."""
 Show = Callable[[PublishResult], None]
 
 
@@ -51,6 +55,7 @@ async def publish_file(settings: Settings, file: Path, window: int, *, force: bo
             output.show(sent._asdict())
         else:
             render.show_line(render.text_of(summary(sent)))
+        checker.say_unread()
     return 0
 
 
@@ -60,15 +65,26 @@ class EventChecker:
     def __init__(self, name: str, subjects: Subjects, kinds: Kinds | None) -> None:
         """If `kinds` is None, every event that has a subject passes."""
         self.name, self.subjects, self.kinds = name, subjects, kinds
+        self.unread: Counter[tuple[str, str]] = Counter()
+        """How many events of a type have a field that nothing reads."""
 
     def check(self, found: FileEvent) -> dict[str, Any]:
         """The event, if it can be sent; raises `InvalidInput.bad_event_file` with its place in the file."""
         try:
-            compose.pack(self.subjects, found.body, self.kinds)
+            message = compose.pack(self.subjects, found.body, self.kinds)
         except EventRefused as error:
             problem = f"{error.reason}: {error.message}"
             raise InvalidInput.bad_event_file(name=self.name, place=found.location, problem=problem) from None
+        self.unread.update((str(found.body["type"]), name) for name in message.unread)
         return found.body
+
+    def say_unread(self) -> None:
+        """Say which fields of the events nothing reads."""
+        for (type_, name), count in self.unread.most_common(SHOWN):
+            text = unread_text(self.kinds or Kinds(()), type_, [name])
+            terminal.say(f"{text} of {type_} ({count:,} event{'' if count == 1 else 's'})")
+        if len(self.unread) > SHOWN:
+            terminal.say(f"and {len(self.unread) - SHOWN:,} more fields that nothing reads")
 
     async def live(self, file: Path) -> AsyncIterator[dict[str, Any]]:
         """The events from standard input, or from a named pipe."""

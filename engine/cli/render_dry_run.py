@@ -14,6 +14,7 @@ from phaseline.engine.cli.layout import Column
 from phaseline.engine.cli.output import Output
 from phaseline.engine.cli.styled import Text
 from phaseline.engine.client.client import Client
+from phaseline.engine.publish.outcomes import unread_text
 from phaseline.engine.replay.dry_run_result import DryRun
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.language.table import DELETED, REPORTED
@@ -49,6 +50,9 @@ async def show_dry_run(
             terminal.say(headline(client.kinds, source, found).plain)
     else:
         render.show_line(headline(client.kinds, source, found))
+        if found.unread:
+            text = unread_text(client.kinds, f"{kind}.{trigger}", found.unread)
+            render.show_line(render.text_of(text, "yellow"))
         show_transitions(client.kinds, found.transitions)
     return Exit.NO if found.effect == "rejection" else 0
 
@@ -153,7 +157,8 @@ def why_none(kinds: Kinds, source: str, found: DryRun) -> Text:
         return render.text_of(
             f"a repeat; the last sequence of {source} for {entity.kind} {entity.id} is {entity.sequences.get(source)}"
         )
-    kept = "; a mark would record its sequence" if found.records else ""
+    records = "what nothing reads" if found.unread else "its sequence"
+    kept = f"; a mark would record {records}" if found.records else ""
     return Text.assemble(name(entity), " is already ", render.states(kinds, entity, "en"), kept)
 
 

@@ -3,7 +3,8 @@
 Belongs here: whether the event is a repeat, whether it is legal, and which steps it takes. Does not: whether its bytes
 are an event (`intake`), what stands in the way of its steps (`judgement`), what the steps change (`fast_path`,
 `changeset`), the records of the changes (`core.transitions`), the answer where no step is taken (`rejections`), which
-places were heard (`hearing`), what is reported of lives that are over (`after_end`).
+places were heard (`hearing`), what is reported of lives that are over (`after_end`), fields that nothing reads
+(`reading`).
 """
 
 from collections.abc import Mapping
@@ -19,6 +20,7 @@ from phaseline.engine.core.intake import Arrival
 from phaseline.engine.core.judgement import Steps, attributes_of, impossible_base, interpretation
 from phaseline.engine.core.lives.judging import JUDGED, NOBODY, About, judged, with_learnt
 from phaseline.engine.core.lives.renewal import lasting, take_over
+from phaseline.engine.core.reading.noting import noted
 from phaseline.engine.core.rejections import below_missing, bounded, here, mark, reject, without_step
 from phaseline.engine.core.reports import Refused, read_report
 from phaseline.engine.core.snapshot import take_snapshot
@@ -33,6 +35,8 @@ from phaseline.schemas.records import Entity, Reason, Record, Rejection
 
 def decide(tree: Tree, arrival: Arrival) -> Decision:
     """The records of an event: transitions, one rejection, one mark, or none if the event has no effect."""
+    if arrival.unread:
+        return noted(tree, arrival, decide(tree, replace(arrival, unread=())), arrival.unread)
     kind = tree.kinds[arrival.kind]
     entity = tree.entities[kind.name].get(arrival.id)
     if arrival.sequence is not None or arrival.timer is not None:

@@ -11,12 +11,14 @@ from typing import Any
 
 import msgspec
 
+from phaseline.engine.core.reading.unread import without_unread
 from phaseline.machines.compiler.kinds import Kind, Kinds
 from phaseline.machines.language.product import CODED, BannedContent, Bans
 from phaseline.machines.language.table import MAX_TEXT, Field
 from phaseline.schemas import codec, envelope
 from phaseline.schemas.bounds import LEVELS, MAX_WHOLE, MIN_WHOLE
 from phaseline.schemas.cloudevents import binary_mode
+from phaseline.schemas.cloudevents.readable import of_batch, of_event
 from phaseline.schemas.envelope import LARGE, Event, Invalid, PlainEvent
 from phaseline.schemas.records import MAX_PAYLOAD, NONE, Cause, Reason, Rejection
 from phaseline.schemas.shared_values import SHARED
@@ -36,6 +38,8 @@ class Arrival(msgspec.Struct, frozen=True, gc=False):
     time: int
     timer: tuple[str, int] | None = None
     """If a timer fired the event: the facet, and when it was due, ns."""
+    unread: tuple[str, ...] = ()
+    """The fields of an observation that nothing reads. `data` is without them."""
 
 
 class RejectedEvent(Exception):
@@ -73,14 +77,14 @@ def read(
     except BadSubject as error:
         answer: tuple[Reason, str] = ("invalid", str(error))
     except codec.Undecodable as error:
-        answer = ("undecodable", str(error))
+        answer = ("undecodable", of_batch(body) or str(error))
     except Invalid as error:
         answer = ("invalid", str(error))
     except RejectedEvent as error:
         answer = (error.reason, str(error))
     if (found := _hidden(bans, body)) is not None:
         return _without_body(subjects, subject, found, whole, sequence, time)
-    return reject(subject, address, event, body, sequence, time, *answer)
+    return reject(subject, address, event, body, sequence, time, *answer, block)
 
 
 def _repeated(bans: Bans, body: bytes, subject: str) -> Event | None:
@@ -118,11 +122,12 @@ def address_of(subjects: Subjects, subject: str) -> Address | None:
 
 def reject(
     subject: str, address: Address | None, event: Event | None, body: bytes | None, sequence: int, time: int,
-    reason: Reason, message: str,
+    reason: Reason, message: str, block: bytes | None = None,
 ) -> Rejection:  # fmt: skip
     """The rejection of a message that is no arrival.
 
-    It keeps the first bytes of the body and the event's extension attributes, if a body is given.
+    It keeps the first bytes of the body and the event's extension attributes, if a body is given. Of a body that is no
+    event it keeps what can be read. block: the header block of the message.
     """
     known = address or Address("-", "-", "/".join(subject.split(".")[-3:]))
     kind, trigger, entity_id = (part.encode(errors="replace").decode()[:MAX_ID] for part in known[:3])
@@ -130,6 +135,11 @@ def reject(
     if event is not None:
         claims = NONE if body is None else envelope.claims(event, known.actor)
         cause = Cause(sequence, event.id, event.source, "event", None, None, claims, known.actor)
+    elif body is not None:
+        found = of_event(body, block)
+        cause = Cause(sequence, found.id, found.source, "event", actor=known.actor)
+        message += f", in {found.within}" if found.within else ""
+        message += f"; its envelope says {found.type} of {found.subject}" if address is None and found.subject else ""
     kept = None if body is None else body[:MAX_PAYLOAD]
     return Rejection(kind, entity_id, trigger, reason, message[:MAX_TEXT], None, (), cause, time, kept)
 
@@ -154,20 +164,28 @@ def _arrival(kinds: Kinds, address: Address, event: Event, sequence: int, time: 
     if entity_id.count("/") + 1 != kind.arity:
         check_arity(kind, entity_id)
     if event.type != type_:
-        raise Invalid(f"envelope: type is {event.type!r}, the subject says {type_}")
+        raise Invalid(f"envelope: type is {event.type[:MAX_ID]!r}, the subject says {type_}{_unprefixed(event, type_)}")
     if event.subject is not None and event.subject != f"{name}/{entity_id}":
         raise Invalid(f"envelope: subject is {event.subject[:256]!r}, the NATS subject says {name}/{entity_id}")
-    data = event.data
+    data: Mapping[str, Any] = event.data or NONE
+    unread: tuple[str, ...] = ()
+    if data and (declared := kind.declared.get(trigger)) is not None and not declared.issuperset(data):
+        data, unread = without_unread(kind, trigger, data)
     if data or trigger in kind.demanding:
-        check_data(kind, trigger, data or NONE)
+        check_data(kind, trigger, data)
     if actor:
         cause = Cause(sequence, event.id, event.source, "event", None, event.time, envelope.claims(event, actor), actor)
     else:
         cause = Cause(sequence, event.id, event.source, "event", None, event.time, event.extensions)
     return Arrival(
-        kind.name, trigger, entity_id, data or NONE, cause,
-        None if event.sequence is None else envelope.sequence_of(event), time,
+        kind.name, trigger, entity_id, data, cause,
+        None if event.sequence is None else envelope.sequence_of(event), time, None, unread,
     )  # fmt: skip
+
+
+def _unprefixed(event: Event, type_: str | None) -> str:
+    """What to write in place of a type with a prefix, as other systems have it: `com.example.node.ready`."""
+    return f": write {type_}, without what stands before it" if event.type.endswith(f".{type_}") else ""
 
 
 def find_kind(kinds: Kinds, name: str) -> Kind:
@@ -196,7 +214,7 @@ def check_arity(kind: Kind, entity_id: str) -> None:
 
 
 def check_data(kind: Kind, trigger: str, data: Mapping[str, Any]) -> None:
-    """Raise `Invalid` if a field of the trigger is missing or has a wrong type or value. Other fields are ignored."""
+    """Raise `Invalid` if a field of the trigger is missing or has a wrong type or value."""
     for field in kind.common[trigger]:
         value = data.get(field.name)
         if value is not None and (

@@ -111,13 +111,15 @@ def states_of(entity: Entity) -> dict[str, State]:
 
 
 def mark(arrival: Arrival, entity: Entity | None) -> Mark:
-    """The mark that remembers the `sequence` of an event without effect."""
+    """The mark that remembers the `sequence` of an event without effect, if it has one."""
     if entity is None:
         raise AssertionError(f"{arrival.kind}/{arrival.id} took an event without a record of its own")
-    source, sequence = arrival.cause.source, arrival.sequence or 0
+    sequences = entity.sequences
+    if arrival.sequence is not None:
+        sequences = with_sequence(sequences, arrival.cause.source, arrival.sequence)
     marked = Entity(
         entity.kind, entity.id, entity.version, entity.names, entity.facets, entity.attributes,
-        with_sequence(entity.sequences, source, sequence), entity.timers_ns, entity.asked,
+        sequences, entity.timers_ns, entity.asked,
         entity.born, entity.memory,
     )  # fmt: skip
     return Mark(marked, arrival.cause, arrival.time)

@@ -6,6 +6,7 @@ Does not: the verdict on one state (`machines.compiler.judging`), the records of
 """
 
 from collections.abc import Iterator, Mapping
+from itertools import chain
 from typing import Any, NamedTuple
 
 from msgspec.structs import replace
@@ -20,6 +21,7 @@ from phaseline.engine.core.judgement import attributes_after, attributes_before
 from phaseline.engine.core.lives.judging import NOBODY, About, before_birth, is_there, learnt, of_report
 from phaseline.engine.core.lives.memory import is_known
 from phaseline.engine.core.lives.renewal import blank, lasting, take_over
+from phaseline.engine.core.reading.noting import noted
 from phaseline.engine.core.rejections import mark, reject
 from phaseline.engine.core.reports import Refused, read_state, unseen
 from phaseline.engine.core.transitions import Decision, cause_of, transitions
@@ -85,6 +87,10 @@ class Snapshot:
         self.living = 0
         """How many entities live in its range, if anything is held."""
         self.brake = _brake(tree, kind, arrival.id)
+        self.unread: set[str] = set()
+        """The fields of items that nothing reads."""
+        if not ITEM.issuperset(chain.from_iterable(self.items)):
+            self.unread.update(f"items[].{name}" for item in self.items for name in item.keys() - ITEM)
 
     def changes(self) -> Iterator[Correction]:
         """Everything that the snapshot changes: first the items in their order, then what is gone, by id."""
@@ -143,7 +149,7 @@ class Snapshot:
         data: dict[str, Any] = {name: item[name] for name in ITEM if name in item and name not in ("id", "attributes")}
         try:
             self._check(entity_id, item)
-            data = {**item.get("attributes", {}), **self.about, **data, **self.seen}
+            data = {**self._attributes(item), **self.about, **data, **self.seen}
             check_data(self.below, REPORTED, data if self._needs_phase(data) else {**data, PHASE: DELETED})
         except (BadSubject, Invalid) as error:
             self._leave_out(item, "invalid", str(error))
@@ -190,8 +196,12 @@ class Snapshot:
             raise Invalid(f"the id {item['id']!r} does not fit: below {self.of.name} it is {shape}")
         if type(item.get("attributes", {})) is not dict:
             raise Invalid("attributes must be a map")
-        if unknown := sorted(map(str, item.keys() - ITEM)):
-            raise Invalid(f"an item has no field {', '.join(unknown)}; it has {', '.join(sorted(ITEM))}")
+
+    def _attributes(self, item: dict[str, Any]) -> dict[str, Any]:
+        """The attributes that an item sets. Those that a report of its kind cannot set are noted as unread."""
+        given, known = item.get("attributes", {}), () if self.below.judge is None else self.below.judge.attributes
+        self.unread.update(f"items[].attributes.{name}" for name in given.keys() - known)
+        return {name: value for name, value in given.items() if name in known}
 
     def _needs_phase(self, data: Mapping[str, Any]) -> bool:
         """Whether an item names its phase, or must name it."""
@@ -270,7 +280,7 @@ def take_snapshot(tree: Tree, kind: Kind, arrival: Arrival) -> Decision:
         decision.records.append(_come_since(tree, arrival, snapshot))
     if snapshot.held:
         decision.records.append(_held(tree, arrival, snapshot))
-    return decision
+    return noted(tree, arrival, decision, sorted(snapshot.unread)) if snapshot.unread else decision
 
 
 def _problem(tree: Tree, kind: Kind, arrival: Arrival) -> Refused | None:

@@ -13,6 +13,7 @@ import msgspec
 
 from phaseline.engine.core import intake
 from phaseline.engine.core.message import Headers
+from phaseline.engine.core.reading.unread import named_only, without_unread
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.schemas import bounds, codec, envelope
 from phaseline.schemas.cloudevents import extensions
@@ -28,7 +29,8 @@ class EventMessage(NamedTuple):
     """The NATS message of one event. `message_id`: what the `Nats-Msg-Id` is made of (`publish.message_id`).
 
     event, source: the `id` and the `source` of the event, which identify it in errors. headers: those that it has
-    beside its id; without any, the body is an envelope.
+    beside its id; without any, the body is an envelope. unread: the fields of its data that nothing reads, if it was
+    checked.
     """
 
     subject: str
@@ -37,6 +39,7 @@ class EventMessage(NamedTuple):
     event: str
     source: str
     headers: Headers = ()
+    unread: tuple[str, ...] = ()
 
 
 def default_source(program: str) -> str:
@@ -122,24 +125,28 @@ def pack(subjects: Subjects, event: Event | Mapping[str, Any], kinds: Kinds | No
         raise EventRefused.unsendable(reason="undecodable", message=str(error)) from None
     except (TypeError, ValueError, OverflowError, RecursionError) as error:
         raise EventRefused.unsendable(reason="undecodable", message=f"msgpack cannot hold it: {error}") from None
-    if kinds is not None:
-        _check(kinds, read, address)
-        _check_bounds(message.body, body)
-    return message
+    if kinds is None:
+        return message
+    unread = _check(kinds, read, address)
+    _check_bounds(message.body, body)
+    return message._replace(unread=unread)
 
 
-def _check(kinds: Kinds, event: Event, address: Address) -> None:
+def _check(kinds: Kinds, event: Event, address: Address) -> tuple[str, ...]:
+    """The fields of an event that nothing reads. Raises `EventRefused` if a worker would reject it in any case."""
     try:
         kind = intake.find_kind(kinds, address.kind)
         intake.check_trigger(kind, address.trigger)
         intake.check_arity(kind, address.id)
-        intake.check_data(kind, address.trigger, event.data or {})
+        data, unread = without_unread(kind, address.trigger, event.data or {})
+        intake.check_data(kind, address.trigger, data)
         envelope.sequence_of(event)
         _check_banned(kinds, event)
     except intake.RejectedEvent as error:
         raise EventRefused(reason=error.reason, message=f"{error}{_meant(kinds, address, error.reason)}") from None
     except Invalid as error:
         raise EventRefused(reason="invalid", message=str(error)) from None
+    return named_only(unread)
 
 
 def _meant(kinds: Kinds, address: Address, reason: Reason) -> str:
@@ -165,8 +172,8 @@ def _check_bounds(packed: bytes, body: dict[str, Any]) -> None:
 def address_of(event: Event) -> Address:
     """The address in the `type` and `subject` of an event. Raises `Invalid` if they do not contain one."""
     kind, dot, trigger = event.type.partition(".")
-    if not dot or not kind or not trigger:
-        raise Invalid(f"envelope: type must be <kind>.<trigger>, found {event.type!r}")
+    if not dot or not kind or not trigger or "." in trigger:
+        raise Invalid(f"envelope: type must be <kind>.<trigger> without a prefix, found {event.type[:256]!r}")
     if event.subject is None or not event.subject.startswith(f"{kind}/"):
         raise Invalid(f"envelope: subject must be {kind}/<id>, found {event.subject!r}")
     return Address(kind, trigger, event.subject[len(kind) + 1 :])

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from datetime import datetime, timedelta
 from typing import Literal, NamedTuple
 
+from phaseline.engine.core.reading.unread import said
 from phaseline.engine.jetstream.stream_reader import StreamReader, reader_of
 from phaseline.engine.log import checkpoint
 from phaseline.engine.log.installation import Installation
@@ -15,6 +16,7 @@ from phaseline.engine.log.log_records import Logged, event_at, record_in_log
 from phaseline.engine.log.when import NOW
 from phaseline.engine.publish.compose import EventMessage
 from phaseline.engine.publish.single import Receipt, publish
+from phaseline.machines.compiler.kinds import Kinds
 from phaseline.schemas import codec
 from phaseline.schemas.errors import NotFound, Undecided
 from phaseline.schemas.records import Mark, Record, Rejection, Transition
@@ -35,11 +37,27 @@ def effect_of(records: Iterable[Record]) -> Effect:
     return "rejection" if Rejection in led else "transitions" if Transition in led else "none"
 
 
+def unread_of(records: Iterable[Record]) -> tuple[str, ...]:
+    """The fields of an event that nothing reads, as its records name them."""
+    said = (record.noted.unread for record in records if not isinstance(record, Rejection))
+    return tuple(dict.fromkeys(name for names in said for name in names))
+
+
+def unread_text(kinds: Kinds, type_: str, unread: Iterable[str]) -> str:
+    """`nothing reads data.reson (did you mean reason?)`. type_: that of the event, as far as it is known."""
+    kind, _, trigger = type_.partition(".")
+    return said(unread, kinds[kind].declared.get(trigger, ()) if kind in kinds else ())
+
+
 class Outcome(NamedTuple):
-    """What one published event led to: its `transitions` in order, its `rejection`, or neither if it had no effect."""
+    """What one published event led to: its `transitions` in order, its `rejection`, or neither if it had no effect.
+
+    unread: the fields of its data that nothing reads.
+    """
 
     receipt: Receipt
     records: tuple[Logged, ...] = ()
+    unread: tuple[str, ...] = ()
 
     @property
     def transitions(self) -> tuple[Transition, ...]:
@@ -110,18 +128,18 @@ async def outcome(reader: StreamReader, prefix: str, receipt: Receipt, timeout: 
 
 async def _read_outcome(reader: StreamReader, subjects: Subjects, receipt: Receipt) -> Outcome:
     records: list[Logged] = []
-    seen = 0
+    found: list[Record] = []
     while True:
         for stored in await reader.take(SLICE):
             if subjects.is_checkpoint(stored.subject):
-                found = checkpoint.read(stored)
-                if found is not None and found.position >= receipt.sequence:
-                    return Outcome(receipt, tuple(records))
+                reached = checkpoint.read(stored)
+                if reached is not None and reached.position >= receipt.sequence:
+                    return Outcome(receipt, tuple(records), unread_of(found))
                 continue
             record = record_in_log(reader.stream, stored)
             if record is not None and record.cause.sequence == receipt.sequence and record.cause.by != "tables":
-                seen += 1
+                found.append(record)
                 if not isinstance(record, Mark):
                     records.append(Logged(stored.sequence, record, stored.data))
-                if seen == codec.decode(stored.data)["data"]["cause"]["records"]:
-                    return Outcome(receipt, tuple(records))
+                if len(found) == codec.decode(stored.data)["data"]["cause"]["records"]:
+                    return Outcome(receipt, tuple(records), unread_of(found))

@@ -6,7 +6,7 @@ Belongs here: a single event and its receipt; resending a rejected event. Does n
 
 import asyncio
 import time
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from phaseline.engine.jetstream.api_reply import can_pass
 from phaseline.engine.jetstream.streams import why_unstored
@@ -40,13 +40,21 @@ class Receipt(NamedTuple):
     """Confirms that the stream EVENTS has stored an event.
 
     sequence: the position of the event. duplicate: whether it was stored before, at that position. event, source: the
-    `id` and the `source` of the event.
+    `id` and the `source` of the event. unread: the fields of its data that nothing reads, if it was checked.
     """
 
     sequence: int
     duplicate: bool
     event: str
     source: str
+    unread: tuple[str, ...] = ()
+
+    def shown(self) -> dict[str, Any]:
+        """The fields as JSON shows them: `unread` only if there is any."""
+        found = self._asdict()
+        if not self.unread:
+            del found["unread"]
+        return found
 
 
 async def publish(wire: Wire, message: EventMessage, timeout: float) -> Receipt:
@@ -75,7 +83,7 @@ async def publish(wire: Wire, message: EventMessage, timeout: float) -> Receipt:
                 message = renamed(message)
                 continue
             was_stored = ack.duplicate and (not again or ack.seq < await first_since(wire, began))
-            return Receipt(ack.seq, was_stored, message.event, message.source)
+            return Receipt(ack.seq, was_stored, message.event, message.source, message.unread)
 
 
 async def resend(installation: Installation, sequence: int, timeout: float, actor: str = "") -> Receipt:

@@ -6,7 +6,7 @@ Belongs here: `DryRun`, which programs and the command get. Does not: deciding t
 from typing import NamedTuple
 
 from phaseline.engine.core.message import Message
-from phaseline.engine.publish.outcomes import Effect, effect_of
+from phaseline.engine.publish.outcomes import Effect, effect_of, unread_of
 from phaseline.schemas.records import Entity, Record, Rejection, Transition
 
 
@@ -43,3 +43,8 @@ class DryRun(NamedTuple):
     def effect(self) -> Effect:
         """Which of the three effects the event would have, as in `Outcome.effect`."""
         return effect_of(self.records)
+
+    @property
+    def unread(self) -> tuple[str, ...]:
+        """The fields of the event that nothing would read."""
+        return unread_of(self.records)

@@ -81,8 +81,8 @@ def data_for(kinds: Kinds, kind: Kind, trigger: str, dice: Dice) -> dict[str, An
     if "phase" in data and dice.of(range(4)):
         base = dice.of(sorted(dice.of(kind.bases)))
         data |= {"phase": base.phase, "conditions": list(base.conditions)}
-    if dice.of((0, 1)):
-        data |= {"reason": "Because", "message": "so it is", "stray": 7}
+    if said := dice.of((0, 1, 0, 1, 0, 1, 0, 2)):
+        data |= {"reason": "Because", "message": "so it is"} | ({"stray": 7} if said == 2 else {})
     return data
 
 

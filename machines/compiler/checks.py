@@ -214,6 +214,7 @@ def _triggers(table: Table) -> Iterator[str]:
         "intents": [table.intents],
         "derived": [table.derived],
         "fields": [table.fields],
+        "carries": [table.carries],
         "cascades": [cascade.on for cascade in table.cascades],
         "fan_outs": [fan_out.on for fan_out in table.fan_outs],
         "interprets": [interpret.on for interpret in table.interprets],

@@ -52,7 +52,7 @@ WORDS: Mapping[type, Word] = {
         "attributes": "attributes", "fields": "fields", "cascades": "cascades", "fan_outs": "fan_outs",
         "interprets": "interprets", "on_tally": "on_tally", "tallies": "tallies", "known_by": "known_by", "place": "place",
         "current": None, "silence_after": "silence_after", "doc": None, "nested_by": None,
-        "replaced_by": "replaced_by",
+        "replaced_by": "replaced_by", "carries": "carries",
     }),
     Facet: Word("facet", {
         "name": "name", "labels": "labels", "rows": "rows", "views": "views", "sticky": "sticky",

@@ -22,7 +22,6 @@ from phaseline.machines.compiler.machine import (
     candidates_of,
     starts_of_trigger,
 )
-from phaseline.machines.compiler.reports import SEEN_FIELD, SNAPSHOT, UNREQUESTED
 from phaseline.machines.compiler.short_ways import (
     MovePlan,
     PlanKey,
@@ -69,6 +68,8 @@ class Kind:
     machines: the facets, compiled.
     event_types: by trigger that a publisher may send, the type of the event.
     common: by trigger, the fields of its data that its role gives to it.
+    declared: by such a trigger, the names of all fields that anything reads of its data; without those that carry the
+    objects of others.
     base_from_data: the triggers whose data names the base. demanding: those whose data must hold a field.
     unborn: the facets of an unknown entity. adopted: the bases of an adopted one.
     contact: the index of the facet `contact`; None if the kind has no observation. is_place: whether the installation's
@@ -99,7 +100,7 @@ class Kind:
 
     __slots__ = (
         "_bases", "_judged_by_state", "_steps", "_tables", "_version", "adopted", "arity", "asking", "attributes",
-        "base_from_data", "below", "births", "common", "contact", "counted", "deadlines", "deadlines_above", "demanding", "ending", "event_types", "expiring", "fan_out_triggers", "fast_path_ok", "fields",
+        "base_from_data", "below", "births", "common", "contact", "counted", "deadlines", "deadlines_above", "declared", "demanding", "ending", "event_types", "expiring", "fan_out_triggers", "fast_path_ok", "fields",
         "fired_by", "hears_alone", "implied", "inherited", "interprets", "is_place", "is_waited_for", "judge", "levels", "machines", "may_grow", "may_stay_unknown",
         "name", "names", "naming", "parent", "parent_arity", "places", "plans", "reported_below", "reports", "roles", "starts",
         "table", "timed", "timeouts", "times_out", "unborn", "unguarded", "viewers", "waiting", "written",
@@ -166,6 +167,11 @@ class Kind:
             trigger: reports.fields_of(table, trigger) for trigger in table.triggers
         }
         self.common = {trigger: _common(role, self.fields[trigger]) for trigger, role in self.roles.items()}
+        self.declared = {
+            trigger: frozenset(field.name for field in (*self.common[trigger], *self.fields[trigger]))
+            for trigger in self.event_types
+            if trigger not in table.carries
+        }
         self.demanding = frozenset(
             trigger for trigger, fields in self.fields.items() if any(field.required for field in fields)
         )
@@ -195,12 +201,8 @@ class Kind:
         self.hears_alone = self.contact is not None and hears_alone(table) and HEARD_AT not in dict(self.inherited)
         self.below = tuple(name for name in tables if any(check_kinds.path(tables, table.kind, name)))
         self.implied = implied_cascades(self.below)
-        self.reports = frozenset(
-            name for name in (REPORTED, UNREQUESTED, SNAPSHOT) if SEEN_FIELD in table.fields.get(name, ())
-        )
-        observed = [row for row in table.facets[0].rows if self.roles[row.trigger] == "observation"]
-        self.ending = frozenset(relations.ending(observed))
-        self.naming = frozenset(row.trigger for row in observed if row.to == FROM_DATA)
+        self.reports = reports.reporting(completed_table, self.reported_below)
+        self.ending, self.naming = reports.about_ends(table)
         judges = REPORTED in self.reports
         self.judge = Judge(completed_table, self.machines, lambda: self.bases[0]) if judges else None
         self._tables = None

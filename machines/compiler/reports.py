@@ -5,9 +5,10 @@ Belongs here: the rows and fields that the compiler adds, all fields of a trigge
 not: whether one report is taken (`judging`).
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
+from phaseline.machines.compiler import relations
 from phaseline.machines.compiler.check_kinds import path
 from phaseline.machines.compiler.checks import WrongTable
 from phaseline.machines.compiler.conditions import aliases_of, phases_of, returns, starts_of
@@ -96,11 +97,10 @@ def with_reports(table: Table, below: tuple[str, ...] = ()) -> Table:
             facet if facet.name == CONTACT else replace(facet, rows=tuple(_rows(table, index, facet)))
             for index, facet in enumerate(facets)
         )
-        fields[REPORTED] = (SEEN_FIELD, *fields.get(REPORTED, ()))
+        for trigger in sorted(frozenset((REPORTED,)).union(*about_ends(replace(table, facets=facets)))):
+            fields[trigger] = (SEEN_FIELD, *fields.get(trigger, ()))
     for trigger in answering(table):
         fields[trigger] = (*fields.get(trigger, ()), ANSWERS_FIELD)
-    if is_widened(table):
-        fields[UNREQUESTED] = (SEEN_FIELD, *fields.get(UNREQUESTED, ()))
     if below:
         facets = (replace(facets[0], rows=(*facets[0].rows, Row((LIVE,), SNAPSHOT, SAME))), *facets[1:])
         fields[SNAPSHOT] = (Field("kind", str, "the kind of the items", below, required=True), *ITEMS, SEEN_FIELD)
@@ -139,6 +139,18 @@ def takes_reports(table: Table) -> bool:
 def reported_below(table: Table, named: Mapping[str, Table]) -> tuple[str, ...]:
     """The kinds below a kind that have the observation `reported`."""
     return tuple(name for name, one in named.items() if takes_reports(one) and any(path(named, table.kind, name)))
+
+
+def about_ends(table: Table) -> tuple[frozenset[str], frozenset[str]]:
+    """The observations, beside reports, that say that an entity is gone; and those that name its state."""
+    observed = [row for row in table.facets[0].rows if table.role(row.trigger) == "observation"]
+    return frozenset(relations.ending(observed)), frozenset(row.trigger for row in observed if row.to == FROM_DATA)
+
+
+def reporting(table: Table, below: Iterable[str]) -> frozenset[str]:
+    """The observations that are held against what their entity is and was asked for."""
+    found = {REPORTED: takes_reports(table), UNREQUESTED: is_widened(table), SNAPSHOT: any(below)}
+    return frozenset(trigger for trigger, holds in found.items() if holds)
 
 
 def is_widened(table: Table) -> bool:
@@ -226,7 +238,7 @@ def observed_attributes(table: Table) -> tuple[str, ...]:
 
 
 def fields_of(table: Table, trigger: str) -> tuple[Field, ...]:
-    """The fields that the data of an event may have beside `reason` and `message`."""
+    """The fields that the data of an event may have beside `COMMON`. Nothing reads any other field."""
     rows = [(facet, row) for facet in table.facets for row in facet.rows if row.trigger == trigger]
     assigned = {name for _, row in rows for name in table.assigned(row)}
     attributes = tuple(field for field in table.attributes if field.name in assigned)

@@ -100,7 +100,7 @@ def outside(kind: Kind) -> tuple[str, ...]:
 
 
 def event_data(kind: Kind, trigger: str, ref: str) -> Schema:
-    """What `data` of `<kind>.<trigger>` may hold. Fields that the table does not name are allowed and ignored.
+    """What `data` of `<kind>.<trigger>` may hold. Only observations may have fields that the table does not name.
 
     ref: where the schemas of `common` stand.
     """
@@ -113,6 +113,7 @@ def event_data(kind: Kind, trigger: str, ref: str) -> Schema:
         "type": "object" if required else ["object", "null"],
         "properties": {**shared, **{field.name: _field(field, kind.name, trigger) for field in own}},
         **({"required": required} if required else {}),
+        **({"additionalProperties": False} if kind.roles[trigger] == "intent" else {}),
     }
 
 
@@ -130,7 +131,7 @@ def _components(shape: Any, ref: str) -> dict[str, Schema]:
 
 
 def _null_last(schema: Any) -> Any:
-    """A schema of plain JSON values in which null is the last of several types, as no version of msgspec has them all."""
+    """A schema in which null is the last of several types, as no version of msgspec has them all."""
     if isinstance(schema, list | tuple):
         return [_null_last(one) for one in schema]
     if not isinstance(schema, dict):

@@ -46,6 +46,7 @@ APP_CLUSTER = Table(
         Field("health",   dict, "by `<name>+<kind>`, the health of each listed resource for whose kind a health rule exists"),
         Field("supports", str,  "the kinds that the cluster reports on, if the report names them", many=True),
     ),
+    carries=("bundle_state",),
     fields={
         "bundle_state": (
             Field("status",   dict, "the status of the ResourceBundleState, with a list for each kind; data may also be that status itself"),

@@ -57,22 +57,27 @@ TIMED = (DEADLINE,)
 KEPT = 256
 """How many revisions can be rolled back to. The limit keeps an entity's record small."""
 
+EXPECTED = Field("revision", int, "the number that the sender expects the revision to get; another one is refused")
+
 Attributes = Mapping[str, Any]
 
 
-@rule("emco.begin", revision=2)
+@rule("emco.begin", revision=3)
 def begin(attributes: Attributes, event: RuleEvent) -> Attributes | Refusal:
     """Adds a revision with the context that the event names, which ResourceBundleStates name from then on."""
     found = new_revision(attributes, event)
     return found if isinstance(found, Refusal) else {**found, "status_context": event.data["context"]}
 
 
-@rule("emco.new_revision", revision=3)
+@rule("emco.new_revision", revision=4)
 def new_revision(attributes: Attributes, event: RuleEvent) -> Attributes | Refusal:
     """Adds a revision with the context that the event names."""
     name = event.data["context"]
     if not name or "/" in name:
         return Refusal(f"data.context must be the last part of an app_context's id, found {name!r}", invalid=True)
+    expected, following = event.data.get("revision"), _last(attributes) + 1
+    if expected not in (None, following):
+        return Refusal(f"data.revision is {expected}, and the next revision is {following}")
     return _revised(attributes, name)
 
 
@@ -134,9 +139,9 @@ EMCO_RESOURCE = Table(
         Field("contexts",              str, f"the app_contexts of the last {KEPT} revisions, the newest last", many=True),
     ),
     fields={
-        "instantiate": (Field("context",  str, "the app_context to instantiate, a new one each time", required=True),),
-        "apply":       (Field("context",  str, "the app_context to instantiate", required=True),),
-        "update":      (Field("context",  str, "the app_context to change to", required=True),),
+        "instantiate": (Field("context",  str, "the app_context to instantiate, a new one each time", required=True), EXPECTED),
+        "apply":       (Field("context",  str, "the app_context to instantiate", required=True), EXPECTED),
+        "update":      (Field("context",  str, "the app_context to change to", required=True), EXPECTED),
         "rollback":    (Field("revision", int, "the revision to go back to", required=True, known=known_revisions),),
         "delete":      (Field(ABANDON,    bool, "give up what may still be in clusters: it counts as Deleted, and is left behind"),),
     },

@@ -142,6 +142,7 @@ BUNDLE_DEPLOYMENT = Table(
         Field("missing_is", str, "its state if a resource is missing", ("modified", "not_ready")),
         *OBSERVER,
     ),
+    carries=("observed",),
     fields={
         "target": ID, "staged": ID, "applied": ID,
         "observed": OBSERVED,

@@ -92,6 +92,7 @@ BUNDLE_RESOURCE = Table(
     intents=(),
     derived=("owner_gone", "unlisted"),
     attributes=(Field("why", str, "why it is not ready"),),
+    carries=("observed",),
     fields={
         "undeclared": (Field("lives", bool, "false if nothing says that it still lives: it is gone then"),),
         "observed": (

@@ -119,6 +119,7 @@ APPLICATION = Table(
               many=True),
         *OBSERVER,
     ),
+    carries=("observed",),
     fields={
         "sync": (
             Field("revision",  str,  "the revision to synchronise to"),

@@ -98,6 +98,7 @@ OWNED_OBJECT = Table(
         UID,
         HAPPENINGS,
     ),
+    carries=("observed",),
     fields={
         "observed": (
             Field("live", dict, "the manifest in the cluster; null if there is none any more", required=True, null=True),

@@ -116,6 +116,7 @@ RESOURCE = Table(
         UID,
         HAPPENINGS,
     ),
+    carries=("observed",),
     fields={
         "told": naming.TOLD,
         "events_seen": SEEN,

@@ -423,6 +423,8 @@ class Table:
         of what stands there is only shown.
     nested_by: what separates names in the last part of an id, if its entities stand below each other: `a~b` is shown
         below `a`, both are children of the same parent.
+    carries: the triggers whose data is, or holds, an object that others make. They take fields that nothing reads; of
+        other triggers, requests with such a field are rejected, and records of observations name it.
     """
 
     kind: str
@@ -445,6 +447,7 @@ class Table:
     doc: str = ""
     nested_by: str | None = None
     replaced_by: tuple[str, ...] | None = ()
+    carries: tuple[str, ...] = ()
 
     @property
     def triggers(self) -> tuple[str, ...]:

@@ -1,12 +1,14 @@
 """Events in binary mode: their attributes stand in headers, `ce-id` and so on, and the body is their data.
 
 The rules are those of the NATS binding of CloudEvents: names in any case; a value may stand in double quotes, and is
-then percent-decoded once.
+then percent-decoded once. Some libraries do not encode values, such as that for Go: where a value of a message holds
+what would have been encoded, none of its values is decoded.
 Belongs here: recognising such a message, and the map of its event. Does not: the rules of the envelope itself
 (`schemas.envelope`).
 """
 
 import re
+from collections.abc import Sequence
 from typing import Any
 from urllib.parse import unquote_to_bytes
 
@@ -26,6 +28,8 @@ TAKEN_OVER = b"\r\nNats-Stream-Source:"
 No publisher can write it."""
 _NAME = re.compile(r"[a-z0-9]+\Z")
 _BODY = ("data", "data_base64")
+_RAW = re.compile(r'[^!-~]|"|%(?![0-9A-Fa-f]{2})')
+"""What no value holds that was percent-encoded."""
 _ESCAPED = re.compile(r"\\(.)")
 
 
@@ -61,20 +65,34 @@ def decode(body: bytes, block: bytes) -> Event:
 def read(body: bytes, block: bytes) -> dict[str, Any]:
     """The map that the same event has in structured mode; raises as `decode` does."""
     found: dict[str, Any] = {}
-    content_type = None
-    for header, value in headers(block):
+    content_type, given = None, headers(block)
+    encoded = _are_encoded(given)
+    for header, value in given:
         name = header.lower()
         if name == content_types.HEADER:
             content_type = value
             continue
         name = name.removeprefix(PREFIX)
         _check_name(header, name, found)
-        found[name] = _text(header, value)
+        found[name] = _text(header, value, encoded=encoded)
     if "schemaversion" in found:
         found["schemaversion"] = _whole(found["schemaversion"])
     if body:
         type_ = found.setdefault("datacontenttype", content_type) if content_type else found.get("datacontenttype")
         found["data"] = envelope.decode_data(body, type_, "the body, which is the data in binary mode")
+    return found
+
+
+def readable(block: bytes) -> dict[str, Any]:
+    """The attributes that can be read, each by itself, of an event in binary mode that as a whole cannot be."""
+    found: dict[str, Any] = {}
+    given = headers(block)
+    encoded = _are_encoded(given)
+    for header, value in given:
+        try:
+            found.setdefault(header.lower().removeprefix(PREFIX), _text(header, value, encoded=encoded))
+        except Invalid:
+            continue
     return found
 
 
@@ -98,11 +116,22 @@ def _check_name(header: str, name: str, found: dict[str, Any]) -> None:
         raise Invalid(f"headers: {shown} stands twice")
 
 
-def _text(header: str, value: str) -> str:
-    if len(value) > 1 and value[0] == value[-1] == '"':
+def _are_encoded(given: Sequence[tuple[str, str]]) -> bool:
+    """Whether the sender of these headers has percent-encoded their values."""
+    values = (value for header, value in given if header.lower() != content_types.HEADER)
+    return not any(_RAW.search(value) for value in values if not _is_quoted(value))
+
+
+def _is_quoted(value: str) -> bool:
+    return len(value) > 1 and value[0] == value[-1] == '"'
+
+
+def _text(header: str, value: str, *, encoded: bool) -> str:
+    if _is_quoted(value):
         value = _ESCAPED.sub(r"\1", value[1:-1])
+    raw = value.encode(errors="surrogateescape")
     try:
-        return unquote_to_bytes(value.encode(errors="surrogateescape")).decode()
+        return (unquote_to_bytes(raw) if encoded else raw).decode()
     except UnicodeDecodeError:
         shown = value[:64].encode(errors="replace").decode()
         raise Invalid(f"headers: {header[:64]} does not decode to UTF-8, found {shown!r}") from None

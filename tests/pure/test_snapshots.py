@@ -214,7 +214,6 @@ def test_what_is_left_out_and_what_is_held_back_are_two_rejections() -> None:
         ({"id": "p/b"}, "p/b", "invalid"),
         ({"id": "p/b", "phase": "Failed"}, "p/b", "invalid"),
         ({"id": "p/b", "phase": "Failed", "conditions": "NotReady"}, "p/b", "invalid"),
-        ({"id": "p/b", "phase": "Stopped", "status": 1}, "p/b", "invalid"),
         ({"id": "p/b", "phase": "Stopped", "attributes": [1]}, "p/b", "invalid"),
         ({"id": "p/b", "phase": "Stopped", "message": 5}, "p/b", "invalid"),
     ],

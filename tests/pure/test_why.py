@@ -58,8 +58,9 @@ def test_who_is_heard_by_a_snapshot_is_no_reason_of_what_it_changes_nor_the_othe
 def test_a_request_that_comes_again_has_a_record_on_its_way() -> None:
     """The pool was being deleted already, and waits for the new request from now on."""
     history = play(edge_worlds.KINDS, [*RUNNING, event("node_pool", "delete", "c/p")])
-    for kind, trigger, entity_id in (("node", "adopt", "c/p/n"), ("cluster", "error", "c"), ("cluster", "delete", "c")):
-        assert history.take(event(kind, trigger, entity_id, {"phase": "Creating"})).accepted
+    assert history.take(event("node", "adopt", "c/p/n", {"phase": "Creating"})).accepted
+    for trigger in ("error", "delete"):
+        assert history.take(event("cluster", trigger, "c")).accepted
     (node,) = explanation(history, "node", "c/p/n").facets
     assert node.causes[0].records[0].cause.origin == "node_pool/c/p"
     assert triggers(node.causes[0]) == [

@@ -52,21 +52,23 @@ async def _one(call: Call, sender: Sender, event: Any, seconds: float, *, dry: b
         return HttpAnswer({
             "sequence": found.sequence, "effect": found.effect, "repeat": found.repeat, "behind": found.behind,
             "table_differences": found.table_differences, "records": records,
+            **({"unread": found.unread} if found.unread else {}),
         })  # fmt: skip
     if not seconds:
         return _accepted(call, await sender.store(message))
     try:
         outcome = await sender.store_and_wait(message, seconds)
     except Undecided as error:
-        return _accepted(call, Receipt(error.sequence, duplicate=False, event=message.event, source=message.source))
+        stored = Receipt(error.sequence, duplicate=False, event=message.event, source=message.source)
+        return _accepted(call, stored._replace(unread=message.unread))
     headers = {"Location": f"{call.base}/events/{outcome.receipt.sequence}", "Preference-Applied": f"wait={seconds:g}"}
-    body = outcome_map(call.service.kinds, outcome.receipt, outcome.effect, outcome.records)
+    body = outcome_map(call.service.kinds, outcome, with_receipt=True)
     return HttpAnswer(body, headers=headers)
 
 
 def _accepted(call: Call, receipt: Receipt) -> HttpAnswer:
     """The answer for an event that is stored, and not decided yet as far as we know."""
-    return HttpAnswer(receipt._asdict(), status=202, headers={"Location": f"{call.base}/events/{receipt.sequence}"})
+    return HttpAnswer(receipt.shown(), status=202, headers={"Location": f"{call.base}/events/{receipt.sequence}"})
 
 
 def _wait(request: Request) -> float:
@@ -119,6 +121,6 @@ async def event(call: Call) -> HttpAnswer:
     hidden = any(isinstance(one.record, Rejection) and one.record.reason == "secret" for one in outcome.records)
     body = {
         "sequence": sequence, "decided": True, "event": None if hidden else shown,
-        **outcome_map(service.kinds, None, outcome.effect, outcome.records),
+        **outcome_map(service.kinds, outcome, with_receipt=False),
     }  # fmt: skip
     return HttpAnswer(body)

@@ -12,7 +12,6 @@ from phaseline.engine.client import maps
 from phaseline.engine.http import problems
 from phaseline.engine.http.access.caller import Caller
 from phaseline.engine.http.service import Service
-from phaseline.engine.log.log_records import Logged
 from phaseline.engine.publish import compose, outcomes, single
 from phaseline.engine.publish.compose import EventMessage
 from phaseline.engine.publish.outcomes import Outcome
@@ -99,7 +98,7 @@ class Sender:
             try:
                 if failed is not None:
                     raise NoAnswer.not_sent(before=failed)
-                results[index] = (await self.store(message))._asdict()
+                results[index] = (await self.store(message)).shown()
             except PhaselineError as error:
                 results[index] = {"problem": problems.problem(error, EVENTS)}
                 failed = failed or (message.event if isinstance(error, NoAnswer) else None)
@@ -109,11 +108,13 @@ class Sender:
         return unquote(message.subject.removeprefix(f"{self._installation.prefix}.events.").partition(".")[0])
 
 
-def outcome_map(kinds: Kinds, receipt: Receipt | None, effect: str, records: Sequence[Logged]) -> dict[str, Any]:
+def outcome_map(kinds: Kinds, outcome: Outcome, *, with_receipt: bool) -> dict[str, Any]:
     """An outcome as JSON shows it. `last`: the last place of its records, to read them with `min`."""
-    shown: dict[str, Any] = {} if receipt is None else receipt._asdict()
-    return shown | {
-        "effect": effect,
+    records = outcome.records
+    shown = {
+        **(outcome.receipt.shown() if with_receipt else {}),
+        "effect": outcome.effect,
         "last": max((one.sequence for one in records), default=None),
         "records": [maps.record_map(kinds, one.sequence, one.record, one.wire) for one in records],
     }
+    return {**shown, "unread": outcome.unread} if outcome.unread else shown

@@ -75,7 +75,7 @@ async def resend(call: Call) -> HttpAnswer:
     receipt = await single.resend(
         service.installation, call.values["place"], service.settings.request_timeout, actor=actor
     )
-    return HttpAnswer(receipt._asdict(), status=202)
+    return HttpAnswer(receipt.shown(), status=202)
 
 
 async def _found(call: Call, place: int) -> tuple[Logged, Rejection]:

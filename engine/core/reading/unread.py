@@ -1,0 +1,42 @@
+"""Fields of an event's data that nothing reads. Pure.
+
+What a table declares for a trigger is all that anything reads of its data: no rule gets another field. A request with
+one is rejected, because it asks for something that would not happen. An observation is taken without it.
+Belongs here: finding such fields, naming them. Does not: the records that name them (`noting`).
+"""
+
+from collections.abc import Collection, Iterable, Mapping
+from typing import Any
+
+from phaseline.machines.compiler.kinds import Kind
+from phaseline.schemas.envelope import Invalid
+from phaseline.schemas.similar import did_you_mean
+
+MOST = 16
+"""The most fields that a record names. It gives the number of the others."""
+LONGEST = 64
+"""The most characters of a name of a field in a record."""
+
+
+def without_unread(kind: Kind, trigger: str, data: Mapping[str, Any]) -> tuple[Mapping[str, Any], tuple[str, ...]]:
+    """The data that something reads, and the names of the other fields. Raises `Invalid` if a request has any."""
+    declared = kind.declared.get(trigger)
+    if declared is None or declared.issuperset(data):
+        return data, ()
+    unread = tuple(sorted(data.keys() - declared))
+    if kind.roles[trigger] == "intent":
+        raise Invalid(f"{said(unread, declared)}; {trigger} of {kind.name} has {', '.join(sorted(declared))}")
+    return {name: value for name, value in data.items() if name in declared}, unread
+
+
+def said(unread: Iterable[str], declared: Collection[str]) -> str:
+    """`nothing reads data.reson (did you mean reason?), data.zone`."""
+    named = (f"data.{name}{did_you_mean(name, declared)}" for name in named_only(unread))
+    return f"nothing reads {', '.join(named)}"
+
+
+def named_only(unread: Iterable[str]) -> tuple[str, ...]:
+    """The names that a record has room for, each cut to its room; at the end how many others there are."""
+    names = [name if len(name) <= LONGEST else f"{name[: LONGEST - 3]}..." for name in unread]
+    more = len(names) - MOST
+    return (*names[:MOST], f"and {more:,} more") if more > 0 else tuple(names)
