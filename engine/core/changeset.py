@@ -11,6 +11,7 @@ from typing import Any
 import msgspec
 
 from phaseline.engine.core.judgement import attributes_after
+from phaseline.engine.core.sources.numbers import in_new_life
 from phaseline.engine.core.timers import silence_of
 from phaseline.engine.core.tree import Tree, key_of, recount
 from phaseline.machines.compiler.conditions import without_expired
@@ -133,6 +134,8 @@ class Changeset:
         interrupted = self.kinds[kind].machines[facet].interrupted(old, base, origin.data)
         change.facets[facet] = FacetState(base, old.state, old.since_ns, interrupted)
         change.origins[facet] = origin
+        if facet == 0 and old.base.phase in (ABSENT, DELETED) and base.phase != DELETED:
+            change.sequences, change.memory = in_new_life(change.sequences, change.memory)
         self._mark((kind, entity_id), origin, own=facet != self.kinds[kind].contact)
         self._mark_viewers(kind, entity_id, facet, old.base.phase, base.phase, of_base=True)
 

@@ -12,6 +12,7 @@ from typing import Any
 from phaseline.engine.core.adoption import has_parent
 from phaseline.engine.core.changeset import ends_life, is_fired, waits_anew
 from phaseline.engine.core.intake import Arrival
+from phaseline.engine.core.sources.numbers import remembered
 from phaseline.engine.core.timers import TimerChange, restart, timers_after
 from phaseline.engine.core.transitions import Decision
 from phaseline.engine.core.tree import NO_TALLY, Tree
@@ -23,10 +24,6 @@ from phaseline.machines.language.endings import end_of, with_end
 from phaseline.machines.language.table import ABSENT, DELETED, Cascade
 from phaseline.schemas.records import Entity, FacetState, State, Transition
 from phaseline.schemas.subjects import id_above
-
-MAX_SOURCES = 64
-"""The most sources whose `sequence` an entity remembers. It forgets the oldest one, so that records stay small."""
-
 
 NO_RESTARTS: tuple[TimerChange, ...] = ()
 
@@ -117,7 +114,7 @@ def _plan(kind: Kind, index: int, step: Step, old: FacetState, base: State, inte
     is_viewed = bool(kind.machines[index].views[base.phase])
     assigns = kind.table.assigned(row)
     end = end_of(trigger, kind.roles[trigger], {}) if ends else None
-    return MovePlan(index, base, interrupted, waits, unasked, is_viewed, assigns, restarts, end, cascades, {})
+    return MovePlan(index, base, interrupted, waits, asks, unasked, is_viewed, assigns, restarts, end, cascades, {})
 
 
 def _crossings(kind: Kind, index: int, old: FacetState, base: State, state: State) -> tuple[Crossing, ...] | None:
@@ -176,9 +173,9 @@ def _follow(tree: Tree, kind: Kind, entity: Entity, arrival: Arrival, plan: Move
         if (leaves and tally[leaves] == 1) or (enters and enters not in tally):
             return None
     facet = FacetState(base, state, old.since_ns if state == old.state else arrival.time, plan.interrupted)
-    sequences = entity.sequences
-    if arrival.sequence is not None:
-        sequences = with_sequence(sequences, arrival.cause.source, arrival.sequence)
+    sequences, memory = entity.sequences, entity.memory
+    if plan.asks or arrival.sequence is not None:
+        sequences, memory = remembered(sequences, memory, arrival, asks=plan.asks)
     facets = (facet, *entity.facets[1:]) if index == 0 else (*entity.facets[:index], facet, *entity.facets[index + 1 :])
     asked = entity.asked
     if plan.waits is not None:
@@ -189,7 +186,7 @@ def _follow(tree: Tree, kind: Kind, entity: Entity, arrival: Arrival, plan: Move
     attributes = entity.attributes if plan.end is None else with_end(entity.attributes, plan.end)
     after = Entity(
         kind.name, arrival.id, entity.version + 1, kind.names, facets, attributes, sequences, timers, asked,
-        entity.born, entity.memory,
+        entity.born, memory,
     )  # fmt: skip
     record = Transition(
         kind.names[index], old.state, state, trigger, data.get("reason"), data.get("message"), arrival.cause, after,
@@ -207,12 +204,3 @@ def _restarted(
         tree, kind, entity.id, index, facet, entity.attributes, time, 0, fired=False, silence_after=tree.silence_after
     )  # fmt: skip
     return timers_after(timers, change), () if change.due == timers.get(change.facet) else (change,)
-
-
-def with_sequence(sequences: Mapping[str, int], source: str, sequence: int) -> Mapping[str, int]:
-    """The last `sequence` of each source after this one. The latest source stands at the end."""
-    kept = {name: last for name, last in sequences.items() if name != source}
-    if len(kept) >= MAX_SOURCES:
-        del kept[next(iter(kept))]
-    kept[source] = sequence
-    return kept

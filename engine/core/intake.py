@@ -34,6 +34,8 @@ class Arrival(msgspec.Struct, frozen=True, gc=False):
     time: int
     timer: tuple[str, int] | None = None
     """If a timer fired the event: the facet, and when it was due, ns."""
+    epoch: int = 0
+    """In which `sequence` counts."""
 
 
 class RejectedEvent(Exception):
@@ -164,7 +166,8 @@ def _arrival(kinds: Kinds, address: Address, event: Event, sequence: int, time: 
         cause = Cause(sequence, event.id, event.source, "event", None, event.time, event.extensions)
     return Arrival(
         kind.name, trigger, entity_id, data or NONE, cause,
-        None if event.sequence is None else envelope.sequence_of(event), time,
+        None if event.sequence is None else envelope.sequence_of(event), time, None,
+        0 if event.epoch is None else envelope.epoch_of(event),
     )  # fmt: skip
 
 

@@ -35,7 +35,7 @@ from phaseline.machines.language.table import (
 )
 
 LENGTH = 12
-LANGUAGE = Revision("phaseline.tables", 5)
+LANGUAGE = Revision("phaseline.tables", 6)
 """A part of every version. Raise it when the meaning of a class or field of the table language changes."""
 
 
