@@ -47,7 +47,12 @@ Time = Annotated[
 Sequence = Annotated[
     Annotated[int, Meta(extra_json_schema={"minimum": 0, "maximum": MAX_SEQUENCE})]
     | Annotated[str, Meta(extra_json_schema={"pattern": "^[0-9]{1,18}$"})],
-    Meta(description="Rises per source and entity. An event that does not have a higher one is a duplicate."),
+    Meta(description="Rises per source and entity. An event that does not have a higher one is a repeat."),
+]
+Epoch = Annotated[
+    Annotated[int, Meta(extra_json_schema={"minimum": 0, "maximum": MAX_SEQUENCE})]
+    | Annotated[str, Meta(extra_json_schema={"pattern": "^[0-9]{1,18}$"})],
+    Meta(description="`sequence` counts within it. A greater one is newer; without one it is 0."),
 ]
 Schemaversion = Annotated[
     int, Meta(description="The version of these schemas.", extra_json_schema={"const": SCHEMA_VERSION})
@@ -78,6 +83,7 @@ class Event(msgspec.Struct, frozen=True, gc=False):
     subject: Subject | None = None
     time: Time | None = None
     sequence: Sequence | None = None
+    epoch: Epoch | None = None
     schemaversion: Schemaversion = SCHEMA_VERSION
     datacontenttype: Contenttype | None = None
     data: Data | None = None
@@ -211,7 +217,7 @@ def _decode_manifests(body: bytes, subject: str, left_out: Mapping[bytes, Any] |
         SHARED.note(subject, _large_parts(event.data))
     return PlainEvent(
         event.id, event.source, event.type, event.specversion, event.subject, event.time, event.sequence,
-        event.schemaversion, event.datacontenttype, data,
+        event.epoch, event.schemaversion, event.datacontenttype, data,
     )  # fmt: skip
 
 
@@ -334,15 +340,21 @@ def check_time(text: str) -> None:
 
 def sequence_of(event: Event) -> int | None:
     """The event's `sequence` as a number, or None; raises `Invalid` if it is neither a number nor decimal digits."""
-    found = event.sequence
-    if found is None:
-        return None
+    return None if event.sequence is None else _whole("sequence", event.sequence)
+
+
+def epoch_of(event: Event) -> int:
+    """The epoch of the event's `sequence`; raises `Invalid` if it is neither a number nor decimal digits."""
+    return 0 if event.epoch is None else _whole("epoch", event.epoch)
+
+
+def _whole(name: str, found: int | str) -> int:
     if isinstance(found, str):
         if not (found.isascii() and found.isdigit()) or len(found) > 18:
-            raise Invalid(f"envelope: sequence must be a whole number of at most 18 digits, found {found[:64]!r}")
+            raise Invalid(f"envelope: {name} must be a whole number of at most 18 digits, found {found[:64]!r}")
         return int(found)
     if not 0 <= found <= MAX_SEQUENCE:
-        raise Invalid(f"envelope: sequence must be a whole number of at most 18 digits, found {found}")
+        raise Invalid(f"envelope: {name} must be a whole number of at most 18 digits, found {found}")
     return found
 
 

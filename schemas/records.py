@@ -29,6 +29,7 @@ Reason = Literal[
     "left_out",
     "brake",
     "changed",
+    "repeat",
     "fault",
     "secret",
 ]
@@ -75,6 +76,21 @@ NONE: Mapping[str, Any] = {}
 """The empty map that entities without attributes, sequences or timers share. It is never changed."""
 
 
+class Heard(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
+    """What an entity remembers of a source that numbers its events, beside its last number."""
+
+    at_ns: Annotated[
+        int, msgspec.Meta(description="When the event with that number was stored, in ns; 0 if that is not remembered.")
+    ]
+    epoch: Annotated[int, msgspec.Meta(description="The epoch in which the number counts.")] = 0
+    asked: Annotated[
+        int | None, msgspec.Meta(description="The number of the last intent, which a new life does not forget.")
+    ] = None
+    repeats: Annotated[
+        int, msgspec.Meta(description="The event that began a run of repeats, until an event is taken.")
+    ] = 0
+
+
 class Memory(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     """What an entity remembers to judge later events by. No rule of a kind reads it."""
 
@@ -94,15 +110,15 @@ class Memory(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
             description="The version before the last records, if all of them were of the facet `contact`; else 0."
         ),
     ] = 0
-    epochs: Annotated[
-        Mapping[str, int], msgspec.Meta(description="By source, the epoch of its last `sequence`, if it is not 0.")
-    ] = NONE
-    repeats: Annotated[
-        Mapping[str, int],
-        msgspec.Meta(description="By source, the event that began a run of repeats, until an event is taken."),
+    sources: Annotated[
+        Mapping[str, Heard], msgspec.Meta(description="By source, what belongs to its last `sequence`.")
     ] = NONE
     taken: Annotated[
-        tuple[str, ...], msgspec.Meta(description="What identifies the last intents that it took, the oldest first.")
+        tuple[str, ...],
+        msgspec.Meta(
+            description="The last intents that it took, the oldest first: a digest of source and id, and the event's "
+            "sequence number."
+        ),
     ] = ()
     reasons: Annotated[Mapping[str, str], msgspec.Meta(description="By condition, the reason that was given last.")] = (
         NONE

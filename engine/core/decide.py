@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from phaseline.engine.core import after_end, hearing
 from phaseline.engine.core.adoption import adopt, missing_parent
 from phaseline.engine.core.changeset import Changeset, Origin
-from phaseline.engine.core.fast_path import fast_path, planned, with_sequence
+from phaseline.engine.core.fast_path import fast_path, planned
 from phaseline.engine.core.intake import Arrival
 from phaseline.engine.core.judgement import Steps, attributes_of, impossible_base, interpretation
 from phaseline.engine.core.lives.judging import JUDGED, NOBODY, About, judged, with_learnt
@@ -24,6 +24,8 @@ from phaseline.engine.core.reading.noting import noted
 from phaseline.engine.core.rejections import below_missing, bounded, here, mark, reject, without_step
 from phaseline.engine.core.reports import Refused, read_report
 from phaseline.engine.core.snapshot import take_snapshot
+from phaseline.engine.core.sources import repeats
+from phaseline.engine.core.sources.numbers import remember
 from phaseline.engine.core.transitions import REPEAT, Decision, transitions
 from phaseline.engine.core.tree import Tree
 from phaseline.machines.compiler.kinds import Kind
@@ -39,8 +41,14 @@ def decide(tree: Tree, arrival: Arrival) -> Decision:
         return noted(tree, arrival, decide(tree, replace(arrival, unread=())), arrival.unread)
     kind = tree.kinds[arrival.kind]
     entity = tree.entities[kind.name].get(arrival.id)
-    if arrival.sequence is not None or arrival.timer is not None:
-        if _is_repeat(entity, arrival) or _is_over(entity, arrival):
+    if (
+        entity is not None
+        and (arrival.sequence is not None or (entity.memory is not None and kind.roles[arrival.trigger] == "intent"))
+        and (again := repeats.answer(tree, kind, entity, arrival)) is not None
+    ):
+        return again
+    if arrival.timer is not None:
+        if _is_over(entity, arrival):
             return REPEAT
         due = hearing.timed_out(tree, kind, entity, arrival)
         if isinstance(due, Decision):
@@ -128,8 +136,7 @@ def _after_end(tree: Tree, kind: Kind, entity: Entity | None, arrival: Arrival, 
     origin = Origin(arrival.trigger, arrival.cause.by, arrival.cause.origin, arrival.data)
     after_end.note(changeset, kind, arrival.id, noted, after_end.origin_of(noted, arrival.data, origin))
     if arrival.sequence is not None:
-        change = changeset.change(kind.name, arrival.id)
-        change.sequences = with_sequence(change.sequences, arrival.cause.source, arrival.sequence)
+        remember(changeset.change(kind.name, arrival.id), arrival, asks=False)
     hearing.hear(changeset, kind, arrival)
     changeset.settle()
     return transitions(changeset, arrival.cause)
@@ -185,24 +192,17 @@ def _take(
     if renewed_by:
         take_over(changeset, kind, arrival.id, renewed_by)
     change.attributes = attributes
-    if arrival.sequence is not None:
-        change.sequences = with_sequence(change.sequences, arrival.cause.source, arrival.sequence)
     if arrival.timer is not None:
         change.fired_timer = arrival.timer[0]
     origin = Origin(arrival.trigger, arrival.cause.by, arrival.cause.origin, arrival.data)
     changeset.take(kind.name, arrival.id, steps, origin)
+    remember(change, arrival, asks=asks)
     hearing.hear(changeset, kind, arrival)
     changeset.settle()
     decision = transitions(changeset, arrival.cause)
     if arrival.sequence is not None and not any(_is_own(record, arrival) for record in decision.records):
-        decision.records.append(mark(arrival, change.before))
+        decision.records.append(mark(arrival, change.before, asks=asks))
     return decision
-
-
-def _is_repeat(entity: Entity | None, arrival: Arrival) -> bool:
-    if entity is None or arrival.sequence is None:
-        return False
-    return arrival.sequence <= entity.sequences.get(arrival.cause.source, -1)
 
 
 def _is_over(entity: Entity | None, arrival: Arrival) -> bool:

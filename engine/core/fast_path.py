@@ -13,6 +13,7 @@ from phaseline.engine.core.adoption import has_parent
 from phaseline.engine.core.changeset import ends_life, is_fired, waits_anew
 from phaseline.engine.core.intake import Arrival
 from phaseline.engine.core.lives.beginning import lived_on, shows
+from phaseline.engine.core.sources.numbers import remembered
 from phaseline.engine.core.timers import TimerChange, restart, timers_after
 from phaseline.engine.core.transitions import Decision
 from phaseline.engine.core.tree import NO_TALLY, Tree
@@ -24,10 +25,6 @@ from phaseline.machines.language.endings import end_of, with_end
 from phaseline.machines.language.table import ABSENT, DELETED, Cascade
 from phaseline.schemas.records import Entity, FacetState, State, Transition
 from phaseline.schemas.subjects import id_above
-
-MAX_SOURCES = 64
-"""The most sources whose `sequence` an entity remembers. It forgets the oldest one, so that records stay small."""
-
 
 NO_RESTARTS: tuple[TimerChange, ...] = ()
 
@@ -120,7 +117,9 @@ def _plan(kind: Kind, index: int, step: Step, old: FacetState, base: State, inte
     assigns = kind.table.assigned(row)
     end = end_of(trigger, kind.roles[trigger], {}) if ends else None
     shown = shows(kind, index, trigger, old.base, base)
-    return MovePlan(index, base, interrupted, waits, unasked, is_viewed, assigns, restarts, end, shown, cascades, {})
+    return MovePlan(
+        index, base, interrupted, waits, asks, unasked, is_viewed, assigns, restarts, end, shown, cascades, {}
+    )  # fmt: skip
 
 
 def _crossings(kind: Kind, index: int, old: FacetState, base: State, state: State) -> tuple[Crossing, ...] | None:
@@ -179,9 +178,9 @@ def _follow(tree: Tree, kind: Kind, entity: Entity, arrival: Arrival, plan: Move
         if (leaves and tally[leaves] == 1) or (enters and enters not in tally):
             return None
     facet = FacetState(base, state, old.since_ns if state == old.state else arrival.time, plan.interrupted)
-    sequences = entity.sequences
-    if arrival.sequence is not None:
-        sequences = with_sequence(sequences, arrival.cause.source, arrival.sequence)
+    sequences, memory = entity.sequences, entity.memory
+    if plan.asks or arrival.sequence is not None:
+        sequences, memory = remembered(sequences, memory, arrival, asks=plan.asks)
     facets = (facet, *entity.facets[1:]) if index == 0 else (*entity.facets[:index], facet, *entity.facets[index + 1 :])
     asked = entity.asked
     if plan.waits is not None:
@@ -190,22 +189,13 @@ def _follow(tree: Tree, kind: Kind, entity: Entity, arrival: Arrival, plan: Move
     if plan.restarts:
         timers, restarts = _restarted(tree, kind, entity, index, facet, arrival.time)
     attributes = entity.attributes if plan.end is None else with_end(entity.attributes, plan.end)
-    born, memory = entity.born, entity.memory
+    born = entity.born
     if memory is not None:
-        born, memory = lived_on(kind, entity, index, arrival.cause.sequence if plan.shows else None)
+        born, memory = lived_on(kind, entity, memory, index, arrival.cause.sequence if plan.shows else None)
     after = Entity(
-        kind.name,
-        arrival.id,
-        entity.version + 1,
-        kind.names,
-        facets,
-        attributes,
-        sequences,
-        timers,
-        asked,
-        born,
-        memory,
-    )
+        kind.name, arrival.id, entity.version + 1, kind.names, facets, attributes, sequences, timers, asked,
+        born, memory,
+    )  # fmt: skip
     record = Transition(
         kind.names[index], old.state, state, trigger, data.get("reason"), data.get("message"), arrival.cause, after,
         arrival.time, plan.unasked,
@@ -222,12 +212,3 @@ def _restarted(
         tree, kind, entity.id, index, facet, entity.attributes, time, 0, fired=False, silence_after=tree.silence_after
     )  # fmt: skip
     return timers_after(timers, change), () if change.due == timers.get(change.facet) else (change,)
-
-
-def with_sequence(sequences: Mapping[str, int], source: str, sequence: int) -> Mapping[str, int]:
-    """The last `sequence` of each source after this one. The latest source stands at the end."""
-    kept = {name: last for name, last in sequences.items() if name != source}
-    if len(kept) >= MAX_SOURCES:
-        del kept[next(iter(kept))]
-    kept[source] = sequence
-    return kept

@@ -38,6 +38,8 @@ class Arrival(msgspec.Struct, frozen=True, gc=False):
     time: int
     timer: tuple[str, int] | None = None
     """If a timer fired the event: the facet, and when it was due, ns."""
+    epoch: int = 0
+    """In which `sequence` counts."""
     unread: tuple[str, ...] = ()
     """The fields of an observation that nothing reads. `data` is without them."""
 
@@ -179,7 +181,8 @@ def _arrival(kinds: Kinds, address: Address, event: Event, sequence: int, time: 
         cause = Cause(sequence, event.id, event.source, "event", None, event.time, event.extensions)
     return Arrival(
         kind.name, trigger, entity_id, data, cause,
-        None if event.sequence is None else envelope.sequence_of(event), time, None, unread,
+        None if event.sequence is None else envelope.sequence_of(event), time, None,
+        0 if event.epoch is None else envelope.epoch_of(event), unread,
     )  # fmt: skip
 
 

@@ -343,7 +343,7 @@ class Processor:
         if decisions:
             last_event = events[len(decisions) - 1]
             batch.position = last_event.sequence
-            self.outcomes.hear({one.cause.source for one in arrivals if isinstance(one, Arrival)}, last_event.time_ns)
+            self.outcomes.sources.take(arrivals[: len(decisions)], last_event.time_ns)
         if self._traces:
             batch.traced += _traced(arrivals, decisions)
         batch.events += len(decisions)

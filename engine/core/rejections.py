@@ -13,8 +13,8 @@ from msgspec.structs import replace
 from phaseline.engine.core.adoption import MissingParent
 from phaseline.engine.core.advice.legal import legal_triggers
 from phaseline.engine.core.advice.way_out import in_the_way, way_out
-from phaseline.engine.core.fast_path import with_sequence
 from phaseline.engine.core.intake import Arrival
+from phaseline.engine.core.sources.numbers import remembered
 from phaseline.engine.core.transitions import Decision
 from phaseline.engine.core.tree import Tree
 from phaseline.machines.compiler.kinds import Kind
@@ -110,19 +110,12 @@ def states_of(entity: Entity) -> dict[str, State]:
     return {name: facet.state for name, facet in facets_of(entity)}
 
 
-def mark(arrival: Arrival, entity: Entity | None) -> Mark:
-    """The mark that remembers the `sequence` of an event without effect, if it has one."""
+def mark(arrival: Arrival, entity: Entity | None, *, asks: bool = False) -> Mark:
+    """The mark that remembers the `sequence` of an event without effect. asks: whether it is an intent."""
     if entity is None:
         raise AssertionError(f"{arrival.kind}/{arrival.id} took an event without a record of its own")
-    sequences = entity.sequences
-    if arrival.sequence is not None:
-        sequences = with_sequence(sequences, arrival.cause.source, arrival.sequence)
-    marked = Entity(
-        entity.kind, entity.id, entity.version, entity.names, entity.facets, entity.attributes,
-        sequences, entity.timers_ns, entity.asked,
-        entity.born, entity.memory,
-    )  # fmt: skip
-    return Mark(marked, arrival.cause, arrival.time)
+    sequences, memory = remembered(entity.sequences, entity.memory, arrival, asks=asks)
+    return Mark(replace(entity, sequences=sequences, memory=memory), arrival.cause, arrival.time)
 
 
 def reject(tree: Tree, arrival: Arrival, reason: Reason, message: str, legal: Sequence[str] | None = None) -> Rejection:

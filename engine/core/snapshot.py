@@ -15,7 +15,6 @@ from phaseline.engine.core import after_end, hearing
 from phaseline.engine.core.adoption import adopt, missing_parent
 from phaseline.engine.core.after_end import Note, Report
 from phaseline.engine.core.changeset import Changeset, Origin
-from phaseline.engine.core.fast_path import with_sequence
 from phaseline.engine.core.intake import Arrival, check_data
 from phaseline.engine.core.judgement import attributes_after, attributes_before
 from phaseline.engine.core.lives.judging import NOBODY, About, before_birth, is_there, learnt, of_report
@@ -24,6 +23,7 @@ from phaseline.engine.core.lives.renewal import blank, lasting, take_over
 from phaseline.engine.core.reading.noting import noted
 from phaseline.engine.core.rejections import mark, reject
 from phaseline.engine.core.reports import Refused, read_state, unseen
+from phaseline.engine.core.sources.numbers import remember
 from phaseline.engine.core.transitions import Decision, cause_of, transitions
 from phaseline.engine.core.tree import Tree
 from phaseline.machines.compiler.kinds import Kind
@@ -263,8 +263,7 @@ def take_snapshot(tree: Tree, kind: Kind, arrival: Arrival) -> Decision:
         _take(changeset, snapshot, change)
     entity = tree.get(kind.name, arrival.id)
     if arrival.sequence is not None and (entity is not None or changeset.changes):
-        here = changeset.change(kind.name, arrival.id)
-        here.sequences = with_sequence(here.sequences, arrival.cause.source, arrival.sequence)
+        remember(changeset.change(kind.name, arrival.id), arrival, asks=False)
     hearing.hear(changeset, kind, arrival)
     changeset.settle()
     decision = transitions(changeset, arrival.cause)

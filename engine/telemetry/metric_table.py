@@ -94,10 +94,15 @@ METRICS: tuple[Metric, ...] = (
     Metric("phaseline_nats_pending_bytes", "gauge", (),
            "Bytes that wait to be written to the connection.", "both"),
     # publishers
+    Metric("phaseline_source_events_total", "counter", ("source", "outcome"),
+           "Events of a source, by outcome: `taken`, `rejected`, `repeat`. Only for the first 500 sources since this "
+           "worker started, and up to 500 more of which an event was refused."),
+    Metric("phaseline_source_first_timestamp_seconds", "gauge", ("source",),
+           "When the server stored the first event of a source that is counted here."),
     Metric("phaseline_source_last_timestamp_seconds", "gauge", ("source",),
-           "When the server stored the last event of a source, for the first 500 sources since this worker started."),
+           "When the server stored the last event of a source."),
     Metric("phaseline_metrics_sources_dropped_total", "counter", (),
-           "How often events of sources beyond the 500 came; counted once for up to 64 events."),
+           "Events of the sources beyond these."),
     # streams, from the owner of the first partition only
     Metric("phaseline_stream_messages", "gauge", ("stream",),
            "Messages in a stream. Only from the owner of the first partition, as the other metrics of streams."),

@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
 
+from phaseline.engine.core.counts.by_source import BySource
 from phaseline.engine.core.counts.outcomes import Move, Outcomes
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.ownership.atomic_batches import FAILURES
@@ -24,6 +25,8 @@ from phaseline.schemas.version import __version__
 
 SOURCE_LENGTH = 128
 """The most characters of a source that are shown."""
+NO_SOURCE = "-"
+"""The label of events that could not be read."""
 
 Reading = tuple[str, Mapping[tuple[str, ...], Value]]
 """A metric, and its values by the values of its labels."""
@@ -75,9 +78,22 @@ def _of_events(outcomes: Outcomes, kinds: Kinds) -> Iterator[Reading]:
     yield "phaseline_rejections_total", rejections
     yield "phaseline_timers_fired_total", {(kind,): count for kind, count in outcomes.fired.items()}
     yield "phaseline_timers_late_seconds_total", {(kind,): late / SECOND for kind, late in outcomes.late.items()}
-    heard = {source[:SOURCE_LENGTH]: at / SECOND for source, at in outcomes.sources.items()}
-    yield "phaseline_source_last_timestamp_seconds", {(source,): at for source, at in heard.items()}
-    yield "phaseline_metrics_sources_dropped_total", {(): outcomes.sources_left_out}
+    yield from _of_sources(outcomes.sources)
+
+
+def _of_sources(sources: BySource) -> Iterator[Reading]:
+    """Sources whose names begin alike are one: a label is bounded."""
+    known, events = BySource(), Counter[tuple[str, ...]]()
+    for source, counts in sources.counts.copy().items():
+        known.add(source[:SOURCE_LENGTH] or NO_SOURCE, counts)
+    for source, one in known.counts.items():
+        events[source, "taken"], events[source, "rejected"] = one.taken, one.rejected
+        events[source, "repeat"] = one.repeats
+    yield "phaseline_source_events_total", events
+    yield "phaseline_source_first_timestamp_seconds", {(n,): one.since_ns / SECOND for n, one in known.counts.items()}
+    yield "phaseline_source_last_timestamp_seconds", {(n,): one.heard_ns / SECOND for n, one in known.counts.items()}
+    dropped = 0 if sources.others is None else sources.others.events
+    yield "phaseline_metrics_sources_dropped_total", {(): dropped}
 
 
 def entities(kinds: Kinds, parts: Iterable[tuple[States, Mapping[Move, int]]]) -> States:

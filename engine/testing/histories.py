@@ -4,6 +4,7 @@ Belongs here: choosing the kinds, making events, deciding them. Does not: random
 (`laws`).
 """
 
+import itertools
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -66,7 +67,12 @@ class HistoryStep(NamedTuple):
     @property
     def accepted(self) -> bool:
         """Whether the event was not rejected. Items that a snapshot leaves out do not count."""
-        return not self.records or not isinstance(self.records[0], Rejection)
+        return not (self.records and isinstance(self.records[0], Rejection)) and not self.is_repeat
+
+    @property
+    def is_repeat(self) -> bool:
+        """Whether the event was refused because it is older than what came before."""
+        return any(isinstance(one, Rejection) and one.reason == "repeat" for one in self.records)
 
     def __repr__(self) -> str:
         if isinstance(self.read, Rejection):
@@ -130,9 +136,19 @@ def stored(subject: str) -> str:
     return SUBJECTS.inbox(0).removesuffix(">") + subject.removeprefix(f"{SUBJECTS.prefix}.events.")
 
 
+_ids = itertools.count(1)
+
+
 def event(kind: str, trigger: str, entity_id: str, data: dict[str, Any] | None = None, **more: Any) -> Sent:
-    """An event as the server stores it. `more`: other attributes of its envelope."""
-    body = {"specversion": "1.0", "id": "e", "source": "/t", "type": f"{kind}.{trigger}", "data": data or {}, **more}
+    """An event as the server stores it, with an id of its own. `more`: other attributes of its envelope."""
+    body = {
+        "specversion": "1.0",
+        "id": f"e{next(_ids)}",
+        "source": "/t",
+        "type": f"{kind}.{trigger}",
+        "data": data or {},
+        **more,
+    }
     return Sent(stored(SUBJECTS.event(kind, trigger, entity_id)), codec.encode(body))
 
 

@@ -5,7 +5,7 @@ Does not: searching for a history that breaks a law (`search`), laws of particul
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from msgspec.structs import replace
@@ -20,9 +20,9 @@ from phaseline.engine.testing.histories import SUBJECTS, History, HistoryStep, p
 from phaseline.engine.testing.recompute import Recomputed
 from phaseline.machines.compiler.reports import SNAPSHOT
 from phaseline.machines.language.contact import HEARD_AT
-from phaseline.machines.language.table import REPORTED
+from phaseline.machines.language.table import ABSENT, DELETED, REPORTED
 from phaseline.schemas import codec, wire_codec
-from phaseline.schemas.records import CONTACT, Entity, Rejection, Transition
+from phaseline.schemas.records import CONTACT, Entity, Mark, Record, Rejection, Transition
 
 RECOMPUTE_EVERY = 9
 """The number of events after which all states and tallies are computed again, which is slow."""
@@ -167,14 +167,31 @@ def _names_its_cause(history: History, record: Transition, arrival: Arrival) -> 
 
 
 def an_event_with_a_sequence_does_nothing_the_second_time(history: History) -> None:
-    """An accepted event that comes again, however late, has no effect. An unknown entity can remember none."""
-    for step in history.steps:
+    """An accepted event that comes again, however late, moves nothing. An unknown entity can remember none.
+
+    A new life forgets the numbers of observations that have no epoch.
+    """
+    births = {key: number for number, step in enumerate(history.steps) for key in _begun(step.records)}
+    for number, step in enumerate(history.steps):
         if step.accepted and isinstance(step.read, Arrival) and step.read.sequence is not None:
             known = history.tree.get(step.read.kind, step.read.id) is not None
             if not known or (step.read.trigger in (REPORTED, SNAPSHOT) and not step.records):
                 continue
-            again = [failure_text.record_line(record) for record in history.decide(step.sent).records]
+            is_asked = history.kinds[step.read.kind].roles[step.read.trigger] == "intent"
+            if births.get((step.read.kind, step.read.id), -1) > number and not (is_asked or step.read.epoch):
+                continue
+            found = history.decide(step.sent).records
+            again = [failure_text.record_line(record) for record in found if not is_of_repeat(record)]
             same(f"`{step}` sent again at the end", again, [])
+
+
+def _begun(records: Iterable[Record]) -> Iterator[tuple[str, str]]:
+    """The kinds and ids of the entities whose lives these records begin."""
+    for record in records:
+        if isinstance(record, Transition) and record.facet == record.entity.names[0]:
+            before, after = record.before, record.entity.facets[0].base
+            if (before is None or before.phase in (ABSENT, DELETED)) and after.phase != DELETED:
+                yield record.entity.kind, record.entity.id
 
 
 def deciding_changes_nothing(history: History) -> None:
@@ -186,9 +203,19 @@ def deciding_changes_nothing(history: History) -> None:
         same(f"the tree after event {number} was decided and not taken", contents(again.tree), before)
         again.take(step.sent)
         if not decided.accepted:
-            others = [record for record in decided.records if not isinstance(record, Rejection)]
+            others = [one for one in decided.records if not (isinstance(one, Rejection) or is_of_repeat(one))]
             same(f"event {number}: the records of a rejected event beside its rejections", others, [])
-            same(f"the tree after event {number} was rejected", contents(again.tree), before)
+            if not decided.is_repeat:
+                same(f"the tree after event {number} was rejected", contents(again.tree), before)
+
+
+def is_of_repeat(record: Record) -> bool:
+    """Whether a record only says that an event came before, or notes it in the entity."""
+    if isinstance(record, Rejection):
+        return record.reason == "repeat"
+    memory, source = record.entity.memory, record.cause.source
+    known = None if memory is None else memory.sources.get(source)
+    return isinstance(record, Mark) and known is not None and known.repeats == record.cause.sequence
 
 
 def contents(tree: Tree) -> dict[str, Any]:

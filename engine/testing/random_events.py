@@ -60,6 +60,8 @@ def random_event(history: History, seed: bytes) -> Sent:
     numbering = dice.of(range(4))
     if numbering < 3:
         more["sequence"] = len(history.steps) + 1 if numbering < 2 else dice.of(range(256))
+    if numbering == 2:
+        more["epoch"] = dice.of((0, 1, 2))
     return event(kind.name, trigger, entity_id, data_for(history.kinds, kind, trigger, dice), **more)
 
 

@@ -69,7 +69,7 @@ NAMES = {
     "phaseline.machines.language.product":                "BrokenKind",
     "phaseline.schemas.errors":                           "PhaselineError",
     "phaseline.schemas.envelope":                         "Event",
-    "phaseline.schemas.records":                          "Cause Entity FacetState LeftOut Mark Memory Noted "
+    "phaseline.schemas.records":                          "Cause Entity FacetState Heard LeftOut Mark Memory Noted "
                                                           "Rejection State Transition",
 }
 MODULES = "errors sync tables testing"

@@ -112,6 +112,7 @@ from phaseline.schemas.envelope import Event as Event
 from phaseline.schemas.records import Cause as Cause
 from phaseline.schemas.records import Entity as Entity
 from phaseline.schemas.records import FacetState as FacetState
+from phaseline.schemas.records import Heard as Heard
 from phaseline.schemas.records import LeftOut as LeftOut
 from phaseline.schemas.records import Mark as Mark
 from phaseline.schemas.records import Memory as Memory

@@ -25,6 +25,7 @@ from phaseline.schemas.records import (
     Cause,
     Entity,
     FacetState,
+    Heard,
     Mark,
     Memory,
     Noted,
@@ -138,9 +139,10 @@ CAUSES = st.builds(
 
 
 NAMED = st.dictionaries(TEXT, TEXT, min_size=1, max_size=2)
-NUMBERED = st.dictionaries(TEXT, st.integers(0, 10**18 - 1), min_size=1, max_size=2)
+NUMBERS = st.integers(0, 10**18 - 1)
+HEARD = st.dictionaries(TEXT, st.builds(Heard, TIMES, NUMBERS, NUMBERS | st.none(), NUMBERS), min_size=1, max_size=2)
 MEMORIES = st.none() | st.builds(
-    Memory, uids=NAMED, epochs=NUMBERED, repeats=NUMBERED, former=st.tuples(TEXT), taken=st.tuples(TEXT), reasons=NAMED
+    Memory, uids=NAMED, sources=HEARD, former=st.tuples(TEXT), taken=st.tuples(TEXT), reasons=NAMED
 )  # fmt: skip
 NOTED = st.just(NOTHING) | st.builds(
     Noted, st.lists(TEXT, max_size=2).map(tuple), st.lists(TEXT, max_size=2).map(tuple), MAYBE

@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from phaseline.engine import settings
-from phaseline.engine.core import fast_path, message, rejections, timers
+from phaseline.engine.core import message, rejections, timers
+from phaseline.engine.core.sources import numbers
 from phaseline.engine.jetstream import streams
 from phaseline.engine.publish import snapshots
 from phaseline.engine.replay import log_bytes
@@ -37,7 +38,7 @@ LIMITS: dict[str, float | str] = {
     "bytes of an entity's attributes": rejections.MOST_ATTRIBUTES,
     "bytes of one event of a snapshot": snapshots.PART,
     "bytes of one event or record in a file": bounds.LARGEST,
-    "sources whose last `sequence` an entity remembers": fast_path.MAX_SOURCES,
+    "sources whose last `sequence` an entity remembers": numbers.MAX_SOURCES,
     "revisions that an EMCO resource remembers": emco_resource.KEPT,
     "bases that may arise in one facet": reachability.MAX_BASES,
     "sync windows of an application": sync_windows.MOST,

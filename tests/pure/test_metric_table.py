@@ -9,11 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from phaseline.engine.core.counts.outcomes import Outcomes, sum_of
+from phaseline.engine.core.intake import Arrival
 from phaseline.engine.telemetry import page
 from phaseline.engine.telemetry.exposition import exposed
 from phaseline.engine.telemetry.metric_table import METRICS, Metric
 from phaseline.engine.worker.measures import COMMITS, DELAYS, Delays, Distribution, Measures
-from phaseline.schemas.records import SECOND
+from phaseline.schemas.records import SECOND, Cause
 from tests.support.command import ROOT
 
 TIMES = st.lists(st.integers(0, 4_000 * SECOND), min_size=1, max_size=60).map(sorted)
@@ -97,7 +98,8 @@ def test_what_a_thread_counts_can_be_added_up_meanwhile() -> None:
             outcomes.single["node", "phase", str(number), "Running"] = 1
             outcomes.moves["node", "phase", str(number), "Failed"] += 1
             outcomes.rejections["node", str(number)] += 1
-            outcomes.hear([str(number)], number)
+            arrival = Arrival("node", "ready", "c/p/n", {}, Cause(number, "e", str(number), "event"), None, number)
+            outcomes.sources.take([arrival], number)
         ended.set()
 
     sys.setswitchinterval(1e-6)
@@ -109,4 +111,5 @@ def test_what_a_thread_counts_can_be_added_up_meanwhile() -> None:
         sys.setswitchinterval(before)
     found = sum_of([outcomes])
     assert found.counts().transitions == 6_000
-    assert (len(found.sources), found.sources_left_out) == (500, 2_500)
+    assert found.sources.others is not None
+    assert (len(found.sources.counts), found.sources.others.events) == (500, 2_500)

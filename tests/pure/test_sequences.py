@@ -1,8 +1,8 @@
 """An entity remembers a limited number of sources, so that its records stay small enough to commit."""
 
 from phaseline.engine.core.decide import decide
-from phaseline.engine.core.fast_path import MAX_SOURCES
 from phaseline.engine.core.intake import Arrival
+from phaseline.engine.core.sources.numbers import MAX_SOURCES
 from phaseline.engine.core.tree import Tree, evolve
 from phaseline.machines.language.scripts import NoScripts
 from phaseline.schemas.records import Cause, Mark, Transition

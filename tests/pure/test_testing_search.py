@@ -11,7 +11,8 @@ from typing import Any
 
 import pytest
 
-from phaseline.engine.core import changeset, decide, tree
+from phaseline.engine.core import changeset, tree
+from phaseline.engine.core.sources import repeats
 from phaseline.engine.testing.random_events import Dice, data_for
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.language.predicates import AttributeIs
@@ -32,7 +33,7 @@ def checked(kinds: Any = edge_worlds.KINDS) -> str:
 
 
 def test_repeats_that_take_effect_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(decide, "_is_repeat", lambda *_: False)
+    monkeypatch.setattr(repeats, "answer", lambda *_: None)
     law, history = checked().split("\n\n")
     assert law.startswith("the law that an event with a sequence does nothing the second time is broken: `")
     assert len(history.splitlines()) == 2

@@ -26,7 +26,13 @@ class Clock:
         self.timers: dict[str, Message] = {}
 
     def say(self, at: float, kind: str, trigger: str, entity_id: str, /, **data: object) -> None:
-        body = {"specversion": "1.0", "id": "e", "source": "/t", "type": f"{kind}.{trigger}", "data": data}
+        body = {
+            "specversion": "1.0",
+            "id": f"e{self.number}",
+            "source": "/t",
+            "type": f"{kind}.{trigger}",
+            "data": data,
+        }
         subject = self.processor.subjects.event(kind, trigger, entity_id).replace("pl.events", "pl.inbox.0")
         self.store(int(at * SECOND), subject, codec.encode(body))
 

@@ -8,6 +8,7 @@ from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from phaseline.engine.core.counts.by_source import BySource
 from phaseline.engine.core.intake import Arrival
 from phaseline.engine.core.timers import Schedule
 from phaseline.engine.core.transitions import REPEAT, Decision
@@ -21,8 +22,6 @@ Move = tuple[str, str, str, str]
 entity."""
 Outcome = Literal["transitions", "partly", "rejected", "fault", "unchanged", "repeat"]
 """What became of an event. partly: a snapshot, some items of which were left out. repeat: or a timer that was over."""
-MOST_SOURCES = 500
-"""The most sources whose last event is remembered: anybody who may publish can name sources."""
 NO_KIND = "-"
 """The kind of rejected events whose kind is not installed."""
 
@@ -42,7 +41,7 @@ class Outcomes:
     """Counts of the events that were decided."""
 
     __slots__ = (
-        "cascades", "events", "fired", "late", "moves", "rejections", "single", "sources", "sources_left_out", "timers",
+        "cascades", "events", "fired", "late", "moves", "rejections", "single", "sources", "timers",
     )  # fmt: skip
 
     def __init__(self) -> None:
@@ -63,10 +62,8 @@ class Outcomes:
         """How many of these events made how many transitions, of those that made any."""
         self.timers: Counter[str] = Counter()
         """By kind, how many more timers are set than at the beginning; negative if they are fewer."""
-        self.sources: dict[str, int] = {}
-        """When the last event of each source was stored, ns."""
-        self.sources_left_out = 0
-        """How often a source was heard that is not remembered."""
+        self.sources = BySource()
+        """By source."""
 
     def add(self, arrival: Arrival | Rejection | Decision, decision: Decision, kinds: Container[str]) -> None:
         """Count an event, unless its only record is a transition."""
@@ -81,6 +78,7 @@ class Outcomes:
         self.events[kind, outcome_of(decision, moved=moved > 0)] += 1
         if moved:
             self.cascades[moved] += 1
+        self.sources.note(arrival, decision)
         if isinstance(arrival, Arrival) and arrival.timer is not None and decision is not REPEAT:
             self.fired[kind] += 1
             self.late[kind] += arrival.time - arrival.timer[1]
@@ -96,15 +94,6 @@ class Outcomes:
             was_set = entity is not None and one.facet in entity.timers_ns
             self.timers[one.kind] += (one.due is not None) - was_set
 
-    def hear(self, sources: Iterable[str], time: int) -> None:
-        """Note that events of these sources were stored at about this time, ns."""
-        known = self.sources
-        for source in sources:
-            if source in known or len(known) < MOST_SOURCES:
-                known[source] = time
-            else:
-                self.sources_left_out += 1
-
     def take_in(self, other: "Outcomes") -> None:
         """Add the counts of another partition. Copies are added, because a thread may go on counting there."""
         for move, count in other.single.copy().items():
@@ -116,9 +105,7 @@ class Outcomes:
         self.late.update(other.late.copy())
         self.cascades.update(other.cascades.copy())
         self.timers.update(other.timers.copy())
-        self.sources_left_out += other.sources_left_out
-        for source, time in other.sources.copy().items():
-            self.hear([source], max(time, self.sources.get(source, 0)))
+        self.sources.take_in(other.sources)
 
     def all_moves(self) -> Counter[Move]:
         """How often which transition was made."""

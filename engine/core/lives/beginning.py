@@ -4,9 +4,11 @@ Belongs here: what an entity forgets and keeps when a life begins, and what show
 event begins one (`core.decide`, `core.changeset`), a life that takes the place of another one (`renewal`).
 """
 
+from collections.abc import Mapping
 from typing import Protocol
 
 from phaseline.engine.core.lives.memory import of_new_life, of_shown_life, of_version
+from phaseline.engine.core.sources.numbers import in_new_life
 from phaseline.machines.compiler.kinds import Kind
 from phaseline.machines.language.table import DELETED, REPORTED
 from phaseline.schemas.records import Entity, Memory, State
@@ -16,12 +18,14 @@ class Living(Protocol):
     """What of an entity within a changeset belongs to one life of it."""
 
     born: int
+    sequences: Mapping[str, int]
     memory: Memory | None
 
 
 def begin(change: Living, sequence: int, *, awaited: bool) -> None:
     """Let a life begin with the event `sequence`. awaited: whether that only asks for it."""
     change.born = sequence
+    change.sequences, change.memory = in_new_life(change.sequences, change.memory)
     change.memory = of_new_life(change.memory, awaited=awaited)
 
 
@@ -31,12 +35,14 @@ def show(change: Living, sequence: int) -> None:
         change.born, change.memory = sequence, of_shown_life(change.memory)
 
 
-def lived_on(kind: Kind, entity: Entity, facet: int, shown: int | None) -> tuple[int, Memory | None]:
-    """`born` and the memory of an entity after one move of a facet. shown: the event, if it shows that it is there."""
-    born, memory = entity.born, entity.memory
-    if shown is not None and memory is not None and memory.awaited:
-        born, memory = shown, of_shown_life(memory)
-    return born, of_version(memory, entity, is_contact=facet == kind.contact)
+def lived_on(kind: Kind, entity: Entity, memory: Memory, facet: int, shown: int | None) -> tuple[int, Memory | None]:
+    """`born` and the memory of an entity after one move of a facet.
+
+    memory: with what the event itself brings. shown: the event, if it shows that the entity is there.
+    """
+    is_shown = shown is not None and memory.awaited
+    born, after = (shown or 0, of_shown_life(memory)) if is_shown else (entity.born, memory)
+    return born, of_version(after, entity, is_contact=facet == kind.contact)
 
 
 def shows(kind: Kind, facet: int, trigger: str, before: State, after: State) -> bool:
