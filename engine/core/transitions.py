@@ -11,6 +11,7 @@ import msgspec
 from msgspec.structs import replace
 
 from phaseline.engine.core.changeset import Changeset, EntityChange, Origin
+from phaseline.engine.core.memory import class_stays
 from phaseline.engine.core.timers import TimerChange, restart, starts_again, timeout_of, timers_after
 from phaseline.machines.compiler.kinds import Kind
 from phaseline.machines.language.contact import FALLS_SILENT, HEARD_AT, SILENCE_AFTER, WAITED
@@ -78,7 +79,7 @@ def transitions(changeset: Changeset, cause: Cause) -> Decision:
             restarts = (
                 _restarts(changeset, kind, entity_id, entity, change, index, facets, len(records)) if is_timed else ()
             )
-            before, entity = entity, _entity_after(kind, entity_id, entity, change, facets, restarts)
+            before, entity = entity, _entity_after(kind, entity_id, entity, change, facets, restarts, changeset.time)
             origin = change.origins[index]
             records.append(_transition(changeset, before, entity, index, origin, cause))
             known = NONE if before is None else before.timers_ns
@@ -102,7 +103,7 @@ def _hearing(
     kind: Kind, entity: Entity, change: EntityChange, restarts: Sequence[TimerChange], cause: Cause, time: int
 ) -> Mark:
     """The mark of an entity that was heard, or waits anew, and is Fresh already. Its version stays the same."""
-    after = _entity_after(kind, entity.id, entity, change, entity.facets, restarts)
+    after = _entity_after(kind, entity.id, entity, change, entity.facets, restarts, time)
     return Mark(replace(after, version=entity.version), cause_of(cause, change.origins[kind.contact or 0]), time)
 
 
@@ -324,13 +325,15 @@ def _entity_after(
     change: EntityChange,
     facets: tuple[FacetState, ...],
     restarts: Sequence[TimerChange],
+    time: int,
 ) -> Entity:
-    """The whole entity after the change of one facet."""
+    """The whole entity after the change of one facet. time: that of the event, ns."""
     timers = NONE if entity is None else entity.timers_ns
     for each in restarts:
         timers = timers_after(timers, each)
     version = 1 if entity is None else entity.version + 1
+    memory = class_stays.memory_after(kind, change.before, facets, change.attributes, change.memory, time)
     return Entity(
         kind.name, entity_id, version, kind.names, facets, change.attributes, change.sequences, timers, change.asked,
-        change.born, change.memory,
+        change.born, memory,
     )  # fmt: skip

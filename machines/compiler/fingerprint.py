@@ -35,7 +35,7 @@ from phaseline.machines.language.table import (
 )
 
 LENGTH = 12
-LANGUAGE = Revision("phaseline.tables", 5)
+LANGUAGE = Revision("phaseline.tables", 6)
 """A part of every version. Raise it when the meaning of a class or field of the table language changes."""
 
 
@@ -62,7 +62,7 @@ WORDS: Mapping[type, Word] = {
     }),
     Label: Word("label", {
         "phase": "phase", "condition": "condition", "en": None, "others": None, "schedulable": "schedulable",
-        "state_class": None, "advice": None,
+        "state_class": "class", "advice": None,
         "aliases": "aliases",
     }),
     Row: Word("row", {
