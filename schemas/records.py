@@ -91,6 +91,23 @@ class Heard(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     ] = 0
 
 
+class Stay(msgspec.Struct, frozen=True, gc=False, rename={"state_class": "class", "since_text": "since"}):
+    """Since when an entity is in its class of states, such as `bad`."""
+
+    state_class: Annotated[str, msgspec.Meta(description="The class in which the entity is.")]
+    since_text: Annotated[str, msgspec.Meta(description="Since when, RFC 3339 in UTC, to the nanosecond.")]
+
+    @property
+    def since_ns(self) -> int:
+        """Since when, in ns since 1970."""
+        return nanoseconds(self.since_text)
+
+    @property
+    def since(self) -> datetime:
+        """Since when."""
+        return utc(self.since_ns)
+
+
 class Memory(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     """What an entity remembers to judge later events by. No rule of a kind reads it."""
 
@@ -123,6 +140,8 @@ class Memory(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     reasons: Annotated[Mapping[str, str], msgspec.Meta(description="By condition, the reason that was given last.")] = (
         NONE
     )
+    stay: Stay | None = None
+    """Since when it is in its class, where that differs from what `since` of its states tells."""
 
     @property
     def identities(self) -> tuple[str, ...]:

@@ -13,6 +13,7 @@ from phaseline.engine.core.adoption import has_parent
 from phaseline.engine.core.changeset import ends_life, is_fired, waits_anew
 from phaseline.engine.core.intake import Arrival
 from phaseline.engine.core.lives.beginning import lived_on, shows
+from phaseline.engine.core.memory import class_stays
 from phaseline.engine.core.sources.numbers import remembered
 from phaseline.engine.core.timers import TimerChange, restart, timers_after
 from phaseline.engine.core.transitions import Decision
@@ -20,7 +21,7 @@ from phaseline.engine.core.tree import NO_TALLY, Tree
 from phaseline.machines.compiler.kinds import Kind
 from phaseline.machines.compiler.machine import INTERRUPTED, Step
 from phaseline.machines.compiler.relations import Counted
-from phaseline.machines.compiler.short_ways import Crossing, MovePlan
+from phaseline.machines.compiler.short_ways import Crossing, MovePlan, Passing
 from phaseline.machines.language.endings import end_of, with_end
 from phaseline.machines.language.table import ABSENT, DELETED, Cascade
 from phaseline.schemas.records import Entity, FacetState, State, Transition
@@ -122,8 +123,8 @@ def _plan(kind: Kind, index: int, step: Step, old: FacetState, base: State, inte
     )  # fmt: skip
 
 
-def _crossings(kind: Kind, index: int, old: FacetState, base: State, state: State) -> tuple[Crossing, ...] | None:
-    """The tallies above that matter to a move; None if nothing moves, or if a view below depends on it."""
+def _passing(kind: Kind, index: int, old: FacetState, base: State, state: State) -> Passing | None:
+    """What more a move may change; None if nothing moves, or if a view below depends on it."""
     if base == old.base and state == old.state:
         return None
     for seen in kind.viewers:
@@ -136,7 +137,7 @@ def _crossings(kind: Kind, index: int, old: FacetState, base: State, state: Stat
         leaves, enters = (phase if phase in counted.phases else "" for phase in (before, after))
         if counted.facet == index and before != after and (leaves or enters):
             found.append((counted, Crossing(counted.levels, number, leaves, enters)))
-    return tuple(_lowest(found))
+    return Passing(tuple(_lowest(found)), class_stays.may_last(kind, old.state, state))
 
 
 def _lowest(found: Sequence[tuple[Counted, Crossing]]) -> Iterator[Crossing]:
@@ -168,12 +169,12 @@ def _follow(tree: Tree, kind: Kind, entity: Entity, arrival: Arrival, plan: Move
             return None
     state = kind.machines[index].shown(base, tree, arrival.id) if plan.is_viewed else base
     try:
-        crossings = plan.crossings[state]
+        passing = plan.passings[state]
     except KeyError:
-        crossings = plan.crossings[state] = _crossings(kind, index, old, base, state)
-    if crossings is None:
+        passing = plan.passings[state] = _passing(kind, index, old, base, state)
+    if passing is None:
         return None
-    for levels, number, leaves, enters in crossings:
+    for levels, number, leaves, enters in passing.crossings:
         tally = tree.kept[kind.name][number].get(id_above(arrival.id, levels), NO_TALLY)
         if (leaves and tally[leaves] == 1) or (enters and enters not in tally):
             return None
@@ -192,6 +193,8 @@ def _follow(tree: Tree, kind: Kind, entity: Entity, arrival: Arrival, plan: Move
     born = entity.born
     if memory is not None:
         born, memory = lived_on(kind, entity, memory, index, arrival.cause.sequence if plan.shows else None)
+    if passing.may_last or (memory is not None and memory.stay is not None):
+        memory = class_stays.memory_after(kind, entity, facets, attributes, memory, arrival.time)
     after = Entity(
         kind.name, arrival.id, entity.version + 1, kind.names, facets, attributes, sequences, timers, asked,
         born, memory,

@@ -12,6 +12,7 @@ from msgspec.structs import replace
 
 from phaseline.engine.core.changeset import Changeset, EntityChange, Origin
 from phaseline.engine.core.lives.memory import of_version
+from phaseline.engine.core.memory import class_stays
 from phaseline.engine.core.timers import TimerChange, restart, starts_again, timeout_of, timers_after
 from phaseline.machines.compiler.kinds import Kind
 from phaseline.machines.compiler.reports import STAYED
@@ -82,9 +83,9 @@ def transitions(changeset: Changeset, cause: Cause) -> Decision:
             restarts = (
                 _restarts(changeset, kind, entity_id, entity, change, index, facets, len(records)) if is_timed else ()
             )
-            before, entity = entity, _entity_after(kind, entity_id, entity, change, facets, restarts)
+            before, entity = entity, _entity_after(kind, entity_id, entity, change, facets, restarts, changeset.time)
             if index == kind.contact or (change.memory is not None and change.memory.settled):
-                memory = of_version(change.memory, before, is_contact=index == kind.contact)
+                memory = of_version(entity.memory, before, is_contact=index == kind.contact)
                 entity = replace(entity, memory=memory)
             origin = change.origins[index]
             records.append(_transition(changeset, before, entity, index, origin, cause))
@@ -109,7 +110,7 @@ def _hearing(
     kind: Kind, entity: Entity, change: EntityChange, restarts: Sequence[TimerChange], cause: Cause, time: int
 ) -> Mark:
     """The mark of an entity that was heard, or waits anew, and is Fresh already. Its version stays the same."""
-    after = _entity_after(kind, entity.id, entity, change, entity.facets, restarts)
+    after = _entity_after(kind, entity.id, entity, change, entity.facets, restarts, time)
     return Mark(replace(after, version=entity.version), cause_of(cause, change.origins[kind.contact or 0]), time)
 
 
@@ -343,13 +344,15 @@ def _entity_after(
     change: EntityChange,
     facets: tuple[FacetState, ...],
     restarts: Sequence[TimerChange],
+    time: int,
 ) -> Entity:
-    """The whole entity after the change of one facet."""
+    """The whole entity after the change of one facet. time: that of the event, ns."""
     timers = NONE if entity is None else entity.timers_ns
     for each in restarts:
         timers = timers_after(timers, each)
     version = 1 if entity is None else entity.version + 1
+    memory = class_stays.memory_after(kind, change.before, facets, change.attributes, change.memory, time)
     return Entity(
         kind.name, entity_id, version, kind.names, facets, change.attributes, change.sequences, timers, change.asked,
-        change.born, change.memory,
+        change.born, memory,
     )  # fmt: skip

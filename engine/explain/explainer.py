@@ -18,10 +18,10 @@ from phaseline.engine.explain.model import (
     PredicateExplanation,
     ViewExplanation,
 )
+from phaseline.machines.compiler.classes.state_classes import class_of
 from phaseline.machines.compiler.conditions import state_shown
 from phaseline.machines.compiler.labels import message_of
 from phaseline.machines.compiler.nesting import shown_below
-from phaseline.machines.compiler.state_classes import class_of
 from phaseline.machines.language.endings import CONTRADICTED, END, SHOWS, shown_state
 from phaseline.machines.language.predicates import Above, AllBelow, AnyBelow, AttributeIs, Predicate, counts
 from phaseline.machines.language.table import ABSENT, DELETED, STALLED, Facet, View

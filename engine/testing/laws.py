@@ -18,6 +18,7 @@ from phaseline.engine.scripts.runner import shared_runner
 from phaseline.engine.testing import failure_text
 from phaseline.engine.testing.histories import SUBJECTS, History, HistoryStep, play
 from phaseline.engine.testing.recompute import Recomputed
+from phaseline.machines.compiler.classes.entity_classes import class_of_entity, class_since
 from phaseline.machines.compiler.reports import SNAPSHOT
 from phaseline.machines.language.contact import HEARD_AT
 from phaseline.machines.language.table import ABSENT, DELETED, REPORTED
@@ -278,6 +279,25 @@ def _follow_from_the_bases(tree: Tree, when: str) -> None:
             same(f"the tally of {below}s of {of} {entity_id} {when}", counts.get(entity_id, {}), expected)
 
 
+def a_class_begins_with_its_first_state(history: History) -> None:
+    """An entity is in its class of states since it came to it, whatever states it has had in it since."""
+    again, began = History(history.kinds), dict[tuple[str, str], tuple[str, int]]()
+    for number, step in enumerate(history.steps, 1):
+        again.take(step.sent)
+        for record in step.records:
+            if isinstance(record, Rejection):
+                continue
+            name = (record.entity.kind, record.entity.id)
+            entity = again.tree.entities[name[0]][name[1]]
+            found = class_of_entity(history.kinds, entity)
+            was, since = began.get(name, ("", 0))
+            began[name] = (found, since if was == found else record.time_ns)
+            same(
+                f"since when {' '.join(name)} is {found} after event {number}",
+                class_since(history.kinds, entity), began[name][1],
+            )  # fmt: skip
+
+
 LAWS: tuple[Callable[[History], None], ...] = (
     replay_equals_live,
     the_same_events_make_the_same_bytes,
@@ -287,4 +307,5 @@ LAWS: tuple[Callable[[History], None], ...] = (
     deciding_changes_nothing,
     trees_do_not_influence_each_other,
     states_and_tallies_follow_from_the_bases,
+    a_class_begins_with_its_first_state,
 )

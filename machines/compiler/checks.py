@@ -10,12 +10,14 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from phaseline.machines.compiler import fingerprint, reachability, shapes
+from phaseline.machines.compiler.classes.state_classes import derived
 from phaseline.machines.compiler.conditions import own_condition, phases_of, stands_alone, starts_of
 from phaseline.machines.compiler.retiring import check_lines
 from phaseline.machines.language import brake, contact, deadlines
 from phaseline.machines.language.endings import END
 from phaseline.machines.language.language_tags import ENGLISH, as_tag, is_tag
 from phaseline.machines.language.rules import declaration_of
+from phaseline.machines.language.state_classes import CLASSES
 from phaseline.machines.language.table import (
     ABSENT,
     COMMON,
@@ -190,6 +192,14 @@ def _labels(facet: Facet) -> Iterator[str]:
         yield f"{pair} has two labels: remove one"
 
 
+def _classes(facet: Facet) -> Iterator[str]:
+    """Labels that say not what their state means, where nothing follows from the table."""
+    for label in facet.labels:
+        if label.state_class is None and derived(facet, label.phase, label.condition) is None:
+            classes = ", ".join(map(repr, CLASSES))
+            yield f"{_pair(label)} has no class, and none follows: say what it means by state_class=, one of {classes}"
+
+
 def _texts(label: Label) -> Iterator[str]:
     if not label.en.strip():
         yield f"{_pair(label)} has no English label: write what consoles call it, for example {label.phase!r}"
@@ -272,6 +282,7 @@ def _references(table: Table, facet: Facet) -> Iterator[str]:
     phases, pairs = phases_of(facet), {(label.phase, label.condition) for label in facet.labels}
     attributes = {attribute.name for attribute in table.attributes}
     yield from (f"{facet.name}: {problem}" for problem in _facet(facet, phases, pairs))
+    yield from (f"{facet.name}: {problem}" for problem in _classes(facet))
     named = {facet.message_from, *(view.message_from for view in facet.views)} - {None, *attributes}
     yield from (f"{facet.name}, message_from: {no_attribute(str(name), table)}" for name in named)
     for word in ("evidence_from", "news_from"):

@@ -64,7 +64,7 @@ WORDS: Mapping[type, Word] = {
     }),
     Label: Word("label", {
         "phase": "phase", "condition": "condition", "en": None, "others": None, "schedulable": "schedulable",
-        "state_class": None, "advice": None,
+        "state_class": "class", "advice": None,
         "aliases": "aliases",
     }),
     Row: Word("row", {

@@ -29,6 +29,17 @@ class Crossing(NamedTuple):
     enters: str
 
 
+class Passing(NamedTuple):
+    """What more a move to a visible state may change.
+
+    crossings: the tallies above that matter. may_last: whether the entity may stay in its class of states, so that its
+    new state does not tell since when.
+    """
+
+    crossings: tuple[Crossing, ...]
+    may_last: bool
+
+
 class MovePlan(msgspec.Struct, frozen=True):
     """What a step does to one facet in one state, as far as it follows from the table alone.
 
@@ -36,8 +47,8 @@ class MovePlan(msgspec.Struct, frozen=True):
     now on; None if that does not change. asks: whether the trigger is an intent. unasked: as in the record. is_viewed:
     whether a view may show over the base. assigns: the attributes that data may set; an event that sets one changes
     more. restarts: whether a timer starts, or ends. end: how a life ends with it. shows: whether it shows that the life
-    is there. cascades: those that are fired, depending on the data or on which entities are there. crossings: by the
-    visible state after the step, the tallies that matter; None if more changes. Filled as states are met.
+    is there. cascades: those that are fired, depending on the data or on which entities are there. passings: by the
+    visible state after the step, what may follow; None if more changes. Filled as states are met.
     """
 
     facet: int
@@ -52,7 +63,7 @@ class MovePlan(msgspec.Struct, frozen=True):
     end: str | None
     shows: bool
     cascades: tuple[Cascade, ...]
-    crossings: dict[State, tuple[Crossing, ...] | None]
+    passings: dict[State, Passing | None]
 
 
 PlanKey = tuple[object, ...]

@@ -131,7 +131,7 @@ def _components(shape: Any, ref: str) -> dict[str, Schema]:
 
 
 def _null_last(schema: Any) -> Any:
-    """A schema in which null is the last of several types, as no version of msgspec has them all."""
+    """A schema of plain JSON values in which null is the last of several types, unlike in some versions of msgspec."""
     if isinstance(schema, list | tuple):
         return [_null_last(one) for one in schema]
     if not isinstance(schema, dict):

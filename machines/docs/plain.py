@@ -8,10 +8,10 @@ from collections.abc import Callable
 from dataclasses import asdict, fields, is_dataclass
 from typing import Any
 
+from phaseline.machines.compiler.classes.state_classes import class_of_label
 from phaseline.machines.compiler.conditions import phases_of
 from phaseline.machines.compiler.judging import PendingPhase
 from phaseline.machines.compiler.kinds import Kind
-from phaseline.machines.compiler.state_classes import class_of_label
 from phaseline.machines.docs import wording
 from phaseline.machines.language.predicates import Predicate
 from phaseline.machines.language.rules import declaration_of

@@ -7,8 +7,8 @@ syntax and colours of a format (`markdown`, `mermaid`, the command's terminal).
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from phaseline.machines.compiler.classes.state_classes import class_of_label
 from phaseline.machines.compiler.kinds import Kind
-from phaseline.machines.compiler.state_classes import class_of_label
 from phaseline.machines.docs import wording
 from phaseline.machines.language.language_tags import ENGLISH
 from phaseline.machines.language.predicates import or_list

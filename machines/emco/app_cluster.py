@@ -59,7 +59,7 @@ APP_CLUSTER = Table(
         healthy=AVAILABLE,
         labels=advised(ADVICE, (
             #     phase        condition en             others
-            Label(UNKNOWN,     None, "Unknown",     {"zh": "未知"}),
+            Label(UNKNOWN,     None, "Unknown",     {"zh": "未知"},   state_class="unknown"),
             Label(AVAILABLE,   None, "Available",   {"zh": "可达"}),
             Label(UNREACHABLE, None, "Unreachable", {"zh": "不可达"}, state_class="bad"),
         )),

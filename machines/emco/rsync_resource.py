@@ -192,7 +192,7 @@ RSYNC_RESOURCE = Table(
             adopted=State(UNKNOWN),
             labels=advised(ADVICE, (
                 #     phase        condition en             others
-                Label(UNKNOWN,     None, "Unknown",     {"zh": "未知"}),
+                Label(UNKNOWN,     None, "Unknown",     {"zh": "未知"},   state_class="unknown"),
                 Label(NOT_PRESENT, None, "Not present", {"zh": "不存在"}, state_class="bad"),
                 Label(PRESENT,     None, "Present",     {"zh": "存在"}),
                 Label(PRESENT,     REMAINS, "Present (after it was terminated)", {"zh": "存在（终止后仍在）"}, state_class="bad"),

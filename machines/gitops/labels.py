@@ -19,7 +19,7 @@ SYNCS = advised(SYNC, (
     Label(SYNCED,      None, "Synced",      {"zh": "已同步"}),
 ))
 SYNC_UNKNOWN = "Unknown"
-(CANNOT_COMPARE,) = advised(SYNC, (Label(SYNC_UNKNOWN, None, "Unknown", {"zh": "未知"}),))
+(CANNOT_COMPARE,) = advised(SYNC, (Label(SYNC_UNKNOWN, None, "Unknown", {"zh": "未知"}, state_class="unknown"),))
 """For applications and sets: the controller cannot compare. A resource keeps its last sync meanwhile."""
 (UNCOMPARED,) = advised(SYNC, (Label(NOT_COMPARED, None, "NotCompared", {"zh": "未比较"}, state_class="unknown"),))
 """For resources."""

@@ -26,7 +26,7 @@ def names_of(health: str) -> tuple[str, ...]:
 # fmt: off
 HEALTHS = advised(HEALTH, (
     #     phase        condition en             others
-    Label(UNKNOWN,     None, "Unknown",     {"zh": "未知"}),
+    Label(UNKNOWN,     None, "Unknown",     {"zh": "未知"},   state_class="unknown"),
     Label(MISSING,     None, "Missing",     {"zh": "缺失"},   state_class="bad"),
     Label(DEGRADED,    None, "Degraded",    {"zh": "已降级"}, state_class="bad"),
     Label(PAUSED,      None, "Paused",      {"zh": "已暂停"}, state_class="excused", aliases=names_of(PAUSED)),

@@ -52,7 +52,7 @@ FACET = Facet(
         #     phase    condition en         others
         Label(UNHEARD, None, "Unheard", {"zh": "从未联络"}, state_class="excused"),
         Label(FRESH,   None, "Fresh",   {"zh": "联络正常"}),
-        Label(SILENT,  None, "Silent",  {"zh": "失去联络"}),
+        Label(SILENT,  None, "Silent",  {"zh": "失去联络"}, state_class="unknown"),
     ),
     rows=(
         #   from               trigger       to

@@ -1,7 +1,7 @@
 """The classes of states: what a state means to somebody who does not know its table.
 
 Belongs here: the words, and which of several counts. Does not: the class of a state (`Label`, and what is derived from
-the table: `compiler.state_classes`).
+the table: `compiler.classes`).
 """
 
 from typing import Literal, get_args

@@ -102,7 +102,9 @@ class Label:
     en: the label in English.
     others: the label in other languages, by their tags (BCP 47), such as `zh` or `pt-BR`.
     schedulable: for nodes, whether new pods may be scheduled there; None for other kinds.
-    state_class: what the state means, such as `bad`; None for what follows from the table (`state_classes`).
+    state_class: what the state means, such as `bad`; None for what follows from the table, if
+        something does: the accumulating phase is bad, a pending one or Progressing busy, the healthy phase good (with
+        a condition excused), another one with Ok excused, with a condition bad.
     advice: what to do about the state, in a sentence, by language. Each language that is there needs `en`.
     aliases: other names of the phase. They are accepted wherever a state is read.
     """

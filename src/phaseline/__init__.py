@@ -70,7 +70,7 @@ NAMES = {
     "phaseline.schemas.errors":                           "PhaselineError",
     "phaseline.schemas.envelope":                         "Event",
     "phaseline.schemas.records":                          "Cause Entity FacetState Heard LeftOut Mark Memory Noted "
-                                                          "Rejection State Transition",
+                                                          "Rejection State Stay Transition",
 }
 MODULES = "errors sync tables testing"
 

@@ -119,6 +119,7 @@ from phaseline.schemas.records import Memory as Memory
 from phaseline.schemas.records import Noted as Noted
 from phaseline.schemas.records import Rejection as Rejection
 from phaseline.schemas.records import State as State
+from phaseline.schemas.records import Stay as Stay
 from phaseline.schemas.records import Transition as Transition
 
 __all__: list[str]

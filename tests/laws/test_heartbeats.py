@@ -78,7 +78,7 @@ PHASE = Facet(
     name="phase",
     adopted=State("Open"),
     healthy="Open",
-    labels=(Label("Open", None, "Open"), Label("Shut", None, "Shut")),
+    labels=(Label("Open", None, "Open"), Label("Shut", None, "Shut", state_class="excused")),
     rows=(
         Row((ABSENT, DELETED), "opened", "Open"), Row(("Open",), "shut", "Shut"), Row((LIVE,), "removed", DELETED),
     ),

@@ -270,7 +270,7 @@ GATE = Table(
     facets=(
         Facet(
             name="phase",
-            labels=(Label("Running", "Ok", "Open"), Label("Shut", None, "Shut")),
+            labels=(Label("Running", "Ok", "Open"), Label("Shut", None, "Shut", state_class="excused")),
             rows=(
                 Row((ABSENT, LIVE), "opened", "Running", assigns=True),
                 Row((LIVE,), "shut", "Shut"),

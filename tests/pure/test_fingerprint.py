@@ -142,8 +142,9 @@ def test_another_name_of_a_class_or_a_field_in_python_changes_no_version(monkeyp
 
 
 def test_the_language_has_a_revision(monkeypatch: pytest.MonkeyPatch) -> None:
+    before = KINDS["node"].version
     monkeypatch.setattr(fingerprint, "LANGUAGE", fingerprint.LANGUAGE._replace(number=0))
-    assert version_of(NODE) != KINDS["node"].version
+    assert version_of(NODE) != before
 
 
 # ---- rules that are code

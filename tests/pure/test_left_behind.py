@@ -7,8 +7,8 @@ Belongs here: docs/reports.md, After the end, on single events. Does not: snapsh
 from typing import Any
 
 from phaseline import testing
+from phaseline.machines.compiler.classes.state_classes import class_of
 from phaseline.machines.compiler.labels import label_of
-from phaseline.machines.compiler.state_classes import class_of
 from phaseline.machines.language.endings import told
 from phaseline.machines.language.table import DELETED
 from phaseline.schemas.records import Rejection, State, Transition

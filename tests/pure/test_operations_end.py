@@ -14,9 +14,9 @@ from phaseline.engine.telemetry.readings import entities, of_entities
 from phaseline.engine.worker.measures import census
 from phaseline.machines.built_in import PRODUCTS
 from phaseline.machines.compiler.checks import WrongTable
+from phaseline.machines.compiler.classes.state_classes import class_of
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.compiler.labels import advice_of, label_of
-from phaseline.machines.compiler.state_classes import class_of
 from phaseline.machines.edge.cluster import CLUSTER
 from phaseline.machines.language.deadlines import ADVICE
 from phaseline.machines.language.table import Pending, Row, Timeout

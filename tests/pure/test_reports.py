@@ -299,7 +299,7 @@ def test_reports_of_a_set_without_a_phase_mean_what_they_meant() -> None:
 
 
 def lamp(*rows: Row, pending: tuple[str, ...]) -> Table:
-    labels = [Label(phase, None, phase) for phase in ("Wiring", "Lit", "Dimming")]
+    labels = [Label(phase, None, phase, state_class="busy") for phase in ("Wiring", "Lit", "Dimming")]
     every = (Row((ABSENT, DELETED), "wire", "Wiring"), Row(("Lit",), "dim", "Dimming"), *rows)
     facet = Facet("phase", tuple(labels), every, healthy="Lit", pending=pending)
     return Table(kind="lamp", id=("lamp",), facets=(facet,), intents=("wire", "dim"))

@@ -346,7 +346,7 @@ def test_a_numbered_snapshot_is_taken_once() -> None:
 
 
 def test_a_kind_of_ones_own_below_takes_part() -> None:
-    labels = (Label("Up", None, "Up"), Label("Down", None, "Down"))
+    labels = (Label("Up", None, "Up"), Label("Down", None, "Down", state_class="bad"))
     rows = (
         Row((ABSENT, DELETED), "seen_up", "Up"),
         Row(("Up",), "seen_down", "Down"),

@@ -1,14 +1,16 @@
-"""The class of a state: named by its label, or derived from the table (machines/compiler/state_classes.py)."""
+"""The class of a state: named by its label, or derived from the table (machines/compiler/classes)."""
 
 from dataclasses import replace
 
 import pytest
 
+from phaseline.machines.compiler.checks import WrongTable
+from phaseline.machines.compiler.classes.entity_classes import class_in
+from phaseline.machines.compiler.classes.state_classes import class_of, class_of_label
 from phaseline.machines.compiler.kinds import Kinds
-from phaseline.machines.compiler.state_classes import class_in, class_of, class_of_label
 from phaseline.machines.edge.node import NODE
 from phaseline.machines.language.state_classes import CLASSES
-from phaseline.machines.language.table import Facet
+from phaseline.machines.language.table import ABSENT, Facet, Label, Row, Table
 from phaseline.schemas.records import State, state
 from tests.support.built_in_kinds import BUILT_IN_KINDS
 
@@ -40,11 +42,25 @@ def test_a_label_names_another_class() -> None:
     assert class_of(facet, state("Running", ("Ok",))) == "good"
 
 
-def test_a_class_changes_no_version() -> None:
+def test_a_class_is_a_part_of_the_version() -> None:
     labels = tuple(replace(one, state_class="unknown") for one in NODE.facets[0].labels)
     changed = replace(NODE, facets=(replace(NODE.facets[0], labels=labels), *NODE.facets[1:]))
     tables = tuple(changed if kind.written is NODE else kind.written for kind in BUILT_IN_KINDS.values())
-    assert Kinds(tables).versions == BUILT_IN_KINDS.versions
+    found = Kinds(tables).versions
+    assert [name for name, version in found.items() if version != BUILT_IN_KINDS.versions[name]] == ["node"]
+
+
+def test_a_label_without_a_class_is_refused_where_none_follows() -> None:
+    facet = Facet(
+        name="phase", healthy="On", labels=(Label("On", None, "On"), Label("Dim", None, "Dim")),
+        rows=(Row((ABSENT,), "lit", "On"), Row(("On",), "dimmed", "Dim")),
+    )  # fmt: skip
+    with pytest.raises(WrongTable) as wrong:
+        Kinds((Table(kind="lamp", id=("lamp",), intents=(), facets=(facet,)),))
+    assert wrong.value.problems == [
+        "phase: Dim has no class, and none follows: say what it means by state_class=, one of 'bad', 'unknown', "
+        "'busy', 'excused', 'good', 'gone'"
+    ]
 
 
 def test_only_what_is_called_unknown_has_the_class_unknown() -> None:

@@ -79,7 +79,7 @@ WRONG = {
     "a condition that never comes": (
         lamp(replace(FACET, labels=(*LABELS, Label("Broken", "Fall", "Broken")))),
         "phase: Broken [Fall] can never arise: add a row that leads to it, or remove its label"),
-    "a phase without conditions that never comes": (lamp(replace(FACET, labels=(*LABELS, Label("Dim", None, "Dim")))), "phase: Dim can never arise: add a row that leads to it, or remove its label"),
+    "a phase without conditions that never comes": (lamp(replace(FACET, labels=(*LABELS, Label("Dim", None, "Dim", state_class="excused")))), "phase: Dim can never arise: add a row that leads to it, or remove its label"),
     "a condition that a view keeps, but no base has": (
         lamp(replace(FACET, labels=(*LABELS, Label("Off", "Dust", "Off")), views=(View("Off", (HOT,), base=("Broken",), keeps=("Heat", "Dust")),))),
         "phase: Off [Dust] can never arise: add a row that leads to it, or remove its label"),

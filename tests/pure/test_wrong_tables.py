@@ -283,7 +283,7 @@ RIGHT = {
     "predicates and rules with names of their own": with_row(
         Row(("On",), "dim", SAME, when=(Declared(), Declared())), interprets=(Interpret(("heat",), (), spoken), Interpret(("rust",), (), heard))),
     "a list of defaults": lamp(attributes=(Field("hot", str, "how", many=True, default=("a", "b")),)),
-    "a phase without any condition": with_row(Row(("On",), "dim", "Dim"), labels=(*LABELS, Label("Dim", None, "Dim"))),
+    "a phase without any condition": with_row(Row(("On",), "dim", "Dim"), labels=(*LABELS, Label("Dim", None, "Dim", state_class="excused"))),
     "given what a row of the trigger assigns": with_row(Row(("On",), "dim", "Off", given={"hot": True}, assigns=("hot",))),
     "given what a rule of the trigger returns": with_row(Row(("On",), "dim", "Off", given={"mode": "slow"}), interprets=(Interpret(("dim",), (MODE,), spoken),)),
     "given the phase that is reported": with_row(Row(("On",), REPORTED, "Off", given={"phase": "Off"})),

@@ -5,9 +5,9 @@ Belongs here: the numbers, and what is said about each state. Does not: which en
 
 from typing import Any, NamedTuple
 
+from phaseline.machines.compiler.classes.entity_classes import class_in
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.compiler.labels import facet_named, label_of, languages
-from phaseline.machines.compiler.state_classes import class_in
 from phaseline.machines.language.contact import FRESH, SILENT
 from phaseline.machines.language.state_classes import StateClass
 from phaseline.schemas.records import CONTACT, State

@@ -9,8 +9,8 @@ from typing import Any, Literal, NamedTuple
 from phaseline.engine.client import maps
 from phaseline.engine.http.fleet.cascades import Placed
 from phaseline.engine.http.fleet.fleet import flags_of
+from phaseline.machines.compiler.classes.entity_classes import class_in
 from phaseline.machines.compiler.kinds import Kinds
-from phaseline.machines.compiler.state_classes import class_in
 from phaseline.machines.language.endings import told
 from phaseline.schemas import codec
 from phaseline.schemas.records import SECOND, Transition

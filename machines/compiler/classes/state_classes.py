@@ -1,23 +1,14 @@
-"""The class of a state: good, busy, bad, excused, gone or unknown, as its table says, or as follows from the table.
+"""The class of a state: what its label names, or else what follows from the table.
 
-Belongs here: choosing the class. Does not: the words (`language.state_classes`), the classes that tables name (the
-table of each kind), labels (`labels`).
+Belongs here: choosing the class of one state. Does not: entities (`entity_classes`).
 """
 
 from functools import cache
 
-from phaseline.machines.compiler.kinds import Kinds
-from phaseline.machines.compiler.labels import facet_named
 from phaseline.machines.language.endings import LABELS as OF_ENDS
 from phaseline.machines.language.state_classes import CLASSES, StateClass
 from phaseline.machines.language.table import ABSENT, DELETED, OK, PROGRESSING, Facet, Label
 from phaseline.schemas.records import State
-
-
-def class_in(kinds: Kinds, kind: str, facet: str, state: State) -> StateClass:
-    """The class of a state of a kind; `unknown` where the kind is not installed here."""
-    found = facet_named(kinds, kind, facet)
-    return "unknown" if found is None else class_of(found, state)
 
 
 @cache
@@ -30,20 +21,26 @@ def class_of(facet: Facet, state: State) -> StateClass:
         ended = OF_ENDS.get(state)
         return (ended and ended.state_class) or ("gone" if state.phase == DELETED else "unknown")
     named = {(label.phase, label.condition): label.state_class for label in facet.labels}
-    found = {
-        named.get((state.phase, condition)) or derived(facet, state.phase, condition)
+    found: set[StateClass] = {
+        named.get((state.phase, condition)) or derived(facet, state.phase, condition) or "unknown"
         for condition in state.conditions or (None,)
     }
     return min(found, key=CLASSES.index)
 
 
+@cache
+def has_phase(facet: Facet, phase: str) -> bool:
+    """Whether the table knows a phase. What it does not know is of an earlier table, and so is its class."""
+    return phase in (ABSENT, DELETED, facet.begins) or any(label.phase == phase for label in facet.labels)
+
+
 def class_of_label(facet: Facet, label: Label) -> StateClass:
     """The class of the state that a label names."""
-    return label.state_class or derived(facet, label.phase, label.condition)
+    return label.state_class or derived(facet, label.phase, label.condition) or "unknown"
 
 
-def derived(facet: Facet, phase: str, condition: str | None) -> StateClass:
-    """The class that follows from the table, where no label names one."""
+def derived(facet: Facet, phase: str, condition: str | None) -> StateClass | None:
+    """The class that follows from the table, where no label names one; None if nothing follows."""
     if phase == facet.accumulates_in:
         return "bad"
     if condition == PROGRESSING or phase in facet.pending_phases:
@@ -51,5 +48,5 @@ def derived(facet: Facet, phase: str, condition: str | None) -> StateClass:
     if phase == facet.healthy:
         return "good" if condition in (None, OK) else "excused"
     if condition is None:
-        return "unknown"
+        return None
     return "excused" if condition == OK else "bad"
