@@ -18,7 +18,7 @@ from phaseline.engine.core.changeset import Changeset, Origin
 from phaseline.engine.core.fast_path import fast_path, planned
 from phaseline.engine.core.intake import Arrival
 from phaseline.engine.core.judgement import Steps, attributes_of, impossible_base, interpretation
-from phaseline.engine.core.lives.judging import JUDGED, NOBODY, About, judged, with_learnt
+from phaseline.engine.core.lives.judging import JUDGED, NOBODY, Thing, judged, with_learnt
 from phaseline.engine.core.lives.renewal import lasting, take_over
 from phaseline.engine.core.reading.noting import noted
 from phaseline.engine.core.rejections import below_missing, bounded, here, mark, reject, without_step
@@ -72,7 +72,7 @@ def decide(tree: Tree, arrival: Arrival) -> Decision:
 
 
 def _decide(
-    tree: Tree, kind: Kind, entity: Entity | None, arrival: Arrival, about: About, *, is_heard: bool
+    tree: Tree, kind: Kind, entity: Entity | None, arrival: Arrival, about: Thing, *, is_heard: bool
 ) -> Decision:
     """The records of an event that is no repeat. is_heard: whether somebody has to record that its place was heard.
 

@@ -17,7 +17,7 @@ from phaseline.engine.core.after_end import Note, Report
 from phaseline.engine.core.changeset import Changeset, Origin
 from phaseline.engine.core.intake import Arrival, check_data
 from phaseline.engine.core.judgement import attributes_after, attributes_before
-from phaseline.engine.core.lives.judging import NOBODY, About, before_birth, is_there, learnt, of_report
+from phaseline.engine.core.lives.judging import NOBODY, Thing, before_birth, is_there, learnt, of_report
 from phaseline.engine.core.lives.memory import is_known
 from phaseline.engine.core.lives.renewal import blank, lasting, take_over
 from phaseline.engine.core.reading.noting import noted
@@ -55,7 +55,7 @@ class Correction(NamedTuple):
     id: str
     data: Mapping[str, Any]
     noted: Note | None = None
-    about: About = NOBODY
+    about: Thing = NOBODY
     says_nothing: bool = False
 
 
@@ -78,7 +78,7 @@ class Snapshot:
         self.left_out: list[LeftOut] = []
         self.unreadable = False
         """Whether an item does not say what it is about. Then nothing counts as gone: it may be that."""
-        self.learnt: dict[str, About] = {}
+        self.learnt: dict[str, Thing] = {}
         """By id, the things that are there and are not known yet."""
         self.stale: list[LeftOut] = []
         """What it does not list, and has come since the reporter looked."""

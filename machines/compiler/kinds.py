@@ -163,18 +163,7 @@ class Kind:
         self.base_from_data = frozenset(
             row.trigger for facet in table.facets for row in facet.rows if row.to == FROM_DATA
         )
-        self.fields: dict[str, tuple[Field, ...]] = {
-            trigger: reports.fields_of(table, trigger) for trigger in table.triggers
-        }
-        self.common = {trigger: _common(role, self.fields[trigger]) for trigger, role in self.roles.items()}
-        self.declared = {
-            trigger: frozenset(field.name for field in (*self.common[trigger], *self.fields[trigger]))
-            for trigger in self.event_types
-            if trigger not in table.carries
-        }
-        self.demanding = frozenset(
-            trigger for trigger, fields in self.fields.items() if any(field.required for field in fields)
-        )
+        self._compile_fields(table)
         self.attributes = {field.name: field.default for field in table.attributes if field.default is not None}
         self.unborn = tuple(FacetState(state(facet.begins), state(facet.begins), 0) for facet in table.facets)
         self.adopted = tuple(state(*facet.adopted) for facet in table.facets)
@@ -206,6 +195,21 @@ class Kind:
         judges = REPORTED in self.reports
         self.judge = Judge(completed_table, self.machines, lambda: self.bases[0]) if judges else None
         self._tables = None
+
+    def _compile_fields(self, table: Table) -> None:
+        """Set what the data of events may hold."""
+        self.fields: dict[str, tuple[Field, ...]] = {
+            trigger: reports.fields_of(table, trigger) for trigger in table.triggers
+        }
+        self.common = {trigger: _common(role, self.fields[trigger]) for trigger, role in self.roles.items()}
+        self.declared = {
+            trigger: frozenset(field.name for field in (*self.common[trigger], *self.fields[trigger]))
+            for trigger in self.event_types
+            if trigger not in table.carries
+        }
+        self.demanding = frozenset(
+            trigger for trigger, fields in self.fields.items() if any(field.required for field in fields)
+        )
 
     def _compile_times(self, table: Table, tables: Mapping[str, Table]) -> None:
         """Set what says how long states and requests may last."""

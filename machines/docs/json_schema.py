@@ -69,7 +69,7 @@ def events(kind: Kind) -> Schema:
         "type": "object",
         "required": ["type"],
         "oneOf": [event(kind, trigger, HERE.format(name=trigger)) for trigger in triggers],
-        "$defs": {**{trigger: event_data(kind, trigger, HERE) for trigger in triggers}, **common()},
+        "$defs": {**{trigger: event_data(kind, trigger, HERE) for trigger in triggers}, **common(kind)},
     }
 
 
@@ -83,9 +83,14 @@ def event(kind: Kind, trigger: str, data: str) -> Schema:
     }
 
 
-def common() -> dict[str, Schema]:
-    """The fields that every event of a role may have, by the names under which `event_data` refers to them."""
-    fields = (*COMMON, *(field for of_role in BY_ROLE.values() for field in of_role))
+def common(kind: Kind | None = None) -> dict[str, Schema]:
+    """The fields that every event of a role may have, by the names under which `event_data` refers to them.
+
+    kind: only those that events of this kind may have.
+    """
+    fields = dict.fromkeys((*COMMON, *(field for of_role in BY_ROLE.values() for field in of_role)))
+    if kind is not None:
+        fields = dict.fromkeys(field for trigger in outside(kind) for field in kind.common[trigger])
     return {field.name.title(): _field(field) for field in fields}
 
 

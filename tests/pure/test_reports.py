@@ -244,9 +244,10 @@ def test_deleted_needs_no_request(phase: str, trigger: str) -> None:
 def test_what_is_being_created_ends_only_by_a_report_that_knows_of_the_request() -> None:
     creating = created()
     known = asked(creating)
-    assert refusal(creating.when("node", "deleted", N, {"seen": known - 1})).reason == "illegal"
+    assert refusal(creating.when("node", "deleted", N, {"seen": known - 1})).reason == "stale"
     assert refusal(creating.when("node", "deleted", N)).reason == "illegal"
-    assert report(creating, DELETED, seen=known - 1).records == ()
+    assert refusal(report(creating, DELETED, seen=known - 1)).reason == "stale"
+    assert report(creating, DELETED).records == ()
     for then in (creating.when("node", "deleted", N, {"seen": known}), report(creating, DELETED, seen=known)):
         assert moves(then) == [(DELETED, True)]
     assert refusal(creating.when("node", "deleted", N, {"seen": creating.position})).reason == "invalid"

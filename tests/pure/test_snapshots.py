@@ -73,7 +73,7 @@ def test_what_is_not_listed_is_gone() -> None:
 
 
 def test_nothing_listed_means_that_everything_is_gone() -> None:
-    then = snapshot(THREE, [], seen=0, confirm=True)
+    then = snapshot(THREE, [], seen=THREE.position - 1, confirm=True)
     assert moved(then) == {f"node c/p/{name}": DELETED for name in "abd"}
     assert {r.message for r in then.transitions} == {"the snapshot lists nothing: all is gone"}
     assert snapshot(testing.given(KINDS), []).records == ()
@@ -111,7 +111,7 @@ def test_attributes_of_items() -> None:
 def test_a_stale_snapshot_undoes_no_request() -> None:
     deleting = THREE.event("node", "delete", "c/p/a").event("node", "create", "c/p/new")
     old = deleting.entity("node", "c/p/a").asked - 1
-    assert snapshot(deleting, RUNNING, seen=old).records == ()
+    assert moved(snapshot(deleting, RUNNING, seen=old)) == {}
     assert snapshot(deleting, RUNNING).records == ()
     then = snapshot(deleting, RUNNING, seen=deleting.position - 1)
     assert moved(then)["node c/p/a"] == "Running [Ok]"
@@ -156,12 +156,13 @@ def held(then: testing.Then) -> dict[str, str]:
 
 
 def test_a_snapshot_that_would_end_much_is_taken_for_its_items_only() -> None:
-    then = snapshot(THREE, [{"id": "p/x", "phase": "Running"}], seen=1)
+    read = THREE.position - 1
+    then = snapshot(THREE, [{"id": "p/x", "phase": "Running"}], seen=read)
     assert moved(then) == {"node c/p/x": "Running [Ok]"}
     assert held(then) == {"p/a": "brake", "p/b": "brake", "p/d": "brake"}
     assert "3 of the 3 nodes that live in its range at cluster c, which is more than 30 %" in str(then.rejection)
     assert "send the same snapshot with confirm true and with seen" in str(then.rejection)
-    confirmed = snapshot(then, [{"id": "p/x", "phase": "Running"}], seen=1, confirm=True)
+    confirmed = snapshot(then, [{"id": "p/x", "phase": "Running"}], seen=read, confirm=True)
     assert moved(confirmed) == {f"node c/p/{name}": DELETED for name in "abd"}
     assert confirmed.rejection is None
 

@@ -73,10 +73,8 @@ def unmoved(history: History) -> None:
     assert isinstance(record, Transition)
     assert isinstance(before, Transition)
     facets = before.entity.facets
-    entity = replace(
-        record.entity, facets=facets, asked=before.entity.asked, timers_ns=before.entity.timers_ns,
-        memory=before.entity.memory,
-    )  # fmt: skip
+    was = before.entity
+    entity = replace(record.entity, facets=facets, asked=was.asked, timers_ns=was.timers_ns, memory=was.memory)
     history.steps[1].records[0] = replace(record, before=facets[0].state, after=facets[0].state, entity=entity)
 
 

@@ -56,7 +56,7 @@ def without_words_of_tables(record: Record) -> Record:
     """The record without what later tables say otherwise (`test_rejections_say_what_they_said`), and later words."""
     if isinstance(record, Rejection):
         return replace(record, legal=(), message="", state=None)
-    return replace(record, entity=replace(record.entity, asked=0))
+    return replace(record, entity=replace(record.entity, asked=0, born=0, memory=None))
 
 
 def test_there_is_a_file_for_each_version() -> None:

@@ -1,8 +1,8 @@
 """Whether an event is about the present life of its entity, and meant for its present version. Pure.
 
 The rules are in docs/lives.md.
-Belongs here: what `uid`, `seen` and `if_version` prove, and the answers to an event that is not taken. Does not: taking
-it (`core.decide`, `renewal`).
+Belongs here: what an identity, what was seen and a version prove, and the answers to an event that is not taken. Does
+not: taking it (`core.decide`, `renewal`).
 """
 
 from collections.abc import Iterable, Mapping
@@ -28,7 +28,7 @@ JUDGED = frozenset({ANSWERS, SEEN, UID, IF_VERSION})
 """The fields of data by which an event may turn out to be meant for something else than what is there now."""
 
 
-class About(NamedTuple):
+class Thing(NamedTuple):
     """The thing that an event is about. uid: its identity. is_news: whether the entity does not keep it yet.
 
     takes_over: whether it takes the place of another thing, which may be gone or still be there.
@@ -39,22 +39,22 @@ class About(NamedTuple):
     takes_over: bool = False
 
 
-NOBODY = About("", is_news=False)
+NOBODY = Thing("", is_news=False)
 """What an event is about that names no identity: whatever is there."""
 
 
-class Judged(NamedTuple):
+class MeantEvent(NamedTuple):
     """An event that may be taken. about: which thing it is about. arrival: the event without what was judged of it.
 
     entity: what it finds, None for nothing: where another thing takes over, that begins from nothing.
     """
 
-    about: About
+    about: Thing
     arrival: Arrival
     entity: Entity | None
 
 
-def judged(tree: Tree, kind: Kind, entity: Entity | None, arrival: Arrival) -> Judged | Decision:
+def judged(tree: Tree, kind: Kind, entity: Entity | None, arrival: Arrival) -> MeantEvent | Decision:
     """The event as far as it may be taken; or the answer to one that is meant for something else."""
     data, trigger = arrival.data, arrival.trigger
     if entity is not None and ANSWERS in data and (answer := outdated(tree, kind, entity, arrival)) is not None:
@@ -70,16 +70,16 @@ def judged(tree: Tree, kind: Kind, entity: Entity | None, arrival: Arrival) -> J
     if own in data and own in (UID, IF_VERSION):
         arrival = replace(arrival, data={name: value for name, value in data.items() if name != own})
     if about.takes_over and entity is not None:
-        return Judged(about, arrival, blank(kind, entity) if is_there(entity) else None)
-    return Judged(about, arrival, entity)
+        return MeantEvent(about, arrival, blank(kind, entity) if is_there(entity) else None)
+    return MeantEvent(about, arrival, entity)
 
 
 def of_report(
     kind: Kind, entity: Entity | None, trigger: str, data: Mapping[str, Any], uid: str | None, *, says_gone: bool
-) -> About | Refused:
+) -> Thing | Refused:
     """Which thing an observation is about; or why it is not taken: it is about an earlier life."""
     if entity is None:
-        return NOBODY if uid is None else About(uid, is_news=True)
+        return NOBODY if uid is None else Thing(uid, is_news=True)
     seen = data.get(SEEN) if trigger in kind.reports else None
     if says_gone and seen is not None and seen < entity.born and is_there(entity):
         return Refused("stale", before_birth(kind, entity, seen))
@@ -87,18 +87,18 @@ def of_report(
         return NOBODY
     replaced_by, found = kind.table.replaced_by, which(entity.memory, uid)
     if replaced_by is None:
-        return About(uid, is_news=found != "known")
+        return Thing(uid, is_news=found != "known")
     if found == "former":
         return Refused("stale", f"{_is(kind, entity)}: {trigger} is about {uid}, an earlier life{_now(entity, uid)}")
     if found == "other":
         begins = not says_gone and (trigger in kind.naming or trigger in replaced_by)
         if begins and not (seen is not None and seen < entity.born):
-            return About(uid, is_news=True, takes_over=True)
+            return Thing(uid, is_news=True, takes_over=True)
         return Refused("stale", _another(kind, entity, trigger, uid, seen if begins else None))
     if found == "known" and trigger in kind.naming and trigger != REPORTED and _is_seen_gone(entity):
         message = f"{trigger} is about {uid}, which was seen to be gone at event {entity.asked}"
         return Refused("stale", f"{_is(kind, entity)}: {message}: report it with seen at or above that, if it is there")
-    return About(uid, is_news=found == "first")
+    return Thing(uid, is_news=found == "first")
 
 
 def is_there(entity: Entity) -> bool:
@@ -161,7 +161,7 @@ def _changed(tree: Tree, entity: Entity | None, arrival: Arrival) -> Rejection:
 
 
 def learnt(
-    kind: Kind, abouts: Mapping[str, About], known: Mapping[str, Entity], records: Iterable[Record], cause: Cause,
+    kind: Kind, abouts: Mapping[str, Thing], known: Mapping[str, Entity], records: Iterable[Record], cause: Cause,
     time: int,
 ) -> list[Record]:  # fmt: skip
     """The records of an event that was taken, with the identities that it brings.
@@ -184,7 +184,7 @@ def learnt(
     return found
 
 
-def with_learnt(tree: Tree, kind: Kind, arrival: Arrival, decision: Decision, about: About) -> Decision:
+def with_learnt(tree: Tree, kind: Kind, arrival: Arrival, decision: Decision, about: Thing) -> Decision:
     """The decision on an event, with the identity that it brings, unless it was rejected."""
     if not about.is_news or any(isinstance(record, Rejection) for record in decision.records):
         return decision
