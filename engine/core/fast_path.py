@@ -12,6 +12,8 @@ from typing import Any
 from phaseline.engine.core.adoption import has_parent
 from phaseline.engine.core.changeset import ends_life, is_fired, waits_anew
 from phaseline.engine.core.intake import Arrival
+from phaseline.engine.core.memory import reasons
+from phaseline.engine.core.memory.reasons import told_about
 from phaseline.engine.core.timers import TimerChange, restart, timers_after
 from phaseline.engine.core.transitions import Decision
 from phaseline.engine.core.tree import NO_TALLY, Tree
@@ -118,7 +120,8 @@ def _plan(kind: Kind, index: int, step: Step, old: FacetState, base: State, inte
     is_viewed = bool(kind.machines[index].views[base.phase])
     assigns = kind.table.assigned(row)
     end = end_of(trigger, kind.roles[trigger], {}) if ends else None
-    return MovePlan(index, base, interrupted, waits, unasked, is_viewed, assigns, restarts, end, cascades, {})
+    told = told_about(kind.table.facets[index], row, base)
+    return MovePlan(index, base, interrupted, waits, unasked, is_viewed, assigns, restarts, end, told, cascades, {})
 
 
 def _crossings(kind: Kind, index: int, old: FacetState, base: State, state: State) -> tuple[Crossing, ...] | None:
@@ -188,12 +191,15 @@ def _follow(tree: Tree, kind: Kind, entity: Entity, arrival: Arrival, plan: Move
     if plan.restarts:
         timers, restarts = _restarted(tree, kind, entity, index, facet, arrival.time)
     attributes = entity.attributes if plan.end is None else with_end(entity.attributes, plan.end)
+    memory, reason = entity.memory, data.get("reason")
+    if memory is not None or reason:
+        memory = reasons.after(kind, index, plan.told, old.base, base, reason, memory)
     after = Entity(
         kind.name, arrival.id, entity.version + 1, kind.names, facets, attributes, sequences, timers, asked,
-        entity.born, entity.memory,
+        entity.born, memory,
     )  # fmt: skip
     record = Transition(
-        kind.names[index], old.state, state, trigger, data.get("reason"), data.get("message"), arrival.cause, after,
+        kind.names[index], old.state, state, trigger, reason, data.get("message"), arrival.cause, after,
         arrival.time, plan.unasked,
     )  # fmt: skip
     return Decision([record], restarts)

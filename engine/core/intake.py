@@ -10,6 +10,7 @@ from typing import Any
 
 import msgspec
 
+from phaseline.engine.core.memory.reasons import REASON, worded
 from phaseline.machines.compiler.kinds import Kind, Kinds
 from phaseline.machines.language.product import CODED, BannedContent, Bans
 from phaseline.machines.language.table import COMMON, MAX_TEXT, Field
@@ -156,9 +157,11 @@ def _arrival(kinds: Kinds, address: Address, event: Event, sequence: int, time: 
         raise Invalid(f"envelope: type is {event.type!r}, the subject says {type_}")
     if event.subject is not None and event.subject != f"{name}/{entity_id}":
         raise Invalid(f"envelope: subject is {event.subject[:256]!r}, the NATS subject says {name}/{entity_id}")
-    data = event.data
+    data: Mapping[str, Any] | None = event.data
     if data or trigger in kind.demanding:
         check_data(kind, trigger, data or NONE)
+        if data and REASON in data:
+            data = worded(data)
     if actor:
         cause = Cause(sequence, event.id, event.source, "event", None, event.time, envelope.claims(event, actor), actor)
     else:

@@ -11,6 +11,7 @@ import msgspec
 from msgspec.structs import replace
 
 from phaseline.engine.core.changeset import Changeset, EntityChange, Origin
+from phaseline.engine.core.memory.reasons import reasons_of
 from phaseline.engine.core.timers import TimerChange, restart, starts_again, timeout_of, timers_after
 from phaseline.machines.compiler.kinds import Kind
 from phaseline.machines.compiler.reports import STAYED
@@ -252,8 +253,10 @@ def _facets_after(
     old, new = before[index], change.facets[index]
     is_same = new.base == old.base and new.state == old.state and new.interrupted == old.interrupted
     if is_same and not _asks_again(changeset, kind, change, index):
-        may_assign = index in change.origins and index != kind.contact
-        if not (may_assign and _is_assigned(kind, entity, change.attributes)):
+        may_tell = index in change.origins and index != kind.contact
+        if not (
+            may_tell and (_is_assigned(kind, entity, change.attributes) or _gives_reason(kind, index, entity, change))
+        ):
             return None
     facet = FacetState(new.base, new.state, old.since_ns if new.state == old.state else time, new.interrupted)
     awaits = kind.contact is not None and (
@@ -290,6 +293,12 @@ def _is_assigned(kind: Kind, entity: Entity | None, attributes: Mapping[str, Any
     if kind.contact is None:
         return True
     return {**attributes, HEARD_AT: None} != {**before, HEARD_AT: None}
+
+
+def _gives_reason(kind: Kind, index: int, entity: Entity | None, change: EntityChange) -> bool:
+    """Whether another reason is given for a condition of the facet."""
+    memory = None if entity is None else entity.memory
+    return change.memory is not memory and reasons_of(kind, index, memory) != reasons_of(kind, index, change.memory)
 
 
 def _restarts(

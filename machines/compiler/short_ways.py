@@ -35,9 +35,9 @@ class MovePlan(msgspec.Struct, frozen=True):
     facet: its index. base, interrupted: the facet's after the step. waits: whether the base waits for this event from
     now on; None if that does not change. unasked: as in the record. is_viewed: whether a view may show over the base.
     assigns: the attributes that data may set; an event that sets one changes more. restarts: whether a timer starts,
-    or ends. end: how a life ends with it. cascades: those that are fired, depending on the data or on which entities
-    are there. crossings: by the visible state after the step, the tallies that matter; None if more changes. Filled
-    as states are met.
+    or ends. end: how a life ends with it. told: the conditions for which it may give a reason. cascades: those that
+    are fired, depending on the data or on which entities are there. crossings: by the visible state after the step,
+    the tallies that matter; None if more changes. Filled as states are met.
     """
 
     facet: int
@@ -49,6 +49,7 @@ class MovePlan(msgspec.Struct, frozen=True):
     assigns: tuple[str, ...]
     restarts: bool
     end: str | None
+    told: tuple[str, ...]
     cascades: tuple[Cascade, ...]
     crossings: dict[State, tuple[Crossing, ...] | None]
 

@@ -40,7 +40,12 @@ class Field:
     known: Callable[[Mapping[str, Any]], Iterable[Any]] | None = None
 
 
-COMMON = (Field("reason", str, "a word for machines"), Field("message", str, "a sentence for people"))
+COMMON = (
+    Field(
+        "reason", str, "a word for programs: up to 64 letters, digits, `_`, `-`, `.`, `:`; anything else is a message"
+    ),
+    Field("message", str, "a sentence for people"),
+)
 """The fields that the data of every event may have. The transition that follows has them too."""
 MAX_TEXT = 4096
 """The largest number of characters of a string in an event's data."""
