@@ -1,6 +1,6 @@
 """What shuts an entity to new work although its own state allows it: something above it is in such a state.
 
-Belongs here: reading what is above, the text. Does not: which states these are (`unschedulable_while` of the tables).
+Belongs here: reading what is above, the text. Does not: which states these are (the tables say that).
 """
 
 import asyncio

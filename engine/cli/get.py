@@ -3,7 +3,7 @@
 Belongs here: its options and layout. Does not: reading states (`phaseline.engine.log.state_view`).
 """
 
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -21,7 +21,7 @@ from phaseline.engine.cli.styled import Text
 from phaseline.engine.client import maps
 from phaseline.engine.client.client import Client
 from phaseline.engine.client.entity_view import states_of
-from phaseline.engine.explain.model import Explanation, record_of
+from phaseline.engine.explain.model import Explanation, GivenReason, record_of, said_map
 from phaseline.engine.log.when import Moment, When
 from phaseline.engine.shut import ShutBy
 from phaseline.engine.staleness import Stale
@@ -94,13 +94,14 @@ def get(
                 if output.is_data:
                     shown = maps.entity_map(kinds, one.last, lang, one.stale, one.unknown, one.shut)
                     output.show(
-                        {**cells.named(cell, shown), **_stalled_map(one.stalled)}, maps.name_of(one.last.entity)
+                        {**cells.named(cell, shown), **_said_map(one.said), **_stalled_map(one.stalled)},
+                        maps.name_of(one.last.entity),
                     )
                     continue
                 now = render.time_at(one.moment, cell)
                 place = [("cell", render.text_of(cell))] if cell else []
                 facts = described(kinds, one.last, lang, now, one.stale, one.unknown, one.shut)
-                output.pairs([*place, *facts, *_stalled(kinds, one.stalled, now, lang)])
+                output.pairs([*place, *facts, *_said(kinds, one.said, now), *_stalled(kinds, one.stalled, now, lang)])
             if not follow:
                 cells.end(reading, output)
                 return Exit.DONE
@@ -128,6 +129,8 @@ class Got(NamedTuple):
     """That of its object; empty if that is not there, or nobody asks for it."""
     shut: ShutBy | None = None
     """What shuts it to new work; None if nobody looked."""
+    said: tuple[GivenReason, ...] = ()
+    """What was said of its conditions."""
 
 
 class Wanted(NamedTuple):
@@ -157,7 +160,8 @@ class Wanted(NamedTuple):
         stalls = any(STALLED in facet.base.conditions for facet in entity.facets)
         stalled = await view.why(entity.kind, entity.id) if stalls else None
         shut = await view.shut([entity])
-        return Got(view.moment, start, last, stale, await view.unknown_parts([entity]), stalled, {}, shut)
+        said = await view.said(entity)
+        return Got(view.moment, start, last, stale, await view.unknown_parts([entity]), stalled, {}, shut, said)
 
     async def follow(self, found: Mapping[str, Got], cell: str, client: Client) -> AsyncIterator[Following]:
         """The changes of the entity in a cell that has it."""
@@ -168,6 +172,17 @@ class Wanted(NamedTuple):
                 tree=self.id,
             ):  # fmt: skip
                 yield after
+
+
+def _said(kinds: Kinds, found: Sequence[GivenReason], now: int) -> Iterator[tuple[str, Text]]:
+    """The reason of each condition, by whom, since when, and how often it was said."""
+    tree = ExplanationTree(kinds, now)
+    yield from (("reason", tree.reason_of(one)) for one in found if one.reason is not None or one.count > 1)
+
+
+def _said_map(found: Sequence[GivenReason]) -> dict[str, Any]:
+    """The same for programs."""
+    return {"said": [said_map(one) for one in found]} if found else {}
 
 
 def _stalled(kinds: Kinds, found: Explanation | None, now: int, language: Language) -> Iterator[tuple[str, Text]]:

@@ -117,6 +117,16 @@ class HistoryRow(NamedTuple):
     stale: Stale | None
     width: int | None
 
+    @property
+    def has_several(self) -> bool:
+        """Whether the entity has several facets."""
+        return len(self.record.entity.names) > 1
+
+    @property
+    def is_narrow(self) -> bool:
+        """Whether there is no room for what may stand elsewhere."""
+        return self.width is not None and self.width < render.NARROW
+
     def state(self, found: State | None) -> Text:
         """A state of the facet."""
         kind = self.record.entity.kind
@@ -134,7 +144,7 @@ class HistoryRow(NamedTuple):
         """What the event said; else which attributes it changed."""
         record = self.record
         said = record.message or _attributes_changed(self.lasting.previous, record)
-        return render.reason_and_message(record.reason, said)
+        return render.reason_and_message(None if self.is_narrow else record.reason, said)
 
 
 def _how_long(one: Lasting, stale: Stale | None) -> Text:
@@ -146,9 +156,22 @@ def _how_long(one: Lasting, stale: Stale | None) -> Text:
     return so_far if stale is None else Text.assemble(so_far, " ", render.as_of(stale.as_of_ns, now))
 
 
-def _facet(record: Transition) -> Text:
-    """The facet, if the entity has several."""
-    return render.word(record.facet) if len(record.entity.names) > 1 else render.NOTHING
+def _facet(row: HistoryRow) -> Text:
+    """The facet, if the entity has several. In a narrow terminal it stands before the new state (`_to`)."""
+    return render.word(row.record.facet) if row.has_several and not row.is_narrow else render.NOTHING
+
+
+def _to(row: HistoryRow) -> Text:
+    """The new state; `sync: OutOfSync` in a narrow terminal, where the reason needs the room of a column."""
+    state = row.state(row.record.after)
+    return Text.assemble(f"{row.record.facet}: ", state) if row.has_several and row.is_narrow else state
+
+
+def _cause(row: HistoryRow) -> Text:
+    """The cause; in a narrow terminal with the reason, because the messages may be left out there."""
+    reason = row.record.reason if row.is_narrow else None
+    said = render.reason_and_message(reason, None)
+    return Text.assemble(render.cause(row.record), ": ", said) if said else render.cause(row.record)
 
 
 def _event(record: Transition) -> Text:
@@ -170,12 +193,12 @@ def _attributes_changed(previous: Transition | None, record: Transition) -> str 
 COLUMNS: Final[tuple[Column[HistoryRow], ...]] = (
     Column("VERSION", lambda row: Text(str(row.record.entity.version)), worth=30),
     Column("TIME", lambda row: Text(render.time_within(row.record.time_ns, row.width)), worth=90),
-    Column("FACET", lambda row: _facet(row.record), worth=85),
+    Column("FACET", _facet, worth=85),
     Column("FROM", lambda row: row.state(row.record.before), worth=45, wraps=True),
-    Column("TO", lambda row: row.state(row.record.after), wraps=True),
+    Column("TO", _to, wraps=True),
     Column("LABEL", lambda row: row.label, worth=20, wraps=True),
     Column("FOR", lambda row: _how_long(row.lasting, row.stale), worth=50),
-    Column("CAUSE", lambda row: render.cause(row.record), wraps=True),
+    Column("CAUSE", _cause, wraps=True),
     Column("EVENT", lambda row: _event(row.record), worth=10),
     Column("MESSAGE", lambda row: row.message, worth=80, wraps=True),
 )

@@ -17,6 +17,7 @@ from phaseline.engine.explain.model import (
     Contradiction,
     Explanation,
     FacetExplanation,
+    GivenReason,
     PredicateExplanation,
     ViewExplanation,
 )
@@ -68,6 +69,10 @@ class ExplanationTree:
         else:
             for branch in self.causes(found.causes):
                 tree.add(branch)
+        known = [record for caused in found.causes for record in caused.records]
+        for said in found.said:
+            if said.count > 1 or (said.reason is not None and said.record not in known):
+                tree.add(self.reason_of(said))
         for one in found.contradicted_by:
             tree.add(self.contradiction(one))
         if found.last_said is not None:
@@ -106,6 +111,16 @@ class ExplanationTree:
         table = facet_named(self.kinds, found.kind, found.facet)
         if table is not None and (advice := advice_of(table, self.told(found), self.language)):
             yield Text.assemble("to do: ", render.text_of(advice, "italic"))
+
+    def reason_of(self, found: GivenReason) -> Text:
+        """`NotReady because of KubeletStopped since 08:12:05, by /agent; said 12 times, last at 08:14:05: no lease`."""
+        record = found.record
+        since = "" if record is None else f" since {self.clock(record.time_ns)}, by {record.cause.source}"
+        again = "" if found.count < 2 else f"; said {found.count:,} times, last at {self.clock(found.last_ns)}"
+        other = f" by {found.last_source}" if again and record and found.last_source != record.cause.source else ""
+        said = Text.assemble(": ", render.text_of(found.message, "italic")) if found.message else Text("")
+        why = f" because of {found.reason}" if found.reason else ""
+        return Text.assemble(render.text_of(f"{found.condition}{why}{since}{again}{other}"), said)
 
     def contradiction(self, found: Contradiction) -> Branch:
         """`but the application's reported_health is Degraded: no ACL`, and the event that said so."""

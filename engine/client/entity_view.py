@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from phaseline.engine import unknown_parts
 from phaseline.engine.client import product_views
-from phaseline.engine.explain.model import Explanation
+from phaseline.engine.explain.model import Explanation, GivenReason
 from phaseline.engine.log import latest, state_view
 from phaseline.engine.log.latest import Latest
 from phaseline.engine.log.state_view import StateView
@@ -21,7 +21,8 @@ from phaseline.engine.shut import ShutBy, Shutters
 from phaseline.engine.staleness import Stale, Staleness
 from phaseline.engine.unknown_parts import PartsOf
 from phaseline.machines.compiler.kinds import Kinds
-from phaseline.schemas.records import Entity, Transition
+from phaseline.machines.language.table import OK, PROGRESSING
+from phaseline.schemas.records import Entity, Transition, own_facets
 
 if TYPE_CHECKING:
     from phaseline.engine.products.emco.views import EmcoView
@@ -156,6 +157,15 @@ class EntityView(Generic[M_co]):
         Raises `EntityUnknown`, `AmbiguousId`, `InvalidInput.invalid_id`.
         """
         return await latest.find_kind(self._states, entity_id, kind)
+
+    async def said(self, entity: Entity) -> tuple[GivenReason, ...]:
+        """What was said of the conditions that an entity stands in: the reason of each, by whom, how often."""
+        if entity.memory is None and all({*one.base.conditions} <= {OK, PROGRESSING} for one in own_facets(entity)):
+            return ()
+        from phaseline.engine.explain import said  # noqa: PLC0415  # most entities are well
+
+        found = await said.said_of(self._states, entity, await self._states.history(entity.kind, entity.id))
+        return tuple(one for facet in found.said.values() for one in facet)
 
     async def why(self, kind: str, entity_id: str) -> Explanation:
         """Why an entity is in its state: back to the events from outside. Raises `EntityUnknown`."""

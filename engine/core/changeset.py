@@ -12,6 +12,7 @@ import msgspec
 
 from phaseline.engine.core.judgement import attributes_after
 from phaseline.engine.core.lives import beginning
+from phaseline.engine.core.memory import reasons
 from phaseline.engine.core.timers import silence_of
 from phaseline.engine.core.tree import Tree, key_of, recount
 from phaseline.machines.compiler.conditions import without_expired
@@ -149,10 +150,12 @@ class Changeset:
 
     def relocate(self, kind: str, entity_id: str, facet: int, base: State, origin: Origin) -> None:
         """Give one facet the base that a map of states names. It fires no cascade, but a life can end with it."""
-        before = self.change(kind, entity_id).facets[facet].base
+        change = self.change(kind, entity_id)
+        before = change.facets[facet].base
         self.move(kind, entity_id, facet, base, origin)
+        change.memory = reasons.after(self.kinds[kind], facet, (), before, base, None, change.memory)
         if base.phase == DELETED:
-            self.change(kind, entity_id).asked = self.sequence
+            change.asked = self.sequence
         if self.kinds[kind].contact is not None:
             self._end_contact(kind, entity_id, origin.trigger)
         if ends_life(facet, before, base) and self.kinds[kind].below:
@@ -175,6 +178,7 @@ class Changeset:
             result = step.result(base, origin.data)
             self.move(kind, entity_id, facet, result, origin)
             moves.append((base, result))
+            change.memory = reasons.of_step(compiled, facet, step, base, result, origin.data, change.memory)
             ends = ends or ends_life(facet, base, result)
             asks = self.asks and origin.by in ("event", "cascade")
             waits = waits_anew(compiled, facet, origin.trigger, base, result, asks=asks)
@@ -321,6 +325,7 @@ class Changeset:
                 base = without_expired(machine.facet, base, expiring)
                 state = machine.shown(base, self, entity_id)
             change = self.change(kind, entity_id)
+            change.memory = reasons.after(compiled, index, (), old.base, base, None, change.memory)
             change.facets[index] = FacetState(base, state, old.since_ns, old.interrupted)
             change.origins.setdefault(index, origin)
             self._count(kind, entity_id, index, old.state, state)

@@ -20,6 +20,7 @@ from phaseline.engine.core.intake import Arrival
 from phaseline.engine.core.judgement import Steps, attributes_of, impossible_base, interpretation
 from phaseline.engine.core.lives.judging import JUDGED, NOBODY, Thing, judged, with_learnt
 from phaseline.engine.core.lives.renewal import lasting, take_over
+from phaseline.engine.core.memory.reasons import again
 from phaseline.engine.core.reading.noting import noted
 from phaseline.engine.core.rejections import below_missing, bounded, here, mark, reject, without_step
 from phaseline.engine.core.reports import Refused, read_report
@@ -31,8 +32,9 @@ from phaseline.engine.core.tree import Tree
 from phaseline.machines.compiler.kinds import Kind
 from phaseline.machines.compiler.reports import SNAPSHOT, STAYED
 from phaseline.machines.language.contact import HEARTBEAT
+from phaseline.machines.language.predicates import Predicate
 from phaseline.machines.language.table import DELETED, Refusal
-from phaseline.schemas.records import Entity, Reason, Record, Rejection
+from phaseline.schemas.records import Entity, Memory, Reason, Record, Rejection
 
 
 def decide(tree: Tree, arrival: Arrival) -> Decision:
@@ -104,8 +106,7 @@ def _decide(
     if arrival.trigger in kind.base_from_data and (problem := impossible_base(kind, steps, arrival.data)) is not None:
         return _rejected(tree, arrival, "invalid", problem)
     if not steps:
-        records = [] if arrival.timer is not None else without_step(tree, kind, facets, arrival, guard)
-        return _without_step(tree, kind, entity, arrival, records) if is_heard else Decision(records)
+        return _redundant_or_illegal(tree, kind, entity, arrival, guard, is_heard=is_heard)
     is_alone = kind.fast_path_ok and missing is None and not is_heard and arrival.timer is None
     is_alone = is_alone and not arrival.data.get(STAYED)
     if entity is not None and is_alone and len(steps) == 1:
@@ -135,6 +136,32 @@ def _after_end(tree: Tree, kind: Kind, entity: Entity | None, arrival: Arrival, 
     changeset = Changeset(tree, arrival.trigger, arrival.cause.sequence, arrival.time)
     origin = Origin(arrival.trigger, arrival.cause.by, arrival.cause.origin, arrival.data)
     after_end.note(changeset, kind, arrival.id, noted, after_end.origin_of(noted, arrival.data, origin))
+    return _settled(changeset, kind, arrival)
+
+
+def _redundant_or_illegal(
+    tree: Tree, kind: Kind, entity: Entity | None, arrival: Arrival, guard: Predicate | None, *, is_heard: bool
+) -> Decision:
+    """The answer to an event that takes no step. guard: what stopped one that fits otherwise."""
+    if arrival.timer is not None:
+        return _without_step(tree, kind, entity, arrival, []) if is_heard else Decision([])
+    if entity is not None and (told := again(kind, entity, arrival.trigger, arrival.data)) is not None:
+        return _told_again(tree, kind, arrival, *told)
+    records = without_step(tree, kind, kind.unborn if entity is None else entity.facets, arrival, guard)
+    return _without_step(tree, kind, entity, arrival, records) if is_heard else Decision(records)
+
+
+def _told_again(tree: Tree, kind: Kind, arrival: Arrival, facet: int, memory: Memory) -> Decision:
+    """The records of an observation that gives another reason for what is already so."""
+    changeset = Changeset(tree, arrival.trigger, arrival.cause.sequence, arrival.time)
+    change = changeset.change(kind.name, arrival.id)
+    change.memory = memory
+    change.origins[facet] = Origin(arrival.trigger, arrival.cause.by, arrival.cause.origin, arrival.data)
+    return _settled(changeset, kind, arrival)
+
+
+def _settled(changeset: Changeset, kind: Kind, arrival: Arrival) -> Decision:
+    """The records of a changeset in which an event is noted that moves no base of its entity."""
     if arrival.sequence is not None:
         remember(changeset.change(kind.name, arrival.id), arrival, asks=False)
     hearing.hear(changeset, kind, arrival)

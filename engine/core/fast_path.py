@@ -13,7 +13,8 @@ from phaseline.engine.core.adoption import has_parent
 from phaseline.engine.core.changeset import ends_life, is_fired, waits_anew
 from phaseline.engine.core.intake import Arrival
 from phaseline.engine.core.lives.beginning import lived_on, shows
-from phaseline.engine.core.memory import class_stays
+from phaseline.engine.core.memory import class_stays, reasons
+from phaseline.engine.core.memory.reasons import told_about
 from phaseline.engine.core.sources.numbers import remembered
 from phaseline.engine.core.timers import TimerChange, restart, timers_after
 from phaseline.engine.core.transitions import Decision
@@ -24,7 +25,7 @@ from phaseline.machines.compiler.relations import Counted
 from phaseline.machines.compiler.short_ways import Crossing, MovePlan, Passing
 from phaseline.machines.language.endings import end_of, with_end
 from phaseline.machines.language.table import ABSENT, DELETED, Cascade
-from phaseline.schemas.records import Entity, FacetState, State, Transition
+from phaseline.schemas.records import Entity, FacetState, Memory, State, Transition
 from phaseline.schemas.subjects import id_above
 
 NO_RESTARTS: tuple[TimerChange, ...] = ()
@@ -117,9 +118,9 @@ def _plan(kind: Kind, index: int, step: Step, old: FacetState, base: State, inte
     is_viewed = bool(kind.machines[index].views[base.phase])
     assigns = kind.table.assigned(row)
     end = end_of(trigger, kind.roles[trigger], {}) if ends else None
-    shown = shows(kind, index, trigger, old.base, base)
+    shown, told = shows(kind, index, trigger, old.base, base), told_about(kind.table.facets[index], row, base)
     return MovePlan(
-        index, base, interrupted, waits, asks, unasked, is_viewed, assigns, restarts, end, shown, cascades, {}
+        index, base, interrupted, waits, asks, unasked, is_viewed, assigns, restarts, end, shown, told, cascades, {}
     )  # fmt: skip
 
 
@@ -179,9 +180,6 @@ def _follow(tree: Tree, kind: Kind, entity: Entity, arrival: Arrival, plan: Move
         if (leaves and tally[leaves] == 1) or (enters and enters not in tally):
             return None
     facet = FacetState(base, state, old.since_ns if state == old.state else arrival.time, plan.interrupted)
-    sequences, memory = entity.sequences, entity.memory
-    if plan.asks or arrival.sequence is not None:
-        sequences, memory = remembered(sequences, memory, arrival, asks=plan.asks)
     facets = (facet, *entity.facets[1:]) if index == 0 else (*entity.facets[:index], facet, *entity.facets[index + 1 :])
     asked = entity.asked
     if plan.waits is not None:
@@ -190,20 +188,33 @@ def _follow(tree: Tree, kind: Kind, entity: Entity, arrival: Arrival, plan: Move
     if plan.restarts:
         timers, restarts = _restarted(tree, kind, entity, index, facet, arrival.time)
     attributes = entity.attributes if plan.end is None else with_end(entity.attributes, plan.end)
-    born = entity.born
-    if memory is not None:
-        born, memory = lived_on(kind, entity, memory, index, arrival.cause.sequence if plan.shows else None)
+    sequences, born, memory, reason = entity.sequences, entity.born, entity.memory, data.get("reason")
+    if memory is not None or reason or plan.asks or arrival.sequence is not None:
+        sequences, born, memory = _remembered(kind, entity, arrival, plan)
     if passing.may_last or (memory is not None and memory.stay is not None):
         memory = class_stays.memory_after(kind, entity, facets, attributes, memory, arrival.time)
     after = Entity(
-        kind.name, arrival.id, entity.version + 1, kind.names, facets, attributes, sequences, timers, asked,
-        born, memory,
+        kind.name, arrival.id, entity.version + 1, kind.names, facets, attributes, sequences, timers, asked, born,
+        memory,
     )  # fmt: skip
     record = Transition(
-        kind.names[index], old.state, state, trigger, data.get("reason"), data.get("message"), arrival.cause, after,
+        kind.names[index], old.state, state, trigger, reason, data.get("message"), arrival.cause, after,
         arrival.time, plan.unasked,
     )  # fmt: skip
     return Decision([record], restarts)
+
+
+def _remembered(
+    kind: Kind, entity: Entity, arrival: Arrival, plan: MovePlan
+) -> tuple[Mapping[str, int], int, Memory | None]:
+    """The numbers of sources, the birth and the memory of an entity after the step of a plan."""
+    index, born, sequences, memory = plan.facet, entity.born, entity.sequences, entity.memory
+    if plan.asks or arrival.sequence is not None:
+        sequences, memory = remembered(sequences, memory, arrival, asks=plan.asks)
+    if memory is not None:
+        born, memory = lived_on(kind, entity, memory, index, arrival.cause.sequence if plan.shows else None)
+    before, reason = entity.facets[index].base, arrival.data.get("reason")
+    return sequences, born, reasons.after(kind, index, plan.told, before, plan.base, reason, memory)
 
 
 def _restarted(

@@ -11,6 +11,7 @@ from typing import Any
 
 import msgspec
 
+from phaseline.engine.core.memory.reasons import REASON, worded
 from phaseline.engine.core.reading.unread import without_unread
 from phaseline.machines.compiler.kinds import Kind, Kinds
 from phaseline.machines.language.product import CODED, BannedContent, Bans
@@ -175,6 +176,8 @@ def _arrival(kinds: Kinds, address: Address, event: Event, sequence: int, time: 
         data, unread = without_unread(kind, trigger, data)
     if data or trigger in kind.demanding:
         check_data(kind, trigger, data)
+        if REASON in data:
+            data = worded(data)
     if actor:
         cause = Cause(sequence, event.id, event.source, "event", None, event.time, envelope.claims(event, actor), actor)
     else:

@@ -11,14 +11,15 @@ from typing import Any, NamedTuple
 from msgspec.structs import replace
 
 from phaseline.engine.core.intake import Arrival
+from phaseline.engine.core.memory.reasons import is_news, unnamed
 from phaseline.engine.core.rejections import here, mark, reject
 from phaseline.engine.core.transitions import Decision
 from phaseline.engine.core.tree import Tree
+from phaseline.machines.compiler.conditions import ReportedBase
 from phaseline.machines.compiler.judging import Judge, has_seen
 from phaseline.machines.compiler.kinds import Kind
 from phaseline.machines.compiler.machine import INTERRUPTED
 from phaseline.machines.compiler.reports import ANSWERS, CONDITIONS, PHASE, RECENT, SEEN, STAYED
-from phaseline.machines.compiler.scope import Outcome
 from phaseline.machines.language.endings import is_unseen
 from phaseline.machines.language.table import DELETED, REPORTED
 from phaseline.schemas.records import Entity, Reason, State
@@ -77,8 +78,9 @@ def read_state(
         return Refused("stale", stale(kind, entity_id, asked, data.get(SEEN)))
     if verdict == "impossible":
         return Refused("invalid", impossible(kind, data))
-    if verdict == "same" and entity is not None and _brings_news(entity, judge, data):
-        told = Outcome(entity.facets[0].base)
+    if verdict == "same" and entity is not None and (_brings_news(entity, judge, data) or is_news(kind, entity, data)):
+        base = entity.facets[0].base
+        told = ReportedBase(base, None, unnamed(base, data))
     if told is None:
         return None
     under = {} if told.interrupted is None else {INTERRUPTED: told.interrupted}

@@ -20,6 +20,7 @@ from phaseline.engine.core.judgement import attributes_after, attributes_before
 from phaseline.engine.core.lives.judging import NOBODY, Thing, before_birth, is_there, learnt, of_report
 from phaseline.engine.core.lives.memory import is_known
 from phaseline.engine.core.lives.renewal import blank, lasting, take_over
+from phaseline.engine.core.memory.reasons import REASON, worded
 from phaseline.engine.core.reading.noting import noted
 from phaseline.engine.core.rejections import mark, reject
 from phaseline.engine.core.reports import Refused, read_state, unseen
@@ -114,8 +115,9 @@ class Snapshot:
                 if entity is not None and whole not in listed and not (bounded and not self._is_in_range(name)):
                     state, named = entity.facets[0].state, item.get(CONDITIONS)
                     same = _are(named, state.conditions) if named is not None else not (scoped or ABOUT in item)
+                    same = same and "attributes" not in item and REASON not in item
                     same = same and (UID not in item or is_known(entity.memory, item[UID]))
-                    if same and item.get(PHASE) == state.phase != DELETED and "attributes" not in item:
+                    if same and item.get(PHASE) == state.phase != DELETED:
                         listed.add(whole)
                         continue
             if self._is_news(item, name):
@@ -151,6 +153,7 @@ class Snapshot:
             self._check(entity_id, item)
             data = {**self._attributes(item), **self.about, **data, **self.seen}
             check_data(self.below, REPORTED, data if self._needs_phase(data) else {**data, PHASE: DELETED})
+            data = dict(worded(data))
         except (BadSubject, Invalid) as error:
             self._leave_out(item, "invalid", str(error))
             return
@@ -379,7 +382,7 @@ def _is_so(item: Mapping[str, Any], entity: Entity, *, needs_phase: bool, is_sco
     is_scoped: whether the item names what it is about. Of that, what it does not say is not so.
     """
     state, phase, named = entity.facets[0].state, item.get(PHASE), item.get(CONDITIONS)
-    if state.phase == DELETED:
+    if state.phase == DELETED or item.get(REASON):
         return False
     if phase is None:
         if needs_phase:

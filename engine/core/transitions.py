@@ -13,6 +13,7 @@ from msgspec.structs import replace
 from phaseline.engine.core.changeset import Changeset, EntityChange, Origin
 from phaseline.engine.core.lives.memory import of_version
 from phaseline.engine.core.memory import class_stays
+from phaseline.engine.core.memory.reasons import reasons_of
 from phaseline.engine.core.timers import TimerChange, restart, starts_again, timeout_of, timers_after
 from phaseline.machines.compiler.kinds import Kind
 from phaseline.machines.compiler.reports import STAYED
@@ -259,8 +260,10 @@ def _facets_after(
     is_same = new.base == old.base and new.state == old.state and new.interrupted == old.interrupted
     is_new = index == 0 and change.replaced is not None
     if is_same and not is_new and not _asks_again(changeset, kind, change, index):
-        may_assign = index in change.origins and index != kind.contact
-        if not (may_assign and _is_assigned(kind, entity, change.attributes)):
+        may_tell = index in change.origins and index != kind.contact
+        if not (
+            may_tell and (_is_assigned(kind, entity, change.attributes) or _gives_reason(kind, index, entity, change))
+        ):
             return None
     stays = new.state == old.state and not is_new
     facet = FacetState(new.base, new.state, old.since_ns if stays else time, new.interrupted)
@@ -298,6 +301,12 @@ def _is_assigned(kind: Kind, entity: Entity | None, attributes: Mapping[str, Any
     if kind.contact is None:
         return True
     return {**attributes, HEARD_AT: None} != {**before, HEARD_AT: None}
+
+
+def _gives_reason(kind: Kind, index: int, entity: Entity | None, change: EntityChange) -> bool:
+    """Whether another reason is given for a condition of the facet."""
+    memory = None if entity is None else entity.memory
+    return change.memory is not memory and reasons_of(kind, index, memory) != reasons_of(kind, index, change.memory)
 
 
 def _restarts(

@@ -12,6 +12,7 @@ from msgspec import structs
 from phaseline.engine.core.tree import Tree
 from phaseline.engine.explain.explainer import explain_entity
 from phaseline.engine.explain.model import Explanation, FacetExplanation
+from phaseline.engine.explain.said import said_of
 from phaseline.engine.log.as_of import AsOf
 from phaseline.engine.log.state_view import StateView
 from phaseline.engine.log.when import NOW
@@ -118,11 +119,25 @@ class _Fetch:
             explanation = explain_entity(self.tree, self.histories, kind, entity_id)
             states, histories = list(self.tree.requests), list(self.histories.requests)
             if not states and not histories:
-                return explanation
+                return await self.with_said(explanation)
             # States first: with them, some of the histories may not be needed any more.
             await asyncio.gather(*(map(self.read_states, states) if states else map(self.read_history, histories)))
             self.tree.requests.clear()
             self.histories.requests.clear()
+
+    async def with_said(self, found: Explanation) -> Explanation:
+        """The explanation with what was said of the entity's own conditions."""
+        entity = found.entity
+        read = self.histories.read.get((entity.kind, entity.id), ())
+        history = [record for record in read if record.entity.version <= entity.version]
+        said, otherwise = await said_of(self.view, entity, history)
+        facets = (
+            structs.replace(
+                one, said=said.get(one.facet, ()), contradicted_by=(*one.contradicted_by, *otherwise.get(one.facet, ()))
+            )
+            for one in found.facets
+        )
+        return structs.replace(found, facets=tuple(facets))
 
     async def read_states(self, request: Request) -> None:
         """Put the requested entities that exist into the tree."""

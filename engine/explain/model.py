@@ -62,6 +62,32 @@ class ViewExplanation(msgspec.Struct, frozen=True):
     """The records that brought the state, if no view of today's tables accounts for it."""
 
 
+class GivenReason(msgspec.Struct, frozen=True):
+    """What was said of one condition that lasts."""
+
+    facet: str
+    """The name of its facet."""
+    condition: str
+    """The condition; the phase, of a state without conditions."""
+    reason: str | None
+    """The reason that was given last; None if none was."""
+    record: Transition | None
+    """The record since which it is so; None if that is no longer in the log."""
+    message: str | None = None
+    """The newest message about it."""
+    count: int = 1
+    """How often it was said since then, as far as EVENTS has it and as far as was counted."""
+    last_ns: int = 0
+    """When it was said last, in ns; 0 if once only."""
+    last_source: str = ""
+    """Who said it last; empty if it was said once only."""
+
+    @property
+    def last(self) -> datetime:
+        """When it was said last."""
+        return utc(self.last_ns or (0 if self.record is None else self.record.time_ns))
+
+
 class Contradiction(msgspec.Struct, frozen=True):
     """What another source says of a facet: another state than the one that is shown."""
 
@@ -103,6 +129,8 @@ class FacetExplanation(msgspec.Struct, frozen=True):
     """Why it is in its state, as far as the entity itself says so now."""
     evidence: tuple[Mapping[str, Any], ...] = ()
     """The conditions of the observed object on which the state rests: condition, status, reason, since."""
+    said: tuple[GivenReason, ...] = ()
+    """What was said of the conditions that last: the reason of each, by whom, since when, how often."""
     contradicted_by: tuple[Contradiction, ...] = ()
     """What other sources say, which does not decide."""
     last_said: Transition | None = None
@@ -170,12 +198,30 @@ def _facet_map(facet: FacetExplanation) -> dict[str, Any]:
             {"state": one.state, "text": one.text, "message": one.message, "cause": one.cause and _cause_map(one.cause)}
             for one in facet.contradicted_by
         ],
+        "said": [said_map(one) for one in facet.said],
         "last_said": facet.last_said and record_of(facet.last_said),
     }
     return {
         **head, **{name: value for name, value in beside.items() if value},
         "view": facet.view and _view_map(facet.view), "causes": _cause_maps(facet.causes),
     }  # fmt: skip
+
+
+def said_map(said: GivenReason) -> dict[str, Any]:
+    """What was said of a condition, as JSON shows it."""
+    record = said.record
+    return {
+        "facet": said.facet,
+        "condition": said.condition,
+        "reason": said.reason,
+        "message": said.message,
+        "since": record and timestamp(record.time_ns),
+        "source": record and record.cause.source,
+        **({"actor": record.cause.actor} if record and record.cause.actor else {}),
+        "sequence": record and record.cause.sequence,
+        "count": said.count,
+        **({"last": timestamp(said.last_ns), "last_source": said.last_source} if said.last_ns else {}),
+    }
 
 
 def _view_map(view: ViewExplanation) -> dict[str, Any]:

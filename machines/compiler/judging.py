@@ -10,7 +10,14 @@ from typing import Any, Literal, NamedTuple
 
 import msgspec
 
-from phaseline.machines.compiler.conditions import aliases_of, as_told, own_condition, without_stalled
+from phaseline.machines.compiler.conditions import (
+    ReportedBase,
+    Scope,
+    aliases_of,
+    as_told,
+    own_condition,
+    without_stalled,
+)
 from phaseline.machines.compiler.machine import FacetMachine, Step
 from phaseline.machines.compiler.reachability import in_order
 from phaseline.machines.compiler.relations import ending
@@ -24,7 +31,6 @@ from phaseline.machines.compiler.reports import (
     leaving,
     observed_attributes,
 )
-from phaseline.machines.compiler.scope import Outcome, Scope
 from phaseline.machines.language.predicates import Scene
 from phaseline.machines.language.table import ABSENT, DELETED, FROM_DATA, REPORTED, Facet, Row, Table
 from phaseline.schemas.records import FacetState, State, state
@@ -39,7 +45,7 @@ class Judged(NamedTuple):
     """The verdict on a report. outcome: if it is taken, what it makes of the base."""
 
     verdict: Verdict
-    outcome: Outcome | None = None
+    outcome: ReportedBase | None = None
 
 
 class PendingPhase(NamedTuple):
@@ -113,7 +119,7 @@ class Judge:
         """By phase of the base, what rows say of the report of one phase: the table's own, and what ends a life."""
         self.aliases = aliases_of(facet)
         self.pending, self.arriving = frozenset(facet.pending_phases), frozenset(arriving(table, facet))
-        self.scope = Scope(facet, leaving(table, facet), bases)
+        self.scope = Scope(facet, leaving(table, facet), lambda base: in_order(base) in bases())
         wanted = _takes_back(table)
         self.observed = tuple(
             Observed(machine, frozenset(row for row in each.rows if _observes(table, row) and row not in wanted))
@@ -135,12 +141,12 @@ class Judge:
             return Judged("same")
         if phase == DELETED:
             may_end = base.phase not in self.arriving or has_seen(data, asked)
-            return Judged("taken", found and Outcome(found)) if may_end else Judged("older")
+            return Judged("taken", found and ReportedBase(found)) if may_end else Judged("older")
         if base.phase == DELETED and not recent:
             return Judged("stale")
         if phase is None:
             known = base.phase not in (ABSENT, DELETED)
-            return Judged("same") if known else Judged("taken", Outcome(self.machine.facet.adopted))
+            return Judged("same") if known else Judged("taken", ReportedBase(self.machine.facet.adopted))
         base, named = as_told(base), _named(data)
         if _is(base, phase, named) or _is(as_told(facet.state), phase, named):
             return Judged("same")
@@ -154,7 +160,7 @@ class Judge:
             return Judged("older")
         return Judged("taken", wanted)
 
-    def _interrupts_anew(self, facet: FacetState, wanted: Outcome) -> bool:
+    def _interrupts_anew(self, facet: FacetState, wanted: ReportedBase) -> bool:
         """Whether another phase than before comes back when the last of the causes is cleared that stay."""
         if wanted.interrupted is None:
             return False
@@ -210,7 +216,7 @@ class Judge:
 
     def _outcome(
         self, phase: str, named: Sequence[str] | None, stays: tuple[str, ...], shown: Callable[[State], State]
-    ) -> Outcome | None:
+    ) -> ReportedBase | None:
         """What a report of `phase` and the conditions `named` means where others stay; None if that cannot be.
 
         A state that only a view shows means the base under it: without what the view adds.
@@ -224,7 +230,7 @@ class Judge:
         viewed = ((found, shown(found)) for found in live if found == as_told(found))
         under = [found for found, seen in viewed if seen != found and _is(seen, phase, told)]
         base = min(under, key=lambda found: (found.phase != healthy, found), default=None)
-        return None if base is None else Outcome(base, None, tuple(one for one in stays if one in base.conditions))
+        return None if base is None else ReportedBase(base, None, tuple(one for one in stays if one in base.conditions))
 
 
 def _in_words(phase: str, some: Collection[State]) -> str:

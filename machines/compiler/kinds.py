@@ -291,11 +291,18 @@ class Kind:
                 cleared = by_phase.get(under, NO_CANDIDATES).steps
                 if any(step.dest == machine.returns.get(under) for step in cleared):
                     return True
+        return any(True for _ in self.reporting(trigger, facets, data))
+
+    def reporting(
+        self, trigger: str, facets: Sequence[FacetState], data: Mapping[str, Any]
+    ) -> Iterator[tuple[int, Step]]:
+        """The steps of a trigger that report what a facet already is, each with the index of that facet."""
+        for index, by_phase in self._steps[trigger]:
             for candidates in by_phase.values():
                 chosen = [step for step in candidates.steps if step.row.given and step.has_given(data)]
-                if any(step.reports(facets[index].base, data) for step in chosen or candidates.steps):
-                    return True
-        return False
+                for step in chosen or candidates.steps:
+                    if step.reports(facets[index].base, data):
+                        yield index, step
 
     def is_unasked(self, facet: int, trigger: str, before: FacetState, after: FacetState) -> bool:
         """Whether a report moved a base where no single observation row leads: somebody acted outside."""

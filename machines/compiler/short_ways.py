@@ -47,8 +47,9 @@ class MovePlan(msgspec.Struct, frozen=True):
     now on; None if that does not change. asks: whether the trigger is an intent. unasked: as in the record. is_viewed:
     whether a view may show over the base. assigns: the attributes that data may set; an event that sets one changes
     more. restarts: whether a timer starts, or ends. end: how a life ends with it. shows: whether it shows that the life
-    is there. cascades: those that are fired, depending on the data or on which entities are there. passings: by the
-    visible state after the step, what may follow; None if more changes. Filled as states are met.
+    is there. told: the conditions for which it may give a reason. cascades: those that are fired, depending on the data
+    or on which entities are there. passings: by the visible state after the step, what may follow; None if more
+    changes. Filled as states are met.
     """
 
     facet: int
@@ -62,6 +63,7 @@ class MovePlan(msgspec.Struct, frozen=True):
     restarts: bool
     end: str | None
     shows: bool
+    told: tuple[str, ...]
     cascades: tuple[Cascade, ...]
     passings: dict[State, Passing | None]
 

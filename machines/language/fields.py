@@ -43,7 +43,12 @@ class Field:
     known: Callable[[Mapping[str, Any]], Iterable[Any]] | None = None
 
 
-COMMON = (Field("reason", str, "a word for machines"), Field("message", str, "a sentence for people"))
+COMMON = (
+    Field(
+        "reason", str, "a word for programs: up to 64 letters, digits, `_`, `-`, `.`, `:`; anything else is a message"
+    ),
+    Field("message", str, "a sentence for people"),
+)
 """The fields that the data of every event may have. The transition that follows has them too."""
 UID, IF_VERSION = "uid", "if_version"
 """The field of an observation that says which thing it is about; that of a request: for which version it was meant."""

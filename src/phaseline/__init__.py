@@ -24,7 +24,7 @@ NAMES = {
     "phaseline.engine.client.rejection_counts":           "RejectionCount",
     "phaseline.engine.core.message":                      "Message",
     "phaseline.engine.explain.model":                     "CauseChain Contradiction Explanation FacetExplanation "
-                                                          "PredicateExplanation ViewExplanation",
+                                                          "GivenReason PredicateExplanation ViewExplanation",
     "phaseline.engine.log.changes":                       "Change",
     "phaseline.engine.log.log_records":                   "Logged",
     "phaseline.engine.log.timeline":                      "Interval Lane Timeline",
@@ -50,6 +50,7 @@ NAMES = {
     "phaseline.engine.publish.single":                    "Receipt",
     "phaseline.engine.replay.dry_run_result":             "DryRun",
     "phaseline.engine.settings":                          "ConnectionSettings Settings",
+    "phaseline.engine.shut":                              "Shut",
     "phaseline.engine.staleness":                         "Stale",
     "phaseline.engine.testing.driven":                    "DrivenMachine machine",
     "phaseline.engine.unknown_parts":                     "LackingParts UnknownParts",

@@ -22,6 +22,7 @@ from phaseline.engine.explain.model import CauseChain as CauseChain
 from phaseline.engine.explain.model import Contradiction as Contradiction
 from phaseline.engine.explain.model import Explanation as Explanation
 from phaseline.engine.explain.model import FacetExplanation as FacetExplanation
+from phaseline.engine.explain.model import GivenReason as GivenReason
 from phaseline.engine.explain.model import PredicateExplanation as PredicateExplanation
 from phaseline.engine.explain.model import ViewExplanation as ViewExplanation
 from phaseline.engine.log.changes import Change as Change
@@ -81,6 +82,7 @@ from phaseline.engine.publish.single import Receipt as Receipt
 from phaseline.engine.replay.dry_run_result import DryRun as DryRun
 from phaseline.engine.settings import ConnectionSettings as ConnectionSettings
 from phaseline.engine.settings import Settings as Settings
+from phaseline.engine.shut import Shut as Shut
 from phaseline.engine.staleness import Stale as Stale
 from phaseline.engine.testing.driven import DrivenMachine as DrivenMachine
 from phaseline.engine.testing.driven import machine as machine

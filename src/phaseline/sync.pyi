@@ -14,6 +14,7 @@ from phaseline.engine.client.portal import Portal
 from phaseline.engine.client.portal import Watch as Watch
 from phaseline.engine.client.rejection_counts import RejectionCount
 from phaseline.engine.explain.model import Explanation
+from phaseline.engine.explain.model import GivenReason
 from phaseline.engine.log.changes import Change
 from phaseline.engine.log.event_order import Clock
 from phaseline.engine.log.event_order import SERVER
@@ -214,6 +215,9 @@ Of the latest states it can return records that the reads have seen: leave out t
         """The kind of the only entity with that id, or `kind` if it exists.
 
 Raises `EntityUnknown`, `AmbiguousId`, `InvalidInput.invalid_id`."""
+
+    def said(self, entity: Entity) -> tuple[GivenReason, ...]:
+        """What was said of the conditions that an entity stands in: the reason of each, by whom, how often."""
 
     def why(self, kind: str, entity_id: str) -> Explanation:
         """Why an entity is in its state: back to the events from outside. Raises `EntityUnknown`."""

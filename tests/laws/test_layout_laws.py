@@ -8,6 +8,7 @@ from typing import Any
 
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from phaseline.engine.cli import changes, history, layout, list_, render, styled, timeline
 from phaseline.engine.cli.layout import ALWAYS, WIDE, Branch, Column, TableLines
@@ -186,6 +187,17 @@ def test_a_history_says_what_became_of_it_and_who_did_it(found: list[Transition]
         who = one.cause.source if one.cause.by == "event" else one.cause.origin or ""
         assert one.after.phase in words
         assert any(who in word for word in words) or not who.isascii()
+
+
+@given(st.lists(transitions(), min_size=1, max_size=8))
+def test_a_narrow_history_says_the_reason_of_each_state(found: list[Transition]) -> None:
+    told = []
+    for one in found:
+        entity = replace(one.entity, names=("phase", "sync"), facets=(*one.entity.facets, *one.entity.facets))
+        told.append(replace(one, entity=entity, reason="KubeletStopped", message="no lease since then"))
+    rows = [history.HistoryRow(KINDS, history.Lasting(one, None), one, "en", None, 80) for one in told]
+    lines = printed(TableLines(history.COLUMNS, 80), rows)
+    assert " ".join(lines).count("KubeletStopped") == len(found)
 
 
 @given(st.lists(transitions(), min_size=1, max_size=4))

@@ -1,4 +1,5 @@
-"""What an entity remembers beside its states and attributes (`Memory`), each thing in a module of its own. Pure.
+"""What an entity remembers beside its states, to judge later events by. Pure.
 
-Belongs here: what is noted with a change. Does not: the record that holds it (`core.transitions`).
+Belongs here: reading and changing `Memory`: `reasons` (the word given for a condition), `class_stays` (since when it is
+in its class). Does not: its shape (`schemas.records`), the rules of kinds.
 """
