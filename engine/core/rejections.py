@@ -47,7 +47,7 @@ def without_step(
         return [reject(tree, arrival, "guard", message, legal)]
     if kind.roles[arrival.trigger] == "observation" and kind.already_so(arrival.trigger, facets, arrival.data):
         return [] if arrival.sequence is None else [mark(arrival, tree.get(kind.name, arrival.id))]
-    covered = [str(facet.base) for facet in facets[: kind.contact] if facet.base.phase != facet.state.phase]
+    covered = [str(facet.base) for facet in facets[: kind.own] if facet.base.phase != facet.state.phase]
     by_base = f" (base {', '.join(covered)})" if covered and kind.roles[arrival.trigger] != "intent" else ""
     needs = f"{arrival.trigger} is not legal there, it needs {kind.starts[arrival.trigger]}"
     legal = legal_triggers(tree, arrival)
@@ -88,7 +88,7 @@ def here(tree: Tree, arrival: Arrival) -> str:
     """`node c1/p/n is Failed [NotReady]`."""
     kind, entity = tree.kinds[arrival.kind], tree.get(arrival.kind, arrival.id)
     facets = kind.unborn if entity is None else entity.facets
-    return f"{kind.name} {arrival.id} is {', '.join(str(facet.state) for facet in facets[: kind.contact])}"
+    return f"{kind.name} {arrival.id} is {', '.join(str(facet.state) for facet in facets[: kind.own])}"
 
 
 def situated(tree: Tree, rejection: Rejection) -> Rejection:

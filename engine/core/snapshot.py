@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from msgspec.structs import replace
 
-from phaseline.engine.core import after_end, hearing
+from phaseline.engine.core import after_end, hearing, signals
 from phaseline.engine.core.adoption import adopt, missing_parent
 from phaseline.engine.core.after_end import Note, Report
 from phaseline.engine.core.changeset import Changeset, Origin
@@ -26,7 +26,7 @@ from phaseline.machines.compiler.reports import CONDITIONS, CONFIRM, PHASE, SEEN
 from phaseline.machines.language.brake import BRAKE, USUAL, held_back, is_too_much
 from phaseline.machines.language.table import ABSENT, DELETED, MAX_TEXT, REPORTED, Refusal, RuleEvent
 from phaseline.schemas.envelope import Invalid
-from phaseline.schemas.records import Entity, FacetState, LeftOut, Record, Rejection
+from phaseline.schemas.records import SIGNALS, Entity, FacetState, LeftOut, Record, Rejection
 from phaseline.schemas.subjects import BadSubject, check_id
 
 LISTED = 1_000
@@ -35,8 +35,10 @@ SHOWN = 3
 """The most of them that its message names."""
 LONGEST = 256
 """The most characters of an id and of an explanation in that list."""
-ITEM = frozenset({"id", PHASE, CONDITIONS, "attributes", "reason", "message"})
+ITEM = frozenset({"id", PHASE, CONDITIONS, SIGNALS, "attributes", "reason", "message"})
 """The fields of an item."""
+BESIDE = frozenset({SIGNALS, "attributes"})
+"""Those that say something beside the state."""
 
 
 class Correction(NamedTuple):
@@ -96,7 +98,7 @@ class Snapshot:
                 if entity is not None and whole not in listed and not (bounded and not self._is_in_range(name)):
                     state, named = entity.facets[0].state, item.get(CONDITIONS)
                     same = named is None or (type(named) is list and tuple(named) == state.conditions)
-                    if same and item.get(PHASE) == state.phase != DELETED and "attributes" not in item:
+                    if same and item.get(PHASE) == state.phase != DELETED and BESIDE.isdisjoint(item):
                         listed.add(whole)
                         continue
             if self._is_news(item, name):
@@ -133,6 +135,11 @@ class Snapshot:
             self._leave_out(item, "invalid", str(error))
             return
         entity = self.known.get(entity_id)
+        told = signals.of_report(self.below, entity, data, self.arrival.time)
+        if isinstance(told, Refusal):
+            self._leave_out(item, "invalid" if told.invalid else "guard", told.message)
+            return
+        data = dict(told)
         report = self._report(entity_id, data)
         if after_end.is_over(self.tree, entity, report):
             noted = after_end.read(self.tree, entity, report)
@@ -314,6 +321,8 @@ def _is_so(item: Mapping[str, Any], entity: Entity, *, needs_phase: bool) -> boo
         if needs_phase:
             return False
     elif phase != state.phase or not (named is None or (type(named) is list and tuple(named) == state.conditions)):
+        return False
+    if SIGNALS in item:
         return False
     attributes = item.get("attributes")
     if not attributes:

@@ -28,6 +28,7 @@ from phaseline.machines.language.table import (
     Pending,
     Retired,
     Row,
+    Signal,
     Table,
     Timeout,
     View,
@@ -52,13 +53,14 @@ WORDS: Mapping[type, Word] = {
         "attributes": "attributes", "fields": "fields", "cascades": "cascades", "fan_outs": "fan_outs",
         "interprets": "interprets", "on_tally": "on_tally", "tallies": "tallies", "known_by": "known_by", "place": "place",
         "current": None, "silence_after": "silence_after", "doc": None, "nested_by": None,
+        "signals": "signals", "signal_names": None,
     }),
     Facet: Word("facet", {
         "name": "name", "labels": "labels", "rows": "rows", "views": "views", "sticky": "sticky",
         "accumulates_in": "accumulates_in", "healthy": "healthy", "order": "order", "adopted": "adopted", "begins": "begins",
         "timeouts": "timeouts", "message_from": "message_from", "message_names": "message_names", "pending": "pending",
         "retired": "retired", "unknown_parts": None, "parts_apart": None,
-        "evidence_from": None, "wants": None, "news_from": None, "explained_by": None,
+        "evidence_from": None, "wants": None, "news_from": None, "explained_by": None, "signal_names": None,
     }),
     Label: Word("label", {
         "phase": "phase", "condition": "condition", "en": None, "others": None, "schedulable": "schedulable",
@@ -87,6 +89,7 @@ WORDS: Mapping[type, Word] = {
         "base": "base",
     }),
     Pending: Word("pending", {"phase": "phase", "deadline": "deadline"}),
+    Signal: Word("signal", {"name": None, "en": None, "others": None, "state_class": None}),
     Wants: Word("wants", {"kind": None, "number": None, "same": None}),
     Field: Word("field", {
         "name": "name", "type": "type", "doc": None, "options": "options", "default": "default", "many": "many",

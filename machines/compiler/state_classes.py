@@ -4,14 +4,17 @@ Belongs here: choosing the class. Does not: the words (`language.state_classes`)
 table of each kind), labels (`labels`).
 """
 
-from functools import cache
+from functools import lru_cache
 
 from phaseline.machines.compiler.kinds import Kinds
-from phaseline.machines.compiler.labels import facet_named
+from phaseline.machines.compiler.labels import REMEMBERED, facet_named
 from phaseline.machines.language.endings import LABELS as OF_ENDS
 from phaseline.machines.language.state_classes import CLASSES, StateClass
 from phaseline.machines.language.table import ABSENT, DELETED, OK, PROGRESSING, Facet, Label
-from phaseline.schemas.records import State
+from phaseline.schemas.records import SIGNALS, State
+
+EXCUSED: StateClass = "excused"
+"""The class of a signal of which a table says nothing."""
 
 
 def class_in(kinds: Kinds, kind: str, facet: str, state: State) -> StateClass:
@@ -20,7 +23,7 @@ def class_in(kinds: Kinds, kind: str, facet: str, state: State) -> StateClass:
     return "unknown" if found is None else class_of(found, state)
 
 
-@cache
+@lru_cache(maxsize=REMEMBERED)
 def class_of(facet: Facet, state: State) -> StateClass:
     """The class of a state. Of those of several conditions, the worst one counts.
 
@@ -29,6 +32,9 @@ def class_of(facet: Facet, state: State) -> StateClass:
     if state.phase in (ABSENT, DELETED):
         ended = OF_ENDS.get(state)
         return (ended and ended.state_class) or ("gone" if state.phase == DELETED else "unknown")
+    if facet.name == SIGNALS and state.conditions:
+        known = {signal.name: signal.state_class for signal in facet.signal_names}
+        return min((known.get(name, EXCUSED) for name in state.conditions), key=CLASSES.index)
     named = {(label.phase, label.condition): label.state_class for label in facet.labels}
     found = {
         named.get((state.phase, condition)) or derived(facet, state.phase, condition)

@@ -97,6 +97,7 @@ def _facet(table: Table, facet: Facet) -> dict[str, Any]:
         "wants": None if facet.wants is None else asdict(facet.wants),
         "news_from": facet.news_from,
         "explained_by": facet.explained_by,
+        "signal_names": [asdict(one) for one in facet.signal_names],
     }
 
 

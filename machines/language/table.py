@@ -13,6 +13,7 @@ from typing import Any, Literal, NamedTuple
 from phaseline.machines.language.fields import COMMON, MAX_TEXT, Attributes, ComputeRule, Field, Refusal, RuleEvent
 from phaseline.machines.language.predicates import AllBelow, AnyBelow, Predicate, Scene
 from phaseline.machines.language.retired import Retired
+from phaseline.machines.language.signal_names import Signal
 from phaseline.machines.language.sources import LIVE, At, Live, Source
 from phaseline.machines.language.state_classes import StateClass
 from phaseline.schemas.records import State
@@ -52,6 +53,7 @@ __all__ = [
     "Role",
     "Row",
     "RuleEvent",
+    "Signal",
     "Source",
     "Table",
     "TargetsRule",
@@ -352,6 +354,7 @@ class Facet:
     wants: what the entity should have below it. Consoles say what it lacks.
     news_from: the attribute that holds what happened to the entity lately, as maps: type, reason, message, count,
         first, last, by. `why` and `get` show it beside the state, never as its reason.
+    signal_names: of the facet `signals`, what consoles call some of the names.
     explained_by: a kind below. Where the facet is not well, `why` goes on with the entities of that kind that are not
         well either in their first facet, although no view counts them.
     """
@@ -383,6 +386,7 @@ class Facet:
 
     news_from: str | None = None
     explained_by: str | None = None
+    signal_names: tuple[Signal, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -412,6 +416,9 @@ class Table:
     silence_after: the seconds without an observation after which a place of this kind is Silent where neither its own
         attribute nor the installation says another time; 0 for never.
     doc: what the kind is, in a sentence for people.
+    signals: whether reporters say of it what no table lists. It gets the facet and the attribute `signals`, and the
+        observation `condition` (`language.signals`).
+    signal_names: what consoles call some of these, each a `Signal`.
     nested_by: what separates names in the last part of an id, if its entities stand below each other: `a~b` is shown
         below `a`, both are children of the same parent.
     """
@@ -435,6 +442,8 @@ class Table:
     silence_after: float = 0
     doc: str = ""
     nested_by: str | None = None
+    signals: bool = False
+    signal_names: tuple[Signal, ...] = ()
 
     @property
     def triggers(self) -> tuple[str, ...]:
