@@ -182,21 +182,43 @@ CONTACT = "contact"
 """The facet of a place that says whether it was heard from lately."""
 
 
+SIGNALS = "signals"
+"""The facet that says whether a signal stands, and the attribute that holds the signals."""
+_SIGNALS = (SIGNALS,)
+
+
 def written_facets(entity: Entity) -> tuple[FacetState, ...]:
-    """The facets that a record holds. `contact` is among them only once somebody waited for the entity's reporter."""
-    if entity.names[-1] == CONTACT and not entity.facets[-1].since_ns:
-        return entity.facets[:-1]
-    return entity.facets
+    """The facets that a record holds.
+
+    `contact` is among them only once somebody waited for the entity's reporter, `signals` once somebody told one.
+    """
+    names, facets = entity.names, entity.facets
+    if names[-1] != CONTACT:
+        return facets
+    if _untold(entity):
+        return facets[:-2] if not facets[-1].since_ns else (*facets[:-2], facets[-1])
+    return facets if facets[-1].since_ns else facets[:-1]
 
 
 def facets_of(entity: Entity) -> Iterator[tuple[str, FacetState]]:
     """These facets, by name."""
-    return zip(entity.names, written_facets(entity), strict=False)
+    names = entity.names
+    if names[-1] == CONTACT and _untold(entity):
+        names = (*names[:-2], CONTACT)
+    return zip(names, written_facets(entity), strict=False)
+
+
+def _untold(entity: Entity) -> bool:
+    """Whether the facet before `contact` is that of signals, of which nobody told one yet."""
+    return entity.names[-2:-1] == _SIGNALS and not entity.facets[-2].since_ns
 
 
 def own_facets(entity: Entity) -> tuple[FacetState, ...]:
-    """The facets that say what an entity is in: all but `contact`."""
-    return entity.facets[:-1] if entity.names[-1] == CONTACT else entity.facets
+    """The facets that say what an entity is in: all but `signals` and `contact`."""
+    own = len(entity.names)
+    while own > 1 and entity.names[own - 1] in (CONTACT, SIGNALS):
+        own -= 1
+    return entity.facets[:own]
 
 
 class Cause(msgspec.Struct, frozen=True, gc=False):

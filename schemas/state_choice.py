@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from phaseline.schemas.records import State
+from phaseline.schemas.records import SIGNALS, Entity, State
 
 ANY = "*"
 """In the notation: any phase; among conditions: further ones may stand."""
@@ -39,12 +39,20 @@ class StateChoice(NamedTuple):
         """Whether the phase alone does not decide."""
         return self.exact or bool(self.conditions)
 
-    def selects(self, state: State) -> bool:
-        """Whether the state is one of these."""
+    def selects(self, state: State, signals: Iterable[str] = ()) -> bool:
+        """Whether the state is one of these. signals: what stands beside it, which counts as conditions do.
+
+        Where no other condition may stand, signals neither help nor hinder.
+        """
         if self.phase is not None and state.phase != self.phase:
             return False
         standing = frozenset(state.conditions)
-        return standing == self.conditions if self.exact else standing >= self.conditions
+        return standing == self.conditions if self.exact else standing.union(signals) >= self.conditions
+
+    def selects_in(self, entity: Entity) -> bool:
+        """Whether the entity is in one of these states."""
+        signals = entity.attributes.get(SIGNALS, ())
+        return any(self.selects(facet.state, signals) for facet in entity.facets)
 
 
 def _choice(text: str) -> StateChoice:

@@ -110,7 +110,7 @@ async def _parts(view: EntityView[Any], kind: str, entity_id: str, condition: tu
         for one in await view.last_of_tree(entity_id)
         if entity_name.is_part_of(view.kinds, one.entity.kind, kind)
     ]
-    shown = [one for one in everything if any(choice.selects(facet.state) for facet in one.facets)]
+    shown = [one for one in everything if choice.selects_in(one)]
     return part_counts.count(view.kinds, top, everything, shown, await view.stale([top, *shown]))
 
 

@@ -266,7 +266,7 @@ class Chosen:
         """Whether an entity is chosen."""
         return (
             matches(entity, self._choice.phase, deleted=self.deleted)
-            and (not self._choice.looks_at_conditions or any(self._choice.selects(one.state) for one in entity.facets))
+            and (not self._choice.looks_at_conditions or self._choice.selects_in(entity))
             and self.selects(entity)
         )
 

@@ -95,7 +95,7 @@ class EntityView(Generic[M_co]):
         found = await self._states.states(kind, tree, choice.phase, deleted=deleted)
         if not choice.looks_at_conditions:
             return found
-        return [one for one in found if any(choice.selects(facet.state) for facet in one.entity.facets)]
+        return [one for one in found if choice.selects_in(one.entity)]
 
     async def unsorted(
         self, kind: str | None = None, *, tree: str | None = None, state: str | None = None,
@@ -113,7 +113,7 @@ class EntityView(Generic[M_co]):
                 entity = record.entity
                 if (entity.kind, entity.id) in seen or not state_view.matches(entity, choice.phase, deleted=deleted):
                     continue
-                if choice.looks_at_conditions and not any(choice.selects(facet.state) for facet in entity.facets):
+                if choice.looks_at_conditions and not choice.selects_in(entity):
                     continue
                 seen.add((entity.kind, entity.id))
                 yield record

@@ -14,7 +14,7 @@ from phaseline.machines.compiler.labels import Language
 from phaseline.machines.docs import wording
 from phaseline.machines.language.endings import told
 from phaseline.schemas.errors import NameUnknown
-from phaseline.schemas.records import CONTACT, Transition
+from phaseline.schemas.records import CONTACT, SIGNALS, Transition
 from phaseline.schemas.subjects import natural
 
 LABELS = "labels"
@@ -103,7 +103,7 @@ def attributes_of(kinds: Kinds, kind: str | None) -> list[str]:
 def _computes(kinds: Kinds, kind: str | None) -> bool:
     """Whether a rule may give entities of the kind attributes that no table lists."""
     among = [kinds[kind]] if kind is not None and kind in kinds else kinds.values()
-    own = (facet for one in among for facet in one.table.facets if facet.name != CONTACT)
+    own = (facet for one in among for facet in one.table.facets if facet.name not in (CONTACT, SIGNALS))
     return any(row.computes is not None for facet in own for row in facet.rows)
 
 

@@ -83,7 +83,7 @@ def adopt(changeset: Changeset, kind: Kind, entity_id: str) -> None:
     for parent in reversed(chain):
         parent_id = ancestor_id(entity_id, parent.arity)
         changeset.change(parent.name, parent_id).attributes = parent.attributes
-        for facet, base in enumerate(parent.adopted[: parent.contact]):
+        for facet, base in enumerate(parent.adopted[: parent.own]):
             changeset.move(parent.name, parent_id, facet, base, origin)
 
 

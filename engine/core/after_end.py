@@ -136,7 +136,7 @@ def note(changeset: Changeset, kind: Kind, entity_id: str, noted: Note, origin: 
         change.origins[0] = origin
         return
     change.asked = noted.asked
-    for index, facet in enumerate(kind.unborn[: kind.contact]):
+    for index, facet in enumerate(kind.unborn[: kind.own]):
         if facet.base.phase == ABSENT:
             changeset.move(kind.name, entity_id, index, state(DELETED), origin)
 

@@ -22,6 +22,7 @@ from phaseline.machines.language.contact import DERIVED, SILENCE_BELOW, SILENT, 
 from phaseline.machines.language.endings import end_of, with_end
 from phaseline.machines.language.predicates import AllBelow
 from phaseline.machines.language.scripts import ScriptRunner
+from phaseline.machines.language.signals import TOLD, UNTOLD
 from phaseline.machines.language.table import ABSENT, DELETED, OWNER_GONE, Cascade, FanOut, Refusal, RuleEvent
 from phaseline.schemas.records import CONTACT, NONE, By, Entity, FacetState, State
 from phaseline.schemas.subjects import ancestor_id, id_above
@@ -185,8 +186,7 @@ class Changeset:
             if waits is not None:
                 change.asked = self.sequence if waits else 0
         if ends:
-            end = end_of(origin.trigger, compiled.roles[origin.trigger], origin.data)
-            change.attributes = with_end(change.attributes, end)
+            self._end_life(compiled, entity_id, origin)
         if compiled.contact is not None:
             self._end_contact(kind, entity_id, origin.trigger)
             if change.before is None or change.attributes is not change.before.attributes:
@@ -201,6 +201,14 @@ class Changeset:
             self._mark_heirs(kind, entity_id)
         if ends and compiled.below:
             self.end_below(kind, entity_id)
+
+    def _end_life(self, kind: Kind, entity_id: str, origin: Origin) -> None:
+        """Note how a life ended, and queue the end of its signals."""
+        change = self.changes[kind.name, entity_id]
+        end = end_of(origin.trigger, kind.roles[origin.trigger], origin.data)
+        change.attributes = with_end(change.attributes, end)
+        if kind.signals is not None and change.facets[kind.signals].base.phase == TOLD:
+            self.cascades.append((kind.name, entity_id, Origin(UNTOLD, "cascade", f"{kind.name}/{entity_id}")))
 
     def _end_contact(self, kind: str, entity_id: str, trigger: str) -> None:
         """Queue the end of an entity's contact if it is gone, or if nobody waits for its reporter any more.
@@ -315,7 +323,7 @@ class Changeset:
         compiled, entity = self.kinds[kind], self.entity(kind, entity_id)
         for index, machine in enumerate(compiled.machines):
             old = entity.facets[index]
-            if index == compiled.contact and old.base is old.state:
+            if index >= compiled.own and old.base is old.state:
                 continue  # no view looks at it
             base, state = old.base, machine.shown(old.base, self, entity_id)
             if state == old.state:

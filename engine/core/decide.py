@@ -12,7 +12,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from phaseline.engine.core import after_end, hearing
+from phaseline.engine.core import after_end, hearing, signals
 from phaseline.engine.core.adoption import adopt, missing_parent
 from phaseline.engine.core.changeset import Changeset, Origin
 from phaseline.engine.core.fast_path import fast_path, planned
@@ -86,13 +86,10 @@ def _decide(
         later := _after_end(tree, kind, entity, arrival, is_heard=is_heard)
     ) is not None:
         return later
-    if arrival.trigger in kind.reports:
-        of_all = arrival.trigger == SNAPSHOT
-        report = take_snapshot(tree, kind, arrival) if of_all else read_report(tree, kind, entity, arrival)
-        if isinstance(report, Decision):
-            is_told = of_all or not is_heard
-            return report if is_told else _without_step(tree, kind, entity, arrival, report.records)
-        arrival = report
+    read = _read(tree, kind, entity, arrival, is_heard=is_heard)
+    if isinstance(read, Decision):
+        return read
+    arrival = read
     missing = missing_parent(tree, kind, arrival.id, is_intent=kind.roles[arrival.trigger] == "intent")
     if missing is not None and not missing.adoptable:
         return Decision([below_missing(tree, arrival, missing)])
@@ -122,6 +119,24 @@ def _decide(
     return _take(tree, kind, steps, attributes, arrival, adopts=adopts, renewed_by=about.uid if renews else "")
 
 
+def _read(tree: Tree, kind: Kind, entity: Entity | None, arrival: Arrival, *, is_heard: bool) -> Arrival | Decision:
+    """The event with what it says of signals and states, held against its entity; or its answer."""
+    if arrival.trigger in kind.telling:
+        told = signals.read(kind, entity, arrival)
+        if told is None:
+            return _redundant(tree, kind, entity, arrival, is_heard=is_heard)
+        if isinstance(told, Refusal):
+            return _refused(tree, arrival, told)
+        arrival = told
+    if arrival.trigger not in kind.reports:
+        return arrival
+    of_all = arrival.trigger == SNAPSHOT
+    report = take_snapshot(tree, kind, arrival) if of_all else read_report(tree, kind, entity, arrival)
+    if isinstance(report, Arrival) or of_all or not is_heard:
+        return report
+    return _without_step(tree, kind, entity, arrival, report.records)
+
+
 def _after_end(tree: Tree, kind: Kind, entity: Entity | None, arrival: Arrival, *, is_heard: bool) -> Decision | None:
     """The records of a report about a life that is over; None if the event is no such report."""
     report = after_end.of_event(kind, arrival)
@@ -131,8 +146,7 @@ def _after_end(tree: Tree, kind: Kind, entity: Entity | None, arrival: Arrival, 
     if isinstance(noted, Refused):
         return _rejected(tree, arrival, noted.reason, noted.message)
     if noted is None:
-        records: list[Record] = [] if arrival.sequence is None or entity is None else [mark(arrival, entity)]
-        return _without_step(tree, kind, entity, arrival, records) if is_heard else Decision(records)
+        return _redundant(tree, kind, entity, arrival, is_heard=is_heard)
     changeset = Changeset(tree, arrival.trigger, arrival.cause.sequence, arrival.time)
     origin = Origin(arrival.trigger, arrival.cause.by, arrival.cause.origin, arrival.data)
     after_end.note(changeset, kind, arrival.id, noted, after_end.origin_of(noted, arrival.data, origin))
@@ -176,6 +190,12 @@ def _heartbeat(tree: Tree, kind: Kind, entity: Entity | None, arrival: Arrival, 
     if entity is None or missing_parent(tree, kind, arrival.id, is_intent=False) is not None:
         return None
     return hearing.heard_again(tree, kind, entity, arrival)
+
+
+def _redundant(tree: Tree, kind: Kind, entity: Entity | None, arrival: Arrival, *, is_heard: bool) -> Decision:
+    """The records of an observation that says what is known already."""
+    records: list[Record] = [] if arrival.sequence is None or entity is None else [mark(arrival, entity)]
+    return _without_step(tree, kind, entity, arrival, records) if is_heard else Decision(records)
 
 
 def _without_step(tree: Tree, kind: Kind, entity: Entity | None, arrival: Arrival, records: list[Record]) -> Decision:

@@ -191,7 +191,8 @@ def _follow(tree: Tree, kind: Kind, entity: Entity, arrival: Arrival, plan: Move
     sequences, born, memory, reason = entity.sequences, entity.born, entity.memory, data.get("reason")
     if memory is not None or reason or plan.asks or arrival.sequence is not None:
         sequences, born, memory = _remembered(kind, entity, arrival, plan)
-    if passing.may_last or (memory is not None and memory.stay is not None):
+    told = kind.signals is not None and facets[kind.signals].since_ns
+    if passing.may_last or told or (memory is not None and memory.stay is not None):
         memory = class_stays.memory_after(kind, entity, facets, attributes, memory, arrival.time)
     after = Entity(
         kind.name, arrival.id, entity.version + 1, kind.names, facets, attributes, sequences, timers, asked, born,

@@ -33,7 +33,7 @@ def rule_event(arrival: Arrival) -> RuleEvent:
 def attributes_before(kind: Kind, entity: Entity | None) -> Mapping[str, Any]:
     """The attributes before the event; the defaults if the entity is unknown or deleted."""
     if entity is not None:
-        for facet in entity.facets[: kind.contact]:
+        for facet in entity.facets[: kind.own]:
             if facet.base.phase not in (ABSENT, DELETED):
                 return entity.attributes
     return kind.attributes
@@ -104,5 +104,5 @@ def _child_problem(tree: Tree, cascade: Cascade, attributes: Mapping[str, Any], 
     steps = kind.select(cascade.trigger, child.facets, tree, child_id, data).steps
     if steps and impossible_base(kind, steps, data) is None:
         return None
-    found = ", ".join(str(facet.state) for facet in child.facets[: kind.contact])
+    found = ", ".join(str(facet.state) for facet in child.facets[: kind.own])
     return f"{needs}, but that is {found}, {cascade.trigger} needs {kind.starts[cascade.trigger]}"

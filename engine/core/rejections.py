@@ -47,7 +47,7 @@ def without_step(
         return [reject(tree, arrival, "guard", message, legal)]
     if kind.roles[arrival.trigger] == "observation" and kind.already_so(arrival.trigger, facets, arrival.data):
         return [] if arrival.sequence is None else [mark(arrival, tree.get(kind.name, arrival.id))]
-    covered = [str(facet.base) for facet in facets[: kind.contact] if facet.base.phase != facet.state.phase]
+    covered = [str(facet.base) for facet in facets[: kind.own] if facet.base.phase != facet.state.phase]
     by_base = f" (base {', '.join(covered)})" if covered and kind.roles[arrival.trigger] != "intent" else ""
     needs = f"{arrival.trigger} is not legal there, it needs {kind.starts[arrival.trigger]}"
     legal = legal_triggers(tree, arrival)
@@ -92,8 +92,8 @@ def here(tree: Tree, arrival: Arrival) -> str:
 
 
 def states_in_words(kind: Kind, facets: Sequence[FacetState]) -> str:
-    """`Failed [NotReady]`: the state of each facet but `contact`."""
-    return ", ".join(str(facet.state) for facet in facets[: kind.contact])
+    """`Failed [NotReady]`: the state of each facet of its own."""
+    return ", ".join(str(facet.state) for facet in facets[: kind.own])
 
 
 def situated(tree: Tree, rejection: Rejection) -> Rejection:

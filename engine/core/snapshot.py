@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from msgspec.structs import replace
 
-from phaseline.engine.core import after_end, hearing
+from phaseline.engine.core import after_end, hearing, signals
 from phaseline.engine.core.adoption import adopt, missing_parent
 from phaseline.engine.core.after_end import Note, Report
 from phaseline.engine.core.changeset import Changeset, Origin
@@ -33,7 +33,7 @@ from phaseline.machines.language.brake import BRAKE, USUAL, held_back, is_too_mu
 from phaseline.machines.language.fields import UID
 from phaseline.machines.language.table import ABSENT, DELETED, MAX_TEXT, REPORTED, Refusal, RuleEvent
 from phaseline.schemas.envelope import Invalid
-from phaseline.schemas.records import Entity, FacetState, LeftOut, Record, Rejection
+from phaseline.schemas.records import SIGNALS, Entity, FacetState, LeftOut, Record, Rejection
 from phaseline.schemas.subjects import BadSubject, check_id
 
 LISTED = 1_000
@@ -42,8 +42,10 @@ SHOWN = 3
 """The most of them that its message names."""
 LONGEST = 256
 """The most characters of an id and of an explanation in that list."""
-ITEM = frozenset({"id", PHASE, CONDITIONS, ABOUT, "attributes", "reason", "message", UID})
+ITEM = frozenset({"id", PHASE, CONDITIONS, ABOUT, SIGNALS, "attributes", "reason", "message", UID})
 """The fields of an item."""
+BESIDE = frozenset({SIGNALS, "attributes", REASON})
+"""Those that say something beside the state."""
 
 
 class Correction(NamedTuple):
@@ -115,7 +117,7 @@ class Snapshot:
                 if entity is not None and whole not in listed and not (bounded and not self._is_in_range(name)):
                     state, named = entity.facets[0].state, item.get(CONDITIONS)
                     same = _are(named, state.conditions) if named is not None else not (scoped or ABOUT in item)
-                    same = same and "attributes" not in item and REASON not in item
+                    same = same and BESIDE.isdisjoint(item)
                     same = same and (UID not in item or is_known(entity.memory, item[UID]))
                     if same and item.get(PHASE) == state.phase != DELETED:
                         listed.add(whole)
@@ -162,8 +164,12 @@ class Snapshot:
         if isinstance(about, Refused):
             self._leave_out(item, about.reason, about.message)
             return
-        if about.takes_over and entity is not None:
-            entity = blank(self.below, entity) if is_there(entity) else None
+        entity = _found(self.below, entity, about)
+        told = signals.of_report(self.below, entity, data, self.arrival.time)
+        if isinstance(told, Refusal):
+            self._leave_out(item, "invalid" if told.invalid else "guard", told.message)
+            return
+        data = dict(told)
         report = self._report(entity_id, data)
         if after_end.is_over(self.tree, entity, report):
             noted = after_end.read(self.tree, entity, report)
@@ -254,6 +260,13 @@ class Snapshot:
     def _leave_out(self, item: dict[str, Any], reason: Any, message: str) -> None:
         name = item.get("id")
         self.left_out.append(LeftOut(name[:LONGEST] if isinstance(name, str) else "", reason, message[:LONGEST]))
+
+
+def _found(kind: Kind, entity: Entity | None, about: Thing) -> Entity | None:
+    """What an item finds that is about this thing: nothing of what it takes the place of."""
+    if entity is None or not about.takes_over:
+        return entity
+    return blank(kind, entity) if is_there(entity) else None
 
 
 def take_snapshot(tree: Tree, kind: Kind, arrival: Arrival) -> Decision:
@@ -388,6 +401,8 @@ def _is_so(item: Mapping[str, Any], entity: Entity, *, needs_phase: bool, is_sco
         if needs_phase:
             return False
     elif phase != state.phase or (is_scoped if named is None else not _are(named, state.conditions)):
+        return False
+    if SIGNALS in item:
         return False
     attributes = item.get("attributes")
     if not attributes:

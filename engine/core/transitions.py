@@ -4,8 +4,7 @@ Belongs here: `Decision`; the versions, times, timers, causes and messages of tr
 (`changeset`). Next: `core.process` adds the records to the tree and to the batch.
 """
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 import msgspec
 from msgspec.structs import replace
@@ -27,6 +26,7 @@ from phaseline.schemas.records import (
     CONTACT,
     NONE,
     NOTHING,
+    SIGNALS,
     Cause,
     Entity,
     FacetState,
@@ -74,7 +74,7 @@ def transitions(changeset: Changeset, cause: Cause) -> Decision:
     for (name, entity_id), change in changeset.changes.items():
         kind, entity = changeset.kinds[name], change.before
         for index in range(len(kind.names)):
-            if index == kind.contact and index not in change.origins:
+            if index >= kind.own and index not in change.origins:
                 continue
             facets = _facets_after(changeset, kind, entity_id, entity, change, index)
             if facets is None:
@@ -261,9 +261,7 @@ def _facets_after(
     is_new = index == 0 and change.replaced is not None
     if is_same and not is_new and not _asks_again(changeset, kind, change, index):
         may_tell = index in change.origins and index != kind.contact
-        if not (
-            may_tell and (_is_assigned(kind, entity, change.attributes) or _gives_reason(kind, index, entity, change))
-        ):
+        if not (may_tell and (_is_assigned(kind, entity, change, index) or _gives_reason(kind, index, entity, change))):
             return None
     stays = new.state == old.state and not is_new
     facet = FacetState(new.base, new.state, old.since_ns if stays else time, new.interrupted)
@@ -293,14 +291,21 @@ def _is_awaited(changeset: Changeset, kind: Kind, entity_id: str, change: Entity
     return changeset.silence_of(kind.name, entity_id, change.attributes) > 0
 
 
-def _is_assigned(kind: Kind, entity: Entity | None, attributes: Mapping[str, Any]) -> bool:
-    """Whether a row changed an attribute. A hearing is no change of the entity."""
+def _is_assigned(kind: Kind, entity: Entity | None, change: EntityChange, index: int) -> bool:
+    """Whether a row changed an attribute of facet `index`. A hearing is no change of the entity.
+
+    Signals belong to their facet, and have a record even if another facet's record holds them already.
+    """
+    attributes = change.attributes
+    if index == kind.signals:
+        return attributes.get(SIGNALS) != (NONE if change.before is None else change.before.attributes).get(SIGNALS)
     before = NONE if entity is None else entity.attributes
     if attributes is before or attributes == before:
         return False
     if kind.contact is None:
         return True
-    return {**attributes, HEARD_AT: None} != {**before, HEARD_AT: None}
+    apart = {HEARD_AT: None} if kind.signals is None else {HEARD_AT: None, SIGNALS: None}
+    return {**attributes, **apart} != {**before, **apart}
 
 
 def _gives_reason(kind: Kind, index: int, entity: Entity | None, change: EntityChange) -> bool:

@@ -4,7 +4,7 @@ Belongs here: the choice of subjects, and the iterator. Does not: states (`lates
 """
 
 from collections import deque
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Generic, Self, TypeVar, cast, get_args
 
 import msgspec
@@ -19,13 +19,16 @@ from phaseline.machines.compiler.kinds import Kind, Kinds
 from phaseline.machines.compiler.labels import phase_meant
 from phaseline.schemas import codec
 from phaseline.schemas.errors import EntityUnknown, InvalidInput, NameUnknown
-from phaseline.schemas.records import Reason, Rejection, Transition, timestamp
+from phaseline.schemas.records import SIGNALS, Reason, Rejection, Transition, timestamp
+from phaseline.schemas.similar import did_you_mean
 from phaseline.schemas.state_choice import StateChoice
 from phaseline.schemas.subjects import SHORTENED, quote, quoted_id
 
 SLICE = 500
 """Records taken from the reader at once, at most."""
 
+ALIKE = 0.85
+"""How much a name must be like a known one to be taken for a mistake where names are open."""
 R = TypeVar("R", bound=Transition | Rejection)
 
 
@@ -51,8 +54,9 @@ class RecordFilter(msgspec.Struct, frozen=True):
         phases = (phase for kind in among for machine in kind.machines for phase in machine.phases[1:])
         _check("state", self.state, phases)
         for condition in sorted(self.choice.conditions) if self.choice is not None else ():
-            labels = (label for kind in among for facet in kind.table.facets for label in facet.labels)
-            _check("condition", condition, (label.condition for label in labels if label.condition is not None))
+            known = [*conditions_of(among)]
+            if not any(kind.table.signals for kind in among) or did_you_mean(condition, known, ALIKE):
+                _check("condition", condition, known)
         _check("reason", self.reason, list(get_args(Reason)))
         if self.below is not None:
             latest.check_tree(self.below)
@@ -63,7 +67,7 @@ class RecordFilter(msgspec.Struct, frozen=True):
         """Whether a record on one of the `filters` is selected."""
         if isinstance(record, Rejection):  # subjects shorten long ids, so there may be others on the filter
             return self.below is None or f"{record.id}/".startswith(f"{self.below}/")
-        return self.choice is None or self.choice.selects(record.after)
+        return self.choice is None or self.choice.selects(record.after, record.entity.attributes.get(SIGNALS, ()))
 
     def selects(self, record: Transition | Rejection) -> bool:
         """Whether a record is selected, without the help of the `filters`."""
@@ -110,6 +114,14 @@ class RecordFilter(msgspec.Struct, frozen=True):
             return [">"]
         tokens = ".".join(quote(part)[:SHORTENED] for part in self.below.split("/"))
         return [tokens, f"{tokens}.>"]
+
+
+def conditions_of(kinds: Iterable[Kind]) -> Iterator[str]:
+    """The conditions and the signals of which the tables of kinds know. Other signals may stand too."""
+    for kind in kinds:
+        labels = (label for facet in kind.table.facets for label in facet.labels)
+        yield from (label.condition for label in labels if label.condition is not None)
+        yield from (signal.name for signal in kind.table.signal_names)
 
 
 def chosen(

@@ -329,6 +329,16 @@ function upTo(size) {
 	return made;
 }
 
+const WORST_FIRST = ["bad", "unknown", "busy", "excused", "good", "gone"];
+
+/** What the signals that stand are called, and the worst of their classes. */
+function signalled(names, standing) {
+	const known = standing.map((name) => names.find((one) => one.name === name) ?? { name, en: name, others: {}, state_class: "excused" });
+	const languages = ["en", ...known.flatMap((one) => Object.keys(one.others))];
+	const label = Object.fromEntries(languages.map((one) => [one, known.map((signal) => signal.others[one] ?? signal.en).join(", ")]));
+	return { class: WORST_FIRST.find((one) => known.some((signal) => signal.state_class === one)) ?? "excused", label };
+}
+
 function stateKey({ kind, facet, state, conditions }) {
 	return `${kind}\n${facet}\n${state}\n${conditions.join("\n")}`;
 }
@@ -339,6 +349,7 @@ export function described(machines, kind, facet, { state, conditions }) {
 	const shown = table?.order?.find((one) => conditions.includes(one)) ?? conditions[0] ?? null;
 	const fitting = (table?.labels ?? []).filter((one) => one.phase === state);
 	const found = fitting.find((one) => one.condition === shown) ?? fitting.find((one) => one.condition === null) ?? fitting[0];
+	if (facet === "signals" && conditions.length) return { kind, facet, state, conditions, ...signalled(table?.signal_names ?? [], conditions), advice: {} };
 	const cls = state !== "Deleted" ? "unknown" : conditions.includes("LeftBehind") ? "bad" : "gone";
 	return { kind, facet, state, conditions, class: found?.class ?? cls, label: found ? { en: found.en, ...found.others } : {}, advice: found?.advice ?? {} };
 }

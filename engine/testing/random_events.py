@@ -13,6 +13,7 @@ from phaseline.machines.compiler.check_kinds import predicates
 from phaseline.machines.compiler.kinds import Kind, Kinds
 from phaseline.machines.compiler.reports import SNAPSHOT
 from phaseline.machines.language.predicates import AttributeIs
+from phaseline.machines.language.signals import ATTRIBUTE as SIGNALS_FIELD
 from phaseline.machines.language.table import DELETED, Field, Table
 
 T = TypeVar("T")
@@ -81,7 +82,7 @@ def data_for(kinds: Kinds, kind: Kind, trigger: str, dice: Dice) -> dict[str, An
     if trigger == SNAPSHOT:
         data["items"] = [_item(kind, kinds[data["kind"]], dice) for _ in range(dice.of((2, 3, 0, 1)))]
     if "phase" in data and dice.of(range(4)):
-        base = dice.of(sorted(dice.of(kind.bases)))
+        base = dice.of(sorted(dice.of(kind.bases[: kind.own])))
         data |= {"phase": base.phase, "conditions": list(base.conditions)}
     if said := dice.of((0, 1, 0, 1, 0, 1, 0, 2)):
         data |= {"reason": "Because", "message": "so it is"} | ({"stray": 7} if said == 2 else {})
@@ -97,6 +98,8 @@ def _item(kind: Kind, below: Kind, dice: Dice) -> dict[str, Any]:
 
 def _value(kinds: Kinds, kind: Kind, field: Field, dice: Dice) -> Any:
     options = field.options or (*_compared(kinds, kind, field.name), *SAMPLES.get(field.type, (field.type(),)))
+    if field is SIGNALS_FIELD:
+        return dice.of(({"A": "True"}, {"A": "Unknown", "B": "True"}, {}, {"B": {"status": "True", "reason": "C"}}))
     if field.many and field.type is dict:
         return [dice.of(options)]
     if field.many:

@@ -12,7 +12,7 @@ from phaseline.machines.compiler import reachability
 from phaseline.machines.compiler.checks import WrongTable, meant, unfit
 from phaseline.machines.compiler.conditions import phases_of
 from phaseline.machines.compiler.machine import FacetMachine
-from phaseline.machines.language import contact
+from phaseline.machines.language import contact, signals
 from phaseline.machines.language.predicates import Above, AllBelow, AnyBelow, AttributeIs, Child, Predicate
 from phaseline.machines.language.table import ABSENT, DELETED, OWNER_GONE, SAME, Facet, Table, View, Wants
 from phaseline.schemas.similar import did_you_mean
@@ -320,6 +320,7 @@ def _fired_triggers(table: Table, named: Mapping[str, Table]) -> Iterator[str]:
     firing |= {(table.kind, on_tally.trigger) for on_tally in table.on_tally}
     if table.facets[-1] is contact.FACET:
         firing |= {(table.kind, trigger) for trigger in contact.DERIVED}
+    firing |= {(table.kind, signals.UNTOLD)} if signals.has_signals(table) else set()
     firing |= {(table.kind, timeout.trigger) for facet in table.facets for timeout in facet.timeouts}
     firing |= {(table.kind, OWNER_GONE)} if table.parent is not None else set()
     for trigger in table.derived:

@@ -13,7 +13,7 @@ from phaseline.machines.compiler import fingerprint, reachability, shapes
 from phaseline.machines.compiler.classes.state_classes import derived
 from phaseline.machines.compiler.conditions import own_condition, phases_of, stands_alone, starts_of
 from phaseline.machines.compiler.retiring import check_lines
-from phaseline.machines.language import brake, contact, deadlines
+from phaseline.machines.language import brake, contact, deadlines, signals
 from phaseline.machines.language.endings import END
 from phaseline.machines.language.language_tags import ENGLISH, as_tag, is_tag
 from phaseline.machines.language.rules import declaration_of
@@ -38,6 +38,7 @@ from phaseline.machines.language.table import (
     View,
 )
 from phaseline.schemas import subjects
+from phaseline.schemas.records import SIGNALS
 from phaseline.schemas.similar import did_you_mean
 
 LOG_WORDS = ("mark", "checkpoint", "transition")
@@ -78,7 +79,7 @@ def check_place(table: Table) -> None:
         and (problems := [*contact.problems(table), *brake.problems(table)])
     ):
         raise WrongTable(table.kind, problems)
-    if problems := [*deadlines.problems(table)]:
+    if problems := [*deadlines.problems(table), *signals.problems(table)]:
         raise WrongTable(table.kind, problems)
 
 
@@ -292,7 +293,8 @@ def _references(table: Table, facet: Facet) -> Iterator[str]:
         where = f"{facet.name}, row {number} ({row.trigger})"
         yield from (f"{where}: {problem}" for problem in _sources(row, phases, pairs))
         yield from (f"{where}: {problem}" for problem in _row(facet, row, phases, pairs))
-        yield from (f"{where}: {problem}" for problem in _given(table, row))
+        if facet.name != SIGNALS:  # whose field the engine adds
+            yield from (f"{where}: {problem}" for problem in _given(table, row))
         for name in sorted(set(table.assigned(row)).difference(attributes)):
             yield f"{where}: {no_attribute(name, table)}"
     for timeout in facet.timeouts:

@@ -10,7 +10,9 @@ from dataclasses import replace
 from phaseline.machines.language.brake import with_brake
 from phaseline.machines.language.contact import FACET, has_contact, with_contact, with_kinds_below
 from phaseline.machines.language.deadlines import with_deadlines
+from phaseline.machines.language.signals import with_signals
 from phaseline.machines.language.table import CHILDREN, DELETED, LIVE, OWNER_GONE, Cascade, Facet, Row, Table
+from phaseline.schemas.records import SIGNALS
 
 ENDS_WITH_OWNER = Row((LIVE,), OWNER_GONE, DELETED)
 """The row of a facet that has none for this trigger."""
@@ -19,7 +21,7 @@ ENDS_WITH_OWNER = Row((LIVE,), OWNER_GONE, DELETED)
 def completed(table: Table, tables: Iterable[Table]) -> Table:
     """The table as the engine runs it. `tables` are all of the installation."""
     below = tuple(one.kind for one in tables if has_contact(one) and _is_below(one, table.kind, tables))
-    table = with_deadlines(with_brake(with_kinds_below(with_contact(table), below)))
+    table = with_deadlines(with_brake(with_kinds_below(with_signals(with_contact(table)), below)))
     cascades = tuple(_resolved(cascade, table.kind, tables) for cascade in table.cascades)
     table = replace(table, cascades=tuple(cascade for cascade in cascades if cascade.at))
     if table.parent is None:
@@ -42,7 +44,7 @@ def _is_below(table: Table, kind: str, tables: Iterable[Table]) -> bool:
 
 def _ending_with_its_owner(facet: Facet) -> Facet:
     """The facet with a row that ends it when an entity above is deleted."""
-    if facet is FACET or any(row.trigger == OWNER_GONE for row in facet.rows):
+    if facet is FACET or facet.name == SIGNALS or any(row.trigger == OWNER_GONE for row in facet.rows):
         return facet
     return replace(facet, rows=(*facet.rows, ENDS_WITH_OWNER))
 

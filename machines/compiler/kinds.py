@@ -34,12 +34,13 @@ from phaseline.machines.language.contact import FACET, HEARD_AT, with_contact
 from phaseline.machines.language.fields import BY_ROLE, COMMON
 from phaseline.machines.language.predicates import Predicate, Scene
 from phaseline.machines.language.product import Bans, BrokenKind, CopiedEvent, NoProducts, Product, copies_of
+from phaseline.machines.language.signals import with_signals
 from phaseline.machines.language.table import ABSENT, FROM_DATA, REPORTED, Field, Role, Table
-from phaseline.schemas.records import CONTACT, Entity, FacetState, State, state
+from phaseline.schemas.records import CONTACT, SIGNALS, Entity, FacetState, State, state
 from phaseline.schemas.subjects import ancestor_id
 
 FOR_READING = frozenset(
-    ("contact", "counted", "is_place", "is_waited_for", "names", "places", "reported_below", "table")
+    ("contact", "counted", "is_place", "is_waited_for", "names", "own", "places", "reported_below", "signals", "table")
 )
 """The attributes by which states are read, and trees of them kept. They need no machines, and are set before others."""
 
@@ -72,6 +73,8 @@ class Kind:
     objects of others.
     base_from_data: the triggers whose data names the base. demanding: those whose data must hold a field.
     unborn: the facets of an unknown entity. adopted: the bases of an adopted one.
+    own: how many facets say what it is in: all but `signals` and `contact`. signals: the index of the facet `signals`;
+    None if the kind has no such facet. telling: the triggers that may tell signals.
     contact: the index of the facet `contact`; None if the kind has no observation. is_place: whether the installation's
     time counts for it. places: the kinds with contact at or above an entity, each with the number of parts of its ids.
     is_waited_for: whether one of these falls silent by itself. times_out: whether the kind has timers beside that of
@@ -102,8 +105,8 @@ class Kind:
         "_bases", "_judged_by_state", "_steps", "_tables", "_version", "adopted", "arity", "asking", "attributes",
         "base_from_data", "below", "births", "common", "contact", "counted", "deadlines", "deadlines_above", "declared", "demanding", "ending", "event_types", "expiring", "fan_out_triggers", "fast_path_ok", "fields",
         "fired_by", "hears_alone", "implied", "inherited", "interprets", "is_place", "is_waited_for", "judge", "levels", "machines", "may_grow", "may_stay_unknown",
-        "name", "names", "naming", "parent", "parent_arity", "places", "plans", "reported_below", "reports", "roles", "starts",
-        "table", "timed", "timeouts", "times_out", "unborn", "unguarded", "viewers", "waiting", "written",
+        "name", "names", "naming", "own", "parent", "parent_arity", "places", "plans", "reported_below", "reports", "roles", "signals", "starts",
+        "table", "telling", "timed", "timeouts", "times_out", "unborn", "unguarded", "viewers", "waiting", "written",
     )  # fmt: skip
 
     def __init__(self, written: Table, tables: Mapping[str, Table]) -> None:
@@ -119,7 +122,7 @@ class Kind:
     @property
     def version(self) -> str:
         """The version of the table, which records contain."""
-        self._version = self._version or fingerprint.version_of(with_contact(self.written))
+        self._version = self._version or fingerprint.version_of(with_signals(with_contact(self.written)))
         return self._version
 
     @property
@@ -139,6 +142,8 @@ class Kind:
         self.table = table = reports.with_reports(completed_table, self.reported_below)
         self.names = tuple(facet.name for facet in table.facets)
         self.contact = len(self.names) - 1 if self.names[-1] == CONTACT else None
+        self.signals = self.names.index(SIGNALS) if SIGNALS in self.names else None
+        self.own = len(self.names) - (self.contact is not None) - (self.signals is not None)
         self.is_place = table.place
         self.places = tuple(relations.places_of(table, tables))
         self.is_waited_for = any(tables[name].silence_after > 0 for name, _ in self.places)
@@ -164,6 +169,8 @@ class Kind:
             row.trigger for facet in table.facets for row in facet.rows if row.to == FROM_DATA
         )
         self._compile_fields(table)
+        named = {row.trigger for row in table.facets[self.signals].rows} if self.signals is not None else set[str]()
+        self.telling = frozenset(name for name in named if self.roles[name] == "observation")
         self.attributes = {field.name: field.default for field in table.attributes if field.default is not None}
         self.unborn = tuple(FacetState(state(facet.begins), state(facet.begins), 0) for facet in table.facets)
         self.adopted = tuple(state(*facet.adopted) for facet in table.facets)
@@ -172,7 +179,7 @@ class Kind:
         self.births = tuple(filter(self._begins, table.triggers))
         self.fired_by = {trigger: relations.what_fires(table, trigger, tables) for trigger in table.derived}
         self._compile_times(table, tables)
-        own = [facet for facet in table.facets if facet is not FACET]
+        own = table.facets[: self.own]
         self.fast_path_ok = (
             not any(not timeout.base for facet in own for timeout in facet.timeouts)
             and not looks_at_itself(table)
@@ -183,7 +190,8 @@ class Kind:
         self.interprets = {on: interpret.rule for interpret in table.interprets for on in interpret.on}
         self.fan_out_triggers = frozenset(on for fan_out in table.fan_outs for on in fan_out.on)
         self.may_grow = any(
-            field.many or (field.type is dict and not field.numbers) for field in table.attributes
+            field.many or (field.type is dict and not field.numbers and field.name != SIGNALS)
+            for field in table.attributes
         ) or any(row.computes is not None for facet in own for row in facet.rows)
         self.viewers = tuple(relations.viewers_of(table, tables))
         self.inherited = tuple(relations.inherited_from(table, tables))
@@ -231,17 +239,22 @@ class Kind:
         return entity.asked if any(one.base.phase in facet.pending_phases for one, facet in facets) else 0
 
     def is_named(self, facet: str) -> bool:
-        """Whether texts name this facet: the kind has several, beside `contact`, or it is `contact`."""
-        return len(self.names[: self.contact]) > 1 or facet != self.names[0]
+        """Whether texts name this facet: the kind has several of its own, or this one is `signals` or `contact`."""
+        return self.own > 1 or facet != self.names[0]
 
     def places_above(self, entity_id: str) -> list[tuple[str, str]]:
         """The kinds and ids of what can have contact at and above an entity of this kind, from the bottom up."""
         return [(name, ancestor_id(entity_id, arity)) for name, arity in self.places]
 
     def whole(self, entity: Entity) -> Entity:
-        """The entity with all facets: its record leaves `contact` out as long as nobody waits for its reporter."""
+        """The entity with all facets: its record leaves `contact` and `signals` out as long as they say nothing."""
         if len(entity.facets) == len(self.names):
             return entity
+        if self.signals is not None and entity.names[-1] != entity.names[0]:
+            known = dict(zip(entity.names, entity.facets, strict=True))
+            if known.keys() <= frozenset(self.names):
+                facets = tuple(known.get(name, unborn) for name, unborn in zip(self.names, self.unborn, strict=True))
+                return replace(entity, names=self.names, facets=facets)
         return replace(entity, names=self.names, facets=(*entity.facets, *self.unborn[len(entity.facets) :]))
 
     def _begins(self, trigger: str) -> bool:

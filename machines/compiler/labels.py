@@ -6,7 +6,7 @@ phases. Does not: the labels (the table of each kind), messages that name entiti
 """
 
 from collections.abc import Iterable, Mapping
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any
 
 from phaseline.machines.compiler.conditions import aliases_of, own_condition
@@ -15,8 +15,10 @@ from phaseline.machines.language.endings import LABELS as OF_ENDS
 from phaseline.machines.language.language_tags import ENGLISH, text_in
 from phaseline.machines.language.predicates import AttributeIs
 from phaseline.machines.language.table import ABSENT, DELETED, Facet, Label, View
-from phaseline.schemas.records import FacetState, State
+from phaseline.schemas.records import SIGNALS, FacetState, State
 
+REMEMBERED = 10_000
+"""The most states of which it is remembered what is said of them. The names of signals are open."""
 Language = str
 """The tag of a language, such as `en`, `zh` or `pt-BR` (`language_tags`)."""
 
@@ -27,7 +29,7 @@ ENDS = {
 """The labels of the two phases that every facet has and no table labels."""
 
 
-@cache
+@lru_cache(maxsize=REMEMBERED)
 def label(facet: Facet, state: State) -> Label | None:
     """The label of `state`, or None.
 
@@ -44,7 +46,7 @@ def label(facet: Facet, state: State) -> Label | None:
     return ENDS.get(state.phase)
 
 
-@cache
+@lru_cache(maxsize=REMEMBERED)
 def label_of(where: Kind | Facet, state: State, language: Language = ENGLISH) -> str:
     """What a console calls `state`: the label of the first facet that has one, or else the phase.
 
@@ -54,11 +56,19 @@ def label_of(where: Kind | Facet, state: State, language: Language = ENGLISH) ->
 
 
 def _text(facet: Facet, state: State, language: Language) -> str | None:
+    if facet.name == SIGNALS and state.conditions:
+        return ", ".join(signal_text(facet, name, language) for name in state.conditions)
     fitting = label(facet, state)
     return None if fitting is None else text_in({ENGLISH: fitting.en, **fitting.others}, language) or fitting.en
 
 
-@cache
+def signal_text(facet: Facet, name: str, language: Language = ENGLISH) -> str:
+    """What a console calls a signal: its name, where the table knows no better."""
+    found = next((one for one in facet.signal_names if one.name == name), None)
+    return name if found is None else text_in({ENGLISH: found.en, **found.others}, language) or found.en
+
+
+@lru_cache(maxsize=REMEMBERED)
 def advice_of(where: Kind | Facet, state: State, language: Language = ENGLISH) -> str:
     """What to do about `state`, by the label of the first facet that has one; empty where nothing is to be done."""
     found = next(filter(None, (label(facet, state) for facet in facets_of(where))), None)

@@ -28,7 +28,7 @@ from phaseline.machines.language.table import (
     Row,
     Table,
 )
-from phaseline.schemas.records import CONTACT
+from phaseline.schemas.records import CONTACT, SIGNALS
 
 UNREQUESTED = "deleted"
 """The observation that an entity is gone, which may come without a request."""
@@ -94,7 +94,7 @@ def with_reports(table: Table, below: tuple[str, ...] = ()) -> Table:
     facets, fields = table.facets, dict(table.fields)
     if takes_reports(table):
         facets = tuple(
-            facet if facet.name == CONTACT else replace(facet, rows=tuple(_rows(table, index, facet)))
+            facet if facet.name in (CONTACT, SIGNALS) else replace(facet, rows=tuple(_rows(table, index, facet)))
             for index, facet in enumerate(facets)
         )
         for trigger in sorted(frozenset((REPORTED,)).union(*about_ends(replace(table, facets=facets)))):
@@ -214,7 +214,7 @@ def is_adoptable(table: Table) -> bool:
             for label in facet.labels
         )
         for facet in table.facets[1:]
-        if facet.name != CONTACT
+        if facet.name not in (CONTACT, SIGNALS)
     )
 
 
@@ -234,6 +234,7 @@ def observed_attributes(table: Table) -> tuple[str, ...]:
     """The attributes that observations of this kind may set. A report may set them too."""
     rows = (row for facet in table.facets for row in facet.rows if table.role(row.trigger) == "observation")
     found = {name for row in rows for name in table.assigned(row)}
+    found |= {facet.name for facet in table.facets if facet.name == SIGNALS}
     return tuple(attribute.name for attribute in table.attributes if attribute.name in found and attribute.name != SEEN)
 
 

@@ -18,7 +18,7 @@ from phaseline.schemas.records import State
 
 PARTS = {
     "facets": "name", "labels": "phase", "rows": "trigger", "views": "to", "timeouts": "phase", "retired": "phase",
-    "cascades": "trigger", "attributes": "name", "on_tally": "trigger",
+    "cascades": "trigger", "attributes": "name", "on_tally": "trigger", "signal_names": "name",
 }  # fmt: skip
 """The columns whose items are parts of a table, with the column that names such a part."""
 NOT_EMPTY = {

@@ -213,7 +213,7 @@ def narrowed(kind: Kind, ref: str) -> dict[str, Schema]:
                         "title": name_of(kind.name, "facets"),
                         "type": "object",
                         "properties": held,
-                        "required": [*kind.names[: kind.contact]],
+                        "required": [*kind.names[: kind.own]],
                         "additionalProperties": False,
                     },
                     "attributes": {
@@ -225,7 +225,7 @@ def narrowed(kind: Kind, ref: str) -> dict[str, Schema]:
             },
         },
     }
-    unborn = len(facets[: kind.contact]) > 1
+    unborn = len(facets[: kind.own]) > 1
     return {
         f"{kind.name}.record": data,
         **{states[facet.name]: _state(kind, facet, unborn=unborn) for facet in facets},

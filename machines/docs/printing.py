@@ -182,7 +182,7 @@ def remarks(kind: Kind) -> Iterator[str]:
         yield f"Events below an unknown {table.kind} are rejected."
         return
     event = "event" if table.known_by == "anything" else "observation"
-    own = table.facets[: kind.contact]
+    own = table.facets[: kind.own]
     if table.known_by == "anything" or any(facet.adopted != ADOPTED for facet in own):
         bases = (f"{facet.adopted} ({facet.name})" if len(own) > 1 else str(facet.adopted) for facet in own)
         yield f"An {event} below an unknown {table.kind} adopts it as {' and '.join(bases)}."

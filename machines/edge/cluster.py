@@ -5,6 +5,7 @@ Belongs here: its table. Does not: the table language (`language.table`), other 
 
 from phaseline.machines.edge.advice import CLUSTER as ADVICE
 from phaseline.machines.edge.requests import ALL_FAILED, GIVES_UP, SWITCH, WORK, deletions, stalled
+from phaseline.machines.edge.signals import CLUSTER as SIGNALS
 from phaseline.machines.language.advice import advised
 from phaseline.machines.language.predicates import AllBelow, AnyBelow
 from phaseline.machines.language.table import (
@@ -38,6 +39,8 @@ CLUSTER = Table(
     id=("cluster",),
     place=True,
     doc="A Kubernetes cluster at the edge.",
+    signals=True,
+    signal_names=SIGNALS,
     intents=("create", "update", "delete"),
     fields={
         "create_failed": (Field("condition", str, "why it could not be created", CREATE_CAUSES),),

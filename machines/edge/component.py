@@ -44,6 +44,7 @@ COMPONENT = Table(
     id=("cluster", "component"),
     parent="cluster",
     doc="A piece of software that belongs to a cluster.",
+    signals=True,
     intents=("create", "update", "delete"),
     derived=("remove", "owner_gone"),
     fields={

@@ -5,6 +5,7 @@ Belongs here: its table. Does not: the table language (`language.table`), other 
 
 from phaseline.machines.edge.advice import NODE as ADVICE
 from phaseline.machines.edge.requests import ALL_FAILED, GIVES_UP, SWITCH, WORK, deletions, stalled
+from phaseline.machines.edge.signals import NODE as SIGNALS
 from phaseline.machines.language.advice import advised
 from phaseline.machines.language.predicates import Above, AttributeIs
 from phaseline.machines.language.table import (
@@ -42,6 +43,8 @@ NODE = Table(
     id=("cluster", "pool", "node"),
     parent="node_pool",
     doc="A server that runs pods.",
+    signals=True,
+    signal_names=SIGNALS,
     intents=("create", "update", "cordon", "drain", "uncordon", "stop", "start", "delete"),
     derived=("remove", "owner_gone"),
     attributes=(Field("version", str, "the version that it runs"),),

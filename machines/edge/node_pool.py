@@ -5,6 +5,7 @@ Belongs here: its table. Does not: the table language (`language.table`), other 
 
 from phaseline.machines.edge.advice import NODE_POOL as ADVICE
 from phaseline.machines.edge.requests import ALL_FAILED, GIVES_UP, WORK, deletions, stalled
+from phaseline.machines.edge.signals import NODE_POOL as SIGNALS
 from phaseline.machines.language.advice import advised
 from phaseline.machines.language.predicates import Above, AllBelow, AnyBelow
 from phaseline.machines.language.table import (
@@ -43,6 +44,8 @@ NODE_POOL = Table(
     id=("cluster", "pool"),
     parent="cluster",
     doc="A pool of nodes of one cluster that are alike.",
+    signals=True,
+    signal_names=SIGNALS,
     intents=("create", "update", "scale", "configure", "delete"),
     derived=("remove", "owner_gone"),
     attributes=(

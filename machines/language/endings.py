@@ -7,8 +7,9 @@ end. Does not: ending lives (`engine.core.changeset`), judging what is reported 
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
+from phaseline.machines.language.signals import TOLD as STANDING
 from phaseline.machines.language.table import DELETED, OWNER_GONE, Label, Role
-from phaseline.schemas.records import State, timestamp
+from phaseline.schemas.records import SIGNALS, State, timestamp
 
 END = "end"
 """The attribute of a Deleted entity that says how its life ended. A new life begins without it."""
@@ -99,5 +100,7 @@ LABELS: Mapping[State, Label] = {
 
 
 def told(state: State, attributes: Attributes) -> State:
-    """A state as people are told of it: with how the life ended, if nobody saw that."""
+    """A state as people are told of it: with how the life ended, if nobody saw that; with the signals that stand."""
+    if state.phase == STANDING and SIGNALS in attributes:
+        return State(STANDING, tuple(attributes[SIGNALS]))
     return TOLD.get(attributes.get(END, ""), state) if state.phase == DELETED else state

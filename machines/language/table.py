@@ -13,6 +13,7 @@ from typing import Any, Literal, NamedTuple
 from phaseline.machines.language.fields import COMMON, MAX_TEXT, Attributes, ComputeRule, Field, Refusal, RuleEvent
 from phaseline.machines.language.predicates import Above, AllBelow, AnyBelow, Predicate, Scene
 from phaseline.machines.language.retired import Retired
+from phaseline.machines.language.signal_names import Signal
 from phaseline.machines.language.sources import LIVE, At, Live, Source
 from phaseline.machines.language.state_classes import StateClass
 from phaseline.schemas.records import State
@@ -52,6 +53,7 @@ __all__ = [
     "Role",
     "Row",
     "RuleEvent",
+    "Signal",
     "Source",
     "Table",
     "TargetsRule",
@@ -358,6 +360,7 @@ class Facet:
         first, last, by. `why` and `get` show it beside the state, never as its reason.
     unschedulable_while: predicates about what is above. While one holds, no new pods may be scheduled, whatever the
         labels say. Nothing else depends on it.
+    signal_names: of the facet `signals`, what consoles call some of the names.
     explained_by: a kind below. Where the facet is not well, `why` goes on with the entities of that kind that are not
         well either in their first facet, although no view counts them.
     """
@@ -391,6 +394,7 @@ class Facet:
     news_from: str | None = None
     explained_by: str | None = None
     unschedulable_while: tuple[Above, ...] = ()
+    signal_names: tuple[Signal, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -423,6 +427,9 @@ class Table:
     replaced_by: the observations that begin a new life where they name another identity (`uid`) than the entity has,
         beside those that name a whole state (`adopt`, `reported`). None: its id is a declared place, and the identity
         of what stands there is only shown.
+    signals: whether reporters say of it what no table lists. It gets the facet and the attribute `signals`, and the
+        observation `condition` (`language.signals`).
+    signal_names: what consoles call some of these, each a `Signal`.
     nested_by: what separates names in the last part of an id, if its entities stand below each other: `a~b` is shown
         below `a`, both are children of the same parent.
     carries: the triggers whose data is, or holds, an object that others make. They take fields that nothing reads; of
@@ -450,6 +457,8 @@ class Table:
     nested_by: str | None = None
     replaced_by: tuple[str, ...] | None = ()
     carries: tuple[str, ...] = ()
+    signals: bool = False
+    signal_names: tuple[Signal, ...] = ()
 
     @property
     def triggers(self) -> tuple[str, ...]:

@@ -37,9 +37,9 @@ def agrees_with_the_specification(history: History) -> None:
         if found.sequence is not None and found.sequence <= last.get(source, -1):
             assert step.records == []
             continue
-        if found.trigger in ("reported", "snapshot") or {"seen", "answers"}.intersection(
+        if found.trigger in ("reported", "snapshot", "condition") or {"seen", "answers"}.intersection(
             found.data
-        ):  # test_report_laws is about these
+        ):  # test_report_laws and test_signals are about these
             entities = [record.entity for record in step.records if not isinstance(record, Rejection)]
             world |= {(e.kind, e.id): Thing(e.facets[0].base, without_clock(e.attributes)) for e in entities}
             if found.sequence is not None and any((e.kind, e.id) == (found.kind, found.id) for e in entities):

@@ -59,7 +59,7 @@ def test_the_roles(kind: str) -> None:
 def test_what_the_head_of_the_page_says(kind: str) -> None:
     [row] = [one for one in page.tables(page.sections()[""], "kind") if one["kind"] == f"`{kind}`"]
     compiled = BUILT_IN_KINDS[kind]
-    [facet] = compiled.table.facets[: compiled.contact]
+    [facet] = compiled.table.facets[: compiled.own]
     parts = {"node_pool": "pool"}
     assert row == {
         "kind": f"`{kind}`",

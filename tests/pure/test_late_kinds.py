@@ -137,7 +137,7 @@ def test_a_kind_compiled_late_is_the_same(built: list[str]) -> None:
 
 def test_new_tables_are_checked_and_compiled_at_once(built: list[str]) -> None:
     assert Kinds((*BUILT_IN, lamp("cluster")), checked=BUILT_IN, products=PRODUCTS)["cluster"].below[-1] == "lamp"
-    assert built == ["phase", "contact"] * 2  # of the lamp, then of the cluster
+    assert built == ["phase", "contact", "phase", "signals", "contact"]  # of the lamp, then of the cluster
     with pytest.raises(WrongTable, match="it starts from Of, which is unknown"):
         Kinds((*BUILT_IN, lamp(begins="Of")), checked=BUILT_IN, products=PRODUCTS)
     with pytest.raises(WrongTable, match="parent cluster is unknown"):
@@ -187,7 +187,7 @@ def test_two_threads_may_need_a_kind_at_once(built: list[str], monkeypatch: pyte
     monkeypatch.setattr(compiler, "FacetMachine", together)
     with ThreadPoolExecutor(2) as threads:
         assert list(threads.map(created, range(2))) == [[State("Creating", ("Progressing",))]] * 2
-    assert sorted(built) == ["contact", "contact", "phase", "phase"]
+    assert sorted(built) == ["contact", "contact", "phase", "phase", "signals", "signals"]
 
 
 def test_a_version_is_known_before_the_kind_is_compiled(built: list[str]) -> None:

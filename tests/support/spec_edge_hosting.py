@@ -87,8 +87,10 @@ STICKY = {"cluster": (), "node_pool": (), "node": ("Balance", "Unschedulable"), 
 LIMITS = ("Unschedulable",)
 
 CLUSTER_LIVE = ("Creating", "Running", "Updating", "Deleting", "Starting", "Stopped", "Failed")
-# The facet `contact` is not modelled here (test_contact): its derived triggers, and the attribute that it keeps.
-CONTACT = ("heard", "falls_silent", "unwatched", "waited_anew", "heard_at")
+# The facets `contact` and `signals` are not modelled here (test_contact, test_signals): their triggers and attributes.
+CONTACT = (
+    "heard", "falls_silent", "unwatched", "waited_anew", "heard_at", "condition", "signals_end", "signals",
+)  # fmt: skip
 PASSING = "CrashLoopBackOff, ImagePullBackOff, SchedulingFailed, Degraded, Unknown"
 
 # trigger, from, becomes, and the values of data.condition it is for where data says which

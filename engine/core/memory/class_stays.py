@@ -24,7 +24,7 @@ def may_last(kind: Kind, before: State, after: State) -> bool:
     """Whether an entity may stay in its class when a facet of it moves from one state to another."""
     if before == after:
         return False
-    if len(kind.table.facets[: kind.contact]) > 1:
+    if kind.own > 1:
         return True
     facet = kind.table.facets[0]
     return class_of(facet, before) == class_of(facet, after)

@@ -6,14 +6,15 @@ The view keeps what an entity was before it changed, from the moment on at which
 changes meanwhile, and nothing at first.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from phaseline.engine.http.fleet.fleet import GONE, LiveFleet
 from phaseline.engine.log import state_view
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.state_view import Pattern, StateView
 from phaseline.engine.log.when import Moment
-from phaseline.schemas.records import State, Transition
+from phaseline.schemas.records import SIGNALS, Transition
+from phaseline.schemas.state_choice import StateChoice
 from phaseline.schemas.subjects import quoted_id, unquote
 
 
@@ -55,17 +56,17 @@ class FleetMoment(StateView):
 
     def select(
         self, kind: str | None = None, below: str | None = None, state: str | None = None, *, deleted: bool = False,
-        fits: Callable[[State], bool] | None = None,
+        choice: StateChoice | None = None,
     ) -> list[Transition]:  # fmt: skip
-        """As `states`; with `fits`, those of which a facet's state fits. Raises `InvalidInput`."""
+        """As `states`; with `choice`, those that it selects. Raises `InvalidInput`."""
         state_view.patterns(self.installation, kind, below)
-        found = map(self._record, self._candidates(below, state, fits, deleted=deleted))
+        found = map(self._record, self._candidates(below, state, choice, deleted=deleted))
         return [
             record
             for record in found
             if kind in (None, record.entity.kind)
             and state_view.matches(record.entity, state, deleted=deleted)
-            and (fits is None or any(fits(facet.state) for facet in record.entity.facets))
+            and (choice is None or choice.selects_in(record.entity))
         ]
 
     async def matching(self, patterns: Sequence[Pattern]) -> list[Transition]:
@@ -84,7 +85,7 @@ class FleetMoment(StateView):
         return self._kept.get(number) or self._fleet.last[number]
 
     def _candidates(
-        self, below: str | None, state: str | None, fits: Callable[[State], bool] | None, *, deleted: bool
+        self, below: str | None, state: str | None, choice: StateChoice | None, *, deleted: bool
     ) -> Iterable[int]:
         """The numbers of all that may be selected, in order. Few, where the columns tell."""
         fleet = self._fleet
@@ -93,11 +94,12 @@ class FleetMoment(StateView):
             numbers = [number for number in numbers if number < self._size]
         if self._kept:  # the columns show what came later
             return numbers
-        if state is not None or fits is not None:
+        if state is not None or choice is not None:
             wanted = {
                 number
                 for number, known in enumerate(fleet.index.known)
-                if state in (None, known.state.phase) and (fits is None or fits(known.state))
+                if (state in (None, known.state.phase) and (choice is None or choice.selects(known.state)))
+                or (choice is not None and known.facet == SIGNALS)
             }
             # Of the numbers of an entity's states, one must be wanted.
             return [one for one in numbers if any(column[one] in wanted for column in fleet.states)]

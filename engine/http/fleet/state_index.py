@@ -10,7 +10,10 @@ from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.compiler.labels import facet_named, label_of, languages
 from phaseline.machines.language.contact import FRESH, SILENT
 from phaseline.machines.language.state_classes import StateClass
-from phaseline.schemas.records import CONTACT, State
+from phaseline.schemas.records import CONTACT, SIGNALS, State
+
+MOST = 10_000
+"""The most states that are met before further signals that stand together are not told apart: names are open."""
 
 
 class IndexedState(NamedTuple):
@@ -53,6 +56,8 @@ class StateIndex:
         """The number of a state."""
         key = (kind, facet, state)
         found = self._numbers.get(key)
+        if found is None and facet == SIGNALS and state.conditions and len(self.known) >= MOST:
+            return self.number(kind, facet, State(state.phase))
         if found is None:
             found = self._numbers[key] = len(self.known)
             self.known.append(self._described(kind, facet, state))

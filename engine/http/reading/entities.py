@@ -128,15 +128,15 @@ async def listed(call: Call, view: ViewAt) -> list[Transition]:
     choice = chosen(service.kinds, kind, values["state"], values["condition"])
     RecordFilter(kind=kind, state=choice.phase, choice=choice).check(service.kinds)
     selector = _selector(values["label"])
-    fits = choice.selects if choice.looks_at_conditions else None
+    wanted = choice if choice.looks_at_conditions else None
     found: list[Transition] = []
     deleted = values["deleted"] or values["left_behind"]
     for tree in _trees(call):
         if isinstance(view.states, FleetMoment):
-            found += view.states.select(kind, tree, choice.phase, deleted=deleted, fits=fits)
+            found += view.states.select(kind, tree, choice.phase, deleted=deleted, choice=wanted)
         else:
             states = await view.states.states(kind, tree, choice.phase, deleted=deleted)
-            found += [one for one in states if fits is None or any(fits(facet.state) for facet in one.entity.facets)]
+            found += [one for one in states if wanted is None or wanted.selects_in(one.entity)]
     if len(call.trees) > 1:
         found = state_view.in_order(found, None, deleted=True)
     if selector is not EVERYTHING:

@@ -1,4 +1,4 @@
-"""The class of an entity, and since when it is in it: the worst class of its facets, contact apart.
+"""The class of an entity, and since when it is in it: the worst class of its facets and of its signals.
 
 Belongs here: reading both from an entity. Does not: the class of one state (`state_classes`), noting since when
 (`engine.core.memory.class_stays`).
@@ -12,7 +12,7 @@ from phaseline.machines.compiler.kinds import Kind, Kinds
 from phaseline.machines.compiler.labels import facet_named
 from phaseline.machines.language.endings import told
 from phaseline.machines.language.state_classes import CLASSES, StateClass
-from phaseline.machines.language.table import DELETED
+from phaseline.machines.language.table import DELETED, Facet
 from phaseline.schemas.records import Entity, FacetState, State
 
 BEGINS: tuple[StateClass, ...] = ("bad", "unknown")
@@ -48,14 +48,26 @@ def since_of(kind: Kind, entity: Entity, state_class: StateClass) -> int:
 
 
 def class_of_facets(kind: Kind, facets: Sequence[FacetState], attributes: Mapping[str, Any]) -> StateClass:
-    """The worst class of the facets of an entity, `contact` apart. Once its life is over, the first facet says it."""
+    """The worst class of an entity's facets, and of signals that are bad. Of a life that is over, the first facet's."""
     tables, first = kind.table.facets, facets[0].state
     if first.phase == DELETED:
         return class_of(tables[0], told(first, attributes))
-    own = facets[: kind.contact]
-    if len(own) == 1:
+    if kind.own == 1 and not _signals(kind, facets):
         return class_of(tables[0], first)
-    return min([class_of(table, one.state) for table, one in zip(tables, own, strict=False)], key=CLASSES.index)
+    return min([class_of(table, one.state) for table, one in _counting(kind, facets)], key=CLASSES.index)
+
+
+def _signals(kind: Kind, facets: Sequence[FacetState]) -> bool:
+    """Whether a signal stands that makes an entity bad. Others only stand beside its state."""
+    if kind.signals is None or not facets[kind.signals].since_ns:
+        return False
+    return class_of(kind.table.facets[kind.signals], facets[kind.signals].state) in BEGINS
+
+
+def _counting(kind: Kind, facets: Sequence[FacetState]) -> list[tuple[Facet, FacetState]]:
+    """The facets that decide the class of an entity, each with its table."""
+    until = kind.own + 1 if _signals(kind, facets) else kind.own
+    return list(zip(kind.table.facets, facets[:until], strict=False))
 
 
 def shown_since(kind: Kind, facets: Sequence[FacetState], state_class: StateClass) -> int:
@@ -63,12 +75,11 @@ def shown_since(kind: Kind, facets: Sequence[FacetState], state_class: StateClas
 
     Of several facets, the first one with a bad class began it; in a better class it is since the last one is well.
     """
-    own = facets[: kind.contact]
-    if len(own) == 1 or own[0].state.phase == DELETED:
-        return own[0].since_ns
+    if facets[0].state.phase == DELETED:
+        return facets[0].since_ns
+    pairs = _counting(kind, facets)
     if state_class in BEGINS:
-        pairs = zip(kind.table.facets, own, strict=False)
         found = [one.since_ns for table, one in pairs if one.since_ns and class_of(table, one.state) == state_class]
         if found:
             return min(found)
-    return max(one.since_ns for one in own)
+    return max(one.since_ns for _, one in pairs)

@@ -3,15 +3,19 @@
 Belongs here: choosing the class of one state. Does not: entities (`entity_classes`).
 """
 
-from functools import cache
+from functools import cache, lru_cache
 
+from phaseline.machines.compiler.labels import REMEMBERED
 from phaseline.machines.language.endings import LABELS as OF_ENDS
 from phaseline.machines.language.state_classes import CLASSES, StateClass
 from phaseline.machines.language.table import ABSENT, DELETED, OK, PROGRESSING, Facet, Label
-from phaseline.schemas.records import State
+from phaseline.schemas.records import SIGNALS, State
+
+EXCUSED: StateClass = "excused"
+"""The class of a signal of which a table says nothing."""
 
 
-@cache
+@lru_cache(maxsize=REMEMBERED)
 def class_of(facet: Facet, state: State) -> StateClass:
     """The class of a state. Of those of several conditions, the worst one counts.
 
@@ -20,6 +24,9 @@ def class_of(facet: Facet, state: State) -> StateClass:
     if state.phase in (ABSENT, DELETED):
         ended = OF_ENDS.get(state)
         return (ended and ended.state_class) or ("gone" if state.phase == DELETED else "unknown")
+    if facet.name == SIGNALS and state.conditions:
+        known = {signal.name: signal.state_class for signal in facet.signal_names}
+        return min((known.get(name, EXCUSED) for name in state.conditions), key=CLASSES.index)
     named = {(label.phase, label.condition): label.state_class for label in facet.labels}
     found: set[StateClass] = {
         named.get((state.phase, condition)) or derived(facet, state.phase, condition) or "unknown"
