@@ -67,7 +67,7 @@ PRODUCTS = (
 )  # fmt: skip
 BUILT_IN = tuple(table for product in PRODUCTS for table in product.kinds)
 
-SOUND = "cfa135a2ef6e"
+SOUND = "29fff34ab4f4"
 """The digest of these tables when they were checked, which `dev.py generate` writes. A worker checks others again."""
 
 

@@ -5,12 +5,13 @@ Belongs here: choosing the class of one state. Does not: entities (`entity_class
 
 from functools import cache, lru_cache
 
-from phaseline.machines.compiler.labels import REMEMBERED
 from phaseline.machines.language.endings import LABELS as OF_ENDS
 from phaseline.machines.language.state_classes import CLASSES, StateClass
 from phaseline.machines.language.table import ABSENT, DELETED, OK, PROGRESSING, Facet, Label
 from phaseline.schemas.records import SIGNALS, State
 
+REMEMBERED = 4_096
+"""The most states of which the class is remembered."""
 EXCUSED: StateClass = "excused"
 """The class of a signal of which a table says nothing."""
 
