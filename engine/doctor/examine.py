@@ -83,5 +83,7 @@ async def _connected(wire: Wire, settings: Settings, kinds: Kinds) -> AsyncItera
     yield await installation_checks.workers(installation)
     yield await installation_checks.decisions(installation)
     yield await installation_checks.tables(installation)
+    for finding in await installation_checks.sources(installation):
+        yield finding
     for finding in await edge_checks.edges(wire, layout):
         yield finding

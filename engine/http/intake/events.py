@@ -15,6 +15,7 @@ from phaseline.engine.http.intake.sending import Sender, outcome_map
 from phaseline.engine.log.checkpoint import is_decided
 from phaseline.engine.log.log_records import event_at
 from phaseline.engine.publish.outcomes import of_receipt
+from phaseline.engine.publish.repeated import repeat_map
 from phaseline.engine.publish.single import Receipt
 from phaseline.engine.replay.dry_run import dry_run
 from phaseline.schemas import codec
@@ -50,7 +51,8 @@ async def _one(call: Call, sender: Sender, event: Any, seconds: float, *, dry: b
         found = await dry_run(call.service.installation, message)
         records = [codec.decode(one.body) for one in found.messages]
         return HttpAnswer({
-            "sequence": found.sequence, "effect": found.effect, "repeat": found.repeat, "behind": found.behind,
+            "sequence": found.sequence, "effect": found.effect, "repeat": repeat_map(found.repeat),
+            "behind": found.behind,
             "table_differences": found.table_differences, "records": records,
         })  # fmt: skip
     if not seconds:
@@ -60,7 +62,7 @@ async def _one(call: Call, sender: Sender, event: Any, seconds: float, *, dry: b
     except Undecided as error:
         return _accepted(call, Receipt(error.sequence, duplicate=False, event=message.event, source=message.source))
     headers = {"Location": f"{call.base}/events/{outcome.receipt.sequence}", "Preference-Applied": f"wait={seconds:g}"}
-    body = outcome_map(call.service.kinds, outcome.receipt, outcome.effect, outcome.records)
+    body = outcome_map(call.service.kinds, outcome.receipt, outcome)
     return HttpAnswer(body, headers=headers)
 
 
@@ -119,6 +121,6 @@ async def event(call: Call) -> HttpAnswer:
     hidden = any(isinstance(one.record, Rejection) and one.record.reason == "secret" for one in outcome.records)
     body = {
         "sequence": sequence, "decided": True, "event": None if hidden else shown,
-        **outcome_map(service.kinds, None, outcome.effect, outcome.records),
+        **outcome_map(service.kinds, None, outcome),
     }  # fmt: skip
     return HttpAnswer(body)

@@ -12,10 +12,10 @@ from phaseline.engine.client import maps
 from phaseline.engine.http import problems
 from phaseline.engine.http.access.caller import Caller
 from phaseline.engine.http.service import Service
-from phaseline.engine.log.log_records import Logged
 from phaseline.engine.publish import compose, outcomes, single
 from phaseline.engine.publish.compose import EventMessage
 from phaseline.engine.publish.outcomes import Outcome
+from phaseline.engine.publish.repeated import repeat_map
 from phaseline.engine.publish.single import Receipt
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.schemas import envelope
@@ -109,11 +109,14 @@ class Sender:
         return unquote(message.subject.removeprefix(f"{self._installation.prefix}.events.").partition(".")[0])
 
 
-def outcome_map(kinds: Kinds, receipt: Receipt | None, effect: str, records: Sequence[Logged]) -> dict[str, Any]:
+def outcome_map(kinds: Kinds, receipt: Receipt | None, found: Outcome) -> dict[str, Any]:
     """An outcome as JSON shows it. `last`: the last place of its records, to read them with `min`."""
+    records = found.records
     shown: dict[str, Any] = {} if receipt is None else receipt._asdict()
     return shown | {
-        "effect": effect,
+        "effect": found.effect,
+        "repeat": repeat_map(found.repeat),
+        **({} if found.effect != "none" else {"why_none": found.why_none}),
         "last": max((one.sequence for one in records), default=None),
         "records": [maps.record_map(kinds, one.sequence, one.record, one.wire) for one in records],
     }
