@@ -16,9 +16,12 @@ ENGINE = "phaseline.engine."
 BY_HAND = "phaseline.engine.client.sync_client"
 MIRRORED = (
     ("phaseline.engine.client.entity_view", "EntityView", "view"),
+    ("phaseline.engine.client.numbered_source", "NumberedSource", ""),
     ("phaseline.engine.client.client", "Client", "client"),
 )
-"""The modules and classes that stand by hand in `sync_client`, and the field of a `ClientView` that adds to each."""
+"""The modules and classes that stand by hand in `sync_client`, and the field of a `ClientView` that adds to each.
+
+It is empty where none does."""
 VIEWS = [view for product in PRODUCTS for view in product.views]
 READS = dict.fromkeys(text.partition(":")[::2] for view in VIEWS for text in (view.client, view.view) if text)
 """The module and the name of each class of reads. Those of installed packages have no types here."""
@@ -92,7 +95,7 @@ def _body(trees: dict[str, ast.Module]) -> Iterator[ast.ClassDef | ast.FunctionD
 
 def _of_products(field: str, docs: dict[str, str]) -> list[ast.stmt]:
     """The properties with the reads of products."""
-    named = [(view.name, getattr(view, field).partition(":")[2]) for view in VIEWS if getattr(view, field)]
+    named = [(view.name, getattr(view, field).partition(":")[2]) for view in VIEWS if field and getattr(view, field)]
     return [
         node for name, reads in named
         for node in ast.parse(f"@property\ndef {name}(self) -> {reads}:\n    {docs[reads]!r}").body

@@ -149,6 +149,7 @@ SECTIONS: Sections = {
     },
     "Operate": {
         "doctor": ("doctor.doctor", "Check the server, rights, streams, workers and tables, and say what to do."),
+        "sources": ("sources.sources", "Show who sends events: how many were taken, rejected, or came again."),
         "streams": ("streams.streams", "Show how the streams differ from what is wanted, and change them."),
         "tables": ("tables.tables", "Show what a change of tables would do, and who would be stranded."),
         "edge": ("edge.edge", "Sites that lose their uplink: add, list and configure them."),

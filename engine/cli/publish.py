@@ -18,12 +18,13 @@ from phaseline.engine.client.client import WAIT, Client
 from phaseline.engine.publish import compose
 from phaseline.engine.publish.outcomes import Outcome, unread_text
 from phaseline.engine.publish.pipeline import WINDOW
+from phaseline.engine.publish.repeated import repeat_map
 from phaseline.engine.settings import Settings
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.schemas.errors import Exit
 
 WAIT_OPTION = "--wait"
-DETAILS = ("source", "event_id", "sequence", "time", "extensions")
+DETAILS = ("source", "event_id", "sequence", "epoch", "time", "extensions")
 
 
 class WaitingPage(Page):
@@ -56,6 +57,8 @@ class WaitingPage(Page):
 @click.option("--source", metavar="URI", help="Source of the event.  [default: /phaseline/cli/<user>]")
 @click.option("--id", "event_id", metavar="TEXT", help="Id of the event, unique per source.  [default: random]")
 @click.option("--sequence", type=click.IntRange(0), metavar="N", help="A number that rises per source and entity.")
+@click.option("--epoch", type=click.IntRange(0), metavar="N",
+              help="In which --sequence counts: of a greater one all is newer.")  # fmt: skip
 @click.option("--time", metavar="TIME", help="Time of the event, RFC 3339.  [default: now]")
 @click.option("--extension", "extensions", type=options.ExtensionType(), multiple=True, metavar="NAME=VALUE",
               help="An extension attribute of CloudEvents, such as traceparent. Records keep it.")  # fmt: skip
@@ -77,9 +80,10 @@ def publish(
     """Publish one event about the entity KIND ID, or a file of events.
 
     TRIGGER is what happened to the entity, or what is asked of it. The command prints the number of the stored event.
-    An event with the same --source and --id is stored once within ten minutes. An event with the same or a lower
-    --sequence has no effect, however late it comes. An event that a worker would reject without looking at the entity
-    is not sent.
+    An event with the same --source and --id is stored once within ten minutes. An event with the same
+    --sequence as the last one of its source has no effect, however late it comes, and one with a lower one is rejected;
+    a source that begins to count again gives a greater --epoch. An event that a worker would reject without looking at
+    the entity is not sent.
 
     A file is checked to its end first: if one event is wrong, none is sent. Events from a pipe are sent until one is
     wrong.
@@ -136,6 +140,7 @@ def show_outcome(kinds: Kinds, outcome: Outcome, type_: str = "", *, waited: boo
         if waited:
             shown |= {
                 "effect": outcome.effect,
+                "repeat": repeat_map(outcome.repeat),
                 "records": [maps.record_map(kinds, r.sequence, r.record, r.wire) for r in outcome.records],
             }
         output.show(shown)
@@ -145,7 +150,7 @@ def show_outcome(kinds: Kinds, outcome: Outcome, type_: str = "", *, waited: boo
         for logged in outcome.records:
             render.show_record(output, render.RecordRow(kinds, logged.sequence, logged.record))
         if waited and not outcome.records:
-            render.show_line(render.text_of("no effect: already in that state, or a duplicate event"))
+            render.show_line(render.text_of(f"no effect: {outcome.why_none}"))
         if unread:
             render.show_line(render.text_of(unread_text(kinds, type_, unread), "yellow"))
     return Exit.NO if outcome.effect == "rejection" else 0

@@ -42,7 +42,7 @@ async def show_dry_run(
     progress = progress_when_slow(entity_id)
     found = await client.dry_run(kind, trigger, entity_id, data, progress=progress, **details)
     say_limits(found)
-    source = str(details.get("source", client.source))
+    source = str(details.get("source", client.default_source))
     if output.is_data:
         for message in found.messages:
             output.show(codec.decode(message.body))
@@ -153,10 +153,8 @@ def why_none(kinds: Kinds, source: str, found: DryRun) -> Text:
     entity = found.entity
     if entity is None:
         return render.text_of("it changes nothing")
-    if found.repeat:
-        return render.text_of(
-            f"a repeat; the last sequence of {source} for {entity.kind} {entity.id} is {entity.sequences.get(source)}"
-        )
+    if found.repeated:
+        return Text.assemble(f"repeat of {found.repeated}, of {source} for ", name(entity))
     records = "what nothing reads" if found.unread else "its sequence"
     kept = f"; a mark would record {records}" if found.records else ""
     return Text.assemble(name(entity), " is already ", render.states(kinds, entity, "en"), kept)

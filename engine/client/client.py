@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self, Unpack, overload
 
 from phaseline.engine.client import braking, product_views, ranges
 from phaseline.engine.client.entity_view import EntityView
+from phaseline.engine.client.numbered_source import NumberedSource
 from phaseline.engine.client.rejection_counts import RejectionCount, RejectionCounts
 from phaseline.engine.client.session import Session
 from phaseline.engine.explain.model import Explanation
@@ -26,6 +27,7 @@ from phaseline.engine.publish.compose import EventDetails, EventMessage
 from phaseline.engine.publish.outcomes import Outcome
 from phaseline.engine.publish.pipeline import PATIENCE, WINDOW, PublishResult
 from phaseline.engine.publish.single import Receipt
+from phaseline.engine.publish.source_counts import SourceReport, source_counts
 from phaseline.engine.replay.dry_run_result import DryRun
 from phaseline.engine.settings import Settings
 from phaseline.machines.compiler.kinds import Kinds
@@ -93,9 +95,17 @@ class Client:
         return self.kinds.broken
 
     @property
-    def source(self) -> str:
+    def default_source(self) -> str:
         """The source of events for which the publisher gives no other."""
         return self._session.source
+
+    async def source(self, name: str | None = None) -> NumberedSource:
+        """A source that numbers its events from now on, so that its repeats are recognised however late they come.
+
+        Its epoch is the last position of EVENTS: a program that starts again is heard at once, whatever its clock says,
+        and keeps no file. name: by default the client's own source. Two programs need two names.
+        """
+        return await NumberedSource.start(self, self._session, name or self.default_source)
 
     if TYPE_CHECKING:  # of each product a name, which is looked up when it is asked for
         emco: Emco
@@ -117,7 +127,7 @@ class Client:
         self, kind: str, trigger: str, entity_id: str, data: Mapping[str, Any] | None = None, *,
         check: bool = True, **details: Unpack[EventDetails],
     ) -> Receipt:  # fmt: skip
-        """Store one event; `details`: `source`, `event_id`, `sequence`, `time`, `extensions` (`EventDetails`).
+        """Store one event; `details` (`EventDetails`): `source`, `event_id`, `sequence`, `epoch`, `time`, ...
 
         Sent again with the same `source` and `event_id` it is stored once (within ten minutes). Raises `Unconfirmed`
         when no answer came: send it again under the same `event_id`.
@@ -242,7 +252,7 @@ class Client:
         check: bool,
         details: EventDetails,
     ) -> EventMessage:
-        event = compose.compose(kind, trigger, entity_id, data, {"source": self.source, **details})
+        event = compose.compose(kind, trigger, entity_id, data, {"source": self.default_source, **details})
         return compose.pack(self._session.subjects, event, self.kinds if check else None)
 
     # States at a moment
@@ -357,6 +367,13 @@ class Client:
         """
         wanted = RecordFilter(kind=kind, below=tree, reason=reason, transitions=False, rejections=True)
         return self._session.watch(wanted, start, follow=follow)
+
+    async def sources(self) -> SourceReport:
+        """What became of the events of each source, as the workers have counted since they own their partitions.
+
+        Raises `NoAnswer` if no worker answers.
+        """
+        return await source_counts(await self._session.installation())
 
     async def rejection_counts(
         self, kind: str | None = None, *, tree: str | None = None, reason: str | None = None, start: When = START,

@@ -12,7 +12,7 @@ from inspect import Signature, getmembers_static, iscoroutine, signature
 from types import FunctionType
 from typing import Any, Generic, Self, TypeVar, Unpack, get_args, get_origin
 
-from phaseline.engine.client import client, connecting, entity_view
+from phaseline.engine.client import client, connecting, entity_view, numbered_source
 from phaseline.engine.client.entity_view import M_co
 from phaseline.engine.client.portal import Opened, Portal, Watch
 from phaseline.engine.log import watch as log_watch
@@ -141,6 +141,11 @@ class EntityView(_Mirror, Generic[M_co]):  # noqa: D101  # it has the docstring 
     def __getattr__(self, name: str) -> Any:
         """The reads of a product."""
         return _reads(self, name)
+
+
+@mirrors(numbered_source.NumberedSource)
+class NumberedSource(_Mirror):  # noqa: D101  # it has the docstring of the class that it mirrors
+    pass
 
 
 @mirrors(client.Client)

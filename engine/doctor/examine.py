@@ -77,13 +77,21 @@ async def _connected(wire: Wire, settings: Settings, kinds: Kinds) -> AsyncItera
     except SetupError as error:
         yield failed("installation", error)
         return
+    async for finding in _of_installation(installation):
+        yield finding
+
+
+async def _of_installation(installation: Installation) -> AsyncIterator[CheckResult]:
+    wire, layout = installation.wire, installation.layout
     yield await server_checks.clock(wire, layout.log)
-    for finding in await installation_checks.streams(wire, layout, kinds):
+    for finding in await installation_checks.streams(wire, layout, installation.kinds):
         yield finding
     yield await installation_checks.workers(installation)
     yield await installation_checks.decisions(installation)
     yield await installation_checks.tables(installation)
     if (things := await installation_checks.things(installation)) is not None:
         yield things
+    for finding in await installation_checks.sources(installation):
+        yield finding
     for finding in await edge_checks.edges(wire, layout):
         yield finding

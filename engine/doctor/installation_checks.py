@@ -18,14 +18,24 @@ from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.latest import Latest
 from phaseline.engine.publish.backlog import first_waiting
 from phaseline.engine.publish.living_workers import living
+from phaseline.engine.publish.source_counts import source_counts
 from phaseline.machines.compiler.kinds import Kinds
-from phaseline.schemas.errors import NoResponders, NotPermitted, RequestTimedOut
+from phaseline.schemas.errors import NoAnswer, NoResponders, NotPermitted, RequestTimedOut
+from phaseline.schemas.records import timestamp
 
 WAITING = 5.0
 """Seconds that an event may wait for its decision before that is a problem."""
 MOST_STATES = 200_000
 """The most states that are read to compare them; more take too long for an examination."""
 MORE_ROOM = "make room, or raise its limit with `phaseline streams --apply` (The limits of streams, docs/operating.md)"
+ANEW = (
+    "is its program started anew without its numbers, or twice? Let it send an epoch: client.source does so (Repeats, "
+    "docs/bad-input.md); or give each program a source of its own"
+)
+MOST_SOURCES = 10
+"""The most sources in trouble that are named one by one."""
+SHOWN = 128
+"""The most characters of a source that are shown."""
 START = "start one: `phaseline worker`, or `phaseline up` for a whole system"
 
 
@@ -107,6 +117,26 @@ async def decisions(installation: Installation) -> CheckResult:
     if seconds < WAITING:
         return ok("decisions", said)
     return problem("decisions", said, f"look whether a worker owns the partition, and at its log; {START}")
+
+
+async def sources(installation: Installation) -> list[CheckResult]:
+    """Which sources are ignored: those that count from the beginning again, or of which two programs send."""
+    try:
+        report = await source_counts(installation)
+    except NotPermitted:
+        return [unknown("sources", "this user may not ask workers")]
+    except NoAnswer:
+        return []  # said by the check of workers
+    rows = [*report.rows()]
+    found = [
+        warning(f"source {source[:SHOWN]}", f"{one.trouble} (counted since {timestamp(one.since_ns)[:19]}Z)", ANEW)
+        for source, one in rows[:MOST_SOURCES]
+        if one.is_in_trouble
+    ]
+    more = sum(one.is_in_trouble for _, one in rows[MOST_SOURCES:])
+    if more:
+        found.append(warning("sources", f"{more:,} more are in trouble too", "`phaseline sources` lists them"))
+    return found or [ok("sources", f"{len(rows):,} heard; of none are the last events repeats")]
 
 
 def kinds(found: Kinds) -> CheckResult | None:

@@ -55,13 +55,15 @@ class EventDetails(TypedDict, total=False):
     """The optional parts of an event.
 
     source: who sends it. event_id: identifies it for that source; random by default. sequence: a number that rises per
-    source and entity, by which a repeat is recognised however late it comes. time: when it happened; now by default.
+    source and entity, by which a repeat is recognised however late it comes. epoch: in which it counts; all of a
+    greater one is newer. time: when it happened; now by default.
     extensions: attributes of CloudEvents such as `traceparent`; records keep them in their cause.
     """
 
     source: str
     event_id: str
     sequence: int
+    epoch: int
     time: datetime | str
     extensions: Mapping[str, Extension]
 
@@ -80,6 +82,7 @@ def compose(kind: str, trigger: str, entity_id: str, data: Mapping[str, Any] | N
         subject=f"{kind}/{entity_id}",
         time=when if isinstance(when, str) else _text_of(when),
         sequence=details.get("sequence"),
+        epoch=details.get("epoch"),
         data=None if data is None else dict(data),
     )
     added = _extensions(details.get("extensions", {}))
@@ -141,6 +144,7 @@ def _check(kinds: Kinds, event: Event, address: Address) -> tuple[str, ...]:
         data, unread = without_unread(kind, address.trigger, event.data or {})
         intake.check_data(kind, address.trigger, data)
         envelope.sequence_of(event)
+        envelope.epoch_of(event)
         _check_banned(kinds, event)
     except intake.RejectedEvent as error:
         raise EventRefused(reason=error.reason, message=f"{error}{_meant(kinds, address, error.reason)}") from None

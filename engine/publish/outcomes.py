@@ -8,13 +8,15 @@ from collections.abc import Iterable
 from datetime import datetime, timedelta
 from typing import Literal, NamedTuple
 
-from phaseline.engine.core.reading.unread import said
+from phaseline.engine.core.reading.unread import said as said_unread
+from phaseline.engine.core.sources.numbers import Repeat, said
 from phaseline.engine.jetstream.stream_reader import StreamReader, reader_of
 from phaseline.engine.log import checkpoint
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.log_records import Logged, event_at, record_in_log
 from phaseline.engine.log.when import NOW
 from phaseline.engine.publish.compose import EventMessage
+from phaseline.engine.publish.repeated import repeated_by
 from phaseline.engine.publish.single import Receipt, publish
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.schemas import codec
@@ -39,25 +41,26 @@ def effect_of(records: Iterable[Record]) -> Effect:
 
 def unread_of(records: Iterable[Record]) -> tuple[str, ...]:
     """The fields of an event that nothing reads, as its records name them."""
-    said = (record.noted.unread for record in records if not isinstance(record, Rejection))
-    return tuple(dict.fromkeys(name for names in said for name in names))
+    named = (record.noted.unread for record in records if not isinstance(record, Rejection))
+    return tuple(dict.fromkeys(name for names in named for name in names))
 
 
 def unread_text(kinds: Kinds, type_: str, unread: Iterable[str]) -> str:
     """`nothing reads data.reson (did you mean reason?)`. type_: that of the event, as far as it is known."""
     kind, _, trigger = type_.partition(".")
-    return said(unread, kinds[kind].declared.get(trigger, ()) if kind in kinds else ())
+    return said_unread(unread, kinds[kind].declared.get(trigger, ()) if kind in kinds else ())
 
 
 class Outcome(NamedTuple):
     """What one published event led to: its `transitions` in order, its `rejection`, or neither if it had no effect.
 
-    unread: the fields of its data that nothing reads.
+    unread: the fields of its data that nothing reads. repeat: what it repeats, if that is why it had none.
     """
 
     receipt: Receipt
     records: tuple[Logged, ...] = ()
     unread: tuple[str, ...] = ()
+    repeat: Repeat | None = None
 
     @property
     def transitions(self) -> tuple[Transition, ...]:
@@ -73,6 +76,11 @@ class Outcome(NamedTuple):
     def effect(self) -> Effect:
         """Which of the three effects the event had."""
         return effect_of([logged.record for logged in self.records])
+
+    @property
+    def why_none(self) -> str:
+        """Why the event had no effect: `repeat of number 44, heard at 2026-03-02T08:00:00Z`."""
+        return "its entity was in that state already" if self.repeat is None else f"repeat of {said(self.repeat)}"
 
 
 def follow(installation: Installation, root: str, start: int | str = NOW) -> StreamReader:
@@ -106,7 +114,7 @@ async def of_message(
     async with follow(installation, root) as reader:
         receipt = await publish(installation.wire, message, patience)
         if not receipt.duplicate:
-            return await outcome(reader, installation.prefix, receipt, timeout)
+            return await outcome(reader, installation, receipt, timeout)
     return await of_receipt(installation, receipt, timeout)
 
 
@@ -114,19 +122,21 @@ async def of_receipt(installation: Installation, receipt: Receipt, timeout: floa
     """Wait for the outcome of an event that is stored. Raises `NotFound.event_gone`, `Undecided`."""
     root, start = await whereabouts(installation, receipt.sequence)
     async with follow(installation, root, start) as reader:
-        return await outcome(reader, installation.prefix, receipt, timeout)
+        return await outcome(reader, installation, receipt, timeout)
 
 
-async def outcome(reader: StreamReader, prefix: str, receipt: Receipt, timeout: float) -> Outcome:
+async def outcome(reader: StreamReader, installation: Installation, receipt: Receipt, timeout: float) -> Outcome:
     """Wait until the event of `receipt` is decided. Raises `Undecided` after `timeout` seconds."""
     try:
         async with asyncio.timeout(timeout):
-            return await _read_outcome(reader, Subjects(prefix), receipt)
+            found = await _read_outcome(reader, installation.subjects, receipt)
+            return found or Outcome(receipt, repeat=await repeated_by(installation, receipt.sequence))
     except TimeoutError as error:
         raise Undecided(sequence=receipt.sequence, seconds=timeout) from error
 
 
-async def _read_outcome(reader: StreamReader, subjects: Subjects, receipt: Receipt) -> Outcome:
+async def _read_outcome(reader: StreamReader, subjects: Subjects, receipt: Receipt) -> Outcome | None:
+    """The outcome of an event; None if it left no record."""
     records: list[Logged] = []
     found: list[Record] = []
     while True:
@@ -134,7 +144,7 @@ async def _read_outcome(reader: StreamReader, subjects: Subjects, receipt: Recei
             if subjects.is_checkpoint(stored.subject):
                 reached = checkpoint.read(stored)
                 if reached is not None and reached.position >= receipt.sequence:
-                    return Outcome(receipt, tuple(records), unread_of(found))
+                    return Outcome(receipt, tuple(records), unread_of(found)) if found else None
                 continue
             record = record_in_log(reader.stream, stored)
             if record is not None and record.cause.sequence == receipt.sequence and record.cause.by != "tables":

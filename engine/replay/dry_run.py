@@ -23,6 +23,7 @@ from phaseline.engine.log.latest import state_filters
 from phaseline.engine.log.log_records import entities_in_state, last_transition
 from phaseline.engine.log.table_eras import Era
 from phaseline.engine.publish.compose import EventMessage
+from phaseline.engine.publish.repeated import repeated_in
 from phaseline.engine.replay.dry_run_result import DryRun
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.schemas import codec
@@ -59,13 +60,15 @@ async def dry_run(
     if decision.fault is not None:
         log_fault(event, decision.fault)
     address = subjects.address(subject)
+    entity = tree.get(address.kind, address.id) if address.kind in installation.kinds else None
     return DryRun(
         sequence,
-        tree.get(address.kind, address.id) if address.kind in installation.kinds else None,
+        entity,
         tuple(records),
         tuple(processor.messages(records)),
-        # An event with a `sequence` that is no repeat leaves a record: at least a mark.
-        repeat=not records and codec.decode(message.body).get("sequence") is not None,
+        repeat=None
+        if entity is None or records
+        else repeated_in(installation.kinds, entity, address.trigger, codec.decode(message.body)),
         behind=behind,
         table_differences=_differing(installation.kinds, eras),
     )

@@ -6,6 +6,7 @@ Belongs here: `DryRun`, which programs and the command get. Does not: deciding t
 from typing import NamedTuple
 
 from phaseline.engine.core.message import Message
+from phaseline.engine.core.sources.numbers import Repeat, said
 from phaseline.engine.publish.outcomes import Effect, effect_of, unread_of
 from phaseline.schemas.records import Entity, Record, Rejection, Transition
 
@@ -15,7 +16,7 @@ class DryRun(NamedTuple):
 
     sequence: the position that the event would get if it were stored now. entity: the entity that the event is about,
     before the event; None if unknown. records: the records that would be committed; messages: the same as log messages.
-    repeat: whether the event has no effect because its own `sequence` came before. behind: whether earlier events of
+    repeat: what the event repeats, if that is why it has no effect. behind: whether earlier events of
     this tree are still undecided, so their effect is missing; None if this user has no permission to find out.
     table_differences: how the tables here differ from those of the installation, as `changed: node; missing: release`;
     empty if they are the same.
@@ -25,7 +26,7 @@ class DryRun(NamedTuple):
     entity: Entity | None
     records: tuple[Record, ...]
     messages: tuple[Message, ...]
-    repeat: bool
+    repeat: Repeat | None
     behind: bool | None
     table_differences: str
 
@@ -38,6 +39,11 @@ class DryRun(NamedTuple):
     def rejection(self) -> Rejection | None:
         """The rejection of the event, if it would be rejected."""
         return next((record for record in self.records if isinstance(record, Rejection)), None)
+
+    @property
+    def repeated(self) -> str:
+        """`number 44, heard at 2026-03-02T08:00:00Z`: what the event repeats; empty if it repeats nothing."""
+        return "" if self.repeat is None else said(self.repeat)
 
     @property
     def effect(self) -> Effect:

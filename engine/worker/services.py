@@ -18,6 +18,7 @@ from phaseline.engine.jetstream.frames import CODE, ERROR
 from phaseline.engine.jetstream.micro import serve
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.latest import Latest
+from phaseline.engine.publish import source_counts
 from phaseline.engine.worker.partition import Partition
 from phaseline.machines.language.product import WorkerService, load
 from phaseline.schemas import codec
@@ -41,6 +42,7 @@ ROOM = 1024
 PATIENCE = 0.5
 """Seconds for which an answer waits for the commit under way. A commit takes longer only where NATS is in trouble."""
 
+NO_MORE: Mapping[str, Any] = {}
 T = TypeVar("T")
 log = logs.get_logger(__name__)
 
@@ -241,19 +243,23 @@ def refusal(code: int, why: str) -> Answer:
 async def listen_backlog(installation: Installation, partition: Partition) -> int:
     """Answer for a partition that this worker owns; returns the subscription.
 
-    An answer waits for the commit under way, at most `PATIENCE`. Readers see records before this worker knows that
-    they are stored. Without the wait, an answer would call events undecided whose outcome the asker has seen.
+    To a request with the body `sources` it adds the counts by source. Any other answer waits for the commit under way,
+    at most `PATIENCE`. Readers see records before this worker knows that they are stored. Without the wait, an answer
+    would call events undecided whose outcome the asker has seen.
     """
     wire = installation.wire
 
-    def answer(reply: str, *, is_lost: bool = False) -> None:
+    def answer(reply: str, more: Mapping[str, Any] = NO_MORE, *, is_lost: bool = False) -> None:
         waiting = None if is_lost else partition.waiting
-        body = {"worker": partition.worker, "position": partition.position, "waiting": waiting}
+        body = {"worker": partition.worker, "position": partition.position, "waiting": waiting, **more}
         with suppress(NatsUnreachable):
             wire.send(wire.frame(reply, codec.encode_json(body)))
 
-    def asked(subject: str, _: bytes, __: bytes | None, reply: str) -> None:
+    def asked(subject: str, data: bytes, _: bytes | None, reply: str) -> None:
         if not wire.replies.may_answer(subject, reply):
+            return
+        if data == source_counts.ASKED:
+            answer(reply, source_counts.answer(partition.outcomes.sources))
             return
         committed = partition.commits.under_way()
         if committed is None:

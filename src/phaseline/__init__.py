@@ -21,6 +21,7 @@ NAMES = {
     "phaseline.engine.client.client":                     "Client",
     "phaseline.engine.client.connecting":                 "Connecting connect",
     "phaseline.engine.client.entity_view":                "EntityView",
+    "phaseline.engine.client.numbered_source":            "NumberedSource",
     "phaseline.engine.client.rejection_counts":           "RejectionCount",
     "phaseline.engine.core.message":                      "Message",
     "phaseline.engine.explain.model":                     "CauseChain Contradiction Explanation FacetExplanation "

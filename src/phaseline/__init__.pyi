@@ -16,6 +16,7 @@ from phaseline.engine.client.client import Client as Client
 from phaseline.engine.client.connecting import Connecting as Connecting
 from phaseline.engine.client.connecting import connect as connect
 from phaseline.engine.client.entity_view import EntityView as EntityView
+from phaseline.engine.client.numbered_source import NumberedSource as NumberedSource
 from phaseline.engine.client.rejection_counts import RejectionCount as RejectionCount
 from phaseline.engine.core.message import Message as Message
 from phaseline.engine.explain.model import CauseChain as CauseChain

@@ -1,4 +1,4 @@
-# Written by `python -m phaseline.engine.generate` from client/sync_client.py, client/entity_view.py, client/client.py, products/emco/views.py, products/gitops/views.py, products/fleet/views.py in engine.
+# Written by `python -m phaseline.engine.generate` from client/sync_client.py, client/entity_view.py, client/numbered_source.py, client/client.py, products/emco/views.py, products/gitops/views.py, products/fleet/views.py in engine.
 
 from collections.abc import Callable
 from collections.abc import Iterable
@@ -13,6 +13,7 @@ from phaseline.engine.client.portal import Opened
 from phaseline.engine.client.portal import Portal
 from phaseline.engine.client.portal import Watch as Watch
 from phaseline.engine.client.rejection_counts import RejectionCount
+from phaseline.engine.client.session import Session
 from phaseline.engine.explain.model import Explanation
 from phaseline.engine.explain.model import GivenReason
 from phaseline.engine.log.changes import Change
@@ -41,6 +42,7 @@ from phaseline.engine.publish.pipeline import PATIENCE
 from phaseline.engine.publish.pipeline import PublishResult
 from phaseline.engine.publish.pipeline import WINDOW
 from phaseline.engine.publish.single import Receipt
+from phaseline.engine.publish.source_counts import SourceReport
 from phaseline.engine.replay.dry_run_result import DryRun
 from phaseline.engine.settings import ConnectionSettings
 from phaseline.engine.settings import DEFAULT_URL
@@ -230,6 +232,39 @@ Raises `EntityUnknown`, `AmbiguousId`, `InvalidInput.invalid_id`."""
     def fleet(self) -> FleetView:
         """What a view shows of Fleet: `view.fleet`."""
 
+class NumberedSource(_Mirror):
+    """One source of events, which numbers them: `sequence` counts in `epoch`, and what is not newer counts as a repeat.
+
+Its methods are those of the client. Events of one tree are sent one after the other, as they are numbered."""
+
+    @classmethod
+    def start(cls, client: 'Client', session: Session, name: str) -> Self:
+        """Begin an epoch."""
+
+    @property
+    def name(self) -> str:
+        """The source of its events."""
+
+    @property
+    def epoch(self) -> int | None:
+        """The epoch in which it counts; None before the first event of a user who may not ask for one."""
+
+    @property
+    def number(self) -> int:
+        """The number of the last event; 0 before the first."""
+
+    def publish(self, kind: str, trigger: str, entity_id: str, data: Mapping[str, Any] | None=None, *, check: bool=True, **details: Unpack[EventDetails]) -> Receipt:
+        """Number one event and store it, as `Client.publish` does."""
+
+    def publish_and_wait(self, kind: str, trigger: str, entity_id: str, data: Mapping[str, Any] | None=None, *, check: bool=True, timeout: float=10.0, **details: Unpack[EventDetails]) -> Outcome:
+        """Number one event, store it, and wait for its outcome, as `Client.publish_and_wait` does."""
+
+    def publish_many(self, events: Iterable[Event | Mapping[str, Any]]) -> PublishResult:
+        """Number events and store them in order, as `Client.publish_many` does. Other calls must wait meanwhile."""
+
+    def snapshot(self, kind: str, entity_id: str, below: str, items: Iterable[Mapping[str, Any]], *, seen: int | None=None, after: str | None=None, upto: str | None=None, confirm: bool=False, wait: float | None=None, **details: Unpack[EventDetails]) -> Sequence[Outcome]:
+        """Number and publish all that there is of the kind `below` under an entity, as `Client.snapshot` does."""
+
 class Client:
     """One connection to one installation, for programs without asyncio: `phaseline.Client` with plain methods.
 
@@ -262,11 +297,17 @@ in a `with` block, or call `close`. It runs asyncio in a thread of its own, so i
         """The kinds of installed packages that cannot be used and are left out, each with the reason."""
 
     @property
-    def source(self) -> str:
+    def default_source(self) -> str:
         """The source of events for which the publisher gives no other."""
 
+    def source(self, name: str | None=None) -> NumberedSource:
+        """A source that numbers its events from now on, so that its repeats are recognised however late they come.
+
+Its epoch is the last position of EVENTS: a program that starts again is heard at once, whatever its clock says,
+and keeps no file. name: by default the client's own source. Two programs need two names."""
+
     def publish(self, kind: str, trigger: str, entity_id: str, data: Mapping[str, Any] | None=None, *, check: bool=True, **details: Unpack[EventDetails]) -> Receipt:
-        """Store one event; `details`: `source`, `event_id`, `sequence`, `time`, `extensions` (`EventDetails`).
+        """Store one event; `details` (`EventDetails`): `source`, `event_id`, `sequence`, `epoch`, `time`, ...
 
 Sent again with the same `source` and `event_id` it is stored once (within ten minutes). Raises `Unconfirmed`
 when no answer came: send it again under the same `event_id`.
@@ -388,6 +429,11 @@ follow: go on after the last one that is there. Raises `EntityUnknown` when the 
         """The rejections from `start` on, in the log's order; `watch.sequence` is what `resend` takes.
 
 tree: this id and those below it. reason: such as `guard`. follow: go on after the last one that is there."""
+
+    def sources(self) -> SourceReport:
+        """What became of the events of each source, as the workers have counted since they own their partitions.
+
+Raises `NoAnswer` if no worker answers."""
 
     def rejection_counts(self, kind: str | None=None, *, tree: str | None=None, reason: str | None=None, start: When=START) -> Sequence[RejectionCount]:
         """How many rejections there are from `start` on, by reason, kind and source, the most frequent first."""

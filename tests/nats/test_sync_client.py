@@ -111,7 +111,7 @@ async def test_it_publishes_reads_and_watches(working: Settings) -> None:
 async def test_it_opens_by_settings(working: Settings) -> None:
     def script() -> None:
         with phaseline.sync.Client.open(working, source="/settings") as client:
-            assert client.source == "/settings"
+            assert client.default_source == "/settings"
             assert client.publish("cluster", "create", "c1").source == "/settings"
 
     await asyncio.to_thread(script)

@@ -6,54 +6,19 @@ from typing import Any
 
 import pytest
 
-from phaseline.engine.core.decide import decide
-from phaseline.engine.core.intake import Arrival
 from phaseline.engine.core.transitions import REPEAT
-from phaseline.engine.core.tree import Tree, evolve, restore
-from phaseline.machines.language.scripts import NoScripts
+from phaseline.engine.core.tree import evolve
 from phaseline.schemas import wire_codec
-from phaseline.schemas.records import SECOND, Cause, Entity, Heard, Mark, Record, Rejection, Transition
-from tests.support.built_in_kinds import BUILT_IN_KINDS
+from phaseline.schemas.records import Heard, Mark, Record, Rejection, Transition
+from tests.support.numbered_world import NumberedWorld
 
 AGENT, CONSOLE = "/agent/c1", "/console"
-BEGAN = 1_772_438_400 * SECOND  # 2026-03-02T08:00:00Z
-
-
-class World:
-    """A tree, to which events come one after the other, one each second."""
-
-    def __init__(self) -> None:
-        self.tree, self.count = Tree(BUILT_IN_KINDS, NoScripts()), 0
-
-    def send(
-        self, kind: str, trigger: str, entity_id: str, source: str, sequence: int | None = None, *, epoch: int = 0,
-        event: str | None = None, data: dict[str, Any] | None = None,
-    ) -> Sequence[Record]:  # fmt: skip
-        """Decide an event, and take its records as a worker that takes over reads them."""
-        self.count += 1
-        cause = Cause(self.count, event or f"e{self.count}", source, "event")
-        time = BEGAN + self.count * SECOND
-        self.sent = Arrival(kind, trigger, entity_id, data or {}, cause, sequence, time, None, epoch)
-        self.decision = decide(self.tree, self.sent)
-        for index, record in enumerate(self.decision.records):
-            body = wire_codec.write(record, index, len(self.decision.records), "pl")
-            restore(self.tree, body)
-            evolve(self.tree, record)
-        return self.decision.records
-
-    def entity(self, kind: str, entity_id: str) -> Entity:
-        found = self.tree.get(kind, entity_id)
-        assert found is not None
-        return found
-
-    def shown(self, kind: str = "cluster", entity_id: str = "c1") -> str:
-        return str(self.entity(kind, entity_id).facets[0].state)
 
 
 @pytest.fixture
-def world() -> World:
+def world() -> NumberedWorld:
     """A cluster that runs. Its agent has counted to 100."""
-    world = World()
+    world = NumberedWorld()
     world.send("cluster", "create", "c1", CONSOLE, event="d-0")
     world.send("cluster", "created", "c1", AGENT, 100)
     return world
@@ -68,7 +33,7 @@ def refusal(records: Sequence[Record]) -> Rejection:
     return rejected
 
 
-def test_an_older_number_is_refused_aloud_once_for_each_run(world: World) -> None:
+def test_an_older_number_is_refused_aloud_once_for_each_run(world: NumberedWorld) -> None:
     said = refusal(world.send("cluster", "error", "c1", AGENT, 1)).message
     assert said.startswith(
         "cluster c1 is Running [Ok]: number 1 of /agent/c1 is older than number 100, heard at 2026-03-02T08:00:02Z: "
@@ -85,7 +50,7 @@ def test_an_older_number_is_refused_aloud_once_for_each_run(world: World) -> Non
     )
 
 
-def test_each_source_has_a_run_of_its_own(world: World) -> None:
+def test_each_source_has_a_run_of_its_own(world: NumberedWorld) -> None:
     world.send("cluster", "error", "c1", "/other", 7)
     refusal(world.send("cluster", "created", "c1", AGENT, 1))
     refusal(world.send("cluster", "created", "c1", "/other", 6))
@@ -94,20 +59,20 @@ def test_each_source_has_a_run_of_its_own(world: World) -> None:
     assert world.send("cluster", "created", "c1", AGENT, 3) == []
 
 
-def test_the_same_number_is_the_same_event(world: World) -> None:
+def test_the_same_number_is_the_same_event(world: NumberedWorld) -> None:
     assert world.send("cluster", "error", "c1", AGENT, 100) == []
     assert world.decision is REPEAT
 
 
 @pytest.mark.parametrize("trigger", ["error", "heartbeat", "reported", "snapshot", "delete"])
-def test_every_sort_of_event_is_refused(world: World, trigger: str) -> None:
+def test_every_sort_of_event_is_refused(world: NumberedWorld, trigger: str) -> None:
     of: dict[str, dict[str, Any]] = {"snapshot": {"kind": "node", "items": []}, "reported": {"phase": "Failed"}}
     data = of.get(trigger, {})
     refusal(world.send("cluster", trigger, "c1", AGENT, 5, data=data))
     assert world.send("cluster", trigger, "c1", AGENT, 6, data=data) == []
 
 
-def test_a_refused_event_is_no_hearing(world: World) -> None:
+def test_a_refused_event_is_no_hearing(world: NumberedWorld) -> None:
     world.send("cluster", "configure", "c1", CONSOLE, data={"silence_after": 3})
     world.send("cluster", "heartbeat", "c1", AGENT, 101)
     before = world.entity("cluster", "c1")
@@ -116,7 +81,7 @@ def test_a_refused_event_is_no_hearing(world: World) -> None:
     assert (after.attributes, after.timers_ns) == (before.attributes, before.timers_ns)
 
 
-def test_a_newer_epoch_is_heard_at_once_and_the_older_one_is_refused(world: World) -> None:
+def test_a_newer_epoch_is_heard_at_once_and_the_older_one_is_refused(world: NumberedWorld) -> None:
     (moved,) = world.send("cluster", "error", "c1", AGENT, 1, epoch=7)
     assert isinstance(moved, Transition)
     said = refusal(world.send("cluster", "created", "c1", AGENT, 2**40)).message
@@ -126,7 +91,7 @@ def test_a_newer_epoch_is_heard_at_once_and_the_older_one_is_refused(world: Worl
     assert world.entity("cluster", "c1").memory is not None
 
 
-def test_a_new_life_forgets_the_numbers_of_observations(world: World) -> None:
+def test_a_new_life_forgets_the_numbers_of_observations(world: NumberedWorld) -> None:
     world.send("cluster", "delete", "c1", CONSOLE, 5)
     world.send("cluster", "deleted", "c1", AGENT, 101)
     world.send("cluster", "error", "c1", "/counted", 3, epoch=9)
@@ -137,7 +102,7 @@ def test_a_new_life_forgets_the_numbers_of_observations(world: World) -> None:
     assert "older than number 6, heard at" in refusal(world.send("cluster", "delete", "c1", CONSOLE, 4)).message
 
 
-def test_a_new_life_keeps_epochs_and_the_number_of_the_last_intent(world: World) -> None:
+def test_a_new_life_keeps_epochs_and_the_number_of_the_last_intent(world: NumberedWorld) -> None:
     world.send("cluster", "reported", "c1", "/counted", 3, epoch=9, data={"phase": "Running"})
     world.send("cluster", "update", "c1", AGENT, 110)
     world.send("cluster", "updated", "c1", AGENT, 120)
@@ -153,7 +118,7 @@ def test_a_new_life_keeps_epochs_and_the_number_of_the_last_intent(world: World)
     assert "is older than number 110: it counts as a repeat" in said
 
 
-def test_an_intent_comes_again_after_a_new_life(world: World) -> None:
+def test_an_intent_comes_again_after_a_new_life(world: NumberedWorld) -> None:
     (asked,) = world.send("cluster", "delete", "c1", CONSOLE, event="d-1")
     assert isinstance(asked, Transition)
     world.send("cluster", "deleted", "c1", AGENT, 101)
@@ -165,7 +130,7 @@ def test_an_intent_comes_again_after_a_new_life(world: World) -> None:
     assert world.send("cluster", "delete", "c1", "/other", event="d-1") != []
 
 
-def test_four_intents_are_remembered(world: World) -> None:
+def test_four_intents_are_remembered(world: NumberedWorld) -> None:
     for number in range(1, 5):
         world.send("cluster", "configure", "c1", CONSOLE, event=f"d-{number}", data={"silence_after": number})
     memory = world.entity("cluster", "c1").memory
@@ -176,7 +141,7 @@ def test_four_intents_are_remembered(world: World) -> None:
     assert world.send("cluster", "configure", "c1", CONSOLE, event="d-1", data={"silence_after": 8}) != []
 
 
-def test_a_rejected_intent_may_come_again(world: World) -> None:
+def test_a_rejected_intent_may_come_again(world: NumberedWorld) -> None:
     (rejected,) = world.send("node_pool", "create", "c2/p", CONSOLE, event="d-9")
     assert isinstance(rejected, Rejection)
     world.send("cluster", "adopt", "c2", AGENT, data={"phase": "Running"})
@@ -184,17 +149,18 @@ def test_a_rejected_intent_may_come_again(world: World) -> None:
     assert isinstance(taken[0], Transition)
 
 
-def test_observations_without_a_number_leave_nothing(world: World) -> None:
+def test_observations_without_a_number_leave_nothing(world: NumberedWorld) -> None:
     world.send("cluster", "adopt", "c9", AGENT, data={"phase": "Running"})
     world.send("cluster", "error", "c9", AGENT)
     assert world.entity("cluster", "c9").memory is None
 
 
-def test_a_record_of_an_earlier_version_has_no_time(world: World) -> None:
+def test_a_record_of_an_earlier_version_has_no_time(world: NumberedWorld) -> None:
     (record,) = world.send("cluster", "error", "c1", AGENT, 101)
     body = json.loads(wire_codec.write(record, 0, 1, "pl", as_json=True))
     del body["data"]["entity"]["memory"]
     old = wire_codec.read(json.dumps(body).encode())
     evolve(world.tree, old)
+    evolve(world.restored, old)
     said = refusal(world.send("cluster", "created", "c1", AGENT, 3)).message
     assert "is older than number 101: it counts as a repeat" in said

@@ -10,12 +10,23 @@ from dataclasses import dataclass, replace
 
 from phaseline.engine.core.intake import Arrival
 from phaseline.engine.core.transitions import REPEAT, Decision
-from phaseline.schemas.records import Rejection, Transition
+from phaseline.schemas.records import Rejection, Transition, timestamp
 
 MOST = 500
 """The most sources that are counted one by one: anybody who may publish can name sources."""
 MOST_REFUSED = 1_000
 """The most of them with those that are counted because an event of theirs was refused."""
+
+
+RUNS = 3
+"""From how many runs of older numbers on a source is in trouble, although it is taken in between."""
+STREAK = 10
+"""From how many repeats without another event on a source is in trouble, although none of them is older."""
+
+
+def counted(repeats: int) -> str:
+    """`3 events were repeats`."""
+    return "event was a repeat" if repeats == 1 else f"{repeats:,} events were repeats"
 
 
 @dataclass(slots=True)
@@ -43,6 +54,25 @@ class SourceCounts:
     def taken(self) -> int:
         """How many events were neither rejected nor repeats. They may have changed nothing."""
         return self.events - self.rejected - self.repeats
+
+    @property
+    def is_in_trouble(self) -> bool:
+        """Whether somebody should look at it."""
+        return bool(self.trouble)
+
+    @property
+    def trouble(self) -> str:
+        """What is wrong with a source; empty if nothing is.
+
+        Older numbers: it counts from the beginning again. Many runs of them while others are taken: two programs send
+        under one name. The same events for ever: its outbox is stuck.
+        """
+        since = timestamp(self.streak_ns)[:19]
+        if self.streak >= STREAK or (self.streak and self.runs):
+            return f"its last {counted(self.streak)} since {since}Z, and nothing was taken since"
+        if self.runs >= RUNS:
+            return f"runs of older numbers began {self.runs:,} times, and others were taken in between"
+        return ""
 
     def take(self, events: int, refused: "NotTaken", time: int, last: Arrival | None) -> None:
         """Count events that were stored at about the same time, ns. last: the last of them that has a number."""
@@ -155,19 +185,3 @@ class BySource:
             self.others = replace(counts)
         else:
             self.others.take_in(counts)
-
-
-def is_counted_anew(counts: SourceCounts) -> bool:
-    """Whether a source seems to count from the beginning again, or two programs to send as one source."""
-    return counts.runs > 0 and (counts.streak > 0 or counts.runs >= RUNS)
-
-
-def only_repeats(counts: SourceCounts) -> bool:
-    """Whether a source seems to send the same events for ever."""
-    return counts.streak >= STREAK
-
-
-RUNS = 3
-"""From how many runs of older numbers on a source is in trouble, although it is taken in between."""
-STREAK = 10
-"""From how many repeats without another event on a source is in trouble."""

@@ -1,8 +1,8 @@
 """Numbers: what an entity remembers of the `sequence` of its sources and of the ids of its intents. Pure.
 
 A number counts within an epoch: the greater epoch is the newer one, and without one an event has the epoch 0.
-Belongs here: remembering, forgetting in a new life, finding what an event repeats. Does not: the answer to a repeat
-(`repeats`), the attributes of events (`schemas.envelope`).
+Belongs here: remembering, forgetting in a new life, finding what an event repeats, and the words for it. Does not: the
+answer to a repeat (`repeats`), the attributes of events (`schemas.envelope`).
 """
 
 from collections.abc import Mapping
@@ -12,7 +12,7 @@ from typing import NamedTuple, Protocol
 from msgspec.structs import replace
 
 from phaseline.engine.core.intake import Arrival
-from phaseline.schemas.records import Entity, Heard, Memory
+from phaseline.schemas.records import Entity, Heard, Memory, timestamp
 
 MAX_SOURCES = 64
 """The most sources whose `sequence` an entity remembers. It forgets the oldest one, so that records stay small."""
@@ -127,6 +127,19 @@ def in_new_life(sequences: Mapping[str, int], memory: Memory | None) -> tuple[Ma
             numbers[source] = heard.asked
             sources[source] = heard if heard.asked == number else Heard(0, 0, heard.asked)
     return numbers, replace(memory, sources=sources)
+
+
+def said(found: Repeat) -> str:
+    """`number 44, heard at 2026-03-02T08:00:00Z`: what is repeated."""
+    if found.number is None:
+        return f"event {found.event}, which has its id and source"
+    heard = f", heard at {timestamp(found.heard_ns)[:19]}Z" if found.heard_ns else ""
+    return f"number {numbered(found.number, found.epoch)}{heard}"
+
+
+def numbered(sequence: int | None, epoch: int) -> str:
+    """`44 of epoch 7`: a number in its epoch."""
+    return f"{sequence} of epoch {epoch}" if epoch else f"{sequence}"
 
 
 NOT_KNOWN = Heard(0)

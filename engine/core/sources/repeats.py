@@ -9,11 +9,11 @@ from msgspec.structs import replace
 
 from phaseline.engine.core.intake import Arrival
 from phaseline.engine.core.rejections import here, reject
-from phaseline.engine.core.sources.numbers import Repeat, begun, is_begun, repeat_of
+from phaseline.engine.core.sources.numbers import Repeat, begun, is_begun, numbered, repeat_of, said
 from phaseline.engine.core.transitions import REPEAT, Decision
 from phaseline.engine.core.tree import Tree
 from phaseline.machines.compiler.kinds import Kind
-from phaseline.schemas.records import Entity, Mark, timestamp
+from phaseline.schemas.records import Entity, Mark
 
 SHOWN = 128
 """The most characters of a source that a message shows."""
@@ -36,19 +36,7 @@ def refusal(found: Repeat, source: str, sequence: int | None, epoch: int) -> str
     """Why an event with an older number is not taken, and what to do."""
     shown = source[:SHOWN]
     return (
-        f"number {_numbered(sequence, epoch)} of {shown} is older than {said(found)}: it counts as a repeat, and so "
+        f"number {numbered(sequence, epoch)} of {shown} is older than {said(found)}: it counts as a repeat, and so "
         f"does all that follows, without a further rejection, until a newer number comes. If {shown} counts from the "
         f"beginning again, let it send a higher epoch ({found.epoch} is the last one)"
     )
-
-
-def said(found: Repeat) -> str:
-    """`number 44, heard at 2026-03-02T08:00:00Z`: what is repeated."""
-    if found.number is None:
-        return f"event {found.event}, which has its id and source"
-    heard = f", heard at {timestamp(found.heard_ns)[:19]}Z" if found.heard_ns else ""
-    return f"number {_numbered(found.number, found.epoch)}{heard}"
-
-
-def _numbered(sequence: int | None, epoch: int) -> str:
-    return f"{sequence} of epoch {epoch}" if epoch else f"{sequence}"

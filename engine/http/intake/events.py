@@ -15,6 +15,7 @@ from phaseline.engine.http.intake.sending import Sender, outcome_map
 from phaseline.engine.log.checkpoint import is_decided
 from phaseline.engine.log.log_records import event_at
 from phaseline.engine.publish.outcomes import of_receipt
+from phaseline.engine.publish.repeated import repeat_map
 from phaseline.engine.publish.single import Receipt
 from phaseline.engine.replay.dry_run import dry_run
 from phaseline.schemas import codec
@@ -50,7 +51,8 @@ async def _one(call: Call, sender: Sender, event: Any, seconds: float, *, dry: b
         found = await dry_run(call.service.installation, message)
         records = [codec.decode(one.body) for one in found.messages]
         return HttpAnswer({
-            "sequence": found.sequence, "effect": found.effect, "repeat": found.repeat, "behind": found.behind,
+            "sequence": found.sequence, "effect": found.effect, "repeat": repeat_map(found.repeat),
+            "behind": found.behind,
             "table_differences": found.table_differences, "records": records,
             **({"unread": found.unread} if found.unread else {}),
         })  # fmt: skip

@@ -15,6 +15,7 @@ from phaseline.engine.http.service import Service
 from phaseline.engine.publish import compose, outcomes, single
 from phaseline.engine.publish.compose import EventMessage
 from phaseline.engine.publish.outcomes import Outcome
+from phaseline.engine.publish.repeated import repeat_map
 from phaseline.engine.publish.single import Receipt
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.schemas import envelope
@@ -114,6 +115,8 @@ def outcome_map(kinds: Kinds, outcome: Outcome, *, with_receipt: bool) -> dict[s
     shown = {
         **(outcome.receipt.shown() if with_receipt else {}),
         "effect": outcome.effect,
+        "repeat": repeat_map(outcome.repeat),
+        **({} if outcome.effect != "none" else {"why_none": outcome.why_none}),
         "last": max((one.sequence for one in records), default=None),
         "records": [maps.record_map(kinds, one.sequence, one.record, one.wire) for one in records],
     }

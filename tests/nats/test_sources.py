@@ -1,0 +1,42 @@
+"""What workers count by source: who asks them learns what was taken and what came again, and doctor warns of it."""
+
+from phaseline.engine.cli.sources import COLUMNS
+from phaseline.engine.client.client import Client
+from phaseline.engine.doctor.installation_checks import sources
+from phaseline.engine.jetstream.wire import Wire
+from phaseline.engine.log.installation import Installation
+from phaseline.engine.publish.source_counts import counts_map
+from phaseline.engine.settings import Settings
+from tests.support.built_in_kinds import BUILT_IN_KINDS
+from tests.support.installation import at_work
+
+
+async def test_a_source_that_counts_anew_is_named(wire: Wire, settings: Settings) -> None:
+    async with at_work(settings, wire) as layout, Client.open(settings, source="/console") as client:
+        installation = Installation(wire, layout, BUILT_IN_KINDS)
+        await client.publish_and_wait("cluster", "create", "c1")
+        for number in (100, 101):
+            await client.publish_and_wait("cluster", "created", "c1", source="/agent", sequence=number)
+        (fine,) = await sources(installation)
+        assert (fine.verdict, fine.found) == ("ok", "2 heard; of none are the last events repeats")
+        for number in (1, 2):
+            await client.publish_and_wait("cluster", "error", "c1", source="/agent", sequence=number)
+        await client.publish_and_wait("cluster", "renewed", "c1", source="/other", sequence=1)
+
+        report = await client.sources()
+        assert report.silent == ()
+        first, *others = report.rows()
+        shown = counts_map(first.source, first.counts)
+        assert {name: shown[name] for name in ("source", "events", "taken", "rejected", "repeats", "runs", "number")} == {
+            "source": "/agent", "events": 4, "taken": 2, "rejected": 0, "repeats": 2, "runs": 1, "number": 2,
+        }  # fmt: skip
+        assert shown["trouble"].startswith("its last 2 events were repeats since 20")
+        assert {one.source: (one.counts.taken, one.counts.rejected) for one in others} == {
+            "/console": (1, 0), "/other": (0, 1),
+        }  # fmt: skip
+        assert [column.cell(first).plain for column in COLUMNS][:5] == ["/agent", "4", "2", "0", "2"]
+        (warned,) = await sources(installation)
+        assert (warned.check, warned.verdict) == ("source /agent", "warning")
+        assert "epoch" in warned.advice
+        await client.publish_and_wait("cluster", "error", "c1", source="/agent", sequence=3, epoch=1)
+        assert not any(one.counts.is_in_trouble for one in (await client.sources()).rows())
