@@ -5,7 +5,7 @@ Belongs here: which checks are made, and when later ones make no sense. Does not
 
 from collections.abc import AsyncIterator
 
-from phaseline.engine.doctor import edge_checks, installation_checks, server_checks
+from phaseline.engine.doctor import edge_checks, event_checks, installation_checks, server_checks
 from phaseline.engine.doctor.check_result import CheckResult, failed, ok
 from phaseline.engine.jetstream.streams import inspect, layout_of
 from phaseline.engine.jetstream.wire import Wire
@@ -83,5 +83,7 @@ async def _connected(wire: Wire, settings: Settings, kinds: Kinds) -> AsyncItera
     yield await installation_checks.workers(installation)
     yield await installation_checks.decisions(installation)
     yield await installation_checks.tables(installation)
+    for finding in await event_checks.events(installation):
+        yield finding
     for finding in await edge_checks.edges(wire, layout):
         yield finding
