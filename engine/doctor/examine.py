@@ -5,7 +5,7 @@ Belongs here: which checks are made, and when later ones make no sense. Does not
 
 from collections.abc import AsyncIterator
 
-from phaseline.engine.doctor import edge_checks, installation_checks, server_checks
+from phaseline.engine.doctor import edge_checks, event_checks, installation_checks, server_checks
 from phaseline.engine.doctor.check_result import CheckResult, failed, ok
 from phaseline.engine.jetstream.streams import inspect, layout_of
 from phaseline.engine.jetstream.wire import Wire
@@ -92,6 +92,8 @@ async def _of_installation(installation: Installation) -> AsyncIterator[CheckRes
     if (things := await installation_checks.things(installation)) is not None:
         yield things
     for finding in await installation_checks.sources(installation):
+        yield finding
+    for finding in await event_checks.events(installation):
         yield finding
     for finding in await edge_checks.edges(wire, layout):
         yield finding

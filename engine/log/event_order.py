@@ -24,8 +24,10 @@ from phaseline.schemas.records import SECOND, FacetState, Rejection, State, Tran
 Clock = Literal["server", "event"]
 """Which time of a record counts: when the server stored its event, or the one that the publisher gave."""
 SERVER: Clock = "server"
-EARLIEST, LATEST = 0, 7_258_118_400 * SECOND
-"""The times that are believed to be times: from 1970 to 2200, ns."""
+EARLIEST = 0
+"""The time from which on a time is believed: 1970, ns."""
+AHEAD = 300 * SECOND
+"""How far a publisher's time may be ahead of the server's, ns. One that is further ahead is believed for nothing."""
 
 
 class Ordered(NamedTuple):
@@ -35,15 +37,26 @@ class Ordered(NamedTuple):
     without_time: int
 
 
-def event_time(text: str | None) -> int | None:
-    """The time in ns that a publisher gave; None if it gave none, or one that cannot be meant."""
-    if text is None:
-        return None
+def event_time(text: str | None, stored: int) -> int | None:
+    """The time in ns that a publisher gave; None if it gave none, or one that is not believed.
+
+    stored: when the server stored the event, ns.
+    """
+    found = _time_in(text)
+    return found if found is not None and EARLIEST < found <= stored + AHEAD else None
+
+
+def ahead(text: str | None, stored: int) -> int:
+    """By how many ns the time of a publisher is ahead of the server's, if that is too much to be believed; else 0."""
+    found = _time_in(text)
+    return found - stored if found is not None and found > stored + AHEAD else 0
+
+
+def _time_in(text: str | None) -> int | None:
     try:
-        found = nanoseconds(text)
+        return None if text is None else nanoseconds(text)
     except (ValueError, OverflowError):
         return None
-    return found if EARLIEST < found < LATEST else None
 
 
 def in_event_order(records: Sequence[Transition]) -> Ordered:
@@ -54,7 +67,7 @@ def in_event_order(records: Sequence[Transition]) -> Ordered:
     """
     timed, without = [], 0
     for index, record in enumerate(records):
-        time = event_time(record.cause.time_text)
+        time = event_time(record.cause.time_text, record.time_ns)
         without += time is None
         timed.append((record.time_ns if time is None else time, index, record))
     known: dict[tuple[str, str], dict[str, FacetState]] = {}

@@ -93,13 +93,18 @@ REFUSED = [
     (("cluster", "create_failed", "c1", {"condition": "Mood"}), "invalid", "StockOut, Balance"),
     (("cluster", "delete", "c1", {"cascade": "no"}), "invalid", "must be bool"),
     (("node", "adopt", "c1/p/n"), "invalid", "data.phase is required"),
+    (
+        ("node_pool", "scale", "c1/p", {"desierd": 3}),
+        "invalid",
+        r"nothing reads data.desierd \(did you mean desired\?\)",
+    ),
 ]
 UNSENDABLE = [
     (("node", "create", "c1//n"), "empty part"),
     (("cluster", "create", ""), "empty part"),
     (("cluster", "create", "a\nb"), "control character"),
     (("cluster", "create", "x" * 300), "longer than 253"),
-    (("clus.ter", "create", "c1"), "subject must be clus/<id>"),
+    (("clus.ter", "create", "c1"), "type must be <kind>.<trigger> without a prefix"),
     (("", "create", "c1"), "type must be <kind>.<trigger>"),
     (("cluster", "create", "c1", {"x": {1, 2}}), "msgpack cannot hold it"),
     (("cluster", "create", "c1", {"x": 2**70}), "msgpack cannot hold it"),

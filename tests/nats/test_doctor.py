@@ -59,6 +59,28 @@ async def test_a_healthy_installation_passes_every_check(owned: Settings, client
     assert not any(finding.advice for finding in found.values())
 
 
+async def test_sources_of_what_nothing_reads_and_of_wrong_clocks_are_named(owned: Settings, client: Client) -> None:
+    await client.publish_and_wait("node", "reported", "c1/p/n", {"phase": "Running"})
+    assert "fields" not in await findings(owned)
+    receipt = await client.publish(
+        "node", "not_ready", "c1/p/n", {"reson": "x"}, source="/agent/1", time="2199-01-01T00:00:00Z"
+    )
+    assert receipt.unread == ("reson",)
+    assert receipt.shown()["unread"] == ("reson",)
+    assert (await client.outcome(receipt)).unread == ("reson",)
+    again = await client.publish_and_wait("node", "not_ready", "c1/p/n", {"reson": "x"}, source="/agent/1")
+    assert (again.effect, again.records, again.unread) == ("none", (), ("reson",))
+    await client.publish("node_pool", "scale", "c1/p", {"desierd": 3}, source="/console", check=False)
+    assert (await client.publish_and_wait("node_pool", "configure", "c1/p", {"zone": "a"}, check=False)).rejection
+    found = await findings(owned)
+    assert bad(found) == {"fields": "warning", "clocks": "warning"}
+    assert found["fields"].found == (
+        "the latest events have fields that nothing reads, such as data.reson; by source: /agent/1 (2), /console (1), "
+        "/test (1)"
+    )
+    assert "more than 5 minutes ahead of the server's: /agent/1 (" in found["clocks"].found
+
+
 async def test_without_a_worker_it_says_how_long_events_wait(settings: Settings, wire: Wire) -> None:
     await provision(wire, replace(settings, partitions=2), BUILT_IN_KINDS.copies.values())
     async with Client.open(settings, source="/test", kinds=BUILT_IN_KINDS) as client:

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from phaseline.engine.log.event_order import event_time, in_event_order
+from phaseline.engine.log.event_order import AHEAD, ahead, event_time, in_event_order
 from phaseline.schemas.records import SECOND, Cause, Transition, nanoseconds, timestamp
 from tests.support.edge_worlds import KINDS
 from tests.support.strategies import History, event
@@ -36,16 +36,24 @@ TIMES = {
 
 @pytest.mark.parametrize(("text", "time"), TIMES.items())
 def test_which_times_count(text: str, time: int | None) -> None:
-    assert event_time(text) == time
+    assert event_time(text, NOON) == time
 
 
 def test_without_a_time() -> None:
-    assert event_time(None) is None
+    assert event_time(None, NOON) is None
+
+
+def test_a_clock_that_is_ahead_is_not_believed() -> None:
+    stored = nanoseconds("2026-03-02T12:00:00Z")
+    assert event_time("2026-03-02T12:05:00Z", stored) == stored + AHEAD
+    assert event_time("2026-03-02T12:05:00.000000001Z", stored) is None
+    assert ahead("2026-03-02T14:00:01+02:00", stored - AHEAD) == AHEAD + SECOND
+    assert [ahead(text, stored) for text in ("2026-03-02T14:05:00+02:00", "yesterday", None)] == [0, 0, 0]
 
 
 @given(st.text(max_size=40) | st.datetimes().map(str) | st.datetimes().map(lambda one: f"{one.isoformat()}+14:00"))
 def test_no_text_is_a_fault(text: str) -> None:
-    event_time(text)
+    event_time(text, NOON)
 
 
 @given(st.integers(0, 7_258_118_400 * SECOND))
@@ -62,7 +70,8 @@ def told(*events: tuple[str, str, str | None]) -> list[Transition]:
         kind, _, entity_id = what.partition(" ")
         sent = event(kind, trigger, entity_id) if time is None else event(kind, trigger, entity_id, time=time)
         assert made.take(sent).accepted
-    return [one for step in made.steps for one in step.records if isinstance(one, Transition)]
+    found = [one for step in made.steps for one in step.records if isinstance(one, Transition)]
+    return [replace(one, time_ns=one.time_ns + NOON) for one in found]
 
 
 def test_records_stand_in_the_order_of_their_events() -> None:
@@ -82,8 +91,8 @@ def test_the_servers_time_counts_where_there_is_none() -> None:
     records = told(("node c/p/n", "cordon", None), ("node c/p/n", "drain", "0001-01-01T00:00:00Z"))
     ordered = in_event_order(records)
     assert ordered.without_time == 1  # `drain` changes nothing
-    assert ordered.records[0].trigger == "cordon"
-    assert ordered.records[0].time_ns == records[-1].time_ns
+    assert ordered.records[-1].trigger == "cordon"
+    assert ordered.records[-1].time_ns == records[-1].time_ns
 
 
 def test_what_one_event_moves_stays_together() -> None:
@@ -98,7 +107,7 @@ def test_what_one_event_moves_stays_together() -> None:
 def test_one_clock_makes_one_order(times: list[int], dice: object) -> None:
     [first, *_] = told()
     records = [
-        replace(first, cause=Cause(n, "e", "/t", "event", None, timestamp(NOON + t * SECOND)), time_ns=n)
+        replace(first, cause=Cause(n, "e", "/t", "event", None, timestamp(NOON + t * SECOND)), time_ns=NOON + n)
         for n, t in enumerate(times)
     ]
     found = in_event_order(records).records

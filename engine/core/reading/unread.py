@@ -10,8 +10,11 @@ from typing import Any
 
 from phaseline.machines.compiler.kinds import Kind
 from phaseline.schemas.envelope import Invalid
+from phaseline.schemas.records import Record, Rejection
 from phaseline.schemas.similar import did_you_mean
 
+NOTHING_READS = "nothing reads "
+"""How the sentence begins that names such fields."""
 MOST = 16
 """The most fields that a record names. It gives the number of the others."""
 LONGEST = 64
@@ -32,7 +35,12 @@ def without_unread(kind: Kind, trigger: str, data: Mapping[str, Any]) -> tuple[M
 def said(unread: Iterable[str], declared: Collection[str]) -> str:
     """`nothing reads data.reson (did you mean reason?), data.zone`."""
     named = (f"data.{name}{did_you_mean(name, declared)}" for name in named_only(unread))
-    return f"nothing reads {', '.join(named)}"
+    return f"{NOTHING_READS}{', '.join(named)}"
+
+
+def says_unread(record: Record) -> bool:
+    """Whether a record says that its event has a field that nothing reads."""
+    return f"{NOTHING_READS}data." in record.message if isinstance(record, Rejection) else bool(record.noted.unread)
 
 
 def named_only(unread: Iterable[str]) -> tuple[str, ...]:
