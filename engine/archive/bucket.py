@@ -16,7 +16,7 @@ from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from phaseline.engine import regular_files
+from phaseline.engine import outgoing, regular_files
 from phaseline.engine.archive.manifest import INDEX, LARGEST, NAME, Manifest
 from phaseline.engine.archive.store import ArchiveStore
 from phaseline.schemas import libraries
@@ -54,7 +54,7 @@ class Bucket(ArchiveStore):
         try:
             return call()
         except (self._calls.exceptions.BaseError, OSError, ValueError) as error:
-            raise self.failed(str(error).partition("\n")[0]) from None
+            raise self.failed(outgoing.said(str(error).partition("\n")[0])) from None
 
     def _manifest(self) -> bytes | None:
         try:
@@ -64,7 +64,7 @@ class Bucket(ArchiveStore):
             self._tag = None
             return None
         except (self._calls.exceptions.BaseError, OSError, ValueError) as error:
-            raise self.failed(str(error).partition("\n")[0]) from None
+            raise self.failed(outgoing.said(str(error).partition("\n")[0])) from None
         self._tag = found.meta["e_tag"]
         return body
 
@@ -76,7 +76,7 @@ class Bucket(ArchiveStore):
         except (self._calls.exceptions.AlreadyExistsError, self._calls.exceptions.PreconditionError):
             raise self.failed("another run has written it at the same time: call this one again") from None
         except (self._calls.exceptions.BaseError, OSError) as error:
-            raise self.failed(str(error).partition("\n")[0]) from None
+            raise self.failed(outgoing.said(str(error).partition("\n")[0])) from None
         self._tag = stored["e_tag"]
 
     def draft(self, name: str) -> Path:

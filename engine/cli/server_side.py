@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from phaseline.engine.observe import discovery
 from phaseline.engine.observe.discovery import Resource
-from phaseline.engine.observe.kubernetes_api import UNAVAILABLE, exchange
+from phaseline.engine.observe.kubernetes_api import Unavailable, exchange, said
 from phaseline.machines.kubernetes.masking import is_secret
 from phaseline.machines.kubernetes.pairs import key_of
 from phaseline.schemas.errors import SetupError
@@ -38,9 +38,8 @@ async def ask(api: Any, desired: Sequence[Manifest], namespace: str, manager: st
     known: dict[tuple[str, str], Resource | str] = {}
     try:
         return [await _answer(api, one, namespace, manager, known) for one in desired]
-    except UNAVAILABLE as error:
-        problem = f"its API server does not answer: {str(error) or type(error).__name__}"
-        raise SetupError.cluster_unusable(problem=problem) from error
+    except Unavailable as error:
+        raise SetupError.cluster_unusable(problem=f"its API server does not answer: {error}") from error
 
 
 async def _answer(
@@ -58,11 +57,11 @@ async def _answer(
     if status == NOT_FOUND:
         return ServerAnswer()
     if status != OK:
-        return ServerAnswer(problem=_refusal(status, live, desired))
+        return ServerAnswer(problem=_refusal(api, status, live, desired))
     query = (("dryRun", "All"), ("fieldManager", manager), ("force", "true"))
     status, applied = await exchange(api, "PATCH", path, query, {k: v for k, v in desired.items() if k != "status"})
     if status != OK:
-        return ServerAnswer(live, None, _refusal(status, applied, desired))
+        return ServerAnswer(live, None, _refusal(api, status, applied, desired))
     return ServerAnswer(live, applied)
 
 
@@ -74,7 +73,7 @@ async def _resource(api: Any, version: str, kind: str) -> Resource | str:
         return f"the cluster has no {version}"
 
 
-def _refusal(status: int, found: Manifest, desired: Manifest) -> str:
+def _refusal(api: Any, status: int, found: Manifest, desired: Manifest) -> str:
     """What the server said. Of a Secret only the status: a message may quote a value."""
-    said = "" if is_secret(desired) else f": {found.get('message') or found.get('reason') or ''}"
-    return f"the API server refuses it with {status}{said}"[:400]
+    told = "" if is_secret(desired) else f": {said(api, found.get('message') or found.get('reason') or '')}"
+    return f"the API server refuses it with {status}{told}"

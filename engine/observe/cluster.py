@@ -16,11 +16,14 @@ from phaseline.engine.observe.kubernetes_api import (
     GONE,
     NOT_FOUND,
     OK,
-    UNAVAILABLE,
+    AnswerTooLarge,
+    Unavailable,
     VersionExpired,
     exchange,
     get,
+    pieces,
     request,
+    said,
 )
 from phaseline.engine.observe.ownership import GROUP
 from phaseline.engine.observe.stream import ObjectChange
@@ -31,6 +34,8 @@ PAGE = 500
 """Objects in one page of a list."""
 PAUSES = (1.0, 2.0, 4.0, 8.0, 15.0, 30.0)
 """Seconds before each further try while the server is not available."""
+FEWER = 8
+"""By what the objects of a page are divided, if a page was larger than we take."""
 EVENT = "Event"
 WATCH_SECONDS = 300
 """Seconds after which the server ends a watch. The watch then continues from the last version."""
@@ -90,13 +95,11 @@ async def follow(
                     yield ObjectChange(one, gone=kind == "DELETED")
         except VersionExpired:
             version = ""
-        except UNAVAILABLE as error:
+        except Unavailable as error:
             away.add(resource.plural)
             pause = PAUSES[min(tries, len(PAUSES) - 1)]
             tries += 1
-            log.warning(
-                "cluster_away", resource=resource.plural, error=str(error) or type(error).__name__, seconds=pause
-            )
+            log.warning("cluster_away", resource=resource.plural, error=str(error), seconds=pause)
             await asyncio.sleep(pause)
 
 
@@ -105,11 +108,11 @@ async def is_gone(api: Any, resource: Resource, named: str) -> bool:
     namespace, _, name = named.partition("/")
     try:
         status, answer = await exchange(api, "GET", f"{_path(resource, namespace or None)}/{quote(name, safe='')}")
-    except UNAVAILABLE as error:
-        log.warning("object_not_confirmed", object=named, error=str(error) or type(error).__name__)
+    except Unavailable as error:
+        log.warning("object_not_confirmed", object=named, error=str(error))
         return False
     if status not in (OK, NOT_FOUND):
-        log.warning("object_not_confirmed", object=named, error=f"{status}: {text(answer, 'message')}")
+        log.warning("object_not_confirmed", object=named, error=f"{status}: {said(api, text(answer, 'message'))}")
     return status == NOT_FOUND and text(answer, "reason") == "NotFound"
 
 
@@ -133,10 +136,16 @@ async def _pages(
     api: Any, resource: Resource, namespace: str | None
 ) -> AsyncIterator[tuple[list[Mapping[str, Any]], str]]:
     """All objects page by page; with the last one, the version from which to watch."""
-    more = ""
+    more, limit = "", PAGE
     while True:
-        query = [("limit", str(PAGE)), *([("continue", more)] if more else [])]
-        page = await get(api, _path(resource, namespace), query)
+        query = [("limit", str(limit)), *([("continue", more)] if more else [])]
+        try:
+            page = await get(api, _path(resource, namespace), query)
+        except AnswerTooLarge:
+            if limit == 1:
+                raise
+            limit = max(1, limit // FEWER)
+            continue
         # The items of a list have no apiVersion and kind.
         items: list[Mapping[str, Any]] = [
             {"apiVersion": resource.version, "kind": resource.kind, **item} for item in maps(page, "items")
@@ -159,17 +168,32 @@ async def _watch(
     ]
     async with request(api, _path(resource, namespace), query, WATCH_SECONDS + 30) as response:
         away.discard(resource.plural)
-        rest = b""
-        async for piece in response.content.iter_any():
-            *lines, rest = (rest + piece).split(b"\n")
-            for line in filter(None, lines):
-                event = codec.decode_text(line, bounds.FOREIGN)
-                kind, found = text(event, "type"), mapping(event, "object")
-                if kind == "ERROR":
-                    if found.get("code") == GONE:
-                        raise VersionExpired
-                    raise ValueError(f"the API server reports an error: {text(found, 'message') or dict(found)}")
-                yield kind, {"apiVersion": resource.version, "kind": resource.kind, **found}
+        async for line in _lines(pieces(response, None)):
+            event = codec.decode_text(line, bounds.FOREIGN)
+            kind, found = text(event, "type"), mapping(event, "object")
+            if kind == "ERROR":
+                if found.get("code") == GONE:
+                    raise VersionExpired
+                reported = said(api, text(found, "message") or dict(found))
+                raise Unavailable(f"the API server reports an error: {reported}")
+            yield kind, {"apiVersion": resource.version, "kind": resource.kind, **found}
+
+
+async def _lines(found: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+    """The lines of a watch that are not empty; raises `ValueError` for one that is larger than any object."""
+    begun: list[bytes] = []
+    size = 0
+    async for piece in found:
+        first, *others = piece.split(b"\n")
+        begun.append(first)
+        size += len(first)
+        if size > bounds.LARGEST:
+            raise ValueError(f"a change has more than {bounds.LARGEST:,} bytes")
+        if others:
+            for line in (b"".join(begun), *others[:-1]):
+                if line:
+                    yield line
+            begun, size = [others[-1]], len(others[-1])
 
 
 async def changes(

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from phaseline.engine import logs
 from phaseline.engine.observe.events import mapping, maps, text
-from phaseline.engine.observe.kubernetes_api import OK, UNAVAILABLE, exchange, get
+from phaseline.engine.observe.kubernetes_api import OK, Unavailable, exchange, get
 from phaseline.engine.observe.owned import JOBS, MAKES, PODS, REPLICA_SETS
 from phaseline.schemas.errors import SetupError
 
@@ -42,7 +42,7 @@ async def discover(api: Any, names: Sequence[str]) -> list[Resource]:
     """The resources of names like `deploy`, `Deployment` or `deployments.apps`. Raises `SetupError`."""
     try:
         core, offered = await _resources(api, "/api/v1"), await get(api, "/apis")
-    except UNAVAILABLE as error:
+    except Unavailable as error:
         raise _silent(error) from error
     groups = [text(mapping(group, "preferredVersion"), "groupVersion") for group in maps(offered, "groups")]
     return [await _resource(api, name, core, groups) for name in names]
@@ -56,8 +56,8 @@ async def definitions(api: Any, resources: Sequence[Resource]) -> list[Mapping[s
         if slash and "." in group:
             try:
                 status, answer = await exchange(api, "GET", f"{DEFINITIONS}/{one.plural}.{group}")
-            except UNAVAILABLE as error:
-                log.warning("definition_not_read", resource=one.plural, error=str(error) or type(error).__name__)
+            except Unavailable as error:
+                log.warning("definition_not_read", resource=one.plural, error=str(error))
                 continue
             found += [answer] if status == OK else []
     return found
@@ -71,7 +71,7 @@ async def cluster_of(api: Any, namespace: str | None) -> str:
     for name in ("kube-system", *([] if namespace is None else [namespace])):
         try:
             status, found = await exchange(api, "GET", f"/api/v1/namespaces/{name}")
-        except UNAVAILABLE as error:
+        except Unavailable as error:
             raise _silent(error) from error
         if status == OK and (uid := text(mapping(found, "metadata"), "uid")):
             return uid
@@ -79,7 +79,7 @@ async def cluster_of(api: Any, namespace: str | None) -> str:
 
 
 def _silent(error: BaseException) -> SetupError:
-    return SetupError.cluster_unusable(problem=f"its API server does not answer: {str(error) or type(error).__name__}")
+    return SetupError.cluster_unusable(problem=f"its API server does not answer: {error}")
 
 
 async def followed(api: Any, resources: Sequence[Resource]) -> list[Resource]:
@@ -97,8 +97,8 @@ async def followed(api: Any, resources: Sequence[Resource]) -> list[Resource]:
             continue
         try:
             one = await resource_of(api, version, kind)
-        except (SetupError, *UNAVAILABLE) as error:
-            log.warning("not_followed", resource=kind, error=str(error) or type(error).__name__)
+        except (SetupError, Unavailable) as error:
+            log.warning("not_followed", resource=kind, error=str(error))
             continue
         found += [] if one is None else [one]
     return found
@@ -126,8 +126,8 @@ async def _of_group(api: Any, version: str) -> list[NamedResource]:
     """The resources of a group; none if its own server is away, as that of metrics often is."""
     try:
         return await _resources(api, f"/apis/{version}")
-    except UNAVAILABLE as error:
-        log.warning("api_group_away", group=version, error=str(error) or type(error).__name__)
+    except Unavailable as error:
+        log.warning("api_group_away", group=version, error=str(error))
         return []
 
 

@@ -167,6 +167,32 @@ async def test_keys_that_are_no_public_keys_for_signatures_are_left_out(tmp_path
                 await known.caller(one)
 
 
+UNRELATED: list[dict[str, Any]] = [
+    {"kty": "RSA"}, {"kty": "RSA", "n": "AQAB", "e": 7}, {"kty": "EC", "crv": "P-256"}, {"kty": "OKP", "crv": "none"},
+    {"kty": "RSA", "n": part(b"short"), "e": part(b"\x01\x00\x01")}, {"kty": "OKP", "crv": "X25519", "x": part(b"x" * 32)},
+    {"kty": "EC", "crv": "P-256", "x": part(b"x" * 32), "y": part(b"y" * 32)}, {"kty": "EC", "crv": ["P-256"]},
+    published("ES512", ec.generate_private_key(ec.SECP521R1()), kid="521"), published("RS256", OTHERS, kid="others"),
+    published("ES256", ec.generate_private_key(ec.SECP256R1()), kid="other"),
+]  # fmt: skip
+"""Keys of a set that have not signed a token: broken ones, those of other curves, those of others."""
+
+
+@pytest.mark.parametrize("algorithm", KEYS)
+async def test_a_token_that_names_no_key_is_tried_with_all(tmp_path: Path, algorithm: str) -> None:
+    """A key that has nothing to do with it, however broken, keeps nobody out and lets nobody in."""
+    own, others = published(algorithm, KEYS[algorithm]), tmp_path / "others"
+    for unrelated in ([one] for one in UNRELATED):
+        keys = write(tmp_path / "keys", *unrelated, own)
+        known = jwts.Jwts(JwtSettings(str(keys), ISSUER, AUDIENCE))
+        for kid in (None, ""):
+            assert (await known.caller(token(algorithm, kid=kid))).name == "alice"
+        with raises(InvalidInput.no_token, match="signature"):
+            await known.caller(token(key=rsa.generate_private_key(65_537, 2_048), kid=None))
+    known = jwts.Jwts(JwtSettings(str(write(others, *UNRELATED)), ISSUER, AUDIENCE))
+    with raises(InvalidInput.no_token, match="signature"):
+        await known.caller(token(algorithm, kid=None))
+
+
 async def test_keys_change(keys: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     known, reads = jwts.Jwts(JwtSettings(str(keys), ISSUER, AUDIENCE)), [0]
     read = jwts._keys_at

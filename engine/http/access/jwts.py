@@ -10,16 +10,16 @@ were a secret, and a token without a signature is none.
 import asyncio
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from http.client import HTTPException
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit, urlunsplit
-from urllib.request import urlopen
+from urllib.parse import parse_qsl, urlsplit, urlunsplit
 
 import jwt
 
-from phaseline.engine import logs
+from phaseline.engine import logs, outgoing, regular_files
 from phaseline.engine.http.access import origin
 from phaseline.engine.http.access.caller import SOURCE, BadRole, Caller, named, with_roles
 from phaseline.schemas import codec
@@ -42,6 +42,10 @@ PATIENCE = 5
 """Seconds that reading the keys may take."""
 LARGEST = 1 << 20
 """The most bytes of a set of keys."""
+MOST_KEYS = 100
+"""The most keys of a set: a token without `kid` is checked with each of its type."""
+LEAST_BITS = 2_048
+"""The fewest bits of an RSA key: signatures of shorter ones can be forged."""
 NAMELESS = "the token names nobody: it has neither the claim `sub` nor `client_id`"
 LONGEST = 16_384
 """The most characters of a token."""
@@ -84,14 +88,12 @@ class Jwts:
 
     def _verified(self, token: str, head: Mapping[str, Any], keys: Sequence[dict[str, Any]]) -> dict[str, Any]:
         """The claims of a token that one of these keys has signed."""
-        for key in keys:
-            try:
+        for key in filter(None, (_usable(key, head["alg"]) for key in keys)):
+            with suppress(jwt.InvalidSignatureError, jwt.InvalidKeyError):
                 return jwt.decode(
-                    token, jwt.PyJWK(key, head["alg"]), algorithms=[head["alg"]], audience=self._settings.audience,
+                    token, key, algorithms=[head["alg"]], audience=self._settings.audience,
                     issuer=self._settings.issuer, leeway=LEEWAY, options={"require": ["exp", "iss", "aud"]},
                 )  # fmt: skip
-            except jwt.InvalidSignatureError:
-                continue
         raise jwt.InvalidSignatureError
 
     async def _fitting(self, head: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -123,9 +125,14 @@ class Jwts:
                     self._keys = await asyncio.to_thread(_keys_at, self._settings.keys)
                     self._read_at = time.monotonic()
                 except (OSError, HTTPException, ValueError, TypeError, LookupError) as error:
-                    log.warning("jwks_unreadable", keys=shown(self._settings.keys), error=repr(error))
+                    log.warning("jwks_unreadable", keys=shown(self._settings.keys), error=self._problem(error))
             if not self._keys:
                 raise NoAnswer.keys_unread(keys=shown(self._settings.keys))
+
+    def _problem(self, error: BaseException) -> str:
+        url = urlsplit(self._settings.keys)
+        words = [word for _, word in parse_qsl(url.query)]
+        return outgoing.problem(error, [url.username or "", url.password or "", url.query, *words])
 
 
 def _check(settings: "JwtSettings") -> None:
@@ -140,6 +147,15 @@ def _check(settings: "JwtSettings") -> None:
         raise BadSetting(name="jwks", problem=problem)
 
 
+def _usable(key: dict[str, Any], algorithm: str) -> jwt.PyJWK | None:
+    """A key that can check signatures of this algorithm; None for one that is broken, short, or of another curve."""
+    try:
+        found = jwt.PyJWK(key, algorithm)
+    except (jwt.PyJWTError, ValueError, TypeError, LookupError):
+        return None
+    return None if key.get("kty") == "RSA" and found.key.key_size < LEAST_BITS else found
+
+
 def shown(where: str) -> str:
     """The place of the keys as errors and logs name it: without a user, a password or a query."""
     url = urlsplit(where)
@@ -149,14 +165,23 @@ def shown(where: str) -> str:
 def _keys_at(where: str) -> list[dict[str, Any]]:
     """The keys at a URL or in a file. Raises `OSError`, `HTTPException`, `ValueError`, `TypeError`, `LookupError`."""
     if urlsplit(where).scheme in ("http", "https"):
-        with urlopen(where, timeout=PATIENCE) as answer:  # noqa: S310  # the scheme is one of these two
-            body = answer.read(LARGEST + 1)
+        body = outgoing.fetch(where, LARGEST, PATIENCE, lambda url: _may_replace(url, where))
     else:
-        body = Path(where).read_bytes()
-    if len(body) > LARGEST:
-        raise ValueError(f"more than {LARGEST:,} bytes")
-    found = codec.decode_text(body)
-    return [key for key in found["keys"] if isinstance(key, dict)]
+        path = Path(where).resolve()
+        body = regular_files.read(path.parent, path.name, LARGEST)
+    found = [key for key in codec.decode_text(body)["keys"] if isinstance(key, dict)]
+    if len(found) > MOST_KEYS:
+        raise ValueError(f"it holds {len(found):,} keys, more than {MOST_KEYS}")
+    return found
+
+
+def _may_replace(url: str, where: str) -> bool:
+    """Whether keys may come from a URL to which that of the keys redirects: nobody on the way can replace them."""
+    if urlsplit(url).scheme == "https":
+        return True
+    return all(
+        urlsplit(one).scheme == "http" and origin.is_loopback(urlsplit(one).hostname or "") for one in (url, where)
+    )
 
 
 def _caller(claims: Mapping[str, Any], claim: str) -> Caller:
