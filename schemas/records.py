@@ -149,6 +149,10 @@ class Memory(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
         return tuple(f"{scheme}:{text}" for scheme, text in self.uids.items())
 
 
+AWAITED = Memory(awaited=True)
+"""The memory of an entity that was asked for and not seen yet. Nearly all such entities share it."""
+
+
 class Entity(msgspec.Struct, frozen=True, gc=False):
     """A whole entity after a record.
 

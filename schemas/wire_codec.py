@@ -13,6 +13,7 @@ import msgspec
 
 from phaseline.schemas import codec
 from phaseline.schemas.records import (
+    AWAITED,
     NONE,
     NOTHING,
     Cause,
@@ -402,8 +403,8 @@ def entity_of(data: WithEntity, names: tuple[str, ...], facets: tuple[FacetState
         found.sequences or NONE,
         {name: nanoseconds(due) for name, due in found.timers.items()} if found.timers else NONE,
         found.asked,
-        found.born,
-        found.memory,
+        found.asked if found.born == found.asked else found.born,  # one number takes less room than two
+        AWAITED if found.memory == AWAITED else found.memory,
     )
 
 

@@ -97,8 +97,11 @@ def show(kinds: Kinds, items: int, outcomes: Sequence[Outcome], *, waited: bool,
     if waited and not output.is_data:
         records = [logged.record for outcome in outcomes for logged in outcome.records]
         changes = sum(isinstance(record, Transition) for record in records)
-        left_out, held = (len(render_dry_run.parts_not_taken(records, why)) for why in ("left_out", "brake"))
+        left_out, held, later = (
+            len(render_dry_run.parts_not_taken(records, why)) for why in ("left_out", "brake", "stale")
+        )
         braked = f", {held:,} not ended" if held else ""
+        braked += f", {later:,} not listed have come since it was seen, and stay" if later else ""
         render.show_line(
             render.text_of(f"{items:,} items: {changes:,} transitions, {left_out:,} items left out{braked}")
         )

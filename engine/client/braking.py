@@ -15,19 +15,21 @@ from phaseline.schemas.errors import EntityUnknown, EventRefused, NotPermitted
 
 async def check(
     view: EntityView[Any], kind: str, entity_id: str, below: str, listed: Collection[str],
-    after: str | None, upto: str | None,
+    after: str | None, upto: str | None, seen: int | None = None,
 ) -> None:  # fmt: skip
     """Raise `EventRefused` if a snapshot would end more of what lives in its range than the brake allows.
 
-    listed: the ids that it lists, below the entity. A client that may not read leaves the counting to the workers.
+    listed: the ids that it lists, below the entity. seen: what its reporter has read; what has come since does not end
+    by it. A client that may not read leaves the counting to the workers.
     """
     try:
-        living = [one.entity.id[len(entity_id) + 1 :] for one in await view.last_of(below, tree=entity_id)]
+        found = [one.entity for one in await view.last_of(below, tree=entity_id)]
         brake = await _brake(view, kind, entity_id)
     except NotPermitted:
         return
-    living = [one for one in living if (after is None or one > after) and (upto is None or one <= upto)]
-    ends = len(set(living) - set(listed))
+    born = {one.id[len(entity_id) + 1 :]: one.born for one in found}
+    living = [one for one in born if (after is None or one > after) and (upto is None or one <= upto)]
+    ends = len({one for one in living if seen is None or born[one] <= seen}.difference(listed))
     if is_too_much(ends, len(living), brake):
         raise EventRefused(reason="brake", message=held_back(ends, len(living), below, f"{kind} {entity_id}", brake))
 

@@ -198,7 +198,7 @@ class Client:
         parts = snapshots.events(below, items, seen, after, upto, confirm=confirm)
         if len(parts) > 1 and not confirm:
             listed = [item["id"] for part in parts for item in part["items"]]
-            await braking.check(await self.at(), kind, entity_id, below, listed, after, upto)
+            await braking.check(await self.at(), kind, entity_id, below, listed, after, upto, seen)
         found: list[Outcome] = []
         for index, data in enumerate(parts):
             if progress is not None:

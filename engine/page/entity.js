@@ -67,7 +67,7 @@ export function open(app, root) {
 	}
 
 	function header() {
-		const { kind, id, facets, attributes, waits_for: request, timers = {}, stale_by: by, stale_since: since, as_of: then } = found.entity;
+		const { kind, id, facets, attributes, waits_for: request, timers = {}, memory = {}, stale_by: by, stale_since: since, as_of: then } = found.entity;
 		const whom = by ? `${kindName(by.split("/", 1)[0])} ${safe(by.slice(by.indexOf("/") + 1))}` : "";
 		const fact = (label, value) => el("div", el("dt", label), el("dd", value));
 		fill(head,
@@ -78,6 +78,7 @@ export function open(app, root) {
 				fact(facet, [found.mark(facet, ended(found.entity, one)), one.unknown_parts ? el("span.soft", `, ${one.unknown_parts.text}`) : null, one.lacks ? el("span.soft", `, ${one.lacks.text}`) : null]), one.conditions.length ? fact(t("conditions"), one.conditions.join(", ")) : null,
 				fact(t("since"), `${moment(one.since)} · ${span(app.clock() - seconds(one.since))}`)]),
 				request ? [fact(t("waitsFor"), `${t("event")} ${request}`), timers.phase ? fact(t("stallsAt"), moment(timers.phase)) : null] : null,
+				memory.uids ? fact(t("identity"), Object.entries(memory.uids).map(([scheme, text]) => safe(`${scheme}:${text}`)).join(", ")) : null,
 				attributes.shows ? fact(t("lastShown"), [attributes.shows.phase, ...attributes.shows.conditions].join(" ") + ` · ${moment(seconds(attributes.shows.time))}`) : null,
 				attributes.heard_at ? fact(t("heard"), moment(attributes.heard_at / 1e9)) : null));
 	}

@@ -118,6 +118,7 @@ export const WORDS = {
 	sinceThen: [" since {time}", "，自 {time}"],
 	otherSays: ["But another source says otherwise, which does not decide", "但另一来源说法不同，不作为依据"],
 	lastSaid: ["The last that was said here or below", "此处或下级最后一次上报"],
+	identity: ["Which thing", "对应实体"],
 	waitsFor: ["Waits for the answer to", "等待答复"],
 	stallsAt: ["Stalled at", "停滞时间"],
 	legalNow: ["Legal now", "当前合法"],

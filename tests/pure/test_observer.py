@@ -206,6 +206,62 @@ def test_ids_are_the_objects_own_where_it_has_one() -> None:
     assert len(set(ids)) == 4
 
 
+# ---- which object it is
+
+
+def lived(uid: str, **parts: Any) -> dict[str, Any]:
+    return config(metadata={"uid": uid}, **parts)
+
+
+def test_observations_of_an_object_name_its_uid() -> None:
+    observer = Observer("/o", APP)
+    [(_, _, data)] = told(observer, lived("u1"))
+    assert data["uid"] == "k8s:u1"
+    assert told(observer, lived("u1")) == []
+    [(_, _, data)] = told(observer, lived("u2"))
+    assert data["uid"] == "k8s:u2"
+    [snapshot] = observer.relisted("", "ConfigMap", None)
+    assert snapshot["data"]["items"] == [{"id": "core:ConfigMap/shop/it", "uid": "k8s:u2"}]
+    [(_, _, data)] = told(observer, lived("u2"), gone=True)
+    assert data == {"uid": "k8s:u2"}
+
+
+def test_a_uid_that_no_event_can_hold_is_left_out() -> None:
+    for uid in ("", "a b", "x" * 201, "\u2028"):
+        [(_, _, data)] = told(Observer("/o", APP), lived(uid))
+        assert "uid" not in data
+
+
+def test_what_an_object_says_of_others_does_not_name_its_uid() -> None:
+    labels = {
+        "fleet.cattle.io/repo-name": "infra",
+        "fleet.cattle.io/bundle-name": "web",
+        "fleet.cattle.io/cluster": "c",
+    }
+    key = {"kind": "ConfigMap", "apiVersion": "v1", "namespace": "shop", "name": "r"}
+    status = {"appliedDeploymentID": "v1", "ready": True, "resources": [key]}
+    found = fleet("BundleDeployment", metadata={"labels": labels, "uid": "u1"}, status=status)
+    events = told(Observer("/o"), found)
+    named = {name: (data or {}).get("uid") for name, _, data in events}
+    assert named["bundle_deployment.observed"] == "k8s:u1"
+    assert {uid for name, uid in named.items() if name.startswith("bundle_resource.")} == {None}
+    again = Observer("/o")
+    assert told(again, found) == events
+    later = told(again, {**found, "metadata": {**found["metadata"], "uid": "u2"}})
+    assert [name for name, _, _ in later] == [name for name, _, _ in events]
+
+
+def test_a_repository_and_a_helm_operation_of_one_name_are_told_apart() -> None:
+    observer = Observer("/o")
+    uids = {
+        (data or {}).get("uid")
+        for kind in ("GitRepo", "HelmOp")
+        for name, _, data in told(observer, fleet(kind, metadata={"uid": kind[0]}))
+        if name.startswith("git_repo.")
+    }
+    assert uids == {"k8s:G", "k8s.helmop:H"}
+
+
 # ---- Fleet
 
 

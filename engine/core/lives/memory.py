@@ -7,15 +7,13 @@ from typing import Literal
 
 from msgspec.structs import replace
 
-from phaseline.schemas.records import NONE, Entity, Memory
+from phaseline.schemas.records import AWAITED, NONE, Entity, Memory
 
 MOST_SCHEMES = 4
 """The most schemes of which an entity keeps an identity. One of a further scheme is not kept."""
 MOST_FORMER = 8
 """The most identities of earlier lives that an entity keeps."""
 EMPTY = Memory()
-AWAITED = Memory(awaited=True)
-"""The memory of an entity that was asked for and not seen yet. Nearly all such entities share it."""
 
 Which = Literal["known", "first", "other", "former"]
 """Whose an identity is: that of the present life; one of a scheme of which none is known; another one of a known

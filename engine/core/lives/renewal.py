@@ -49,10 +49,12 @@ def _lasts(kind: Kind, name: str) -> bool:
 
 
 def take_over(changeset: Changeset, kind: Kind, entity_id: str, uid: str) -> None:
-    """Let another thing take the place of a living one: what lives below that one ends, and nothing waits any more."""
+    """Let another thing take the place of a living one: what lives below that one ends.
+
+    The last request stays known, so that a late answer to it is told from one that is not.
+    """
     change = changeset.change(kind.name, entity_id)
     change.replaced = of_scheme(change.memory, uid)
-    change.asked = 0
     for index, facet in enumerate(kind.unborn[: kind.contact]):
         old = change.facets[index]
         change.facets[index] = FacetState(facet.base, old.state, old.since_ns)
