@@ -6,6 +6,7 @@ answer to a repeat (`repeats`), the attributes of events (`schemas.envelope`).
 """
 
 from collections.abc import Mapping
+from functools import lru_cache
 from hashlib import blake2b
 from typing import NamedTuple, Protocol
 
@@ -86,6 +87,8 @@ def remembered(
     taken, sources = known.taken, known.sources
     if asks:
         taken = (*taken[1 - MOST_TAKEN :], f"{_digest(cause.source, cause.event)}:{cause.sequence}")
+        if number is None:
+            return sequences, replace(known, taken=taken)
     if number is not None:
         source, asked = cause.source, None
         if arrival.epoch == 0:
@@ -146,6 +149,7 @@ NOT_KNOWN = Heard(0)
 """What an entity remembers of a source that it does not know, or knows from a record of an earlier version."""
 
 
+@lru_cache(maxsize=8)
 def _digest(source: str, event: str) -> str:
-    """What identifies an event: a digest of its source and its id."""
+    """What identifies an event: a digest of its source and its id. An intent asks for it twice."""
     return blake2b(f"{source}\0{event}".encode(errors="replace"), digest_size=DIGEST).hexdigest()
