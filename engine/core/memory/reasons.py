@@ -8,6 +8,7 @@ was said (`engine.explain.said`).
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 from msgspec.structs import replace
@@ -29,10 +30,16 @@ EMPTY = Memory()
 def worded(data: Mapping[str, Any]) -> Mapping[str, Any]:
     """The data, with the reason as a part of the message if it is no word."""
     reason, message = data.get(REASON), data.get(MESSAGE)
-    if not reason or WORD.fullmatch(reason):
+    if not reason or is_word(reason):
         return data
     said = f"{reason}: {message}" if message and message != reason else reason
     return {**{name: value for name, value in data.items() if name != REASON}, MESSAGE: said}
+
+
+@lru_cache(maxsize=4096)
+def is_word(reason: str) -> bool:
+    """Whether a text is a reason, and no message."""
+    return WORD.fullmatch(reason) is not None
 
 
 def told_about(facet: Facet, row: Row, base: State, stayed: Sequence[str] = ()) -> tuple[str, ...]:
@@ -71,7 +78,12 @@ def after(
     A reason ends with its condition, and that of a phase's own condition with the phase. told: the conditions that the
     event is about.
     """
-    if memory is None and not reason:
+    if memory is None:
+        if not reason or not told:
+            return None
+        if not index and len(told) == 1 and is_word(reason):  # by far the most
+            return _alone(told[0], reason) if told[0] in base.conditions or told[0] == base.phase else None
+    elif not told and not index and memory is _only(memory) and _has_none(memory, base):
         return None
     old = reasons_of(kind, index, memory)
     stays, facet = before.phase == base.phase, kind.table.facets[index]
@@ -80,7 +92,7 @@ def after(
         for name, why in old.items()
         if (name in base.conditions and (stays or name in facet.sticky)) or (stays and name == base.phase)
     }
-    if reason and WORD.fullmatch(reason):
+    if reason and is_word(reason):
         new |= {one: reason for one in told if one in base.conditions or one == base.phase}
     if new == old:
         return memory
@@ -89,6 +101,23 @@ def after(
     all_of_it = {**others, **{f"{start}{name}": why for name, why in new.items()}}
     found = replace(memory or EMPTY, reasons=dict(sorted(all_of_it.items())) or NONE)
     return None if found == EMPTY else found
+
+
+@lru_cache(maxsize=4096)
+def _alone(condition: str, reason: str) -> Memory:
+    """What is remembered where one condition has a reason, and nothing else is. Entities share it."""
+    return Memory(reasons={condition: reason})
+
+
+def _only(memory: Memory) -> Memory | None:
+    """The shared memory of one reason, if that is what a memory holds."""
+    known = memory.reasons
+    return _alone(*next(iter(known.items()))) if len(known) == 1 else None
+
+
+def _has_none(memory: Memory, base: State) -> bool:
+    """Whether no reason of a memory is one of a base's conditions, or of its phase."""
+    return base.phase not in memory.reasons and memory.reasons.keys().isdisjoint(base.conditions)
 
 
 def of_step(
@@ -118,7 +147,7 @@ def is_news(kind: Kind, entity: Entity, data: Mapping[str, Any]) -> bool:
     """Whether a report of what is already so gives another reason for a condition that it names."""
     reason, facet = data.get(REASON), entity.facets[0]
     base, named = facet.base, data.get(CONDITIONS)
-    if not reason or data.get(PHASE) != base.phase or not WORD.fullmatch(reason):
+    if not reason or data.get(PHASE) != base.phase or not is_word(reason):
         return False
     standing = tuple(one for one in base.conditions if one not in (OK, STALLED))
     named = (standing if len(standing) == 1 else ()) if named is None else named
