@@ -23,7 +23,7 @@ NAMED = 3
 
 
 @dataclass(slots=True)
-class Said:
+class LatestEvents:
     """What records say of the events of each source.
 
     unread: how many events had fields that nothing reads. fields: these fields, as far as records list them. clocks: by
@@ -67,7 +67,7 @@ class Said:
 
 async def events(installation: Installation) -> list[CheckResult]:
     """What is wrong with the latest events by what their records say."""
-    wire, log, prefix, said = installation.wire, installation.layout.log, installation.prefix, Said()
+    wire, log, prefix, said = installation.wire, installation.layout.log, installation.prefix, LatestEvents()
     marks = f"{installation.subjects.marks('*')}.>"
     filters = [f"{prefix}.log.*.transition.>", f"{prefix}.log.*.rejection.>", marks]
     try:

@@ -80,7 +80,17 @@ def read(body: bytes, block: bytes) -> dict[str, Any]:
     if body:
         type_ = found.setdefault("datacontenttype", content_type) if content_type else found.get("datacontenttype")
         found["data"] = envelope.decode_data(body, type_, "the body, which is the data in binary mode")
-    return found
+    return _unwrapped(found) if found.get("data", {}).keys() >= {*REQUIRED} else found
+
+
+def _unwrapped(found: dict[str, Any]) -> dict[str, Any]:
+    """The map of an event whose body is the whole envelope once more, as some senders of both modes write it."""
+    whole: dict[str, Any] = found.pop("data")
+    of_body = found.pop("datacontenttype", None)
+    for name, value in found.items():
+        if whole.get(name, value) != value:
+            raise Invalid(f"headers: {PREFIX}{name} differs from the {name} of the event in the body: send one of both")
+    return {"datacontenttype": of_body, **whole, **found}
 
 
 def readable(block: bytes) -> dict[str, Any]:

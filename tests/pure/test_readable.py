@@ -15,6 +15,7 @@ from phaseline.engine.testing.histories import History, Sent, event, stored
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.schemas import codec
 from phaseline.schemas.cloudevents import binary_mode, readable
+from phaseline.schemas.envelope import Invalid
 from phaseline.schemas.records import Rejection
 from tests.support.built_in_kinds import BUILT_IN_KINDS
 
@@ -113,6 +114,17 @@ def test_headers_are_decoded_unless_their_sender_does_not_encode() -> None:
     assert source("/Zürich/50%25off") == "/Zürich/50%25off"
     assert source("/agents/100%") == "/agents/100%"
     assert source('"/a b%25"') == "/a b%"
+
+
+def test_headers_may_repeat_the_envelope_in_the_body() -> None:
+    block = headers(
+        ("ce-specversion", "1.0"), ("ce-id", "e-7"), ("ce-source", "/agent/c1"), ("ce-type", "cluster.created")
+    )
+    for body in BODIES:
+        found = binary_mode.decode(body, block)
+        assert (found.id, found.subject, found.data) == ("e-7", "cluster/c1", EVENT["data"])
+    with pytest.raises(Invalid, match="ce-id differs from the id of the event in the body"):
+        binary_mode.decode(codec.encode({**EVENT, "id": "e-8"}), block)
 
 
 def test_broken_data_in_binary_mode_keeps_the_headers() -> None:
