@@ -26,10 +26,12 @@ async def endless(start: bytes, piece: bytes = b" " * 65_536) -> AsyncIterator[b
 
 async def unfolding(start: bytes) -> AsyncIterator[bytes]:
     """A body packed by gzip that unfolds without end, a thousand times what is sent."""
-    packed = zlib.compressobj(wbits=31)
-    yield start
+    packed, zeros = zlib.compressobj(wbits=31), bytes(1 << 22)
+    yield start + packed.compress(zeros) + packed.flush(zlib.Z_FULL_FLUSH)
+    piece = packed.compress(zeros) + packed.flush(zlib.Z_FULL_FLUSH)  # after a full flush it can be repeated
     while True:
-        yield packed.compress(bytes(1 << 24))
+        yield piece
+        await asyncio.sleep(0)
 
 
 async def dripping(start: bytes) -> AsyncIterator[bytes]:
