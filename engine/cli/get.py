@@ -22,6 +22,7 @@ from phaseline.engine.explain.model import Explanation, record_of
 from phaseline.engine.log.when import Moment, When
 from phaseline.engine.staleness import Stale
 from phaseline.engine.unknown_parts import PartsOf
+from phaseline.machines.compiler.classes.entity_classes import class_of_entity, class_since
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.compiler.labels import Language, advice_of, facet_named, message_of, schedulable
 from phaseline.machines.docs import wording
@@ -223,6 +224,10 @@ def described(
         fit = None if known is None else schedulable(known, facet.state)
         if fit is not None:
             yield "schedulable", render.text_of("yes" if fit else "no")
+    if entity.memory is not None and entity.memory.stay is not None:
+        began = class_since(kinds, entity)
+        dwell = f"since {render.local_time(began)}, {render.duration(now - began)}"
+        yield "class", render.text_of(f"{class_of_entity(kinds, entity)} {dwell}")
     compiled = kinds.get(entity.kind)
     if compiled is not None and (waits := compiled.waits_for(entity)):
         yield "waits for", render.text_of(f"the answer to event {waits}")
