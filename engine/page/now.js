@@ -92,7 +92,6 @@ function listed(store, { class: name, kind }) {
 	return [...store.order().filter(fits).subarray(0, LISTED)];
 }
 
-/** What is bad now, the longest first: a line for each cause. */
 function troubles(app, { troubles: found, numbers, time }) {
 	const until = Date.parse(time) / 1000;
 	return [
