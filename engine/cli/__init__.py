@@ -134,6 +134,7 @@ SECTIONS: Sections = {
         "observe": ("observe.observe", "Publish events about Kubernetes objects, as kubectl prints them."),
     },
     "Read states": {
+        "overview": ("overview.overview", "Show what is bad now, since when and because of what."),
         "get": ("get.get", "Show one entity."),
         "list": ("list_.list_", "List entities."),
         "tree": ("tree.tree", "Show an entity and everything below it."),

@@ -26,6 +26,7 @@ from phaseline.engine.log.when import Moment, When
 from phaseline.engine.shut import ShutBy
 from phaseline.engine.staleness import Stale
 from phaseline.engine.unknown_parts import PartsOf
+from phaseline.machines.compiler.classes.entity_classes import class_of_entity, class_since
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.compiler.labels import Language, advice_of, facet_named, message_of
 from phaseline.machines.docs import wording
@@ -264,6 +265,10 @@ def described(
         if fit is not None:
             why = "" if name not in shut else f": {shut[name].text()}"
             yield "schedulable", render.text_of("yes" if fit else f"no{why}")
+    if entity.memory is not None and entity.memory.stay is not None:
+        began = class_since(kinds, entity)
+        dwell = f"since {render.local_time(began)}, {render.duration(now - began)}"
+        yield "class", render.text_of(f"{class_of_entity(kinds, entity)} {dwell}")
     compiled = kinds.get(entity.kind)
     yield from _life(entity)
     if compiled is not None and (waits := compiled.waits_for(entity)):

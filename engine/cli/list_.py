@@ -18,6 +18,7 @@ from phaseline.engine.cli.layout import WIDE, Column
 from phaseline.engine.cli.output import Output
 from phaseline.engine.cli.styled import Text
 from phaseline.engine.client import maps
+from phaseline.engine.client.class_choice import ClassChoice
 from phaseline.engine.client.client import Client
 from phaseline.engine.client.entity_view import EntityView, states_of
 from phaseline.engine.client.selection import Selector, by_id, order_of
@@ -28,6 +29,7 @@ from phaseline.engine.log.when import Moment, When
 from phaseline.engine.shut import Shut, ShutBy, Shutters
 from phaseline.engine.staleness import Marks, Stale, Staleness
 from phaseline.engine.unknown_parts import Parts, PartsOf
+from phaseline.machines.compiler.classes.entity_classes import class_of_entity, class_since
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.compiler.labels import Language
 from phaseline.machines.language.endings import told
@@ -50,6 +52,7 @@ FIRST, FURTHER = 50, 1_000
         ("phaseline list node_pool -l default=true --sort-by since", "by attributes, the longest in its state first"),
         ("phaseline list --json --sort-by none", "many entities: the first line comes at once"),
         ("phaseline list cluster --watch", "all clusters, and then each change"),
+        ("phaseline list --class bad --for 10m --sort-by bad-since", "what is bad for ten minutes, the longest first"),
         ("phaseline list --left-behind", "what is Deleted and was reported to be there still"),
         ("phaseline list --duplicates", "things that stand at two places of a tree, by their identities"),
         ("phaseline list node --json | jq -r .id", ""),
@@ -60,6 +63,8 @@ FIRST, FURTHER = 50, 1_000
 @names.tree
 @names.state
 @names.condition
+@names.class_
+@names.lasting
 @selection.selector
 @selection.sort_by
 @options.include_deleted
@@ -111,7 +116,7 @@ def list_(
             elif installations.cells and sort_by is None:
                 shown.sort(key=lambda one: by_id(one.record))
             now = max(0 if output.is_data else render.time_at(found.moment, cell) for cell, found in listed.items())
-            page = EntityLines(installations.kinds, output, lang, now)
+            page = EntityLines(installations.kinds, output, lang, now, with_class=wanted.by_class(sort_by))
             page.print(shown)
             if not follow:
                 say_how_many(len(shown), output)
@@ -210,12 +215,13 @@ class Listing(NamedTuple):
         """Print the entities of one installation, each as soon as it is read."""
         view = await client.at(self.at)
         now, wanted = 0 if output.is_data else render.time_at(view.moment, ""), self.wanted
-        page, count = EntityLines(view.kinds, output, language, now), 0
+        page, count = EntityLines(view.kinds, output, language, now, with_class=wanted.by_class(None)), 0
         attributes: dict[frozenset[str], Transition] = {}
         staleness, shutters = Staleness(states_of(view)), Shutters(states_of(view))
         found = view.unsorted(
-            self.kind, tree=self.tree, state=wanted.state, condition=wanted.condition, deleted=wanted.deleted
-        )
+            self.kind, tree=self.tree, state=wanted.state, condition=wanted.condition, class_=wanted.classes,
+            lasting=wanted.lasting, deleted=wanted.deleted,
+        )  # fmt: skip
         async for read in some_at_a_time(found):
             if wanted.selector.requirements:
                 attributes.update((frozenset(one.entity.attributes), one) for one in read)
@@ -246,10 +252,12 @@ class Chosen:
     """Which entities are listed."""
 
     def __init__(
-        self, state: str | None, condition: tuple[str, ...], selector: Selector, *, deleted: bool, left_behind: bool,
-        duplicates: bool,
+        self, state: str | None, condition: tuple[str, ...], selector: Selector, class_: tuple[str, ...],
+        lasting: float, *, deleted: bool, left_behind: bool, duplicates: bool,
     ) -> None:  # fmt: skip
         """What the options say."""
+        self.classes, self.lasting = class_, lasting
+        self._of_class, self._kinds = ClassChoice.read(class_, lasting), Kinds(())
         self.state, self.condition, self.selector = state, condition, selector
         self.deleted, self.left_behind, self.duplicates = deleted or left_behind, left_behind, duplicates
         self._choice = chosen({}, None, state, condition)
@@ -258,17 +266,25 @@ class Chosen:
         self, view: EntityView[Moment | None], kind: str | None, tree: str | None, *, whole: bool
     ) -> Sequence[Transition]:
         """Those that are chosen but for the selector. whole: all of the kind and of the tree, for `fits` to choose."""
-        self._choice = chosen(view.kinds, kind, self.state, self.condition)
-        found = await view.last_of(kind, tree=tree, state=self.state, condition=self.condition, deleted=self.deleted)
+        self._choice, self._kinds = chosen(view.kinds, kind, self.state, self.condition), view.kinds
+        found = await view.last_of(
+            kind, tree=tree, state=self.state, condition=self.condition, class_=self.classes, lasting=self.lasting,
+            deleted=self.deleted,
+        )  # fmt: skip
         return await view.last_of(kind, tree=tree, deleted=True) if whole else found
 
     def fits(self, entity: Entity) -> bool:
         """Whether an entity is chosen."""
         return (
-            matches(entity, self._choice.phase, deleted=self.deleted)
+            matches(entity, self._choice.phase, deleted=self._of_class.with_ended(deleted=self.deleted))
             and (not self._choice.looks_at_conditions or self._choice.selects_in(entity))
             and self.selects(entity)
+            and (self._of_class.selects_all or self._of_class.selects(self._kinds, entity, render.now_ns()))
         )
+
+    def by_class(self, sort_by: str | None) -> bool:
+        """Whether the class is what somebody looks for."""
+        return not self._of_class.selects_all or sort_by in ("bad-since", "class", "class-since")
 
     def selects(self, entity: Entity) -> bool:
         """Whether it is chosen by what no server can select."""
@@ -278,10 +294,12 @@ class Chosen:
 class EntityLines:
     """Prints entities, a line each: first those that are there, then further ones."""
 
-    def __init__(self, kinds: Kinds, output: Output, language: Language, now: int) -> None:
-        """Durations end at `now`, ns."""
+    def __init__(
+        self, kinds: Kinds, output: Output, language: Language, now: int, *, with_class: bool = False
+    ) -> None:  # fmt: skip
+        """Durations end at `now`, ns. with_class: whether the class is shown, however narrow the table is."""
         self.kinds, self.output, self.language, self.now = kinds, output, language, now
-        self._rows = output.rows(COLUMNS)
+        self._rows = output.rows(BY_CLASS if with_class else COLUMNS)
         self._described = render.Described(kinds, language)
 
     def print(self, found: Sequence[ListedEntity]) -> None:
@@ -330,6 +348,7 @@ class EntityRow(NamedTuple):
     states: Text
     labels: Text
     now: int
+    kinds: Kinds
 
     @classmethod
     def of(cls, described: render.Described, shown: ListedEntity, now: int) -> "EntityRow":
@@ -345,13 +364,19 @@ class EntityRow(NamedTuple):
         if shown.unknown:
             partly = render.COMMA.join(render.text_of(found.text(), "yellow") for found in shown.unknown.values())
             states = Text.assemble(states, "; ", partly)
-        return cls(shown, entity, states, labels, now)
+        return cls(shown, entity, states, labels, now, described.kinds)
 
 
 def _since(row: EntityRow) -> Text:
     return render.word(render.duration(row.now - max([facet.since_ns for facet in row.entity.facets])))
 
 
+def _class(row: EntityRow) -> Text:
+    found, since = class_of_entity(row.kinds, row.entity), class_since(row.kinds, row.entity)
+    return render.word(f"{found} {render.duration(row.now - since)}", CLASS_STYLES.get(found, ""))
+
+
+CLASS_STYLES = {"bad": "red", "busy": "yellow", "good": "green", "excused": "bright_black", "gone": "bright_black"}
 COLUMNS: Final[tuple[Column[EntityRow], ...]] = (
     Column("CELL", lambda row: render.word(row.shown.cell) if row.shown.cell else render.NOTHING),
     Column("KIND", lambda row: render.word(row.entity.kind), worth=70),
@@ -361,7 +386,10 @@ COLUMNS: Final[tuple[Column[EntityRow], ...]] = (
     Column("FOR", _since, worth=60),
     Column("VERSION", lambda row: render.word(str(row.entity.version)), worth=20),
     Column("STALE", lambda row: render.stale(row.shown.stale, row.entity, row.now), worth=80, wraps=True),
+    Column("CLASS", _class, WIDE),
     Column("REASON", lambda row: Text(row.shown.record.reason or ""), WIDE),
     Column("MESSAGE", lambda row: Text(row.shown.record.message or ""), WIDE),
     Column("CAUSE", lambda row: render.cause(row.shown.record), WIDE),
 )
+BY_CLASS: Final = tuple(one._replace(worth=75) if one.title == "CLASS" else one for one in COLUMNS)
+"""The columns where somebody looks for classes."""

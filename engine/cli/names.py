@@ -17,8 +17,10 @@ from phaseline.engine.cli.connection import CONNECTION
 from phaseline.engine.cli.help import option
 from phaseline.engine.cli.options import settings_of
 from phaseline.engine.client.client import Client
+from phaseline.engine.log.when import seconds_of
 from phaseline.machines.built_in import installed
 from phaseline.machines.compiler.kinds import Kind, Kinds
+from phaseline.machines.language.state_classes import CLASSES
 from phaseline.schemas.errors import NotInstalled, PhaselineError
 
 PATIENCE = 1.5
@@ -115,6 +117,19 @@ class IdType(click.ParamType):  # type: ignore[type-arg]  # as above
 ID = IdType()
 
 
+class DurationType(click.ParamType):  # type: ignore[type-arg]  # as above
+    """A duration on the command line, in seconds."""
+
+    name = "duration"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """The seconds of `90s`, `10m`, `2h` or `1d`."""
+        found = seconds_of(str(value))
+        if found is None:
+            self.fail(f"{str(value)[:64]!r} is no duration: write 90s, 10m, 2h or 1d", param, ctx)
+        return found
+
+
 async def _ids(values: Mapping[str, Any], incomplete: str) -> list[CompletionItem]:
     """The ids of the kind that was typed before, or of all kinds with as many parts as were typed."""
     given = {name: values[name] for name in CONNECTION if values.get(name) is not None}
@@ -138,5 +153,13 @@ state = option(
 condition = option(
     "selection", "--condition", multiple=True, metavar="CONDITION",
     help="Only states with this condition, for example Balance. Repeat it for several that stand together.",
+)  # fmt: skip
+class_ = option(
+    "selection", "--class", "class_", multiple=True, type=click.Choice(CLASSES), metavar="CLASS",
+    help=f"Only entities of this class ({', '.join(CLASSES)}). Repeat it for several.",
+)  # fmt: skip
+lasting = option(
+    "selection", "--for", "lasting", type=DurationType(), default=0.0, metavar="DURATION",
+    help="Only what has been in its class for so long (10m), whatever states it had in it.",
 )  # fmt: skip
 tree = option("selection", "--tree", type=ID, metavar="ID", help="Only this entity and everything below it.")

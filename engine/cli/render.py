@@ -127,13 +127,13 @@ class Described(dict[tuple[str, tuple[str, ...], tuple[State, ...]], tuple[Text,
     def __init__(self, kinds: Kinds, language: Language) -> None:
         """Nothing is said yet."""
         super().__init__()
-        self._kinds, self._language = kinds, language
+        self.kinds, self._language = kinds, language
 
     def __missing__(self, key: tuple[str, tuple[str, ...], tuple[State, ...]]) -> tuple[Text, Text]:
         kind, names, found = key
-        labels = [label(self._kinds, kind, name, one, self._language) for name, one in zip(names, found, strict=True)]
+        labels = [label(self.kinds, kind, name, one, self._language) for name, one in zip(names, found, strict=True)]
         called = labels[0] if len(labels) == 1 else COMMA.join(dict.fromkeys(filter(None, labels)))
-        self[key] = named_states(self._kinds, kind, zip(names, map(plain, found), strict=True)), called
+        self[key] = named_states(self.kinds, kind, zip(names, map(plain, found), strict=True)), called
         return self[key]
 
 

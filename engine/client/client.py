@@ -22,6 +22,7 @@ from phaseline.engine.log.log_records import Logged
 from phaseline.engine.log.timeline import Timeline
 from phaseline.engine.log.watch import RecordFilter, Watch, chosen
 from phaseline.engine.log.when import NOW, START, Moment, When
+from phaseline.engine.overview.overview import Overview
 from phaseline.engine.publish import compose, outcomes, pipeline, single, snapshots
 from phaseline.engine.publish.compose import EventDetails, EventMessage
 from phaseline.engine.publish.outcomes import Outcome
@@ -291,16 +292,23 @@ class Client:
 
     async def list(
         self, kind: str | None = None, *, tree: str | None = None, state: str | None = None,
-        condition: str | Sequence[str] = (), deleted: bool = False, at: When | None = None,
+        condition: str | Sequence[str] = (), class_: str | Sequence[str] = (), lasting: float = 0,
+        deleted: bool = False, at: When | None = None,
     ) -> AsyncIterator[Entity]:  # fmt: skip
         """The entities that fit, ids in natural order. Each word is as in `EntityView.list`."""
         view = await self.at(at)
-        async for entity in view.list(kind, tree=tree, state=state, condition=condition, deleted=deleted):
+        async for entity in view.list(
+            kind, tree=tree, state=state, condition=condition, class_=class_, lasting=lasting, deleted=deleted
+        ):
             yield entity
 
     async def tree(self, root: str, *, deleted: bool = False, at: When | None = None) -> Sequence[Entity]:
         """`root` and all entities below it, ids in natural order; raises `TreeUnknown`."""
         return await (await self.at(at)).tree(root, deleted=deleted)
+
+    async def overview(self, *, tree: str | None = None, at: When | None = None) -> Overview:
+        """What is bad and because of what, the longest first, and what else calls for somebody (docs/overview.md)."""
+        return await (await self.at(at)).overview(tree=tree)
 
     async def stale_since(
         self, entities: Sequence[Entity], *, at: When | None = None

@@ -7,22 +7,25 @@ Belongs here: one method for each read that is about one moment. Does not: the r
 
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from datetime import datetime
+from time import time_ns
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from phaseline.engine import unknown_parts
 from phaseline.engine.client import product_views
+from phaseline.engine.client.class_choice import ClassChoice
 from phaseline.engine.explain.model import Explanation, GivenReason
 from phaseline.engine.log import latest, state_view
 from phaseline.engine.log.latest import Latest
 from phaseline.engine.log.state_view import StateView
 from phaseline.engine.log.watch import RecordFilter, chosen
 from phaseline.engine.log.when import Moment
+from phaseline.engine.overview.overview import Overview, OverviewMaker
 from phaseline.engine.shut import ShutBy, Shutters
 from phaseline.engine.staleness import Stale, Staleness
 from phaseline.engine.unknown_parts import PartsOf
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.language.table import OK, PROGRESSING
-from phaseline.schemas.records import Entity, Transition, own_facets
+from phaseline.schemas.records import Entity, Transition, own_facets, utc
 
 if TYPE_CHECKING:
     from phaseline.engine.products.emco.views import EmcoView
@@ -45,6 +48,16 @@ class EntityView(Generic[M_co]):
     def moment(self) -> M_co:
         """The moment of the view: a place in the log, and its time. None: the latest states."""
         return self._moment
+
+    @property
+    def now_ns(self) -> int:
+        """The time that the view shows, ns: durations end there."""
+        return time_ns() if self._moment is None else self._moment.time_ns
+
+    @property
+    def now(self) -> datetime:
+        """The time that the view shows."""
+        return utc(self.now_ns)
 
     @property
     def kinds(self) -> Kinds:
@@ -75,37 +88,50 @@ class EntityView(Generic[M_co]):
 
     async def list(
         self, kind: str | None = None, *, tree: str | None = None, state: str | None = None,
-        condition: str | Sequence[str] = (), deleted: bool = False,
+        condition: str | Sequence[str] = (), class_: str | Sequence[str] = (), lasting: float = 0,
+        deleted: bool = False,
     ) -> AsyncIterator[Entity]:  # fmt: skip
         """The entities that fit, ids in natural order.
 
         tree: this id and those below it. state: a phase, or `{Failed,[Balance,*]}`. condition: one that stands, or
-        several that stand together. deleted: deleted ones too. Raises `InvalidInput.no_state`, `NameUnknown`.
+        several that stand together. class_: `bad`, or several of the classes; with one, what is left behind counts.
+        lasting: seconds for which they have been in their class at least, whatever states they had in it. deleted:
+        deleted ones too. Raises `InvalidInput.no_state`, `NameUnknown`.
         """
-        for record in await self.last_of(kind, tree=tree, state=state, condition=condition, deleted=deleted):
+        found = await self.last_of(
+            kind, tree=tree, state=state, condition=condition, class_=class_, lasting=lasting, deleted=deleted
+        )
+        for record in found:
             yield record.entity
 
     async def last_of(
         self, kind: str | None = None, *, tree: str | None = None, state: str | None = None,
-        condition: str | Sequence[str] = (), deleted: bool = False,
+        condition: str | Sequence[str] = (), class_: str | Sequence[str] = (), lasting: float = 0,
+        deleted: bool = False,
     ) -> Sequence[Transition]:  # fmt: skip
         """The last transition of each entity that `list` gives, in the same order: it tells the reason too."""
         choice = chosen(self.kinds, kind, state, condition)
         RecordFilter(kind=kind, state=choice.phase, below=tree, choice=choice).check(self.kinds)
-        found = await self._states.states(kind, tree, choice.phase, deleted=deleted)
-        if not choice.looks_at_conditions:
-            return found
-        return [one for one in found if choice.selects_in(one.entity)]
+        of_class = ClassChoice.read(class_, lasting)
+        found = await self._states.states(kind, tree, choice.phase, deleted=of_class.with_ended(deleted=deleted))
+        if choice.looks_at_conditions:
+            found = [one for one in found if choice.selects_in(one.entity)]
+        return found if of_class.selects_all else of_class.among(self.kinds, found, self.now_ns)
 
     async def unsorted(
         self, kind: str | None = None, *, tree: str | None = None, state: str | None = None,
-        condition: str | Sequence[str] = (), deleted: bool = False,
+        condition: str | Sequence[str] = (), class_: str | Sequence[str] = (), lasting: float = 0,
+        deleted: bool = False,
     ) -> AsyncIterator[Transition]:  # fmt: skip
         """What `last_of` gives, in no order: of the latest states each as soon as it is read."""
         if not isinstance(self._states, Latest):
-            for record in await self.last_of(kind, tree=tree, state=state, condition=condition, deleted=deleted):
+            for record in await self.last_of(
+                kind, tree=tree, state=state, condition=condition, class_=class_, lasting=lasting, deleted=deleted
+            ):
                 yield record
             return
+        of_class = ClassChoice.read(class_, lasting)
+        deleted = of_class.with_ended(deleted=deleted)
         choice, seen = chosen(self.kinds, kind, state, condition), set[tuple[str, str]]()
         RecordFilter(kind=kind, state=choice.phase, below=tree, choice=choice).check(self.kinds)
         async for records in self._states.each(state_view.patterns(self._states.installation, kind, tree)):
@@ -114,6 +140,8 @@ class EntityView(Generic[M_co]):
                 if (entity.kind, entity.id) in seen or not state_view.matches(entity, choice.phase, deleted=deleted):
                     continue
                 if choice.looks_at_conditions and not choice.selects_in(entity):
+                    continue
+                if not (of_class.selects_all or of_class.selects(self.kinds, entity, self.now_ns)):
                     continue
                 seen.add((entity.kind, entity.id))
                 yield record
@@ -126,6 +154,16 @@ class EntityView(Generic[M_co]):
         """The last transition of each entity that `tree` gives, in the same order; raises `TreeUnknown`."""
         latest.check_tree(root)
         return await self._states.tree(root, deleted=deleted)
+
+    async def overview(self, *, tree: str | None = None) -> Overview:
+        """What is bad and because of what, the longest first; and what else calls for somebody (docs/overview.md).
+
+        tree: only this id and those below it. Raises `InvalidInput`.
+        """
+        maker = OverviewMaker(self.kinds, self.now_ns)
+        async for record in self.unsorted(tree=tree, deleted=True):
+            maker.take(record)
+        return maker.made()
 
     async def next_place(self) -> int:
         """Where a watch must start to go on from this view without a gap. Ask for it before you read.

@@ -16,6 +16,7 @@ from phaseline.engine.log.timeline import Interval, Lane
 from phaseline.engine.shut import Shut, ShutBy
 from phaseline.engine.staleness import Stale
 from phaseline.engine.unknown_parts import LackingParts, Parts, PartsOf, UnknownParts
+from phaseline.machines.compiler.classes.entity_classes import class_of_entity, class_since
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.compiler.labels import Language, advice_of, facet_named, label_of, message_of, schedulable
 from phaseline.machines.language.contact import HEARD_AT
@@ -71,11 +72,13 @@ def entity_map(
     }
     kind = kinds.get(entity.kind)
     above = None if shut is None else shut.get((entity.kind, entity.id), {})
+    classes = {"class": class_of_entity(kinds, entity), "class_since": timestamp(class_since(kinds, entity))}
     told = {"waits_for": 0 if kind is None else kind.waits_for(entity), "end": entity.attributes.get(END)}
     return {
         "kind": entity.kind,
         "id": entity.id,
         "version": entity.version,
+        **classes,
         "facets": {
             name: _shown_facet(
                 facet_named(kinds, entity.kind, name), one, facet, entity, language, parts.get(name), above

@@ -9,10 +9,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Literal, NamedTuple, Protocol, TypeVar
 
 from phaseline.engine.client import maps
+from phaseline.machines.compiler.classes.entity_classes import class_of_entity, class_since
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.compiler.labels import Language
 from phaseline.machines.docs import wording
 from phaseline.machines.language.endings import told
+from phaseline.machines.language.state_classes import CLASSES
 from phaseline.schemas.errors import NameUnknown
 from phaseline.schemas.records import CONTACT, SIGNALS, Transition
 from phaseline.schemas.subjects import natural
@@ -148,6 +150,11 @@ def _texts(entity: HasAttributes, key: str) -> Sequence[str] | None:
     return [wording.plain_value(one) for one in (found if isinstance(found, list | tuple) else [found])]
 
 
+def _bad_since(kinds: Kinds, record: Transition) -> int | None:
+    """Since when an entity is bad, ns; None if it is not."""
+    return class_since(kinds, record.entity) if class_of_entity(kinds, record.entity) == "bad" else None
+
+
 T = TypeVar("T")
 FIELDS: dict[str, Callable[[Kinds, Transition, Language], Any]] = {
     "kind": lambda _, record, __: record.entity.kind,
@@ -162,6 +169,9 @@ FIELDS: dict[str, Callable[[Kinds, Transition, Language], Any]] = {
     ),
     "since": lambda _, record, __: max(facet.since_ns for facet in record.entity.facets),
     "for": lambda _, record, __: -max(facet.since_ns for facet in record.entity.facets),
+    "bad-since": lambda kinds, record, _: _bad_since(kinds, record),
+    "class": lambda kinds, record, _: CLASSES.index(class_of_entity(kinds, record.entity)),
+    "class-since": lambda kinds, record, _: class_since(kinds, record.entity),
     "version": lambda _, record, __: record.entity.version,
     "reason": lambda _, record, __: record.reason,
     "message": lambda _, record, __: record.message,

@@ -7,11 +7,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from phaseline.engine.log.when import KNOWN, parse
+from phaseline.engine.log.when import KNOWN, parse, seconds_of
 from phaseline.schemas.errors import InvalidInput, NameUnknown
 from phaseline.schemas.similar import did_you_mean
 
-Type = Literal["text", "integer", "flag", "moment"]
+Type = Literal["text", "integer", "flag", "moment", "duration"]
 LONGEST = 4_096
 """The most characters of a value."""
 TRUE, FALSE = ("1", "true", ""), ("0", "false")
@@ -46,6 +46,12 @@ class Parameter:
             return text.lower() in TRUE
         if self.type == "moment":
             return self._moment(text)
+        if self.type == "duration":
+            if (seconds := seconds_of(text)) is None:
+                raise InvalidInput.bad_parameter(
+                    name=self.name, problem=f"must be a duration such as 90s, 10m, 2h or 1d, found {text[:64]!r}"
+                )
+            return seconds
         if self.options and text not in self.options:
             meant = did_you_mean(text, self.options)
             known = ", ".join(self.options)

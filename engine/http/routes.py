@@ -18,6 +18,7 @@ from phaseline.engine.http.live.frames import COLUMNS, RECORDS
 from phaseline.engine.http.parameters import TRUE, Parameter
 from phaseline.engine.http.reading import about, entities, installation, metrics, past, rejections, transitions
 from phaseline.machines.language.product import Product, load
+from phaseline.machines.language.state_classes import CLASSES
 from phaseline.schemas.cloudevents.content_types import JSON_EVENT, MSGPACK_EVENT
 from phaseline.schemas.errors import SetupError
 
@@ -70,6 +71,9 @@ OF_ID = Parameter("id", "the id, each part percent-encoded", is_path=True, examp
 STATE = Parameter("state", "only in this state: a phase, or `{Failed,[Balance,*]}`", example="Failed")
 CONDITION = Parameter("condition", "only with this condition; of several, all must stand", many=True, example="Balance")
 LABEL = Parameter("label", "a selector as kubectl has, over attributes and labels: `a=b`, `a in (x,y)`, `!a`")
+CLASS = Parameter("class", "only entities of this class, or of several", many=True, options=CLASSES, example="bad")
+FOR = Parameter("for", "only what has been in its class for so long, whatever states it had in it: `90s`, `10m`, `2h`",
+                "duration", default=0.0, example="0s")  # fmt: skip
 SORT = Parameter("sort", "the field or attribute to sort by, instead of the id", example="since")
 CONTINUE = Parameter("continue", "where the former page ended: all pages are of one place")
 LIMIT = Parameter("limit", "the most items of one page", "integer", default=500, least=1, most=10_000, example=100)
@@ -102,12 +106,15 @@ READ = (400, 404, 503)
 ROUTES: tuple[Route, ...] = (
     Route("GET", "/v1/entities", "listEntities", entities.entities,
           "Entities that fit, page by page, with counts of all that fit.",
-          (KIND, TREE, STATE, CONDITION, LABEL, SORT, DELETED, LEFT_BEHIND, LIMIT, CONTINUE, AT, MIN, LANG),
+          (KIND, TREE, STATE, CONDITION, CLASS, FOR, LABEL, SORT, DELETED, LEFT_BEHIND, LIMIT, CONTINUE, AT, MIN, LANG),
           problems=READ),
     Route("GET", "/v1/entities/{kind}/{id}", "getEntity", entities.entity,
           "One entity, and which triggers it takes now.", (OF_KIND, OF_ID, AT, MIN, LANG), problems=READ),
     Route("GET", "/v1/counts", "countEntities", entities.counts,
           "How many entities are in which state, and in which class.", (KIND, TREE, DELETED, AT, MIN), problems=READ),
+    Route("GET", "/v1/overview", "getOverview", entities.overviewed,
+          "What is bad now, since when and because of what; and what else calls for somebody.", (TREE, AT, MIN),
+          problems=READ),
     Route("GET", "/v1/columns", "listColumns", entities.all_columns,
           "All entities in bulk: a column for each fact.", (KIND, TREE, DELETED, AT, MIN), problems=READ),
     Route("GET", "/v1/why/{kind}/{id}", "explainEntity", past.why,

@@ -1,5 +1,6 @@
 // The screen Now: a cell for each entity, counts, what changed lately, what is silent.
 
+import { get } from "./api.js";
 import { HeatMap } from "./heatmap.js";
 import { badges, nothingYet, Side, staleMark } from "./side.js";
 import { CLASSES } from "./store.js";
@@ -7,20 +8,31 @@ import { bdi, chip, clock, el, fill, glyph, kindName, num, panel, refill, small,
 
 const LATELY = 900;
 const SHOWN = 12;
+const EVERY = 10_000;
 const LISTED = 2000;
 
 /** The screen in an element. `draw` shows what the address and the store say. */
 export function open(app, root) {
 	const top = el("div.top.bar");
 	const body = el("div.left");
-	const [counts, lately, silent] = ["kindsStates", "lately", "silentPlaces"].map((word) => el("section.block", { "aria-label": t(word) }));
+	const [bad, counts, lately, silent] = ["badNow", "kindsStates", "lately", "silentPlaces"].map((word) => el("section.block", { "aria-label": t(word) }));
 	const side = new Side(app);
 	const map = new HeatMap({
 		label: t("mapLabel"), describe: (number) => tip(app.store, number),
 		choose: (number) => app.choose(number), open: (number) => app.openEntity(number),
 	});
-	root.append(top, el("div.columns", body, panel(side.element, counts, lately, silent)));
+	root.append(top, el("div.columns", body, panel(side.element, bad, counts, lately, silent)));
+	const timer = setInterval(() => app.past || document.hidden || ask(), EVERY);
+	let asked = null;
 	let shown = "";
+
+	async function ask() {
+		const at = asked = app.at;
+		const found = await get("/v1/overview", { at }).catch(() => null);
+		if (at !== asked) return;
+		bad.hidden = !found;
+		if (found) refill(bad, troubles(app, found));
+	}
 
 	function draw() {
 		const { store, query } = app;
@@ -39,12 +51,13 @@ export function open(app, root) {
 			Object.assign(map, { selected, only: CLASSES.indexOf(query.class), recent: fresh(app) });
 			map.draw(store, query.kind ?? "");
 		}
+		if (asked !== app.at) ask();
 		refill(counts, kinds(app, tally));
 		refill(lately, changes(app));
 		refill(silent, quiet(app, tally));
 	}
 
-	return { draw, close: () => map.close() };
+	return { draw, close() { map.close(); clearInterval(timer); } };
 }
 
 function tip(store, number) {
@@ -63,14 +76,34 @@ function head(app, tally) {
 	];
 }
 
-/** The same as the map, for who does not see it: each tree with its counts. */
+/** The same as the map, for who does not see it: each tree; of a class or a kind, each entity. */
 function trees(app) {
-	const { store } = app;
+	const { store, query } = app;
 	const counts = store.rollUp();
-	const rows = store.children().tops.slice(0, LISTED).map((number) => [
+	const rows = listed(store, query).map((number) => [
 		el("a", { href: app.router.to("tree", { id: store.root(number) }) }, bdi(store.ids[number])),
 		kindName(store.kindOf(number)), stateMark(store.stateOf(number)), badges(counts, number * 6), clock(store.since[number])]);
 	return el("div.scroll", { tabindex: 0, role: "region", "aria-label": t("table") }, table(["name", "kind", "state", "below", "#since"], rows));
+}
+
+function listed(store, { class: name, kind }) {
+	if (!name && !kind) return store.children().tops.slice(0, LISTED);
+	const fits = (at) => store.isThere(at) && (!kind || store.kindOf(at) === kind) && (!name || CLASSES[store.classAt(at)] === name);
+	return [...store.order().filter(fits).subarray(0, LISTED)];
+}
+
+function troubles(app, { troubles: found, numbers, time }) {
+	const until = Date.parse(time) / 1000;
+	return [
+		el("h2", t("badNow"), el("span.soft", num(numbers.troubles))),
+		el("ul.list", found.slice(0, SHOWN).map((one) => line(app, one.kind, one.id, one.class, Object.values(one.states).join(", "),
+			until - Date.parse(one.since) / 1000, one.others ? el("b", `+${num(one.others)}`) : null))),
+	];
+}
+
+function line(app, kind, id, cls, said, ago, more = null) {
+	return el("li", el("button", { onclick: () => app.router.set({ sel: `${kind}/${id}` }) },
+		el("span", { class: cls }, glyph(cls)), el("span.cut", bdi(id), el("span.soft", ` ${said}`)), more, small(span(ago))));
 }
 
 function kinds(app, tally) {
@@ -126,10 +159,7 @@ function changes(app) {
 	const found = latest(app.recent(), until);
 	const parts = Object.entries(found).filter(([, list]) => list.length).map(([word, list]) => [
 		el("h3", `${t(word)} · ${num(list.length)}`),
-		el("ul.list", list.slice(0, SHOWN).map((row) => el("li", el("button", { onclick: () => app.router.set({ sel: `${row[1]}/${row[2]}` }) },
-			el("span", { class: row[6] }, glyph(row[6])),
-			el("span.cut", bdi(row[2]), el("span.soft", ` ${app.label(row)}`)),
-			small(span(until - row[8])))))),
+		el("ul.list", list.slice(0, SHOWN).map((row) => line(app, row[1], row[2], row[6], app.label(row), until - row[8]))),
 	]);
 	return [el("h2", t("lately")), ...(parts.length ? parts.flat() : [el("p.soft", t("quiet"))])];
 }

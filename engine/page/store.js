@@ -2,6 +2,8 @@
 
 export const CLASSES = ["good", "busy", "bad", "excused", "gone", "unknown"];
 const UNKNOWN = CLASSES.indexOf("unknown");
+/** Of several classes, the one with the lowest number counts. */
+const RANK = [4, 2, 0, 3, 5, 1];
 export const VIEWED = 1;
 export const STALE = 2;
 const GONE = 4;
@@ -218,10 +220,17 @@ export class Store {
 	/** The state of its first facet. */
 	stateOf(number) { return this.states[this.state[number]]; }
 
-	/** The class of an entity's first facet, as a position in CLASSES. */
+	/** The class of an entity, as a position in CLASSES: the worst of its facets, contact apart. */
 	classAt(number) {
 		const state = this.state[number];
-		return state < 0 ? UNKNOWN : this.classOf[state];
+		let worst = state < 0 ? UNKNOWN : this.classOf[state];
+		if (state >= 0 && this.states[state].state === "Deleted") return worst;
+		for (const column of this.more) {
+			const { facet } = this.states[column[number]] ?? {};
+			const cls = this.classOf[column[number]];
+			if (facet && facet !== "contact" && RANK[cls] < RANK[worst]) worst = cls;
+		}
+		return worst;
 	}
 
 	/** The states of the other facets of an entity. */

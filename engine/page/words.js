@@ -38,6 +38,7 @@ export const WORDS = {
 	lastShown: ["Last shown", "最后上报"],
 	leftBehind: ["Deleted (not seen), left behind", "已删除（未确认），仍残留"],
 	silentPlaces: ["Silent", "静默"],
+	badNow: ["Bad now", "当前异常"],
 	unknown: ["unknown", "未知"],
 	silent: ["silent", "静默"],
 	stale: ["nothing heard lately", "最近没有消息"],

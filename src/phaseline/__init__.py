@@ -45,6 +45,7 @@ NAMES = {
     "phaseline.engine.products.fleet.views":              "Fleet FleetView",
     "phaseline.engine.products.gitops.last_observation":  "ObjectDiff Observation",
     "phaseline.engine.products.gitops.views":             "Gitops",
+    "phaseline.engine.overview.overview":                 "Noticed Overview TreeClasses Trouble",
     "phaseline.engine.publish.compose":                   "EventDetails",
     "phaseline.engine.publish.outcomes":                  "Outcome",
     "phaseline.engine.publish.pipeline":                  "PublishResult",

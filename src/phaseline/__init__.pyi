@@ -76,6 +76,10 @@ from phaseline.engine.products.fleet.views import FleetView as FleetView
 from phaseline.engine.products.gitops.last_observation import ObjectDiff as ObjectDiff
 from phaseline.engine.products.gitops.last_observation import Observation as Observation
 from phaseline.engine.products.gitops.views import Gitops as Gitops
+from phaseline.engine.overview.overview import Noticed as Noticed
+from phaseline.engine.overview.overview import Overview as Overview
+from phaseline.engine.overview.overview import TreeClasses as TreeClasses
+from phaseline.engine.overview.overview import Trouble as Trouble
 from phaseline.engine.publish.compose import EventDetails as EventDetails
 from phaseline.engine.publish.outcomes import Outcome as Outcome
 from phaseline.engine.publish.pipeline import PublishResult as PublishResult

@@ -25,6 +25,7 @@ from phaseline.engine.log.when import Moment
 from phaseline.engine.log.when import NOW
 from phaseline.engine.log.when import START
 from phaseline.engine.log.when import When
+from phaseline.engine.overview.overview import Overview
 from phaseline.engine.products.emco.query import EmcoNamesQuery
 from phaseline.engine.products.emco.query import EmcoStatusQuery
 from phaseline.engine.products.emco.query import SourceStatusQuery
@@ -169,6 +170,14 @@ The view of the latest states has no moment. Each read shows the newest copied s
         """The moment of the view: a place in the log, and its time. None: the latest states."""
 
     @property
+    def now_ns(self) -> int:
+        """The time that the view shows, ns: durations end there."""
+
+    @property
+    def now(self) -> datetime:
+        """The time that the view shows."""
+
+    @property
     def kinds(self) -> Kinds:
         """The tables of the kinds."""
 
@@ -178,16 +187,18 @@ The view of the latest states has no moment. Each read shows the newest copied s
     def last(self, kind: str, entity_id: str) -> Transition:
         """The last transition of an entity: its state, the reason, and the time. Raises `EntityUnknown`."""
 
-    def list(self, kind: str | None=None, *, tree: str | None=None, state: str | None=None, condition: str | Sequence[str]=(), deleted: bool=False) -> Iterator[Entity]:
+    def list(self, kind: str | None=None, *, tree: str | None=None, state: str | None=None, condition: str | Sequence[str]=(), class_: str | Sequence[str]=(), lasting: float=0, deleted: bool=False) -> Iterator[Entity]:
         """The entities that fit, ids in natural order.
 
 tree: this id and those below it. state: a phase, or `{Failed,[Balance,*]}`. condition: one that stands, or
-several that stand together. deleted: deleted ones too. Raises `InvalidInput.no_state`, `NameUnknown`."""
+several that stand together. class_: `bad`, or several of the classes; with one, what is left behind counts.
+lasting: seconds for which they have been in their class at least, whatever states they had in it. deleted:
+deleted ones too. Raises `InvalidInput.no_state`, `NameUnknown`."""
 
-    def last_of(self, kind: str | None=None, *, tree: str | None=None, state: str | None=None, condition: str | Sequence[str]=(), deleted: bool=False) -> Sequence[Transition]:
+    def last_of(self, kind: str | None=None, *, tree: str | None=None, state: str | None=None, condition: str | Sequence[str]=(), class_: str | Sequence[str]=(), lasting: float=0, deleted: bool=False) -> Sequence[Transition]:
         """The last transition of each entity that `list` gives, in the same order: it tells the reason too."""
 
-    def unsorted(self, kind: str | None=None, *, tree: str | None=None, state: str | None=None, condition: str | Sequence[str]=(), deleted: bool=False) -> Iterator[Transition]:
+    def unsorted(self, kind: str | None=None, *, tree: str | None=None, state: str | None=None, condition: str | Sequence[str]=(), class_: str | Sequence[str]=(), lasting: float=0, deleted: bool=False) -> Iterator[Transition]:
         """What `last_of` gives, in no order: of the latest states each as soon as it is read."""
 
     def tree(self, root: str, *, deleted: bool=False) -> Sequence[Entity]:
@@ -195,6 +206,11 @@ several that stand together. deleted: deleted ones too. Raises `InvalidInput.no_
 
     def last_of_tree(self, root: str, *, deleted: bool=False) -> Sequence[Transition]:
         """The last transition of each entity that `tree` gives, in the same order; raises `TreeUnknown`."""
+
+    def overview(self, *, tree: str | None=None) -> Overview:
+        """What is bad and because of what, the longest first; and what else calls for somebody (docs/overview.md).
+
+tree: only this id and those below it. Raises `InvalidInput`."""
 
     def next_place(self) -> int:
         """Where a watch must start to go on from this view without a gap. Ask for it before you read.
@@ -387,11 +403,14 @@ Raises `NameUnknown`."""
     def last(self, kind: str, entity_id: str, *, at: When | None=None) -> Transition:
         """The last transition of an entity: its state, the reason, and the time. Raises `EntityUnknown`."""
 
-    def list(self, kind: str | None=None, *, tree: str | None=None, state: str | None=None, condition: str | Sequence[str]=(), deleted: bool=False, at: When | None=None) -> Iterator[Entity]:
+    def list(self, kind: str | None=None, *, tree: str | None=None, state: str | None=None, condition: str | Sequence[str]=(), class_: str | Sequence[str]=(), lasting: float=0, deleted: bool=False, at: When | None=None) -> Iterator[Entity]:
         """The entities that fit, ids in natural order. Each word is as in `EntityView.list`."""
 
     def tree(self, root: str, *, deleted: bool=False, at: When | None=None) -> Sequence[Entity]:
         """`root` and all entities below it, ids in natural order; raises `TreeUnknown`."""
+
+    def overview(self, *, tree: str | None=None, at: When | None=None) -> Overview:
+        """What is bad and because of what, the longest first, and what else calls for somebody (docs/overview.md)."""
 
     def stale_since(self, entities: Sequence[Entity], *, at: When | None=None) -> Mapping[tuple[str, str], datetime]:
         """Those of these entities whose states are stale, by kind and id, and since when (`EntityView.stale_since`)."""

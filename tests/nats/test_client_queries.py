@@ -74,6 +74,9 @@ LISTS: list[tuple[dict[str, Any], list[str]]] = [
     ({"tree": "c.1*"}, ["cluster c.1*"]),
     ({"tree": "nowhere"}, []),
     ({"kind": "cluster", "state": "Starting"}, []),
+    ({"class_": "bad"}, ["node c1/a/n10", "component c1/dns"]),
+    ({"class_": ("bad", "gone"), "kind": "node", "lasting": 0}, ["node c1/a/n10"]),
+    ({"class_": "bad", "lasting": 86_400}, []),
 ]
 
 

@@ -53,6 +53,17 @@ async def test_a_list_is_what_the_log_says_at_its_place(api: Api) -> None:
     by_state = await api.get("/v1/entities", kind="node", state=phase)
     assert by_state["items"] == await expected(api, place, kind="node", state=phase)
     assert by_state["counts"] == {phase: by_state["total"]}
+    bad = await api.get("/v1/entities", **{"class": "bad", "for": "0s", "sort": "bad-since"})
+    everything = await expected(api, place, deleted=True)
+    assert sorted(one["id"] for one in bad["items"]) == sorted(o["id"] for o in everything if o["class"] == "bad")
+    assert [one["class_since"] for one in bad["items"]] == sorted(one["class_since"] for one in bad["items"])
+    assert (await api.get("/v1/entities", **{"class": "bad", "for": "1d"}))["items"] == []
+    seen = await api.get("/v1/overview")
+    assert sum(seen["classes"].values()) == sum(one["class"] != "gone" for one in everything)
+    assert sum(one["others"] + (one["class"] == "bad") for one in seen["troubles"]) == seen["classes"].get("bad", 0)
+    whole, of_tree = await api.service.client.overview(), await api.get("/v1/overview", tree="c1")
+    assert (whole.classes, whole.numbers) == (seen["classes"], seen["numbers"])
+    assert [one["root"] for one in of_tree["trees"]] in (["c1"], [])
 
 
 @SHARED

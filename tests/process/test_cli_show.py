@@ -252,6 +252,25 @@ async def test_selecting_by_conditions_and_counting_rejections(shell: Shell, cli
     assert table.err.endswith("1 rejection\n")
 
 
+async def test_what_is_bad_since_when_and_because_of_what(shell: Shell, client: Client) -> None:
+    await seed(client)
+    await client.publish_and_wait("node", "overdue", "c1/p/n10", source="/agent")
+    bad = (await shell("list", "--class", "bad", "--sort-by", "bad-since", "--json")).lines
+    assert [(one["id"], one["class"]) for one in bad] == [("c1/p/n10", "bad")]
+    assert bad[0]["class_since"] < bad[0]["facets"]["phase"]["since"]
+    assert (await shell("list", "--class", "bad", "--for", "1d", "--json")).lines == []
+    wrong = await shell("list", "--for", "soon")
+    assert (wrong.code, "'soon' is no duration: write 90s, 10m, 2h or 1d" in wrong.err) == (2, True)
+    assert "class" in (await shell("get", "c1/p/n10")).out
+    shown = (await shell("overview", "--json")).json
+    assert [(one["id"], one["others"]) for one in shown["troubles"]] == [("c1/p/n10", 0)]
+    printed = (await shell("overview")).out.splitlines()
+    assert printed[0].startswith("5 entities in 1 tree: 1 bad, ")
+    assert printed[1] == "bad now: 1"
+    assert "node c1/p/n10" in printed[3]
+    assert all(len(line) <= 80 for line in printed)
+
+
 async def test_a_day_that_was_imported_in_a_second(shell: Shell, client: Client) -> None:
     for trigger, time in (("adopt", "08:00"), ("ready", "12:00"), ("not_ready", "09:00")):
         data = {"phase": "Failed", "conditions": ["NotReady"]} if trigger == "adopt" else {}

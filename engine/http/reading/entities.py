@@ -12,11 +12,13 @@ import zlib
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import chain, islice, repeat
+from time import time_ns
 from typing import Any, NamedTuple
 
 import msgspec
 
 from phaseline.engine.client import maps
+from phaseline.engine.client.class_choice import ClassChoice
 from phaseline.engine.client.selection import EVERYTHING, Selector, by_id, in_order, order_of
 from phaseline.engine.http.call import AnyCall, Call, HttpAnswer
 from phaseline.engine.http.fleet import columns
@@ -28,6 +30,7 @@ from phaseline.engine.http.service import ViewAt
 from phaseline.engine.log import latest, state_view
 from phaseline.engine.log.watch import RecordFilter, chosen
 from phaseline.engine.log.when import NOW, Moment
+from phaseline.engine.overview.overview import as_map, overview
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.compiler.labels import Language
 from phaseline.machines.docs import wording
@@ -130,7 +133,8 @@ async def listed(call: Call, view: ViewAt) -> list[Transition]:
     selector = _selector(values["label"])
     wanted = choice if choice.looks_at_conditions else None
     found: list[Transition] = []
-    deleted = values["deleted"] or values["left_behind"]
+    of_class = ClassChoice.read(values["class"], values["for"])
+    deleted = of_class.with_ended(deleted=values["deleted"] or values["left_behind"])
     for tree in _trees(call):
         if isinstance(view.states, FleetMoment):
             found += view.states.select(kind, tree, choice.phase, deleted=deleted, choice=wanted)
@@ -139,6 +143,9 @@ async def listed(call: Call, view: ViewAt) -> list[Transition]:
             found += [one for one in states if wanted is None or wanted.selects_in(one.entity)]
     if len(call.trees) > 1:
         found = state_view.in_order(found, None, deleted=True)
+    if not of_class.selects_all:
+        now = view.moment.time_ns if view.is_past else max(view.moment.time_ns, time_ns())
+        found = of_class.among(service.kinds, found, now)
     if selector is not EVERYTHING:
         selector.check(service.kinds, kind, found)
         found = [record for record in found if selector.selects(record.entity)]
@@ -207,6 +214,17 @@ async def counts(call: AnyCall) -> HttpAnswer:
         fleet = await fleet_of(one.call, one.view)
         _add(whole, columns.tally(fleet, counted(one.call, fleet)))
     return answer(call, parts, whole)
+
+
+async def overviewed(call: Call) -> HttpAnswer:
+    """What is bad now, since when and because of what; and what else calls for somebody."""
+    view = await call.service.view(call.values["at"], call.values["min"])
+    kinds, found = call.service.kinds, list[Transition]()
+    for tree in _trees(call):
+        found += await view.states.states(None, tree, None, deleted=True)
+    now = view.moment.time_ns if view.is_past else max(view.moment.time_ns, time_ns())
+    body = await asyncio.to_thread(lambda: as_map(overview(kinds, found, now)))
+    return HttpAnswer(body, view.moment, is_past=view.is_past)
 
 
 def _add(whole: dict[str, Any], part: Mapping[str, Any]) -> None:

@@ -1,0 +1,5 @@
+"""The overview: what is bad now, since when and because of what, for somebody who looks in the morning.
+
+Belongs here: making it of entities (`overview`), what explains what (`explaining`). Does not: reading the entities
+(`client.entity_view`), how it looks (`cli.overview`, the page).
+"""
