@@ -11,6 +11,7 @@ import pytest
 
 from phaseline.engine import settings
 from phaseline.engine.core import message, rejections, timers
+from phaseline.engine.core.lives import memory
 from phaseline.engine.core.sources import numbers
 from phaseline.engine.jetstream import streams
 from phaseline.engine.publish import snapshots
@@ -39,6 +40,8 @@ LIMITS: dict[str, float | str] = {
     "bytes of one event of a snapshot": snapshots.PART,
     "bytes of one event or record in a file": bounds.LARGEST,
     "sources whose last `sequence` an entity remembers": numbers.MAX_SOURCES,
+    "identities of the present life that an entity keeps": memory.MOST_SCHEMES,
+    "identities of earlier lives that an entity keeps": memory.MOST_FORMER,
     "revisions that an EMCO resource remembers": emco_resource.KEPT,
     "bases that may arise in one facet": reachability.MAX_BASES,
     "sync windows of an application": sync_windows.MOST,
