@@ -81,6 +81,8 @@ async def show_snapshots(
         found = await client.dry_run(kind, "snapshot", entity_id, data, progress=progress, **details)
         if number == 0:
             say_limits(found)
+        if found.repeated:
+            terminal.say(f"event {number + 1} would have no effect: repeat of {found.repeated}")
         records += found.records
         for message in found.messages if output.is_data else ():
             output.show(codec.decode(message.body))

@@ -43,6 +43,8 @@ from phaseline.schemas.records import Transition
 @click.option("--upto", metavar="ID", help="Speak of ids up to this one only, in byte order.")
 @click.option("--source", metavar="URI", help="Source of the events.  [default: /phaseline/cli/<user>]")
 @click.option("--id", "event_id", metavar="TEXT", help="Id of the event; of several, -1, -2 ... are added.")
+@click.option("--epoch", type=click.IntRange(0), metavar="N",
+              help="In which --sequence counts: of a greater one all is newer.")  # fmt: skip
 @click.option("--sequence", type=click.IntRange(0), metavar="N", help="Number of the first event, per source.")
 @click.option("--time", metavar="TIME", help="When it was so, RFC 3339.  [default: now]")
 @click.option(publish.WAIT_OPTION, type=click.FloatRange(0, min_open=True), metavar="[SECONDS]",

@@ -140,7 +140,7 @@ CAUSES = st.builds(
 
 NAMED = st.dictionaries(TEXT, TEXT, min_size=1, max_size=2)
 NUMBERS = st.integers(0, 10**18 - 1)
-HEARD = st.dictionaries(TEXT, st.builds(Heard, TIMES, NUMBERS, NUMBERS | st.none(), NUMBERS), min_size=1, max_size=2)
+HEARD = st.dictionaries(TEXT, st.builds(Heard, NUMBERS, NUMBERS, NUMBERS | st.none(), NUMBERS), min_size=1, max_size=2)
 MEMORIES = st.none() | st.builds(
     Memory, uids=NAMED, sources=HEARD, former=st.tuples(TEXT), taken=st.tuples(TEXT), reasons=NAMED
 )  # fmt: skip

@@ -242,7 +242,8 @@ async def test_a_rejected_flood_of_sources_and_kinds_makes_few_series(settings: 
         await until_decided(wire, worker.installation.layout)
         metrics = await found.until("phaseline_rejections_total", ("-", "unknown_kind"), 50)
         assert {kind for kind, _ in metrics["phaseline_events_total"]} <= {"-", *BUILT_IN_KINDS}
-        assert len(metrics["phaseline_source_last_timestamp_seconds"]) == 5
+        assert len(metrics["phaseline_source_last_timestamp_seconds"]) == 6
+        assert metrics["phaseline_source_events_total"]["/fleet", "rejected"] == 50
 
 
 async def test_the_http_server_has_metrics_of_its_own(client: Client, working: Settings) -> None:

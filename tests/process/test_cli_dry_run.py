@@ -83,6 +83,12 @@ async def test_why_it_would_be_refused(shell: Shell, fleet: Client) -> None:
         assert said.out.startswith(f"event 33 would be rejected: {says}")
 
 
+async def test_it_names_what_an_event_repeats(shell: Shell, fleet: Client) -> None:
+    said = await dry_run(shell, "cluster", "overdue", "c1", "--sequence", "4")
+    line = r"event 33 would have no effect: repeat of number 4, heard at \S+Z, of /me for cluster c1\n"
+    assert (said.code, re.fullmatch(line, said.out) is not None) == (0, True)
+
+
 @pytest.mark.parametrize(
     ("words", "says"),
     [
@@ -91,7 +97,6 @@ async def test_why_it_would_be_refused(shell: Shell, fleet: Client) -> None:
             ("created", "--sequence", "5"),
             "cluster c1 is already Running [Ok]; a mark would record its sequence",
         ),
-        (("overdue", "--sequence", "4"), "a repeat; the last sequence of /me for cluster c1 is 4"),
     ],
 )
 async def test_why_it_would_have_no_effect(shell: Shell, fleet: Client, words: tuple[str, ...], says: str) -> None:

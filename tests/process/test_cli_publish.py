@@ -82,7 +82,13 @@ async def test_waiting_for_what_comes_of_it(shell: Shell) -> None:
     assert "cluster c1  update rejected, illegal: cluster c1 is Creating [Progressing]" in refused.out
     assert (await shell("publish", "cluster", "created", "c1", "--wait", "5")).code == 0
     nothing = await shell("publish", "cluster", "created", "c1", "--wait")
-    assert (nothing.code, nothing.out) == (0, "event 4\nno effect: already in that state, or a duplicate event\n")
+    assert (nothing.code, nothing.out) == (0, "event 4\nno effect: its entity was in that state already\n")
+    for number, says in ((7, "transitions"), (7, "none")):
+        words = ("publish", "cluster", "error", "c1", "--source", "/a", "--sequence", str(number), "--wait")
+        assert (await shell(*words, "--json")).json["effect"] == says
+    assert re.search(r"\nno effect: repeat of number 7, heard at \S+Z\n", (await shell(*words)).out)
+    older = await shell(*words[:-2], "6", "--wait")
+    assert (older.code, "error rejected, repeat: cluster c1 is " in older.out) == (1, True)
 
 
 async def test_waiting_for_json(shell: Shell) -> None:
