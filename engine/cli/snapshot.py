@@ -39,6 +39,8 @@ from phaseline.schemas.records import Transition
               help="The highest event number in the records that the reporter has read.  [default: none]")  # fmt: skip
 @click.option("--confirm", is_flag=True,
               help="End what is not listed even if that is more than the brake allows. It needs --seen.")  # fmt: skip
+@click.option("--about", multiple=True, metavar="CONDITION",
+              help="Clear no other condition than this. May be repeated.  [default: all but sticky ones]")  # fmt: skip
 @click.option("--after", metavar="ID", help="Speak of ids above this one only, in byte order.")
 @click.option("--upto", metavar="ID", help="Speak of ids up to this one only, in byte order.")
 @click.option("--source", metavar="URI", help="Source of the events.  [default: /phaseline/cli/<user>]")
@@ -54,12 +56,13 @@ from phaseline.schemas.records import Transition
 @options.output("json", "yaml")
 def snapshot(
     settings: Settings, *, kind: str, entity_id: str, file: Path, below: str, seen: int | None, confirm: bool,
-    after: str | None, upto: str | None, wait: float | None, dry_run: bool, output: Output, **details: Any,
+    about: tuple[str, ...], after: str | None, upto: str | None, wait: float | None, dry_run: bool, output: Output,
+    **details: Any,
 ) -> int | None:  # fmt: skip
     """Publish all that there is of one kind below the entity KIND ID.
 
     FILE holds the items: a list in JSON or YAML, JSON lines, or a msgpack stream; - is standard input. An item has an
-    id (the part below the entity), a phase, and what else a report has: conditions, attributes, reason, message.
+    id (the part below the entity), a phase, and what else a report has: conditions, about, attributes, reason, message.
 
     What differs from an item changes; what is not listed is gone; what fits no table is left out and shown
     (exit code 1). A snapshot of more than 700 kB is cut into several events. An empty list says that nothing is left;
@@ -81,12 +84,12 @@ def snapshot(
     async def work() -> int:
         async with Client.open(settings, source=compose.default_source("cli")) as client:
             if dry_run:
-                found = snapshots.events(below, items, seen, after, upto, confirm=confirm)
+                found = snapshots.events(below, items, seen, after, upto, confirm=confirm, about=about or None)
                 return await render_dry_run.show_snapshots(client, kind, entity_id, found, details, output=output)
             with publish_many.progress_bar(None) as bar:
                 outcomes = await client.snapshot(
                     kind, entity_id, below, items, seen=seen, after=after, upto=upto, confirm=confirm, wait=wait,
-                    progress=lambda sent, _: bar(PublishResult(stored=sent)), **details,
+                    about=about or None, progress=lambda sent, _: bar(PublishResult(stored=sent)), **details,
                 )  # fmt: skip
             return show(client.kinds, len(items), outcomes, waited=wait is not None, output=output)
 

@@ -61,12 +61,15 @@ def events(
     upto: str | None = None,
     *,
     confirm: bool = False,
+    about: Sequence[str] | None = None,
     most: int | None = None,
 ) -> list[dict[str, Any]]:
     """The data of the events of a snapshot of `kind`. Raises `EventRefused`. most: as in `parts`."""
     whole = {"kind": kind, **({} if seen is None else {"seen": seen}), **_bounds(after, upto)}
     if confirm:
         whole["confirm"] = True
+    if about is not None:
+        whole["about"] = [*about]
     return [{**whole, **part} for part in parts(items, most)]
 
 

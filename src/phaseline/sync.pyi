@@ -348,15 +348,16 @@ survives a change of leader. patience: after trouble with the servers the client
 `Unconfirmed` once nothing has moved for so many seconds. check: as for `publish`. The first event that would
 be rejected raises `EventRefused`; all events before it are stored then. progress: called with the counts."""
 
-    def snapshot(self, kind: str, entity_id: str, below: str, items: Iterable[Mapping[str, Any]], *, seen: int | None=None, after: str | None=None, upto: str | None=None, confirm: bool=False, wait: float | None=None, progress: Callable[[int, int], None] | None=None, **details: Unpack[EventDetails]) -> Sequence[Outcome]:
+    def snapshot(self, kind: str, entity_id: str, below: str, items: Iterable[Mapping[str, Any]], *, seen: int | None=None, after: str | None=None, upto: str | None=None, confirm: bool=False, about: Sequence[str] | None=None, wait: float | None=None, progress: Callable[[int, int], None] | None=None, **details: Unpack[EventDetails]) -> Sequence[Outcome]:
         """Publish all that there is of the kind `below` under an entity, in as many events as it needs.
 
 items: maps with `id` (the part below the entity), `phase`, and what else a report has. seen: the highest
 `cause.sequence` that the reporter has read in this tree. after, upto: the snapshot speaks of ids above `after`
 and up to `upto` only, in byte order. confirm: end what is not listed even if that is more than the brake
-allows; it needs `seen`. wait: the seconds to wait for the outcome of each event; None does not wait. progress:
-called with the number of events sent, and of all. Raises as `publish` and `publish_and_wait` do; `EventRefused`
-before anything is sent if several events together would end more than the brake allows."""
+allows; it needs `seen`. wait: the seconds to wait for the outcome of each event; None does not wait. about: the
+conditions that it speaks of, the only ones that it clears. progress: called with the number of events sent, and
+of all. Raises as `publish` and `publish_and_wait` do; `EventRefused` before anything is sent if several events
+together would end more than the brake allows."""
 
     def resend(self, sequence: int) -> Receipt:
         """Store again the event whose rejection is at the place `sequence` of the log, once the reason for it is gone.

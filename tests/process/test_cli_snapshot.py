@@ -68,6 +68,7 @@ def test_the_parts_of_a_large_snapshot_say_what_the_whole_would(monkeypatch: pyt
     assert snapshots.parts([]) == [{"items": []}]
     within = snapshots.events("node", items[10:20], 7, "p/n00009", "p/n00019")
     assert within == [{"kind": "node", "seen": 7, "after": "p/n00009", "upto": "p/n00019", "items": items[10:20]}]
+    assert snapshots.events("node", [], about=["NotReady"])[0]["about"] == ["NotReady"]
     with pytest.raises(EventRefused, match="a map with an id"):
         snapshots.parts([{"phase": "Running"}])
 

@@ -1,5 +1,7 @@
 """What was said of a condition: `why` and `get` show the reason, by whom, since when, and how often EVENTS has it."""
 
+from pathlib import Path
+
 from phaseline.engine.client.client import Client
 from tests.support.command import Shell
 
@@ -45,3 +47,15 @@ async def test_another_reason_counts_from_its_own_beginning(client: Client, shel
     assert (said["reason"], said["source"], said["count"]) == ("NetworkPluginNotReady", "/b", 1)
     await tell(client, "/a", "ready")
     assert "said" not in (await shell("get", "node", N, "--json")).json
+
+
+async def test_a_snapshot_of_one_reporter_speaks_of_its_part(client: Client, shell: Shell, tmp_path: Path) -> None:
+    await tell(client, "/agent", "reported", phase="Running")
+    await tell(client, "/kubelet-watcher", "not_ready", reason="KubeletStopped")
+    await tell(client, "/biller", "overdue", reason="Unpaid")
+    items = tmp_path / "nodes.json"
+    items.write_text('[{"id": "p/n", "phase": "Running"}]')
+    sent = await shell("snapshot", "cluster", "c", "--kind", "node", str(items), "--about", "NotReady", "--wait")
+    assert sent.code == 0, sent
+    [said] = (await shell("get", "node", N, "--json")).json["said"]
+    assert (said["condition"], said["reason"]) == ("Balance", "Unpaid")

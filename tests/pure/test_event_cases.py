@@ -74,6 +74,24 @@ def test_a_pool_whose_creation_failed_is_told_how_to_recover() -> None:
     assert ask(clock, 21, "node_pool scale eks/ng", desired=0) == []
 
 
+def test_who_sees_the_server_clears_nothing_that_the_kubelet_said() -> None:
+    clock, refused = played("k09-two-reporters")
+    assert refused == []
+    assert clock.shown("node", "two/p/n1") == "Failed [NotReady]"
+    memory = clock.processor.tree.entities["node"]["two/p/n1"].memory
+    assert memory is not None
+    assert memory.reasons == {"NotReady": "KubeletStopped"}
+    assert ask(clock, 20, "node ready two/p/n1") == []
+    assert clock.shown("node", "two/p/n1") == "Running [Ok]"
+
+
+def test_a_node_that_flaps_keeps_no_reason_when_it_is_well() -> None:
+    clock, refused = played("k06-flap")
+    assert refused == []
+    assert clock.shown("node", "flap/p/n1") == "Running [Ok]"
+    assert clock.processor.tree.entities["node"]["flap/p/n1"].memory is None
+
+
 def test_a_context_ends_whatever_comes_late() -> None:
     clock, _ = played("e07-late-applied")
     assert clock.shown("app_context", "a+b+v1+late/1") == "Terminated"
