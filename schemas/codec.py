@@ -26,6 +26,8 @@ JSON_STARTS = frozenset({b"{", b" ", b"\n", b"\r", b"\t"})
 BOM = "\ufeff"
 SHOWN = 32
 """The most characters of a text that an error repeats."""
+CUT_OFF = "it is cut off: the body ends inside a value"
+"""What is wrong with a body whose end is missing."""
 _PLACE = re.compile(r"\(byte (\d+)\)")
 """Where a library says that a JSON text is wrong."""
 _BLANKS = dict.fromkeys(map(ord, "\t\r\n"), " ")
@@ -118,7 +120,9 @@ def fault_of(error: Exception) -> str:
     if isinstance(error, UnicodeDecodeError) or "utf-8" in said.lower():
         return "a text in it is not UTF-8"
     if "truncated" in said or "incomplete" in said or isinstance(error, msgpack.OutOfData):
-        return "it is cut off: the body ends inside a value"
+        return CUT_OFF
+    if "out of range" in said:
+        return "a number in it is out of range"
     place = _PLACE.search(said)
     return f"byte {int(place[1]) + 1:,} does not fit there" if place else "it cannot be read"
 

@@ -141,7 +141,7 @@ def reject(
     elif body is not None:
         found = of_event(body, block)
         cause = Cause(sequence, found.id, found.source, "event", actor=known.actor)
-        message += f", in {found.within}" if found.within else ""
+        message += f", in {found.within}" if found.within and message.endswith(codec.CUT_OFF) else ""
         message += f"; its envelope says {found.type} of {found.subject}" if address is None and found.subject else ""
     kept = None if body is None else body[:MAX_PAYLOAD]
     return Rejection(kind, entity_id, trigger, reason, message[:MAX_TEXT], None, (), cause, time, kept)

@@ -141,11 +141,11 @@ def _check(kinds: Kinds, event: Event, address: Address) -> tuple[str, ...]:
         kind = intake.find_kind(kinds, address.kind)
         intake.check_trigger(kind, address.trigger)
         intake.check_arity(kind, address.id)
+        _check_banned(kinds, event)
         data, unread = without_unread(kind, address.trigger, event.data or {})
         intake.check_data(kind, address.trigger, data)
         envelope.sequence_of(event)
         envelope.epoch_of(event)
-        _check_banned(kinds, event)
     except intake.RejectedEvent as error:
         raise EventRefused(reason=error.reason, message=f"{error}{_meant(kinds, address, error.reason)}") from None
     except Invalid as error:

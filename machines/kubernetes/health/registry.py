@@ -34,7 +34,7 @@ from phaseline.machines.kubernetes.manifest_id import group_kind
 from phaseline.machines.kubernetes.profiles import ALAUDA, DEGRADED, PROGRESSING, Profile
 from phaseline.machines.language.rules import Revision
 
-HEALTH = Revision("kubernetes.health", 7)
+HEALTH = Revision("kubernetes.health", 8)
 """Raise it when an object gets another health or message than before."""
 NO_RULE = "no health rule applies to this kind"
 HOOK_FINALIZER = "argocd.argoproj.io/hook-finalizer"
