@@ -7,10 +7,16 @@ A program that uses the client decides by `logging` what it sees of us. Until it
 """
 
 import logging
+import time
 from collections.abc import Callable
 from typing import Any
 
 logging.getLogger("phaseline").addHandler(logging.NullHandler())
+LONGEST, TRACEBACK = 2_000, 20_000
+"""The most characters of a field of a line, and of a traceback: what others sent may stand there."""
+PAUSE = 1.0
+"""Seconds between two lines of one library that we use."""
+_PLAIN = (int, float, bool, type(None))
 LEVELS = {"debug": logging.DEBUG, "info": logging.INFO, "warning": logging.WARNING, "error": logging.ERROR}
 
 
@@ -48,6 +54,9 @@ class Logger:
 
     def _log(self, level: str, event: str, fields: dict[str, Any]) -> None:
         number = LEVELS[level]
+        for name, value in fields.items():
+            if type(value) not in _PLAIN and name != "exc_info":
+                fields[name] = bounded(value)
         if self._least is not None:
             if number >= self._least:
                 getattr(_structured(self._name), level)(event, **fields)
@@ -63,12 +72,49 @@ def get_logger(name: str) -> Logger:
     return Logger(name)
 
 
+log = get_logger(__name__)
+
+
 def through_structlog(least: int = logging.DEBUG, configure: Callable[[], None] | None = None) -> None:
     """Let all events of this process from level `least` on go through structlog from now on.
 
     configure: sets structlog up. It is called before the first event: most commands log nothing.
     """
     Logger._least, Logger._configure = least, configure  # noqa: SLF001  # a switch of the process
+    if not any(isinstance(one, _Others) for one in logging.getLogger().handlers):
+        logging.getLogger().addHandler(_Others(logging.WARNING))
+
+
+class _Others(logging.Handler):
+    """Lets what the libraries log that we use go the same way, as fields of a line, and not more than one a second."""
+
+    def __init__(self, level: int) -> None:
+        super().__init__(level)
+        self._told = dict[str, tuple[float, int]]()
+        """By library: when it was heard last, and how often since then in vain."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        if record.name.partition(".")[0] == "phaseline" or Logger._least is None:  # noqa: SLF001
+            return
+        told, more = self._told.get(record.name, (-PAUSE, 0))
+        if time.monotonic() - told < PAUSE:
+            self._told[record.name] = told, more + 1
+            return
+        self._told[record.name] = time.monotonic(), 0
+        try:
+            text = record.getMessage()
+        except (TypeError, ValueError):
+            text = str(record.msg)
+        log.warning(
+            "library_told", library=record.name, level_there=record.levelname, text=text, more=more,
+            exc_info=record.exc_info or None,
+        )  # fmt: skip
+
+
+def bounded(value: object, most: int = LONGEST) -> Any:
+    """A value for a line of the log, or the beginning of its text if that is long."""
+    text = value if isinstance(value, str) else str(value)
+    return value if len(text) <= most else f"{text[:most]}... ({len(text):,} characters)"
 
 
 def _structured(name: str) -> Any:

@@ -59,6 +59,13 @@ def log_to_stderr(*, verbose: bool = False, least: int = logging.WARNING, lines_
     logs.through_structlog(least, lambda: _configure(stream, least, colours=colours, lines_of_json=lines_of_json))
 
 
+def _bounded_traceback(_: object, __: str, event: Any) -> Any:
+    """Keep the end of a traceback, which says most."""
+    if len(found := event.get("exception") or "") > logs.TRACEBACK:
+        event["exception"] = f"({len(found):,} characters) ...{found[-logs.TRACEBACK :]}"
+    return event
+
+
 def _configure(stream: TextIO, least: int, *, colours: bool, lines_of_json: bool) -> None:
     """Set structlog up to print on this stream."""
     import structlog  # noqa: PLC0415  # it takes long to load, and most commands log nothing
@@ -72,6 +79,7 @@ def _configure(stream: TextIO, least: int, *, colours: bool, lines_of_json: bool
             structlog.processors.add_log_level,
             structlog.processors.TimeStamper(fmt="iso", utc=True),
             structlog.processors.format_exc_info,
+            _bounded_traceback,
             *([] if lines_of_json else [plain_event]),
             last,
         ],

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Generic, TypeVar
 
-from phaseline.engine import logs
+from phaseline.engine import logs, outgoing
 from phaseline.engine.client.client import Client
 from phaseline.engine.client.entity_view import EntityView
 from phaseline.engine.client.session import Session
@@ -326,10 +326,10 @@ class Service:
                     self._failure = error
                     return
                 log.warning("serve_waits", error=str(error))
-                pause = RETRY
+                self._waits_for, pause = str(error), RETRY
             except Exception as error:
                 log.exception("serve_broken", error=repr(error))
-                pause = LONG_RETRY
+                self._waits_for, pause = f"it cannot be read ({outgoing.problem(error)}): the log says more", LONG_RETRY
             self._parts = None
             await asyncio.sleep(pause)
 

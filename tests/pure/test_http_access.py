@@ -93,7 +93,11 @@ def test_only_our_hosts_are_answered() -> None:
         "a.example.com",
     ):
         origin.check_host(request(host=host), ["*.example.com"])
-    for host in ("evil.example", "example.com", "localhost.evil.example", "", "[", "127.0.0.1.evil.example", "a@b"):
+    for host in (
+        "evil.example", "example.com", "localhost.evil.example", "", "[", "127.0.0.1.evil.example", "a@b",
+        "me@localhost", "me:pw@127.0.0.1:8223", "evil.example@a.example.com", "localhost/x", "localhost?x", "localhost#x",
+        "localhost:x", "localhost:8223:1", "localhost, evil.example", "local host", "[::1", "::1", "localhost\\@evil.example",
+    ):  # fmt: skip
         with raises(InvalidInput.host_unknown, match="--allowed-host"):
             origin.check_host(request(host=host), ["*.example.com"])
 
@@ -104,6 +108,7 @@ def test_only_our_hosts_are_answered() -> None:
         ({}, True), ({"sec_fetch_site": "same-origin"}, True), ({"sec_fetch_site": "none"}, True),
         ({"sec_fetch_site": "cross-site"}, False), ({"sec_fetch_site": "same-site"}, False),
         ({"origin": "http://localhost:8223"}, True), ({"origin": "http://localhost:9"}, False),
+        ({"origin": "http://me@localhost:8223"}, False), ({"origin": "localhost:8223"}, False),
         ({"origin": "null"}, False), ({"origin": "https://evil.example"}, False),
         ({"origin": "https://evil.example", "sec_fetch_site": "cross-site"}, False),
     ],

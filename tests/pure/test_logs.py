@@ -29,6 +29,33 @@ def test_an_event_is_a_line_and_its_fields_are_attributes(plain: logs.Logger, ca
     assert [one.levelname for one in caplog.records[1:]] == ["DEBUG", "INFO", "ERROR"]
 
 
+def test_what_others_sent_is_bounded(plain: logs.Logger, caplog: pytest.LogCaptureFixture) -> None:
+    plain.warning("nats_trouble", error="x" * 10_000, names=["y" * 10_000], port=4222)
+    logs.through_structlog()
+    with capture_logs() as logged:
+        plain.warning("nats_trouble", error="x" * 10_000, names=["y" * 10_000], port=4222)
+    assert len(caplog.records[0].getMessage()) < 3 * logs.LONGEST
+    [line] = logged
+    assert line["error"] == "x" * logs.LONGEST + "... (10,000 characters)"
+    assert len(line["names"]) < 2 * logs.LONGEST
+    assert line["port"] == 4222
+
+
+def test_what_a_library_logs_is_a_line_of_ours(plain: logs.Logger) -> None:
+    """A server that is sent nonsense lets uvicorn log each piece of it."""
+    logs.through_structlog()
+    uvicorn = logging.getLogger("uvicorn.error")
+    with capture_logs() as logged:
+        for _ in range(500):
+            uvicorn.warning("Invalid HTTP request received: %s", "x" * 100_000)
+        logging.getLogger("other").error("odd %d", 7)
+    lines = [one for one in logged if one["library"] == "uvicorn.error"]
+    assert 1 <= len(lines) < 50
+    assert lines[0]["event"] == "library_told"
+    assert len(lines[0]["text"]) < 2 * logs.LONGEST
+    assert [one["text"] for one in logged if one["library"] == "other"] == ["odd 7"]
+
+
 def test_a_traceback_follows(plain: logs.Logger, caplog: pytest.LogCaptureFixture) -> None:
     error = ValueError("boom")
     plain.error("request_unanswered", exc_info=error)

@@ -6,14 +6,16 @@ Belongs here: these two checks. Does not: who asks (`access`).
 """
 
 import ipaddress
+import re
 from collections.abc import Collection
-from urllib.parse import urlsplit
 
 from starlette.requests import Request
 
 from phaseline.schemas.errors import InvalidInput
 
 LOCAL_HOSTS = ("localhost", "*.localhost")
+HOST = re.compile(r"(\[[0-9A-Fa-f:.]{2,45}\]|[A-Za-z0-9._-]{1,255})(?::[0-9]{0,5})?")
+"""A host and a port: no user, no path, no query."""
 HARMLESS = ("GET", "HEAD", "OPTIONS")
 """The methods of requests that change nothing."""
 OWN_SITE = ("same-origin", "none")
@@ -26,7 +28,7 @@ def check_host(request: Request, allowed: Collection[str]) -> None:
     No other site can have an address for its name.
     """
     given = request.headers.getlist("host")
-    host = _host_of(f"//{given[0]}") if len(given) == 1 else ""
+    host = _host_in(given[0]) if len(given) == 1 else ""
     if not is_address(host) and not _is_among(host, (*LOCAL_HOSTS, *allowed)):
         raise InvalidInput.host_unknown(host=host or ", ".join(given)[:128])
 
@@ -40,8 +42,9 @@ def check_site(request: Request, allowed: Collection[str]) -> None:
         if site not in OWN_SITE:
             raise InvalidInput.other_site(site=(origin or site)[:128])
     elif origin is not None:
-        own = urlsplit(f"//{request.headers.get('host', '')}").netloc.lower()
-        if urlsplit(origin).netloc.lower() != own and not _is_among(_host_of(origin), allowed):
+        scheme, _, named = origin.lower().partition("://")
+        own = request.headers.get("host", "").lower()
+        if not scheme or not _host_in(named) or (named != own and not _is_among(_host_in(named), allowed)):
             raise InvalidInput.other_site(site=origin[:128])
 
 
@@ -59,11 +62,10 @@ def is_loopback(host: str) -> bool:
     return host == "localhost" or (is_address(host) and ipaddress.ip_address(host).is_loopback)
 
 
-def _host_of(url: str) -> str:
-    try:
-        return (urlsplit(url).hostname or "").rstrip(".")
-    except ValueError:
-        return ""
+def _host_in(named: str) -> str:
+    """The host in a header, without the port; empty unless it is a name or an address, and nothing else."""
+    found = HOST.fullmatch(named)
+    return found[1].strip("[]").rstrip(".").lower() if found else ""
 
 
 def _is_among(host: str, allowed: Collection[str]) -> bool:

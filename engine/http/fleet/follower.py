@@ -26,8 +26,9 @@ from phaseline.engine.jetstream.stream_reader import read_all, reader_of
 from phaseline.engine.log import as_of, checkpoint, foreign, latest
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.log_records import record_in_log, record_in_state
+from phaseline.engine.outgoing import problem
 from phaseline.schemas import wire_codec
-from phaseline.schemas.errors import NoAnswer, NotFound, NotInLog, PhaselineError
+from phaseline.schemas.errors import LogDamaged, NoAnswer, NotFound, NotInLog, PhaselineError
 from phaseline.schemas.records import Mark, Transition, nanoseconds
 
 SLICE = 100
@@ -111,7 +112,7 @@ class Follower:
         self.fleet.stand_at(self.began, await self._time_of(self.began))
         async for messages in read_all(wire, layout.state, []):
             for place, record in states.read(messages):
-                self.fleet.apply(place, record)
+                self._put(place, record)
             await asyncio.sleep(0)
         self.fleet.order()
         seconds = round(time.monotonic() - began, 3)
@@ -148,8 +149,21 @@ class Follower:
                     self._apply(self._cascades.give_up())
                 await asyncio.sleep(0)
 
+    def _put(self, place: int, record: Transition) -> None:
+        """Let the fleet take a record. Raises `LogDamaged.record_unreadable` for one that no worker can have made."""
+        try:
+            self.fleet.apply(place, record)
+        except PhaselineError:
+            raise
+        except Exception as error:
+            subject = f"{record.entity.kind} {record.entity.id}"
+            raise _unreadable(f"{subject!r:.200}", place, error) from error
+
     def _take(self, stored: Stored) -> None:
-        placed, numbered = self._read(stored)
+        try:
+            placed, numbered = self._read(stored)
+        except ValueError as error:
+            raise _unreadable(stored.subject, stored.sequence, error) from error
         if self._cascades.is_whole:
             self._held_since = time.monotonic()
         self._apply(self._cascades.take(placed, numbered))
@@ -174,7 +188,7 @@ class Follower:
         fleet = self.fleet
         for placed in group:
             if isinstance(placed.record, Transition):
-                fleet.apply(placed.place, placed.record)
+                self._put(placed.place, placed.record)
         fleet.stand_at(group[-1].place, group[-1].time_ns)
         for taker in self.takers if self.is_exact.is_set() else ():
             taker(group)
@@ -184,6 +198,12 @@ class Follower:
         """Wake all who wait for a place."""
         moved, self._moved = self._moved, asyncio.Event()
         moved.set()
+
+
+def _unreadable(subject: str, place: int, error: Exception) -> PhaselineError:
+    if isinstance(error, PhaselineError):
+        return error
+    return LogDamaged.record_unreadable(subject=f"{subject}, place {place}", problem=problem(error))
 
 
 class _Count(NamedTuple):
