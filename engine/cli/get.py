@@ -25,10 +25,11 @@ from phaseline.engine.unknown_parts import PartsOf
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.compiler.labels import Language, advice_of, facet_named, message_of, schedulable
 from phaseline.machines.docs import wording
+from phaseline.machines.language.beside.free import FREE
 from phaseline.machines.language.endings import SHOWS, told
 from phaseline.machines.language.table import DELETED, STALLED, Facet
 from phaseline.schemas.errors import Exit, NotFound
-from phaseline.schemas.records import Entity, FacetState, Transition
+from phaseline.schemas.records import SIGNALS, Entity, FacetState, Transition
 
 
 @click.command(
@@ -236,6 +237,14 @@ def described(
             continue
         if name == SHOWS:
             yield name, render.last_shown(value)
+            continue
+        if name == FREE:
+            yield from ((f"{each} (free)", render.text_of(wording.plain_value(one))) for each, one in value.items())
+            continue
+        if name == SIGNALS:
+            yield from (
+                ("signal", render.text_of(render.evidence({"condition": each, **one}))) for each, one in value.items()
+            )
             continue
         is_time = name in maps.TIMES and isinstance(value, int)
         named = f"{name} (attribute)" if name in RECORD else name

@@ -10,7 +10,9 @@ from typing import Any
 
 import msgspec
 
+from phaseline.engine.core.beside.free_attributes import opened
 from phaseline.machines.compiler.kinds import Kind, Kinds
+from phaseline.machines.language.beside.free import ATTRIBUTES
 from phaseline.machines.language.product import CODED, BannedContent, Bans
 from phaseline.machines.language.table import COMMON, MAX_TEXT, Field
 from phaseline.schemas import codec, envelope
@@ -156,6 +158,8 @@ def _arrival(kinds: Kinds, address: Address, event: Event, sequence: int, time: 
     if event.subject is not None and event.subject != f"{name}/{entity_id}":
         raise Invalid(f"envelope: subject is {event.subject[:256]!r}, the NATS subject says {name}/{entity_id}")
     data = event.data
+    if data and ATTRIBUTES in data:
+        data = opened(kind, data)
     if data or trigger in kind.demanding:
         check_data(kind, trigger, data or NONE)
     if actor:
@@ -206,18 +210,23 @@ def check_data(kind: Kind, trigger: str, data: Mapping[str, Any]) -> None:
                 raise Invalid(f"data.{field.name} is required: {field.doc}")
             continue
         if field.many:
-            _check_values(field, given)
+            _check_values(field, given, HINT if kind.telling and field.name == "conditions" else "")
         else:
             _check_value(field, given)
 
 
-def _check_values(field: Field, given: object) -> None:
+HINT = "; what no table lists is a signal: name it in data.signals, or report it with the trigger condition"
+"""What is said of a condition that a kind with signals does not have."""
+
+
+def _check_values(field: Field, given: object, hint: str = "") -> None:
+    """Check a list. hint: what is said of a value that is none of the options."""
     if not isinstance(given, list):
         raise Invalid(f"data.{field.name} must be a list of {field.type.__name__}")
     if field.type is dict and set(map(type, given)) <= {dict}:
         return  # a snapshot has thousands of items
     for value in given:
-        _check_value(field, value)
+        _check_value(field, value, hint)
     if field.type not in (dict, list) and len(set(given)) < len(given):
         raise Invalid(f"data.{field.name} holds a value twice")
 
@@ -234,14 +243,14 @@ def _check_numbers(field: Field, given: Mapping[str, object]) -> None:
             raise Invalid(f"{where} must be at least {field.least:g}, found {value}")
 
 
-def _check_value(field: Field, value: object) -> None:
+def _check_value(field: Field, value: object, hint: str = "") -> None:
     if field.numbers and isinstance(value, dict):
         _check_numbers(field, value)
         return
     if type(value) is not field.type and not (field.type is float and type(value) is int):
         raise Invalid(f"data.{field.name} must be {field.type.__name__}, found {type(value).__name__}")
     if field.options and value not in field.options:
-        raise Invalid(f"data.{field.name} must be one of {', '.join(field.options)}, found {str(value)[:64]!r}")
+        raise Invalid(f"data.{field.name} must be one of {', '.join(field.options)}, found {str(value)[:64]!r}{hint}")
     if field.least is not None and not value >= field.least:  # type: ignore[operator]  # the type was checked above
         raise Invalid(f"data.{field.name} must be at least {field.least:g}, found {value}")
     if isinstance(value, int) and not MIN_WHOLE <= value <= MAX_WHOLE:

@@ -10,9 +10,11 @@ from typing import Any, NamedTuple
 
 from msgspec.structs import replace
 
-from phaseline.engine.core import after_end, hearing, signals
+from phaseline.engine.core import after_end, hearing
 from phaseline.engine.core.adoption import adopt, missing_parent
 from phaseline.engine.core.after_end import Note, Report
+from phaseline.engine.core.beside import signals
+from phaseline.engine.core.beside.free_attributes import opened
 from phaseline.engine.core.changeset import Changeset, Origin
 from phaseline.engine.core.fast_path import with_sequence
 from phaseline.engine.core.intake import Arrival, check_data
@@ -23,6 +25,7 @@ from phaseline.engine.core.transitions import Decision, transitions
 from phaseline.engine.core.tree import Tree
 from phaseline.machines.compiler.kinds import Kind
 from phaseline.machines.compiler.reports import CONDITIONS, CONFIRM, PHASE, SEEN
+from phaseline.machines.language.beside.free import ATTRIBUTES, free_attributes
 from phaseline.machines.language.brake import BRAKE, USUAL, held_back, is_too_much
 from phaseline.machines.language.table import ABSENT, DELETED, MAX_TEXT, REPORTED, Refusal, RuleEvent
 from phaseline.schemas.envelope import Invalid
@@ -129,7 +132,7 @@ class Snapshot:
         data: dict[str, Any] = {name: item[name] for name in ITEM if name in item and name not in ("id", "attributes")}
         try:
             self._check(entity_id, item)
-            data = {**item.get("attributes", {}), **data, **self.seen}
+            data = {**opened(self.below, {**data, ATTRIBUTES: item.get(ATTRIBUTES, {})}), **self.seen}
             check_data(self.below, REPORTED, data if self._needs_phase(data) else {**data, PHASE: DELETED})
         except (BadSubject, Invalid) as error:
             self._leave_out(item, "invalid", str(error))
@@ -169,8 +172,6 @@ class Snapshot:
         if entity_id.count("/") + 1 != self.below.arity:
             shape = "/".join(f"<{part}>" for part in self.below.table.id[self.of.arity :])
             raise Invalid(f"the id {item['id']!r} does not fit: below {self.of.name} it is {shape}")
-        if type(item.get("attributes", {})) is not dict:
-            raise Invalid("attributes must be a map")
         if unknown := sorted(map(str, item.keys() - ITEM)):
             raise Invalid(f"an item has no field {', '.join(unknown)}; it has {', '.join(sorted(ITEM))}")
 
@@ -328,7 +329,10 @@ def _is_so(item: Mapping[str, Any], entity: Entity, *, needs_phase: bool) -> boo
     if not attributes:
         return True
     known = entity.attributes
-    return type(attributes) is dict and all(known.get(name) == value for name, value in attributes.items())
+    free = free_attributes(known)
+    return type(attributes) is dict and all(
+        known.get(name, free.get(name)) == value for name, value in attributes.items()
+    )
 
 
 def _is_about(record: Record, entity: Entity) -> bool:

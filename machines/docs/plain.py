@@ -46,6 +46,8 @@ def kind(found: Kind) -> dict[str, Any]:
         "known_by": table.known_by,
         "place": table.place,
         "nested_by": table.nested_by,
+        "signals": table.signals,
+        "signal_names": [asdict(one) for one in table.signal_names],
         "silence_after": table.silence_after,
         "attributes": [_field(attribute) for attribute in table.attributes],
         "triggers": [_trigger(found, trigger) for trigger in table.triggers],
