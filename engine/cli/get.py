@@ -23,17 +23,18 @@ from phaseline.engine.client.client import Client
 from phaseline.engine.client.entity_view import states_of
 from phaseline.engine.explain.model import Explanation, GivenReason, record_of, said_map
 from phaseline.engine.log.when import Moment, When
-from phaseline.engine.shut import ShutBy
+from phaseline.engine.shut import Shut, ShutBy
 from phaseline.engine.staleness import Stale
-from phaseline.engine.unknown_parts import PartsOf
+from phaseline.engine.unknown_parts import Parts, PartsOf
 from phaseline.machines.compiler.classes.entity_classes import class_of_entity, class_since
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.compiler.labels import Language, advice_of, facet_named, message_of
 from phaseline.machines.docs import wording
+from phaseline.machines.language.beside.free import FREE
 from phaseline.machines.language.endings import SHOWS, told
 from phaseline.machines.language.table import ABSENT, DELETED, STALLED, Facet
 from phaseline.schemas.errors import Exit, NotFound
-from phaseline.schemas.records import Entity, FacetState, Memory, Transition
+from phaseline.schemas.records import SIGNALS, Entity, FacetState, Memory, Transition
 
 
 @click.command(
@@ -248,6 +249,25 @@ def described(
         whom = "" if stale.is_itself(entity) else f" from {stale.text()} or anything below it"
         since = render.local_time(stale.since_ns)
         yield "stale", Text.assemble(render.as_of(stale.as_of_ns, now), f": nothing was heard since {since}{whom}")
+    yield from _facets(kinds, entity, language, now, parts, shut)
+    if entity.memory is not None and entity.memory.stay is not None:
+        began = class_since(kinds, entity)
+        dwell = f"since {render.local_time(began)}, {render.duration(now - began)}"
+        yield "class", render.text_of(f"{class_of_entity(kinds, entity)} {dwell}")
+    compiled = kinds.get(entity.kind)
+    yield from _life(entity)
+    if compiled is not None and (waits := compiled.waits_for(entity)):
+        yield "waits for", render.text_of(f"the answer to event {waits}")
+    yield from _attributes(kinds, entity)
+    message = render.reason_and_message(last.reason, last.message)
+    yield "version", render.text_of(entity.version)
+    yield "cause", Text.assemble(render.cause(last), ": " if message else "", message)
+
+
+def _facets(
+    kinds: Kinds, entity: Entity, language: Language, now: int, parts: Mapping[str, Parts], shut: Mapping[str, Shut]
+) -> Iterator[tuple[str, Text]]:
+    """The facts about the states of an entity."""
     for name, facet in zip(entity.names, entity.facets, strict=True):
         label = render.label(kinds, entity.kind, name, told(facet.state, entity.attributes), language)
         state = render.state(kinds, entity.kind, name, facet.state)
@@ -265,14 +285,10 @@ def described(
         if fit is not None:
             why = "" if name not in shut else f": {shut[name].text()}"
             yield "schedulable", render.text_of("yes" if fit else f"no{why}")
-    if entity.memory is not None and entity.memory.stay is not None:
-        began = class_since(kinds, entity)
-        dwell = f"since {render.local_time(began)}, {render.duration(now - began)}"
-        yield "class", render.text_of(f"{class_of_entity(kinds, entity)} {dwell}")
-    compiled = kinds.get(entity.kind)
-    yield from _life(entity)
-    if compiled is not None and (waits := compiled.waits_for(entity)):
-        yield "waits for", render.text_of(f"the answer to event {waits}")
+
+
+def _attributes(kinds: Kinds, entity: Entity) -> Iterator[tuple[str, Text]]:
+    """What an entity keeps beside its states."""
     tables = [one for name in entity.names if (one := facet_named(kinds, entity.kind, name)) is not None]
     for name, value in entity.attributes.items():
         if any(name == one.news_from for one in tables):
@@ -284,9 +300,14 @@ def described(
         if name == SHOWS:
             yield name, render.last_shown(value)
             continue
+        if name == FREE:
+            yield from ((f"{each} (free)", render.text_of(wording.plain_value(one))) for each, one in value.items())
+            continue
+        if name == SIGNALS:
+            yield from (
+                ("signal", render.text_of(render.evidence({"condition": each, **one}))) for each, one in value.items()
+            )
+            continue
         is_time = name in maps.TIMES and isinstance(value, int)
         named = f"{name} (attribute)" if name in RECORD else name
         yield named, render.text_of(render.local_time(value) if is_time else wording.plain_value(value))
-    message = render.reason_and_message(last.reason, last.message)
-    yield "version", render.text_of(entity.version)
-    yield "cause", Text.assemble(render.cause(last), ": " if message else "", message)

@@ -13,6 +13,7 @@ from phaseline.machines.compiler.classes.entity_classes import class_of_entity, 
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.compiler.labels import Language
 from phaseline.machines.docs import wording
+from phaseline.machines.language.beside.free import free_attributes
 from phaseline.machines.language.endings import told
 from phaseline.machines.language.state_classes import CLASSES
 from phaseline.schemas.errors import NameUnknown
@@ -122,7 +123,8 @@ def _check(
     name = key.partition(".")[0]
     if key in declared or name in declared or LABELS in declared:
         return
-    held = dict.fromkeys(name for record in found for name in record.entity.attributes)
+    kept = [record.entity.attributes for record in found]
+    held = dict.fromkeys(name for attributes in kept for name in (*attributes, *free_attributes(attributes)))
     if name in held or key in held or (may_compute and not held):
         return
     raise NameUnknown.among(what, key, [*words, *declared, *held])
@@ -136,6 +138,8 @@ def value_of(entity: HasAttributes, key: str) -> Any:
         return labels[key]
     if key in attributes:
         return attributes[key]
+    if key in (free := free_attributes(attributes)):
+        return free[key]
     found: Any = attributes
     for part in key.split("."):
         found = found.get(part) if isinstance(found, Mapping) else None

@@ -18,11 +18,12 @@ from phaseline.engine.core.tree import Tree, key_of, recount
 from phaseline.machines.compiler.conditions import without_expired
 from phaseline.machines.compiler.kinds import Kind
 from phaseline.machines.compiler.machine import Step
+from phaseline.machines.language.beside.free import ATTRIBUTES
+from phaseline.machines.language.beside.signals import TOLD, UNTOLD
 from phaseline.machines.language.contact import DERIVED, SILENCE_BELOW, SILENT, UNHEARD, UNWATCHED, WAITED
 from phaseline.machines.language.endings import end_of, with_end
 from phaseline.machines.language.predicates import AllBelow
 from phaseline.machines.language.scripts import ScriptRunner
-from phaseline.machines.language.signals import TOLD, UNTOLD
 from phaseline.machines.language.table import ABSENT, DELETED, OWNER_GONE, Cascade, FanOut, Refusal, RuleEvent
 from phaseline.schemas.records import CONTACT, NONE, By, Entity, FacetState, State
 from phaseline.schemas.subjects import ancestor_id, id_above
@@ -253,6 +254,7 @@ class Changeset:
         if not any(step.row.assigns or step.row.computes for _, step in steps):
             return
         change = self.change(kind, entity_id)
+        data = {name: value for name, value in data.items() if name != ATTRIBUTES}  # they are of the event's own entity
         after = attributes_after(self.kinds[kind], steps, change.attributes, RuleEvent(data, self.sequence, self.time))
         if not isinstance(after, Refusal):
             change.attributes = after

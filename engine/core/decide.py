@@ -12,8 +12,10 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from phaseline.engine.core import after_end, hearing, signals
+from phaseline.engine.core import after_end, hearing
 from phaseline.engine.core.adoption import adopt, missing_parent
+from phaseline.engine.core.beside import signals
+from phaseline.engine.core.beside.free_attributes import are_news
 from phaseline.engine.core.changeset import Changeset, Origin
 from phaseline.engine.core.fast_path import fast_path, planned
 from phaseline.engine.core.intake import Arrival
@@ -31,6 +33,7 @@ from phaseline.engine.core.transitions import REPEAT, Decision, transitions
 from phaseline.engine.core.tree import Tree
 from phaseline.machines.compiler.kinds import Kind
 from phaseline.machines.compiler.reports import SNAPSHOT, STAYED
+from phaseline.machines.language.beside.free import ATTRIBUTES
 from phaseline.machines.language.contact import HEARTBEAT
 from phaseline.machines.language.predicates import Predicate
 from phaseline.machines.language.table import DELETED, Refusal
@@ -103,7 +106,7 @@ def _decide(
     if arrival.trigger in kind.base_from_data and (problem := impossible_base(kind, steps, arrival.data)) is not None:
         return _rejected(tree, arrival, "invalid", problem)
     if not steps:
-        return _redundant_or_illegal(tree, kind, entity, arrival, guard, is_heard=is_heard)
+        return _nothing_taken(tree, kind, entity, arrival, guard, is_heard=is_heard)
     is_alone = kind.fast_path_ok and missing is None and not is_heard and arrival.timer is None
     is_alone = is_alone and not arrival.data.get(STAYED)
     if entity is not None and is_alone and len(steps) == 1:
@@ -153,18 +156,6 @@ def _after_end(tree: Tree, kind: Kind, entity: Entity | None, arrival: Arrival, 
     return _settled(changeset, kind, arrival)
 
 
-def _redundant_or_illegal(
-    tree: Tree, kind: Kind, entity: Entity | None, arrival: Arrival, guard: Predicate | None, *, is_heard: bool
-) -> Decision:
-    """The answer to an event that takes no step. guard: what stopped one that fits otherwise."""
-    if arrival.timer is not None:
-        return _without_step(tree, kind, entity, arrival, []) if is_heard else Decision([])
-    if entity is not None and (told := again(kind, entity, arrival.trigger, arrival.data)) is not None:
-        return _told_again(tree, kind, arrival, *told)
-    records = without_step(tree, kind, kind.unborn if entity is None else entity.facets, arrival, guard)
-    return _without_step(tree, kind, entity, arrival, records) if is_heard else Decision(records)
-
-
 def _told_again(tree: Tree, kind: Kind, arrival: Arrival, facet: int, memory: Memory) -> Decision:
     """The records of an observation that gives another reason for what is already so."""
     changeset = Changeset(tree, arrival.trigger, arrival.cause.sequence, arrival.time)
@@ -185,11 +176,37 @@ def _settled(changeset: Changeset, kind: Kind, arrival: Arrival) -> Decision:
 
 def _heartbeat(tree: Tree, kind: Kind, entity: Entity | None, arrival: Arrival, *, is_heard: bool) -> Decision | None:
     """The answer to a heartbeat that changes no state; None if it may. It is the same as on the long way."""
+    if ATTRIBUTES in arrival.data:
+        return None
     if not is_heard:
         return Decision([]) if hearing.says_nothing(tree, kind, entity, arrival) else None
     if entity is None or missing_parent(tree, kind, arrival.id, is_intent=False) is not None:
         return None
     return hearing.heard_again(tree, kind, entity, arrival)
+
+
+def _says_more(kind: Kind, entity: Entity, arrival: Arrival) -> bool:
+    """Whether an observation that reports what is so already brings free attributes that are not there yet."""
+    if ATTRIBUTES not in arrival.data or kind.roles[arrival.trigger] != "observation":
+        return False
+    return are_news(entity, arrival.data) and kind.already_so(arrival.trigger, entity.facets, arrival.data)
+
+
+def _nothing_taken(
+    tree: Tree, kind: Kind, entity: Entity | None, arrival: Arrival, guard: Predicate | None, *, is_heard: bool
+) -> Decision:
+    """The answer to an event for which no step is selected. guard: the predicate that did not hold, if any."""
+    if entity is not None and arrival.timer is None:
+        if _says_more(kind, entity, arrival):
+            attributes = attributes_of(tree, kind, entity, [], arrival)
+            if isinstance(attributes, Refusal):
+                return _refused(tree, arrival, attributes)
+            return _take(tree, kind, [], attributes, arrival, adopts=False)
+        if (told := again(kind, entity, arrival.trigger, arrival.data)) is not None:
+            return _told_again(tree, kind, arrival, *told)
+    facets = kind.unborn if entity is None else entity.facets
+    records = [] if arrival.timer is not None else without_step(tree, kind, facets, arrival, guard)
+    return _without_step(tree, kind, entity, arrival, records) if is_heard else Decision(records)
 
 
 def _redundant(tree: Tree, kind: Kind, entity: Entity | None, arrival: Arrival, *, is_heard: bool) -> Decision:
@@ -243,6 +260,8 @@ def _take(
         change.fired_timer = arrival.timer[0]
     origin = Origin(arrival.trigger, arrival.cause.by, arrival.cause.origin, arrival.data)
     changeset.take(kind.name, arrival.id, steps, origin)
+    if not steps and change.before is not None and attributes is not change.before.attributes:
+        change.origins[0] = origin
     remember(change, arrival, asks=asks)
     hearing.hear(changeset, kind, arrival)
     changeset.settle()

@@ -11,9 +11,11 @@ from typing import Any
 
 import msgspec
 
+from phaseline.engine.core.beside.free_attributes import opened
 from phaseline.engine.core.memory.reasons import REASON, worded
 from phaseline.engine.core.reading.unread import without_unread
 from phaseline.machines.compiler.kinds import Kind, Kinds
+from phaseline.machines.language.beside.free import ATTRIBUTES
 from phaseline.machines.language.product import CODED, BannedContent, Bans
 from phaseline.machines.language.table import MAX_TEXT, Field
 from phaseline.schemas import codec, envelope
@@ -172,8 +174,8 @@ def _arrival(kinds: Kinds, address: Address, event: Event, sequence: int, time: 
         raise Invalid(f"envelope: subject is {event.subject[:256]!r}, the NATS subject says {name}/{entity_id}")
     data: Mapping[str, Any] = event.data or NONE
     unread: tuple[str, ...] = ()
-    if data and (declared := kind.declared.get(trigger)) is not None and not declared.issuperset(data):
-        data, unread = without_unread(kind, trigger, data)
+    if data and (ATTRIBUTES in data or not kind.declared.get(trigger, data.keys()) >= data.keys()):
+        data, unread = readable(kind, trigger, data)
     if data or trigger in kind.demanding:
         check_data(kind, trigger, data)
         if REASON in data:
@@ -219,6 +221,16 @@ def check_arity(kind: Kind, entity_id: str) -> None:
         raise Invalid(f"the id {entity_id!r} does not fit {kind.name}, whose ids are {shape}")
 
 
+def readable(kind: Kind, trigger: str, data: Mapping[str, Any]) -> tuple[Mapping[str, Any], tuple[str, ...]]:
+    """The data that something reads, with attributes in their own fields, and the names of the other fields.
+
+    Raises `Invalid` as `opened` and `without_unread`.
+    """
+    if ATTRIBUTES in data and trigger in kind.declared:
+        data = opened(kind, data)
+    return without_unread(kind, trigger, data)
+
+
 def check_data(kind: Kind, trigger: str, data: Mapping[str, Any]) -> None:
     """Raise `Invalid` if a field of the trigger is missing or has a wrong type or value."""
     for field in kind.common[trigger]:
@@ -234,18 +246,23 @@ def check_data(kind: Kind, trigger: str, data: Mapping[str, Any]) -> None:
                 raise Invalid(f"data.{field.name} is required: {field.doc}")
             continue
         if field.many:
-            _check_values(field, given)
+            _check_values(field, given, HINT if kind.telling and field.name == "conditions" else "")
         else:
             _check_value(field, given)
 
 
-def _check_values(field: Field, given: object) -> None:
+HINT = "; what no table lists is a signal: name it in data.signals, or report it with the trigger condition"
+"""What is said of a condition that a kind with signals does not have."""
+
+
+def _check_values(field: Field, given: object, hint: str = "") -> None:
+    """Check a list. hint: what is said of a value that is none of the options."""
     if not isinstance(given, list):
         raise Invalid(f"data.{field.name} must be a list of {field.type.__name__}")
     if field.type is dict and set(map(type, given)) <= {dict}:
         return  # a snapshot has thousands of items
     for value in given:
-        _check_value(field, value)
+        _check_value(field, value, hint)
     if field.type not in (dict, list) and len(set(given)) < len(given):
         raise Invalid(f"data.{field.name} holds a value twice")
 
@@ -262,7 +279,7 @@ def _check_numbers(field: Field, given: Mapping[str, object]) -> None:
             raise Invalid(f"{where} must be at least {field.least:g}, found {value}")
 
 
-def _check_value(field: Field, value: object) -> None:
+def _check_value(field: Field, value: object, hint: str = "") -> None:
     if field.numbers and isinstance(value, dict):
         _check_numbers(field, value)
         return
@@ -271,7 +288,7 @@ def _check_value(field: Field, value: object) -> None:
     if field.pattern and not re.fullmatch(field.pattern, str(value)):
         raise Invalid(f"data.{field.name} must be {field.doc}, and match {field.pattern}, found {str(value)[:64]!r}")
     if field.options and value not in field.options:
-        meant = did_you_mean(str(value), field.options)
+        meant = hint or did_you_mean(str(value), field.options)
         raise Invalid(f"data.{field.name} must be one of {', '.join(field.options)}, found {str(value)[:64]!r}{meant}")
     if field.least is not None and not value >= field.least:  # type: ignore[operator]  # the type was checked above
         raise Invalid(f"data.{field.name} must be at least {field.least:g}, found {value}")

@@ -7,10 +7,12 @@ Does not: the order in which an event is judged, its records (`decide`), what pu
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from phaseline.engine.core.beside.free_attributes import kept, merged
 from phaseline.engine.core.intake import Arrival
 from phaseline.engine.core.tree import Tree
 from phaseline.machines.compiler.kinds import Kind
 from phaseline.machines.compiler.machine import Step
+from phaseline.machines.language.beside.free import ATTRIBUTES
 from phaseline.machines.language.predicates import or_list
 from phaseline.machines.language.table import ABSENT, DELETED, FROM_DATA, Cascade, Refusal, Row, RuleEvent
 from phaseline.schemas.records import Entity, State
@@ -49,7 +51,7 @@ def attributes_after(
             if isinstance(after, Refusal):
                 return after
             attributes = after
-    return attributes
+    return merged(attributes, rule_event.data) if ATTRIBUTES in rule_event.data else attributes
 
 
 def _after_row(
@@ -59,7 +61,10 @@ def _after_row(
         data = rule_event.data
         given = {name: data[name] for name in kind.table.assigned(row) if data.get(name) is not None}
         attributes = {**attributes, **given} if given else attributes
-    return attributes if row.computes is None else row.computes(attributes, rule_event)
+    if row.computes is None:
+        return attributes
+    after = row.computes(attributes, rule_event)
+    return after if isinstance(after, Refusal) else kept(attributes, after)
 
 
 def impossible_base(kind: Kind, steps: Steps, data: Mapping[str, Any]) -> str | None:

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 from msgspec.structs import replace
 
+from phaseline.engine.core.beside.free_attributes import are_news
 from phaseline.engine.core.intake import Arrival
 from phaseline.engine.core.memory.reasons import is_news, unnamed
 from phaseline.engine.core.rejections import here, mark, reject
@@ -96,6 +97,8 @@ def _brings_news(entity: Entity, judge: Judge, data: Mapping[str, Any]) -> bool:
     """Whether a report on what is there sets an attribute to another value."""
     if DELETED in (data.get(PHASE), entity.facets[0].base.phase):
         return False
+    if are_news(entity, data):
+        return True
     return any(data.get(name) not in (None, entity.attributes.get(name)) for name in judge.attributes)
 
 

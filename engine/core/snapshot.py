@@ -11,9 +11,11 @@ from typing import Any, NamedTuple
 
 from msgspec.structs import replace
 
-from phaseline.engine.core import after_end, hearing, signals
+from phaseline.engine.core import after_end, hearing
 from phaseline.engine.core.adoption import adopt, missing_parent
 from phaseline.engine.core.after_end import Note, Report
+from phaseline.engine.core.beside import signals
+from phaseline.engine.core.beside.free_attributes import opened
 from phaseline.engine.core.changeset import Changeset, Origin
 from phaseline.engine.core.intake import Arrival, check_data
 from phaseline.engine.core.judgement import attributes_after, attributes_before
@@ -29,6 +31,7 @@ from phaseline.engine.core.transitions import Decision, cause_of, transitions
 from phaseline.engine.core.tree import Tree
 from phaseline.machines.compiler.kinds import Kind
 from phaseline.machines.compiler.reports import ABOUT, CONDITIONS, CONFIRM, PHASE, SEEN
+from phaseline.machines.language.beside.free import ATTRIBUTES, free_attributes
 from phaseline.machines.language.brake import BRAKE, USUAL, held_back, is_too_much
 from phaseline.machines.language.fields import UID
 from phaseline.machines.language.table import ABSENT, DELETED, MAX_TEXT, REPORTED, Refusal, RuleEvent
@@ -153,7 +156,7 @@ class Snapshot:
         data: dict[str, Any] = {name: item[name] for name in ITEM if name in item and name not in ("id", "attributes")}
         try:
             self._check(entity_id, item)
-            data = {**self._attributes(item), **self.about, **data, **self.seen}
+            data = {**self._opened(item, data), **self.about, **self.seen}
             check_data(self.below, REPORTED, data if self._needs_phase(data) else {**data, PHASE: DELETED})
             data = dict(worded(data))
         except (BadSubject, Invalid) as error:
@@ -203,14 +206,16 @@ class Snapshot:
         if entity_id.count("/") + 1 != self.below.arity:
             shape = "/".join(f"<{part}>" for part in self.below.table.id[self.of.arity :])
             raise Invalid(f"the id {item['id']!r} does not fit: below {self.of.name} it is {shape}")
-        if type(item.get("attributes", {})) is not dict:
-            raise Invalid("attributes must be a map")
 
-    def _attributes(self, item: dict[str, Any]) -> dict[str, Any]:
-        """The attributes that an item sets. Those that a report of its kind cannot set are noted as unread."""
-        given, known = item.get("attributes", {}), () if self.below.judge is None else self.below.judge.attributes
-        self.unread.update(f"items[].attributes.{name}" for name in given.keys() - known)
-        return {name: value for name, value in given.items() if name in known}
+    def _opened(self, item: dict[str, Any], data: dict[str, Any]) -> dict[str, Any]:
+        """The data of an item with its attributes. Those of its kind that a report cannot set are noted as unread."""
+        given = item.get(ATTRIBUTES, {})
+        found = opened(self.below, {**data, ATTRIBUTES: given})
+        settable = () if self.below.judge is None else self.below.judge.attributes
+        own = {field.name for field in self.below.table.attributes}
+        unread = [name for name in given if name in own and name not in settable]
+        self.unread.update(f"items[].attributes.{name}" for name in unread)
+        return {name: value for name, value in found.items() if name not in unread}
 
     def _needs_phase(self, data: Mapping[str, Any]) -> bool:
         """Whether an item names its phase, or must name it."""
@@ -408,7 +413,10 @@ def _is_so(item: Mapping[str, Any], entity: Entity, *, needs_phase: bool, is_sco
     if not attributes:
         return True
     known = entity.attributes
-    return type(attributes) is dict and all(known.get(name) == value for name, value in attributes.items())
+    free = free_attributes(known)
+    return type(attributes) is dict and all(
+        known.get(name, free.get(name)) == value for name, value in attributes.items()
+    )
 
 
 def _are(named: object, conditions: tuple[str, ...]) -> bool:

@@ -13,7 +13,7 @@ import msgspec
 
 from phaseline.engine.core import intake
 from phaseline.engine.core.message import Headers
-from phaseline.engine.core.reading.unread import named_only, without_unread
+from phaseline.engine.core.reading.unread import named_only
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.schemas import bounds, codec, envelope
 from phaseline.schemas.cloudevents import extensions
@@ -142,7 +142,7 @@ def _check(kinds: Kinds, event: Event, address: Address) -> tuple[str, ...]:
         intake.check_trigger(kind, address.trigger)
         intake.check_arity(kind, address.id)
         _check_banned(kinds, event)
-        data, unread = without_unread(kind, address.trigger, event.data or {})
+        data, unread = intake.readable(kind, address.trigger, event.data or {})
         intake.check_data(kind, address.trigger, data)
         envelope.sequence_of(event)
         envelope.epoch_of(event)

@@ -13,7 +13,9 @@ from phaseline.machines.compiler import fingerprint, reachability, shapes
 from phaseline.machines.compiler.classes.state_classes import derived
 from phaseline.machines.compiler.conditions import own_condition, phases_of, stands_alone, starts_of
 from phaseline.machines.compiler.retiring import check_lines
-from phaseline.machines.language import brake, contact, deadlines, signals
+from phaseline.machines.language import brake, contact, deadlines
+from phaseline.machines.language.beside import signals
+from phaseline.machines.language.beside.free import ATTRIBUTES, FREE
 from phaseline.machines.language.endings import END
 from phaseline.machines.language.language_tags import ENGLISH, as_tag, is_tag
 from phaseline.machines.language.rules import declaration_of
@@ -43,7 +45,7 @@ from phaseline.schemas.similar import did_you_mean
 
 LOG_WORDS = ("mark", "checkpoint", "transition")
 """Words that subjects of the log contain where the others contain a kind."""
-DATA_WORDS = (*(field.name for field in COMMON), "phase", "conditions")
+DATA_WORDS = (*(field.name for field in COMMON), "phase", "conditions", ATTRIBUTES)
 """Fields that have a meaning in every event's data."""
 
 Pairs = set[tuple[str, str | None]]
@@ -135,6 +137,8 @@ def _names(table: Table) -> Iterator[str]:
         yield from (f"{facet.name}: {problem}" for problem in _labels(facet))
     for name in _twice([facet.name for facet in table.facets]):
         yield f"two facets have the name {name}: rename one"
+    if FREE in {field.name for field in table.attributes}:
+        yield f"in the attribute {FREE} the engine keeps attributes that no table lists: rename yours"
     if END in {field.name for field in table.attributes}:
         yield f"in the attribute {END} the engine says how a life ended: rename yours"
     for field in fields:

@@ -28,13 +28,15 @@ from phaseline.machines.compiler.short_ways import (
     derives_messages,
     hears_alone,
     looks_at_itself,
+    may_grow,
     unguarded,
 )
+from phaseline.machines.language.beside.free import ATTRIBUTES
+from phaseline.machines.language.beside.signals import telling, with_signals
 from phaseline.machines.language.contact import FACET, HEARD_AT, with_contact
 from phaseline.machines.language.fields import BY_ROLE, COMMON
 from phaseline.machines.language.predicates import Predicate, Scene
 from phaseline.machines.language.product import Bans, BrokenKind, CopiedEvent, NoProducts, Product, copies_of
-from phaseline.machines.language.signals import with_signals
 from phaseline.machines.language.table import ABSENT, FROM_DATA, REPORTED, Field, Role, Table
 from phaseline.schemas.records import CONTACT, SIGNALS, Entity, FacetState, State, state
 from phaseline.schemas.subjects import ancestor_id
@@ -169,8 +171,7 @@ class Kind:
             row.trigger for facet in table.facets for row in facet.rows if row.to == FROM_DATA
         )
         self._compile_fields(table)
-        named = {row.trigger for row in table.facets[self.signals].rows} if self.signals is not None else set[str]()
-        self.telling = frozenset(name for name in named if self.roles[name] == "observation")
+        self.telling = telling(table)
         self.attributes = {field.name: field.default for field in table.attributes if field.default is not None}
         self.unborn = tuple(FacetState(state(facet.begins), state(facet.begins), 0) for facet in table.facets)
         self.adopted = tuple(state(*facet.adopted) for facet in table.facets)
@@ -189,10 +190,7 @@ class Kind:
         self.unguarded = dict(unguarded(table)) if self.fast_path_ok else {}
         self.interprets = {on: interpret.rule for interpret in table.interprets for on in interpret.on}
         self.fan_out_triggers = frozenset(on for fan_out in table.fan_outs for on in fan_out.on)
-        self.may_grow = any(
-            field.many or (field.type is dict and not field.numbers and field.name != SIGNALS)
-            for field in table.attributes
-        ) or any(row.computes is not None for facet in own for row in facet.rows)
+        self.may_grow = may_grow(table, own)
         self.viewers = tuple(relations.viewers_of(table, tables))
         self.inherited = tuple(relations.inherited_from(table, tables))
         self.hears_alone = self.contact is not None and hears_alone(table) and HEARD_AT not in dict(self.inherited)
@@ -211,7 +209,7 @@ class Kind:
         }
         self.common = {trigger: _common(role, self.fields[trigger]) for trigger, role in self.roles.items()}
         self.declared = {
-            trigger: frozenset(field.name for field in (*self.common[trigger], *self.fields[trigger]))
+            trigger: frozenset((ATTRIBUTES, *(one.name for one in (*self.common[trigger], *self.fields[trigger]))))
             for trigger in self.event_types
             if trigger not in table.carries
         }

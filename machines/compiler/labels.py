@@ -11,6 +11,7 @@ from typing import Any
 
 from phaseline.machines.compiler.conditions import aliases_of, own_condition
 from phaseline.machines.compiler.kinds import Kind, Kinds
+from phaseline.machines.language.beside.signals import TOLD
 from phaseline.machines.language.endings import LABELS as OF_ENDS
 from phaseline.machines.language.language_tags import ENGLISH, text_in
 from phaseline.machines.language.predicates import AttributeIs
@@ -56,7 +57,7 @@ def label_of(where: Kind | Facet, state: State, language: Language = ENGLISH) ->
 
 
 def _text(facet: Facet, state: State, language: Language) -> str | None:
-    if facet.name == SIGNALS and state.conditions:
+    if facet.name == SIGNALS and state.phase == TOLD and state.conditions:
         return ", ".join(signal_text(facet, name, language) for name in state.conditions)
     fitting = label(facet, state)
     return None if fitting is None else text_in({ENGLISH: fitting.en, **fitting.others}, language) or fitting.en

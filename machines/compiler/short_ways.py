@@ -4,15 +4,16 @@ Belongs here: questions about a whole table, asked once when it is compiled; wha
 Does not: the short ways themselves (`engine.core.fast_path`, `engine.core.hearing`).
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import msgspec
 
 from phaseline.machines.compiler.reports import SNAPSHOT, UNREQUESTED
+from phaseline.machines.language.beside.signals import ATTRIBUTE
 from phaseline.machines.language.contact import FACET, HEARD, HEARD_AT, HEARTBEAT
 from phaseline.machines.language.predicates import Above, AllBelow, AnyBelow, AttributeIs
-from phaseline.machines.language.table import REPORTED, Cascade, Table
+from phaseline.machines.language.table import REPORTED, Cascade, Facet, Table
 from phaseline.schemas.records import State
 
 
@@ -113,3 +114,14 @@ def looks_at_itself(table: Table) -> bool:
 def derives_messages(table: Table) -> bool:
     """Whether transitions get a message from an attribute, or from the entities below."""
     return any(facet.message_from is not None or facet.message_names is not None for facet in table.facets)
+
+
+def may_grow(table: Table, own: Sequence[Facet]) -> bool:
+    """Whether an entity may have any size: an attribute is a list or a map, or a rule computes attributes.
+
+    Signals and free attributes have bounds of their own. own: the facets that say what it is in.
+    """
+    open_ended = (
+        field.many or (field.type is dict and not field.numbers) for field in table.attributes if field is not ATTRIBUTE
+    )
+    return any(open_ended) or any(row.computes is not None for facet in own for row in facet.rows)

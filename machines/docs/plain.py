@@ -48,6 +48,8 @@ def kind(found: Kind) -> dict[str, Any]:
         "nested_by": table.nested_by,
         "replaced_by": None if table.replaced_by is None else list(table.replaced_by),
         "carries": list(table.carries),
+        "signals": table.signals,
+        "signal_names": [asdict(one) for one in table.signal_names],
         "silence_after": table.silence_after,
         "attributes": [_field(attribute) for attribute in table.attributes],
         "triggers": [_trigger(found, trigger) for trigger in table.triggers],

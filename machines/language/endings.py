@@ -7,7 +7,7 @@ end. Does not: ending lives (`engine.core.changeset`), judging what is reported 
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from phaseline.machines.language.signals import TOLD as STANDING
+from phaseline.machines.language.beside.signals import TOLD as STANDING
 from phaseline.machines.language.table import DELETED, OWNER_GONE, Label, Role
 from phaseline.schemas.records import SIGNALS, State, timestamp
 

@@ -10,10 +10,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
+from phaseline.machines.language.beside.signal_names import Signal
 from phaseline.machines.language.fields import COMMON, MAX_TEXT, Attributes, ComputeRule, Field, Refusal, RuleEvent
 from phaseline.machines.language.predicates import Above, AllBelow, AnyBelow, Predicate, Scene
 from phaseline.machines.language.retired import Retired
-from phaseline.machines.language.signal_names import Signal
 from phaseline.machines.language.sources import LIVE, At, Live, Source
 from phaseline.machines.language.state_classes import StateClass
 from phaseline.schemas.records import State
@@ -428,7 +428,7 @@ class Table:
         beside those that name a whole state (`adopt`, `reported`). None: its id is a declared place, and the identity
         of what stands there is only shown.
     signals: whether reporters say of it what no table lists. It gets the facet and the attribute `signals`, and the
-        observation `condition` (`language.signals`).
+        observation `condition` (`language.beside.signals`).
     signal_names: what consoles call some of these, each a `Signal`.
     nested_by: what separates names in the last part of an id, if its entities stand below each other: `a~b` is shown
         below `a`, both are children of the same parent.

@@ -256,7 +256,7 @@ def test_records_from_before_a_kind_was_a_place_are_read() -> None:
     tree = Tree(BUILT_IN_KINDS, NoScripts())
     evolve(tree, wire_codec.read(body))
     assert tree.entities == found.tree.entities
-    assert Processor(tree, Subjects("pl"), 0).tree.entities["cluster"]["c1"].names == ("phase", "contact")
+    assert Processor(tree, Subjects("pl"), 0).tree.entities["cluster"]["c1"].names == ("phase", "signals", "contact")
 
 
 # ---- a kind of one's own

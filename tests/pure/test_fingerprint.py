@@ -16,6 +16,8 @@ from phaseline.machines.emco.emco_resource import EMCO_RESOURCE
 from phaseline.machines.gitops import observe
 from phaseline.machines.kubernetes.health.registry import HEALTH
 from phaseline.machines.language import fields, predicates, retired, sources, table
+from phaseline.machines.language.beside import signal_names
+from phaseline.machines.language.beside.signals import with_signals
 from phaseline.machines.language.contact import with_contact
 from phaseline.machines.language.predicates import Above, AnyBelow
 from phaseline.machines.language.rules import DECLARATION, Revision, Uses, rule
@@ -31,7 +33,7 @@ def with_facet(whole: Table, **changes: Any) -> Table:
 
 def version_of(written: Table) -> str:
     """The version that the compiled kind has."""
-    return fingerprint.version_of(with_contact(written))
+    return fingerprint.version_of(with_signals(with_contact(written)))
 
 
 def test_each_kind_has_its_own() -> None:
@@ -93,7 +95,7 @@ def test_a_set_counts_by_what_it_holds() -> None:
 
 LANGUAGE = {
     each
-    for module in (fields, predicates, retired, sources, table)
+    for module in (fields, predicates, retired, signal_names, sources, table)
     for each in vars(module).values()
     if isinstance(each, type) and each.__module__ == module.__name__ and is_dataclass(each)
 }

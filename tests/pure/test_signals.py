@@ -144,12 +144,27 @@ def test_in_a_report_signals_is_the_whole_map() -> None:
     assert moves(life.records) == [f"{NODE} signals: Told -> Ok"]
 
 
+def test_a_report_that_names_a_signal_as_a_condition_is_told_how_to_say_it() -> None:
+    life = running().say("node", "reported", NODE, phase="Running", conditions=["MemoryPressure"])
+    reason, message = rejection(life)
+    assert reason == "invalid"
+    assert "found 'MemoryPressure'; what no table lists is a signal: name it in data.signals" in message
+
+
 def test_a_report_may_change_the_phase_and_signals_at_once() -> None:
     life = told(running(), "A")
     life.say("node", "reported", NODE, phase="Failed", conditions=["NotReady"], signals={"B": "True"})
     assert moves(life.records)[:2] == [
         f"{NODE} phase: Running [Ok] -> Failed [NotReady]", f"{NODE} signals: Told -> Told",
     ]  # fmt: skip
+    assert [[*entity_in(one).attributes["signals"]] for one in life.records[:2]] == [["A"], ["B"]]
+
+
+def test_what_lives_cannot_be_adopted_by_its_signals() -> None:
+    reason, message = rejection(running().say("node", "adopt", NODE, phase="Running", signals={"A": "True"}))
+    assert reason == "guard"
+    assert "it is known already, adopt needs the node to be unknown" in message
+    assert running().say("node", "adopt", NODE, phase="Running").records == []
 
 
 @pytest.mark.parametrize("trigger", ["reported", "adopt"])

@@ -5,6 +5,7 @@ Belongs here: choosing the class of one state. Does not: entities (`entity_class
 
 from functools import cache, lru_cache
 
+from phaseline.machines.language.beside.signals import TOLD
 from phaseline.machines.language.endings import LABELS as OF_ENDS
 from phaseline.machines.language.state_classes import CLASSES, StateClass
 from phaseline.machines.language.table import ABSENT, DELETED, OK, PROGRESSING, Facet, Label
@@ -25,7 +26,7 @@ def class_of(facet: Facet, state: State) -> StateClass:
     if state.phase in (ABSENT, DELETED):
         ended = OF_ENDS.get(state)
         return (ended and ended.state_class) or ("gone" if state.phase == DELETED else "unknown")
-    if facet.name == SIGNALS and state.conditions:
+    if facet.name == SIGNALS and state.phase == TOLD and state.conditions:
         known = {signal.name: signal.state_class for signal in facet.signal_names}
         return min((known.get(name, EXCUSED) for name in state.conditions), key=CLASSES.index)
     named = {(label.phase, label.condition): label.state_class for label in facet.labels}

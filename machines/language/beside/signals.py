@@ -2,18 +2,18 @@
 
 A signal has a name and stands as long as it is True or Unknown. The facet says only whether one stands.
 Belongs here: the facet `signals` with its words, what it adds to a table. Does not: names that consoles know
-(`signal_names`), reading what an event says of signals (`engine.core.signals`).
+(`signal_names`), reading what an event says of signals (`engine.core.beside.signals`).
 """
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
+from phaseline.machines.language.beside.signal_names import Signal
 from phaseline.machines.language.fields import Attributes, Field, RuleEvent
 from phaseline.machines.language.predicates import Scene, Unmet
 from phaseline.machines.language.rules import rule
-from phaseline.machines.language.signal_names import Signal
-from phaseline.machines.language.table import ABSENT, DELETED, FROM_DATA, OK, REPORTED, Facet, Label, Row, Table
+from phaseline.machines.language.table import ABSENT, DELETED, OK, REPORTED, Facet, Label, Row, Table
 from phaseline.schemas.records import CONTACT, SIGNALS, State
 
 TOLD = "Told"
@@ -49,31 +49,34 @@ def forget_signals(attributes: Attributes, _: RuleEvent) -> Attributes:
 @rule("phaseline.lives", revision=1)
 @dataclass(frozen=True, slots=True)
 class Lives:
-    """The entity itself is known, and not Deleted. For guards only.
+    """The entity itself is known, and not Deleted; or just not. For guards only.
 
-    kind: its kind.
+    kind: its kind. yet: False if it must not live.
     """
 
     kind: str
+    yet: bool = True
 
     def holds(self, scene: Scene, entity_id: str) -> bool:
         """Look at its first facet."""
         found = scene.above(entity_id, self.kind)
-        return found is not None and found.facets[0].base.phase not in (ABSENT, DELETED)
+        return (found is not None and found.facets[0].base.phase not in (ABSENT, DELETED)) is self.yet
 
     def text(self) -> str:
         """`the node lives`."""
-        return f"the {self.kind} lives"
+        return f"the {self.kind} {'lives' if self.yet else 'does not live yet'}"
 
     def unmet(self, scene: Scene, entity_id: str) -> Unmet:
         """`nothing is known of a living node`, and what is asked for."""
         del scene, entity_id
+        if not self.yet:
+            return Unmet("it is known already", f"the {self.kind} to be unknown")
         return Unmet("there is no life that it could speak of", f"the {self.kind} to live")
 
 
 def facet_of(kind: str, names: tuple[Signal, ...] = ()) -> Facet:
     """The facet of a kind. It begins Ok, and says nothing as long as nobody told a signal."""
-    lives = (Lives(kind),)
+    lives, unborn = (Lives(kind),), (Lives(kind, yet=False),)
     return Facet(
         name=SIGNALS,
         begins=OK,
@@ -89,8 +92,9 @@ def facet_of(kind: str, names: tuple[Signal, ...] = ()) -> Facet:
             #   from        trigger    to
             Row((OK, TOLD), CONDITION, TOLD, given={STANDS: True},  when=lives, computes=keep_signals),
             Row((OK, TOLD), CONDITION, OK,   given={STANDS: False}, when=lives, computes=keep_signals),
-            *(Row((OK, TOLD), names, to, given={STANDS: to == TOLD}, computes=keep_signals)
-              for names in (REPORTED, "adopt") for to in (TOLD, OK)),
+            Row((OK, TOLD), REPORTED,  TOLD, given={STANDS: True},  computes=keep_signals),
+            Row((OK, TOLD), REPORTED,  OK,   given={STANDS: False}, computes=keep_signals),
+            Row((OK, TOLD), "adopt",   TOLD, given={STANDS: True},  when=unborn, computes=keep_signals),
             Row((TOLD,),    UNTOLD,    OK,   computes=forget_signals),
         ),
     )  # fmt: skip
@@ -121,6 +125,12 @@ def has_signals(table: Table) -> bool:
     return SIGNALS in (facet.name for facet in table.facets)
 
 
+def telling(table: Table) -> frozenset[str]:
+    """The observations of a table that may tell signals."""
+    rows = (row for facet in table.facets if facet.name == SIGNALS for row in facet.rows)
+    return frozenset(row.trigger for row in rows if row.trigger != UNTOLD)
+
+
 def with_signals(table: Table) -> Table:
     """The table with all that signals bring; the table itself if it has none, or has them already."""
     if not table.signals or has_signals(table):
@@ -131,16 +141,15 @@ def with_signals(table: Table) -> Table:
     facet = facet_of(table.kind, table.signal_names)
     if not adopts:
         facet = replace(facet, rows=tuple(row for row in facet.rows if row.trigger != "adopt"))
-    rows = tuple(
-        replace(row, assigns=(*table.assigned(row), SIGNALS)) if row.to == FROM_DATA and row.trigger == "adopt" else row
-        for row in first.rows
-    )
+    fields = {**table.fields, CONDITION: FIELDS}
+    if adopts:
+        fields["adopt"] = (*table.fields.get("adopt", ()), ATTRIBUTE)
     return replace(
         table,
-        facets=(replace(first, rows=rows), *others, facet, *table.facets[own:]),
+        facets=(first, *others, facet, *table.facets[own:]),
         derived=(*table.derived, UNTOLD),
         attributes=(*table.attributes, ATTRIBUTE),
-        fields={**table.fields, CONDITION: FIELDS},
+        fields=fields,
     )
 
 
