@@ -128,7 +128,7 @@ def _components(shape: Any, ref: str) -> dict[str, Schema]:
 
 
 def _null_last(schema: Any) -> Any:
-    """A schema of plain JSON values in which null is the last of several types, as no version of msgspec has them all."""
+    """A schema of plain JSON values in which null is the last of several types: not each version of msgspec does so."""
     if isinstance(schema, list | tuple):
         return [_null_last(one) for one in schema]
     if not isinstance(schema, dict):
