@@ -1,6 +1,7 @@
 """Laws of reasons: kept as long as their conditions stand, the same on every way through the core.
 
-Belongs here: random lives of one node, whose events give reasons or none. Does not: single events (`test_given_reasons`).
+Belongs here: random lives of one node, whose events give reasons or none. Does not: single events
+(`test_given_reasons`).
 """
 
 from itertools import pairwise

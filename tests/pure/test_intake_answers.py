@@ -127,7 +127,7 @@ RIGHT_DATA: dict[str, tuple[str, dict[str, Any]]] = {
     "a whole number for a float": ("set", {"share": 1}),
     "the ends of 64 bits": ("set", {"level": 2**64 - 1, "number": -(2**63)}),
     "an option": ("set", {"mode": "slow"}),
-    "a long text": ("set", {"reason": "x" * 4_096}),
+    "a long text": ("set", {"message": "x" * 4_096}),
     "nothing in lists": ("set", {"tags": [], "parts": []}),
     "equal maps": ("set", {"parts": [{}, {}]}),
     "null where nothing is required": ("set", {"tags": None, "on": None, "reason": None}),
