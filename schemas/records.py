@@ -89,6 +89,11 @@ class Heard(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
         int, msgspec.Meta(description="The event that began a run of repeats, until an event is taken.")
     ] = 0
 
+    @property
+    def at(self) -> datetime:
+        """When the event with the last number was stored."""
+        return utc(self.at_ns)
+
 
 class Memory(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     """What an entity remembers to judge later events by. No rule of a kind reads it."""

@@ -233,7 +233,7 @@ def test_submodules_are_modules() -> None:
         assert importlib.import_module(f"phaseline.{name}") is getattr(phaseline, name)
 
 
-TIMES = ("time", "since", "start", "end", "first", "last", "timers", "stale_since", "as_of")
+TIMES = ("time", "since", "start", "end", "first", "last", "timers", "stale_since", "as_of", "at", "heard")
 """The names of times."""
 
 
