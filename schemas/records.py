@@ -90,6 +90,11 @@ class Heard(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
         int, msgspec.Meta(description="The event that began a run of repeats, until an event is taken.")
     ] = 0
 
+    @property
+    def at(self) -> datetime:
+        """When the event with the last number was stored."""
+        return utc(self.at_ns)
+
 
 class Stay(msgspec.Struct, frozen=True, gc=False, rename={"state_class": "class", "since_text": "since"}):
     """Since when an entity is in its class of states, such as `bad`."""

@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Literal, Self, Unpack, overload
 
-from phaseline.engine.client import braking, product_views, ranges
+from phaseline.engine.client import braking, numbered_source, product_views, ranges
 from phaseline.engine.client.entity_view import EntityView
 from phaseline.engine.client.numbered_source import NumberedSource
 from phaseline.engine.client.rejection_counts import RejectionCount, RejectionCounts
@@ -106,7 +106,7 @@ class Client:
         Its epoch is the last position of EVENTS: a program that starts again is heard at once, whatever its clock says,
         and keeps no file. name: by default the client's own source. Two programs need two names.
         """
-        return await NumberedSource.start(self, self._session, name or self.default_source)
+        return await numbered_source.begin(self, self._session, name or self.default_source)
 
     if TYPE_CHECKING:  # of each product a name, which is looked up when it is asked for
         emco: Emco

@@ -6,7 +6,7 @@ Belongs here: the epoch, the numbers, their order. Does not: sending (`client`),
 
 import asyncio
 from collections.abc import AsyncIterable, AsyncIterator, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Self, Unpack
+from typing import TYPE_CHECKING, Any, Unpack
 from weakref import WeakValueDictionary
 
 import msgspec
@@ -38,16 +38,6 @@ class NumberedSource:
         self._client, self._name, self._epoch, self._number = client, name, epoch, 0
         self._turns: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
         self._first = asyncio.Lock()
-
-    @classmethod
-    async def start(cls, client: "Client", session: Session, name: str) -> Self:
-        """Begin an epoch."""
-        try:
-            installation = await session.installation()
-            found = await session.wire.api(f"STREAM.INFO.{installation.layout.events}")
-        except NotPermitted:
-            return cls(client, name, None)
-        return cls(client, name, int(found["state"]["last_seq"]))
 
     @property
     def name(self) -> str:
@@ -158,3 +148,13 @@ class NumberedSource:
         if isinstance(event, Event):
             return msgspec.structs.replace(event, source=self._name, epoch=self._epoch, sequence=self._number)
         return {**event, "source": self._name, "epoch": self._epoch, "sequence": self._number}
+
+
+async def begin(client: "Client", session: Session, name: str) -> NumberedSource:
+    """A source that begins an epoch."""
+    try:
+        installation = await session.installation()
+        found = await session.wire.api(f"STREAM.INFO.{installation.layout.events}")
+    except NotPermitted:
+        return NumberedSource(client, name, None)
+    return NumberedSource(client, name, int(found["state"]["last_seq"]))

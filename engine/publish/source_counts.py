@@ -55,7 +55,7 @@ class _Counts(msgspec.Struct, array_like=True):
     repeats: int
     runs: int
     streak: int
-    streak_ns: int
+    repeating_ns: int
     epoch: int
     number: int | None
 

@@ -15,6 +15,11 @@ from phaseline.engine.cells.reading import InCell as InCell
 from phaseline.engine.client.client import Client as Client
 from phaseline.engine.client.connecting import Connecting as Connecting
 from phaseline.engine.client.connecting import connect as connect
+from phaseline.engine.core.counts.by_source import BySource as BySource
+from phaseline.engine.core.counts.by_source import SourceCounts as SourceCounts
+from phaseline.engine.core.sources.numbers import Repeat as Repeat
+from phaseline.engine.publish.source_counts import SourceReport as SourceReport
+from phaseline.engine.publish.source_counts import SourceRow as SourceRow
 from phaseline.engine.client.entity_view import EntityView as EntityView
 from phaseline.engine.client.numbered_source import NumberedSource as NumberedSource
 from phaseline.engine.client.rejection_counts import RejectionCount as RejectionCount

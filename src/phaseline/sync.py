@@ -5,13 +5,13 @@ Belongs here: the public names of that client. Does not: the values that its met
 """
 
 from phaseline.engine.client.portal import Watch
-from phaseline.engine.client.sync_client import Client, EntityView, connect, mirror_of
+from phaseline.engine.client.sync_client import Client, EntityView, NumberedSource, connect, mirror_of
 from phaseline.engine.products.emco import views as emco
 from phaseline.engine.products.fleet import views as fleet
 from phaseline.engine.products.gitops import views as gitops
 from phaseline.engine.public_names import name_as_public
 
-__all__ = ["Client", "Emco", "EmcoView", "EntityView", "Fleet", "FleetView", "Gitops", "Watch", "connect"]
+__all__ = ["Client", "Emco", "EmcoView", "EntityView", "Fleet", "FleetView", "Gitops", "NumberedSource", "Watch", "connect"]
 
 Emco, EmcoView = mirror_of(emco.Emco), mirror_of(emco.EmcoView)
 Fleet, FleetView = mirror_of(fleet.Fleet), mirror_of(fleet.FleetView)

@@ -13,7 +13,6 @@ from phaseline.engine.client.portal import Opened
 from phaseline.engine.client.portal import Portal
 from phaseline.engine.client.portal import Watch as Watch
 from phaseline.engine.client.rejection_counts import RejectionCount
-from phaseline.engine.client.session import Session
 from phaseline.engine.explain.model import Explanation
 from phaseline.engine.explain.model import GivenReason
 from phaseline.engine.log.changes import Change
@@ -252,10 +251,6 @@ class NumberedSource(_Mirror):
     """One source of events, which numbers them: `sequence` counts in `epoch`, and what is not newer counts as a repeat.
 
 Its methods are those of the client. Events of one tree are sent one after the other, as they are numbered."""
-
-    @classmethod
-    def start(cls, client: 'Client', session: Session, name: str) -> Self:
-        """Begin an epoch."""
 
     @property
     def name(self) -> str:

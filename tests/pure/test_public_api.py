@@ -233,7 +233,21 @@ def test_submodules_are_modules() -> None:
         assert importlib.import_module(f"phaseline.{name}") is getattr(phaseline, name)
 
 
-TIMES = ("time", "since", "start", "end", "first", "last", "timers", "stale_since", "as_of", "now", "bad_since")
+TIMES = (
+    "time",
+    "since",
+    "start",
+    "end",
+    "first",
+    "last",
+    "timers",
+    "stale_since",
+    "as_of",
+    "now",
+    "bad_since",
+    "at",
+    "heard",
+)
 """The names of times."""
 
 

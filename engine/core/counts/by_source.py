@@ -7,10 +7,11 @@ metrics (`engine.telemetry`).
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 
 from phaseline.engine.core.intake import Arrival
 from phaseline.engine.core.transitions import REPEAT, Decision
-from phaseline.schemas.records import Rejection, Transition, timestamp
+from phaseline.schemas.records import Rejection, Transition, timestamp, utc
 
 MOST = 500
 """The most sources that are counted one by one: anybody who may publish can name sources."""
@@ -35,8 +36,8 @@ class SourceCounts:
 
     since_ns, heard_ns: when the first and the last event that are counted here were stored, ns. repeats: the events
     that were there before, or were older than what was there; runs: how many of these were refused aloud, because a run
-    of older numbers began with them. streak: how many events were repeats since the last one that was none; streak_ns:
-    when their first one was stored. epoch, number: those of the last event that has a number.
+    of older numbers began with them. streak: how many events were repeats since the last one that was none;
+    repeating_ns: when the first of them was. epoch, number: those of the last event that has a number.
     """
 
     since_ns: int
@@ -46,7 +47,7 @@ class SourceCounts:
     repeats: int = 0
     runs: int = 0
     streak: int = 0
-    streak_ns: int = 0
+    repeating_ns: int = 0
     epoch: int = 0
     number: int | None = None
 
@@ -54,6 +55,21 @@ class SourceCounts:
     def taken(self) -> int:
         """How many events were neither rejected nor repeats. They may have changed nothing."""
         return self.events - self.rejected - self.repeats
+
+    @property
+    def since(self) -> datetime:
+        """When the first event that is counted was stored."""
+        return utc(self.since_ns)
+
+    @property
+    def heard(self) -> datetime:
+        """When the last event was stored."""
+        return utc(self.heard_ns)
+
+    @property
+    def repeating(self) -> datetime:
+        """When the first of the repeats was stored since which nothing else came."""
+        return utc(self.repeating_ns)
 
     @property
     def is_in_trouble(self) -> bool:
@@ -67,7 +83,7 @@ class SourceCounts:
         Older numbers: it counts from the beginning again. Many runs of them while others are taken: two programs send
         under one name. The same events for ever: its outbox is stuck.
         """
-        since = timestamp(self.streak_ns)[:19]
+        since = timestamp(self.repeating_ns)[:19]
         if self.streak >= STREAK or (self.streak and self.runs):
             return f"its last {counted(self.streak)} since {since}Z, and nothing was taken since"
         if self.runs >= RUNS:
@@ -84,7 +100,7 @@ class SourceCounts:
         if refused.repeats < events:
             self.streak = 0
         else:
-            self.streak_ns = self.streak_ns if self.streak else time
+            self.repeating_ns = self.repeating_ns if self.streak else time
             self.streak += events
         if last is not None:
             self.epoch, self.number = last.epoch, last.sequence
@@ -92,7 +108,12 @@ class SourceCounts:
     def take_in(self, other: "SourceCounts") -> None:
         """Add the counts of the same source in another partition."""
         later = max(self, other, key=lambda one: one.heard_ns)
-        self.streak, self.streak_ns, self.epoch, self.number = later.streak, later.streak_ns, later.epoch, later.number
+        self.streak, self.repeating_ns, self.epoch, self.number = (
+            later.streak,
+            later.repeating_ns,
+            later.epoch,
+            later.number,
+        )
         self.since_ns, self.heard_ns = min(self.since_ns, other.since_ns), later.heard_ns
         self.events += other.events
         self.rejected += other.rejected

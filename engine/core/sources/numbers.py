@@ -6,6 +6,7 @@ answer to a repeat (`repeats`), the attributes of events (`schemas.envelope`).
 """
 
 from collections.abc import Mapping
+from datetime import datetime
 from functools import lru_cache
 from hashlib import blake2b
 from typing import NamedTuple, Protocol
@@ -13,7 +14,7 @@ from typing import NamedTuple, Protocol
 from msgspec.structs import replace
 
 from phaseline.engine.core.intake import Arrival
-from phaseline.schemas.records import Entity, Heard, Memory, timestamp
+from phaseline.schemas.records import Entity, Heard, Memory, timestamp, utc
 
 MAX_SOURCES = 64
 """The most sources whose `sequence` an entity remembers. It forgets the oldest one, so that records stay small."""
@@ -38,6 +39,11 @@ class Repeat(NamedTuple):
     epoch: int = 0
     heard_ns: int = 0
     event: int = 0
+
+    @property
+    def heard(self) -> datetime:
+        """When the event with that number was stored."""
+        return utc(self.heard_ns)
 
 
 class Remembering(Protocol):
