@@ -11,7 +11,9 @@ from phaseline.engine.products.fleet import views as fleet
 from phaseline.engine.products.gitops import views as gitops
 from phaseline.engine.public_names import name_as_public
 
-__all__ = ["Client", "Emco", "EmcoView", "EntityView", "Fleet", "FleetView", "Gitops", "NumberedSource", "Watch", "connect"]
+__all__ = [
+    "Client", "Emco", "EmcoView", "EntityView", "Fleet", "FleetView", "Gitops", "NumberedSource", "Watch", "connect",
+]  # fmt: skip
 
 Emco, EmcoView = mirror_of(emco.Emco), mirror_of(emco.EmcoView)
 Fleet, FleetView = mirror_of(fleet.Fleet), mirror_of(fleet.FleetView)
