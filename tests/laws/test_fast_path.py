@@ -3,13 +3,10 @@
 Plans are kept in the kinds, so those of one history serve all that follow.
 """
 
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 
 import pytest
 
-from phaseline.engine.core import decide as deciding
-from phaseline.engine.core.fast_path import fast_path, planned
 from phaseline.engine.core.message import Message
 from phaseline.engine.core.process import Processor
 from phaseline.engine.core.tree import Tree
@@ -23,37 +20,11 @@ from phaseline.schemas.records import State
 from phaseline.schemas.subjects import Subjects
 from tests.support import edge_worlds, sample_kinds
 from tests.support.built_in_kinds import BUILT_IN_KINDS
+from tests.support.fast_path_watch import counted
 from tests.support.random_events import RandomEvents, Sent
 from tests.support.strategies import History, histories, hold
 
 FAMILIES = {"edge hosting": edge_worlds.KINDS, "orchard": sample_kinds.KINDS, "all built-in": BUILT_IN_KINDS}
-
-
-@contextmanager
-def counted(*, plans: bool = True, steps: bool = True) -> Iterator[list[bool]]:
-    """For each try of the fast path, whether it was taken. An event without a plan is tried once its step is known.
-
-    plans: use plans. steps: take the fast path once the step is known; without both, events go through a changeset.
-    """
-    tried: list[bool] = []
-    patch = pytest.MonkeyPatch()
-
-    def watched(*arguments: object) -> object:
-        record = fast_path(*arguments) if steps else None  # type: ignore[arg-type]  # as it was called
-        tried.append(record is not None)
-        return record
-
-    def watched_plan(*arguments: object) -> object:
-        record = planned(*arguments) if plans else None  # type: ignore[arg-type]  # as it was called
-        tried.extend([True] if record is not None else [])
-        return record
-
-    patch.setattr(deciding, "planned", watched_plan)
-    patch.setattr(deciding, "fast_path", watched)
-    try:
-        yield tried
-    finally:
-        patch.undo()
 
 
 def a_changeset_makes_the_same_records(history: History) -> None:

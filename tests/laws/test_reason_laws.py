@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from phaseline.engine.testing.histories import History, event, play
 from phaseline.schemas.records import Transition
-from tests.laws.test_fast_path import counted
 from tests.support.built_in_kinds import BUILT_IN_KINDS as KINDS
 from tests.support.effort import examples
+from tests.support.fast_path_watch import counted
 
 N = "c/p/n"
 TRIGGERS = (

@@ -30,6 +30,12 @@ def told(situation: Given) -> tuple[str, float]:
     return class_of_entity(situation.kinds, entity), (since - START) / SECOND
 
 
+def stay(situation: Given) -> Stay | None:
+    """What the node remembers of its class."""
+    memory = node(situation).memory
+    return None if memory is None else memory.stay
+
+
 def at(situation: Given, seconds: int, trigger: str, kind: str = "node", entity_id: str = "c/p/n") -> Given:
     return situation.at(f"2026-01-01T00:{seconds // 60:02}:{seconds % 60:02}Z").event(kind, trigger, entity_id)
 
@@ -37,16 +43,16 @@ def at(situation: Given, seconds: int, trigger: str, kind: str = "node", entity_
 def test_another_condition_and_back_is_one_stay_in_the_class() -> None:
     failed = at(NODE, 60, "not_ready")
     assert told(failed) == ("bad", 60)
-    assert node(failed).memory is None
+    assert stay(failed) is None
     overdue = at(failed, 120, "overdue")
     assert told(overdue) == ("bad", 60)
-    assert node(overdue).memory is not None
+    assert stay(overdue) is not None
     ready = at(overdue, 180, "ready")
     assert str(node(ready).facets[0].state) == "Failed [Balance]"
     again = at(at(ready, 240, "not_ready"), 300, "renewed")
     assert told(again) == ("bad", 60)
     well = at(again, 360, "ready")
-    assert (told(well), node(well).memory) == (("good", 360), None)
+    assert (told(well), stay(well)) == (("good", 360), None)
     assert told(at(well, 420, "not_ready")) == ("bad", 420)
 
 
@@ -61,7 +67,7 @@ def test_what_a_view_shows_counts() -> None:
 
 def test_a_new_life_begins_anew() -> None:
     gone = at(at(at(NODE, 60, "not_ready"), 120, "overdue"), 180, "deleted")
-    assert (told(gone), node(gone).memory) == (("gone", 180), None)
+    assert (told(gone), stay(gone)) == (("gone", 180), None)
     assert told(at(gone, 240, "create")) == ("busy", 240)
 
 

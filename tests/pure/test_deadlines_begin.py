@@ -14,18 +14,18 @@ NOON = 43_200 * SECOND
 KINDS = edge_worlds.KINDS
 
 
+FORMER = [
+    event("cluster", "adopt", "c", {"phase": "Running"}),
+    event("cluster", "create", "stuck"),
+    event("node_pool", "adopt", "c/p", {"phase": "Scaling"}),
+    event("node", "adopt", "c/p/n", {"phase": "Deleting"}),
+    event("node", "adopt", "c/p/m", {"phase": "Running"}),
+]
+
+
 def taken_over() -> Tree:
     """Entities of former tables, of which some wait for an answer, under the tables of today."""
-    former = play(
-        earlier_tables.KINDS,
-        [
-            event("cluster", "adopt", "c", {"phase": "Running"}),
-            event("cluster", "create", "stuck"),
-            event("node_pool", "adopt", "c/p", {"phase": "Scaling"}),
-            event("node", "adopt", "c/p/n", {"phase": "Deleting"}),
-            event("node", "adopt", "c/p/m", {"phase": "Running"}),
-        ],
-    )
+    former = play(earlier_tables.KINDS, FORMER)
     tree = Tree(KINDS, NoScripts())
     for known in former.tree.entities.values():
         for entity in known.values():

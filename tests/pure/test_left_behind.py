@@ -157,7 +157,10 @@ def test_no_tally_view_or_cascade_sees_it() -> None:
 def test_a_number_of_its_source_is_remembered() -> None:
     numbered = GONE.when("node", "reported", "c/p/a", RUNNING, source="/m", sequence=4)
     assert numbered.entity("node", "c/p/a").sequences == {"/m": 4}
-    assert numbered.when("node", "reported", "c/p/a", {"phase": "Stopped"}, source="/m", sequence=3).records == ()
+    assert numbered.when("node", "reported", "c/p/a", {"phase": "Stopped"}, source="/m", sequence=4).records == ()
+    older = numbered.when("node", "reported", "c/p/a", {"phase": "Stopped"}, source="/m", sequence=3).rejection
+    assert older is not None
+    assert older.reason == "repeat"
 
 
 # ---- how it is told

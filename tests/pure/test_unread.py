@@ -38,9 +38,9 @@ def test_a_request_with_such_a_field_is_rejected_and_says_what_was_meant() -> No
     assert isinstance(rejection, Rejection)
     assert rejection.reason == "invalid"
     assert rejection.message.startswith(
-        "nothing reads data.desierd (did you mean desired?); configure of node_pool has autoscaling_mode, "
+        "nothing reads data.desierd (did you mean desired?); configure of node_pool has attributes, autoscaling_mode, "
     )
-    assert ", desired, message, reason, " in rejection.message
+    assert ", message, reason, " in rejection.message
 
 
 def test_an_observation_is_taken_without_it_and_its_record_names_it() -> None:
@@ -88,7 +88,7 @@ def test_items_of_a_snapshot_are_taken_and_its_own_record_names_their_fields() -
     history = started()
     items = [
         {"id": "p/n", "phase": "Failed", "conditions": ["NotReady"], "zone": "a"},
-        {"id": "p/m", "phase": "Running", "attributes": {"phase": "Failed", "seen": 9}},
+        {"id": "p/m", "phase": "Running", "attributes": {"phase": "Failed", "signals": 9}},
     ]
     moved, added, mark = take(history, "snapshot", {"kind": "node", "items": items}, at="cluster c")[-3:]
     assert [str(one.after) for one in (moved, added) if isinstance(one, Transition)] == [
@@ -96,9 +96,9 @@ def test_items_of_a_snapshot_are_taken_and_its_own_record_names_their_fields() -
         "Running [Ok]",
     ]
     assert isinstance(mark, Mark)
-    assert (mark.entity.kind, mark.noted.unread) == (
-        "cluster", ("items[].attributes.phase", "items[].attributes.seen", "items[].zone"),
-    )  # fmt: skip
+    assert (mark.entity.kind, mark.noted.unread) == ("cluster", ("items[].attributes.signals", "items[].zone"))
+    assert isinstance(added, Transition)
+    assert added.entity.attributes["free"] == {"phase": "Failed"}, "no field of the report"
     [again] = take(history, "snapshot", {"kind": "node", "items": items[:1], "after": "p/m"}, at="cluster c")
     assert isinstance(again, Mark)
     assert again.noted.unread == ("items[].zone",)

@@ -3,6 +3,7 @@
 Belongs here: lines of explanations that edge hosting does not have. Does not: the command (`test_why_command`).
 """
 
+import re
 import time
 from collections.abc import Iterator
 
@@ -12,8 +13,8 @@ import pytest
 from phaseline.engine.explain import explainer
 from phaseline.engine.explain.model import CauseChain, Explanation, FacetExplanation, ViewExplanation
 from phaseline.schemas.records import Transition
-from tests.support import edge_worlds, sample_kinds
-from tests.support.explanations import drawn, explanation, logs
+from tests.support import edge_worlds, explanations, sample_kinds
+from tests.support.explanations import explanation, logs
 from tests.support.strategies import History, event, play
 
 PLANTED = [event("orchard", "plant", "o"), event("row", "plant", "o/r")]
@@ -27,6 +28,11 @@ def utc(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     yield
     monkeypatch.undo()
     time.tzset()
+
+
+def drawn(history: History, found: Explanation) -> list[str]:
+    """The lines of an explanation, with one name for all events."""
+    return [re.sub(r"event e\d+", "event e", line) for line in explanations.drawn(history, found)]
 
 
 def lines(history: History, kind: str, entity_id: str) -> list[str]:

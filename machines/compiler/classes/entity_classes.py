@@ -28,7 +28,7 @@ def class_in(kinds: Kinds, kind: str, facet: str, state: State) -> StateClass:
 def class_of_entity(kinds: Kinds, entity: Entity) -> StateClass:
     """The class of an entity; `unknown` where its kind is not installed here."""
     kind = kinds.get(entity.kind)
-    return "unknown" if kind is None else class_of_facets(kind, entity.facets, entity.attributes)
+    return "unknown" if kind is None else class_of_facets(kind, kind.whole(entity).facets, entity.attributes)
 
 
 def class_since(kinds: Kinds, entity: Entity) -> int:
@@ -36,7 +36,8 @@ def class_since(kinds: Kinds, entity: Entity) -> int:
     kind = kinds.get(entity.kind)
     if kind is None:
         return max(facet.since_ns for facet in entity.facets)
-    return since_of(kind, entity, class_of_facets(kind, entity.facets, entity.attributes))
+    whole = kind.whole(entity)
+    return since_of(kind, whole, class_of_facets(kind, whole.facets, whole.attributes))
 
 
 def since_of(kind: Kind, entity: Entity, state_class: StateClass) -> int:
