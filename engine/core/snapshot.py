@@ -156,7 +156,7 @@ class Snapshot:
         data: dict[str, Any] = {name: item[name] for name in ITEM if name in item and name not in ("id", "attributes")}
         try:
             self._check(entity_id, item)
-            data = {**self._opened(item, data), **self.about, **self.seen}
+            data = {**self.about, **self._opened(item, data), **self.seen}
             check_data(self.below, REPORTED, data if self._needs_phase(data) else {**data, PHASE: DELETED})
             data = dict(worded(data))
         except (BadSubject, Invalid) as error:

@@ -88,7 +88,7 @@ def test_items_of_a_snapshot_are_taken_and_its_own_record_names_their_fields() -
     history = started()
     items = [
         {"id": "p/n", "phase": "Failed", "conditions": ["NotReady"], "zone": "a"},
-        {"id": "p/m", "phase": "Running", "attributes": {"phase": "Failed", "signals": 9}},
+        {"id": "p/m", "phase": "Running", "attributes": {"phase": "Failed", "heard_at": 9}},
     ]
     moved, added, mark = take(history, "snapshot", {"kind": "node", "items": items}, at="cluster c")[-3:]
     assert [str(one.after) for one in (moved, added) if isinstance(one, Transition)] == [
@@ -96,7 +96,7 @@ def test_items_of_a_snapshot_are_taken_and_its_own_record_names_their_fields() -
         "Running [Ok]",
     ]
     assert isinstance(mark, Mark)
-    assert (mark.entity.kind, mark.noted.unread) == ("cluster", ("items[].attributes.signals", "items[].zone"))
+    assert (mark.entity.kind, mark.noted.unread) == ("cluster", ("items[].attributes.heard_at", "items[].zone"))
     assert isinstance(added, Transition)
     assert added.entity.attributes["free"] == {"phase": "Failed"}, "no field of the report"
     [again] = take(history, "snapshot", {"kind": "node", "items": items[:1], "after": "p/m"}, at="cluster c")
