@@ -379,7 +379,8 @@ def _entity_after(
     for each in restarts:
         timers = timers_after(timers, each)
     version = 1 if entity is None else entity.version + 1
-    memory = class_stays.memory_after(kind, change.before, facets, change.attributes, change.memory, time)
+    former = change.before if change.replaced is None else None
+    memory = class_stays.memory_after(kind, former, facets, change.attributes, change.memory, time)
     return Entity(
         kind.name, entity_id, version, kind.names, facets, change.attributes, change.sequences, timers, change.asked,
         change.born, memory,

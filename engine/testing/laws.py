@@ -280,7 +280,7 @@ def _follow_from_the_bases(tree: Tree, when: str) -> None:
 
 
 def a_class_begins_with_its_first_state(history: History) -> None:
-    """An entity is in its class of states since it came to it, whatever states it has had in it since."""
+    """A life is in its class of states since it came to it, whatever states it has had in it since."""
     again, began = History(history.kinds), dict[tuple[str, str], tuple[str, int]]()
     for number, step in enumerate(history.steps, 1):
         again.take(step.sent)
@@ -290,6 +290,8 @@ def a_class_begins_with_its_first_state(history: History) -> None:
             name = (record.entity.kind, record.entity.id)
             entity = again.tree.entities[name[0]][name[1]]
             found = class_of_entity(history.kinds, entity)
+            if record.noted.replaced is not None:
+                began.pop(name, None)
             was, since = began.get(name, ("", 0))
             began[name] = (found, since if was == found else record.time_ns)
             same(
