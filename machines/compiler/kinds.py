@@ -272,6 +272,8 @@ class Kind:
         refused: Predicate | None = None
         by_state = trigger in self._judged_by_state
         for index, by_phase in self._steps[trigger]:
+            if index >= self.own and not taken and trigger in self.naming:
+                break  # who names a state that is not taken tells no signals either
             facet = facets[index]
             judged = facet.state if by_state else facet.base
             candidates = by_phase.get(judged.phase, NO_CANDIDATES)
@@ -309,6 +311,8 @@ class Kind:
     ) -> Iterator[tuple[int, Step]]:
         """The steps of a trigger that report what a facet already is, each with the index of that facet."""
         for index, by_phase in self._steps[trigger]:
+            if trigger in self.naming and (index >= self.own or SIGNALS in data):
+                break  # signals only go along with a state, and news of them would be lost
             for candidates in by_phase.values():
                 chosen = [step for step in candidates.steps if step.row.given and step.has_given(data)]
                 for step in chosen or candidates.steps:

@@ -6,8 +6,9 @@ Belongs here: random histories of the kinds that ship. Does not: laws of any kin
 
 import random
 from collections.abc import Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 from hypothesis import strategies as st
@@ -16,8 +17,8 @@ from phaseline.engine.core.intake import Arrival
 from phaseline.engine.testing.laws import states_of
 from phaseline.machines.compiler.reports import SNAPSHOT
 from phaseline.machines.language.endings import SHOWS
-from phaseline.machines.language.table import REPORTED
-from phaseline.schemas.records import Rejection, State, Transition
+from phaseline.machines.language.table import ABSENT, DELETED, REPORTED
+from phaseline.schemas.records import Record, Rejection, State, Transition
 from tests.support.edge_worlds import KINDS
 from tests.support.spec_edge_hosting import CONTACT
 from tests.support.spec_interpreter import Thing, World, act, shown
@@ -26,15 +27,55 @@ from tests.support.strategies import History, HistoryStep, event, histories, hol
 effort = pytest.mark.parametrize("effort", ["ci", pytest.param("long", marks=pytest.mark.slow)])
 
 
+class Number(NamedTuple):
+    """The epoch and the last number of a source, and that of its last intent, which a new life does not forget."""
+
+    last: tuple[int, int]
+    asked: int | None
+
+
+def numbered(known: Number | None, found: Arrival, *, asks: bool) -> Number:
+    number = found.sequence or 0
+    asked = None if found.epoch else number if asks else None if known is None else known.asked
+    return Number((found.epoch, number), asked)
+
+
+def alive(world: World) -> frozenset[tuple[str, str]]:
+    return frozenset(key for key, thing in world.items() if thing.base[0] not in (ABSENT, DELETED))
+
+
+def forget(last: dict[tuple[str, str, str], Number], born: AbstractSet[tuple[str, str]]) -> None:
+    """Forget the numbers of the observations of what begins a new life."""
+    for source, known in list(last.items()):
+        if source[:2] in born and not known.last[0]:
+            del last[source]
+            if known.asked is not None:
+                last[source] = Number((0, known.asked), known.asked)
+
+
+def is_about(record: Record, kind: str, entity_id: str) -> bool:
+    return not isinstance(record, Rejection) and (record.entity.kind, record.entity.id) == (kind, entity_id)
+
+
 def agrees_with_the_specification(history: History) -> None:
     world: World = {}
-    last: dict[tuple[str, str, str], int] = {}
+    last: dict[tuple[str, str, str], Number] = {}
+    taken: dict[tuple[str, str], list[tuple[str, str]]] = {}
     for step in history.steps:
         if isinstance(step.read, Rejection):
             continue
         found = step.read
         source = (found.kind, found.id, found.cause.source)
-        if found.sequence is not None and found.sequence <= last.get(source, -1):
+        number = (found.epoch, found.sequence or 0)
+        if found.sequence is not None and source in last and number <= last[source].last:
+            is_same = number == last[source].last
+            assert is_same <= (step.records == [])
+            assert {r.reason for r in step.records if isinstance(r, Rejection)} <= {"repeat"}
+            assert not any(isinstance(record, Transition) for record in step.records)
+            continue
+        asks, lived = history.kinds[found.kind].roles[found.trigger] == "intent", alive(world)
+        known, name = taken.setdefault((found.kind, found.id), []), (found.cause.source, found.cause.event)
+        if asks and name in known[-4:]:
             assert step.records == []
             continue
         if found.trigger in ("reported", "snapshot", "condition") or {"seen", "answers"}.intersection(
@@ -42,17 +83,21 @@ def agrees_with_the_specification(history: History) -> None:
         ):  # test_report_laws and test_signals are about these
             entities = [record.entity for record in step.records if not isinstance(record, Rejection)]
             world |= {(e.kind, e.id): Thing(e.facets[0].base, without_clock(e.attributes)) for e in entities}
+            forget(last, alive(world) - lived)
             if found.sequence is not None and any((e.kind, e.id) == (found.kind, found.id) for e in entities):
-                last[source] = found.sequence
+                last[source] = numbered(last.get(source), found, asks=asks)
             continue
         after = act(world, found.kind, found.id, found.trigger, found.data)
         if isinstance(after, str):
             assert [record.reason for record in step.records if isinstance(record, Rejection)] == [after]
             continue
         assert step.accepted
+        if asks and any(is_about(record, found.kind, found.id) for record in step.records):
+            known.append(name)
         world = after
+        forget(last, alive(world) - lived)
         if found.sequence is not None:
-            last[source] = found.sequence
+            last[source] = numbered(last.get(source), found, asks=asks)
     live = {
         key: (facets[0], without_clock(attributes)) for key, (facets, attributes) in states_of(history.tree).items()
     }

@@ -24,6 +24,7 @@ from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.compiler.nesting import shown_below
 from phaseline.machines.language.contact import UNHEARD
 from phaseline.machines.language.endings import told
+from phaseline.machines.language.table import OK
 from phaseline.schemas.records import SECOND, State, Transition, facets_of
 from phaseline.schemas.wire_codec import Numbered
 from tests.support import edge_worlds
@@ -142,8 +143,9 @@ def a_history_that_begins_later_knows_the_states(history: History) -> None:
 
 
 def states_of(found: dict[tuple[str, str], Any]) -> dict[tuple[str, str], tuple[list[State], int, int]]:
-    """The states, flags, and since when. A place from which nobody waits to hear may show that or not."""
-    return {key: ([state for state in one[0] if state.phase != UNHEARD], *one[1:]) for key, one in found.items()}
+    """The states, flags, and since when. That nobody waits to hear, or told a signal, may be shown or not."""
+    quiet = (UNHEARD, OK)
+    return {key: ([state for state in one[0] if state.phase not in quiet], *one[1:]) for key, one in found.items()}
 
 
 def remembering(fleet: LiveFleet, log: Log, begins: int) -> FleetHistory:

@@ -83,11 +83,15 @@ def data_to_try(history: History, kind: Kind, trigger: str, entity_id: str, trie
 
 
 def is_readable(kind: Kind, trigger: str) -> bool:
-    """Whether data drawn at random can be read. Manifests, reports, and texts that rules read cannot."""
+    """Whether data drawn at random can be read. Manifests, reports, signals, and texts that rules read cannot."""
     read = trigger in kind.interprets
-    return trigger not in kind.reports and not any(
-        field.required and (field.type is dict or (read and field.type is str and not field.options))
-        for field in kind.fields[trigger]
+    return (
+        trigger not in kind.reports
+        and trigger not in kind.telling
+        and not any(
+            field.required and (field.type is dict or (read and field.type is str and not field.options))
+            for field in kind.fields[trigger]
+        )
     )
 
 

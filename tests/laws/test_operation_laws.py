@@ -26,6 +26,10 @@ KINDS = edge_worlds.KINDS
 PLACES = (
     ("cluster", "c"), ("node_pool", "c/p"), ("node", "c/p/a"), ("node", "c/p/b"), ("component", "c/k"),
 )  # fmt: skip
+ALL_CONDITIONS = {
+    kind: next(list(field.options) for field in KINDS[kind].fields["reported"] if field.name == "about")
+    for kind, _ in PLACES
+}
 TRIGGERS = {kind: tuple(KINDS[kind].event_types) for kind, _ in PLACES}
 PHASES = {kind: tuple(p for p in KINDS[kind].machines[0].phases if p != ABSENT) for kind, _ in PLACES}
 LIMIT = 1800
@@ -51,7 +55,13 @@ class Life:
         return [one for one in made if isinstance(one, Transition | Rejection)]
 
     def say(self, kind: str, trigger: str, entity_id: str, /, **data: object) -> list[Transition | Rejection]:
-        body = {"specversion": "1.0", "id": "e", "source": "/t", "type": f"{kind}.{trigger}", "data": data}
+        body = {
+            "specversion": "1.0",
+            "id": f"e{self.clock.number}",
+            "source": "/t",
+            "type": f"{kind}.{trigger}",
+            "data": data,
+        }
         subject = self.clock.processor.subjects.event(kind, trigger, entity_id).replace("pl.events", "pl.inbox.0")
         messages = self.clock.store(self.now * SECOND, subject, codec.encode(body))
         made = [wire_codec.read(m.body) for m in messages if not m.subject.startswith("pl.timer.")]
@@ -146,7 +156,7 @@ def test_an_operator_reaches_every_stable_state_without_a_false_claim(steps: lis
             if base.phase in (ABSENT, DELETED) or base.phase in KINDS[kind].waiting[0]:
                 continue
             told = {"phase": base.phase, "conditions": list(base.conditions), "seen": life.clock.number}
-            life.say(kind, "reported", entity_id, **told)
+            life.say(kind, "reported", entity_id, **told, about=ALL_CONDITIONS[kind])
             found = life.clock.processor.tree.entities[kind][entity_id].facets[0].base
             if found.phase != base.phase:
                 shown = life.clock.processor.tree.entities[kind][entity_id].facets[0].state

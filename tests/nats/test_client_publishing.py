@@ -149,7 +149,7 @@ async def test_wrong_attributes_are_never_sent(wire: Wire, settings: Settings, w
 
 async def test_an_event_may_carry_what_we_do_not_know(client: Client) -> None:
     event = {
-        "specversion": "1.0", "id": "1", "source": "/x", "type": "cluster.create", "subject": "cluster/c1",
+        "specversion": "1.0", "id": "1", "source": "/x", "type": "cluster.created", "subject": "cluster/c1",
         "traceparent": "00-1-2-3", "data": {"colour": "red"},
     }  # fmt: skip
     assert (await client.publish_many([event])).stored == 1

@@ -51,6 +51,7 @@ VIEW: dict[str, Call] = {
     "tree": lambda of: of.tree("c1"),
     "kind_of": lambda of: of.kind_of("c1/p/n1"),
     "why": lambda of: of.why("node", "c1/p/n1"),
+    "overview": lambda of: of.overview(),
     "emco.status": lambda of: of.emco.status("r"),
     "emco.selection": lambda of: of.emco.selection("r"),
     "fleet.counts": lambda of: of.fleet.counts("infra"),
@@ -59,6 +60,7 @@ VIEW: dict[str, Call] = {
 """The calls that a view has too."""
 CALLS: dict[str, Call] = {
     **VIEW,
+    "sources": lambda client: client.sources(),
     "ask": lambda client: client.ask("emco_resource", "r"),
     "publish": lambda client: client.publish("cluster", "update", "c1"),
     "publish_many": lambda client: client.publish_many([event(5, subject="node/c1/p/n5")]),
@@ -144,9 +146,9 @@ def test_every_method_is_in_the_table() -> None:
     groups = public(phaseline.Emco, "emco.") | public(phaseline.Fleet, "fleet.") | public(phaseline.Gitops, "gitops.")
     documented = {name for names in TABLE.values() for name in names} - {"wait"}
     assert documented == (public(Client) | groups) - {"close"}
-    assert documented == {*CALLS, "snapshot", "resend", "outcome", "record", "stale_since"}
+    assert documented == {*CALLS, "snapshot", "resend", "outcome", "record", "source", "stale_since"}
     shared = public(phaseline.EmcoView, "emco.") | public(phaseline.FleetView, "fleet.")
-    only = {"last_of", "last_of_tree", "next_place", "stale", "unknown_parts", "unsorted"}
+    only = {"last_of", "last_of_tree", "next_place", "said", "shut", "stale", "unknown_parts", "unsorted"}
     assert public(phaseline.EntityView) | shared == {*VIEW, "stale_since"} | only
 
 

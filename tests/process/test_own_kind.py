@@ -90,7 +90,7 @@ from phaseline.schemas.subjects import Subjects
 from phaseline.tables import NoScripts
 processor = Processor(Tree(built_in.installed(), NoScripts()), Subjects("pl"), 0)
 for number, trigger in enumerate(sys.argv[1:], 1):
-    body = {"specversion": "1.0", "id": str(number), "source": "/ci", "type": f"release.{trigger}", "data": {"notes": "n"}}
+    body = {"specversion": "1.0", "id": str(number), "source": "/ci", "type": f"release.{trigger}", "data": {"reason": "Because"}}
     event = Stored(f"pl.inbox.0.v2.release.{trigger}", codec.encode(body), number, number, 0, None)
     for message in processor.process([event], 0).messages:
         print(codec.encode_json(codec.decode(message.body)).decode())

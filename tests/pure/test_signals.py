@@ -162,8 +162,8 @@ def test_a_report_may_change_the_phase_and_signals_at_once() -> None:
 
 def test_what_lives_cannot_be_adopted_by_its_signals() -> None:
     reason, message = rejection(running().say("node", "adopt", NODE, phase="Running", signals={"A": "True"}))
-    assert reason == "guard"
-    assert "it is known already, adopt needs the node to be unknown" in message
+    assert reason == "illegal"
+    assert "it needs Absent" in message
     assert running().say("node", "adopt", NODE, phase="Running").records == []
 
 

@@ -55,8 +55,8 @@ class Contacts:
         at: str | None = None,
         **data: Any,
     ) -> Self:
-        """Decide an event. `at`: the time that its publisher gives."""
-        more = {"sequence": sequence, "time": at}
+        """Decide an event, whose id is its number. `at`: the time that its publisher gives."""
+        more = {"sequence": sequence, "time": at, "id": f"e{self.position + 1}"}
         sent = event(kind, trigger, entity_id, data, **{name: each for name, each in more.items() if each is not None})
         return self.store(sent.subject, sent.body, int(self.now * SECOND))
 

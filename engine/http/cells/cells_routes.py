@@ -7,10 +7,12 @@ from phaseline.engine.http.cells import all_transitions, cells_about
 from phaseline.engine.http.parameters import Parameter
 from phaseline.engine.http.reading import entities
 from phaseline.engine.http.routes import (
+    CLASS,
     CONDITION,
     CONTINUE,
     DELETED,
     FACET,
+    FOR,
     FORM,
     KIND,
     LABEL,
@@ -44,7 +46,7 @@ CELL_ROUTES: tuple[Route, ...] = (
           "All cells: whether they can be read, at which place they stand, how many entities are in which state."),
     Route("GET", "/v1/entities", "listAllEntities", entities.entities,
           "Entities of all cells that fit, page by page, with counts of all that fit.",
-          (KIND, TREE, STATE, CONDITION, LABEL, SORT, DELETED, LEFT_BEHIND, LIMIT, CONTINUE, AT_TIME, LANG),
+          (KIND, TREE, STATE, CONDITION, CLASS, FOR, LABEL, SORT, DELETED, LEFT_BEHIND, LIMIT, CONTINUE, AT_TIME, LANG),
           problems=READ),
     Route("GET", "/v1/counts", "countAllEntities", entities.counts,
           "How many entities of all cells are in which state, and in which class.", (KIND, TREE, DELETED, AT_TIME),

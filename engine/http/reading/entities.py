@@ -200,7 +200,9 @@ def legal(kinds: Kinds, entity: Entity) -> dict[str, str]:
     facets = (*entity.facets, *kind.unborn[len(entity.facets) :])  # `contact` is left out while nobody waits
     found: dict[str, str] = {}
     for trigger, role in kind.roles.items():
-        guards = {wording.guards(step.row) for _, step in kind.offered(trigger, facets)}
+        steps = kind.offered(trigger, facets)
+        # Who names a whole state names signals too, which alone are no reason to send it.
+        guards = {wording.guards(one.row) for index, one in steps if index < kind.own or trigger not in kind.naming}
         if guards and role != "derived":
             found[trigger] = "" if "" in guards else ", or ".join(sorted(guards))
     return found

@@ -78,7 +78,7 @@ def _differences(sides: _Sides, type_: FieldType, removed: Sequence[Path]) -> li
     removed: paths that an apply removes because its manager claims them.
     """
     wanted, found, last = (canonical(side, type_) for side in sides)
-    if wanted["kind"] == "StatefulSet":
+    if wanted.get("kind") == "StatefulSet":
         found = _without_more_claims(found, wanted)
     predicted = applied(without_paths(found, [*removed]) if removed else found, last, wanted, type_)
     if predicted is found:
