@@ -7,12 +7,13 @@ from phaseline.machines.edge.advice import CLUSTER as ADVICE
 from phaseline.machines.edge.requests import ALL_FAILED, GIVES_UP, SWITCH, WORK, deletions, stalled
 from phaseline.machines.edge.signals import CLUSTER as SIGNALS
 from phaseline.machines.language.advice import advised
-from phaseline.machines.language.predicates import AllBelow, AnyBelow
+from phaseline.machines.language.predicates import AllBelow, AnyBelow, AttributeIs
 from phaseline.machines.language.table import (
     ABSENT,
     CHILDREN,
     DELETED,
     FROM_DATA,
+    LIVE,
     OK,
     PROGRESSING,
     SAME,
@@ -31,6 +32,7 @@ from phaseline.machines.language.table import (
 
 CREATING, RUNNING, UPDATING, DELETING = "Creating", "Running", "Updating", "Deleting"
 STARTING, STOPPED, FAILED = "Starting", "Stopped", "Failed"
+WITH_COMPONENTS = "updating_with_components"
 CREATE_CAUSES = ("CreateError", "LimitedByQuota", "StockOut", "Balance")
 
 # fmt: off
@@ -41,7 +43,10 @@ CLUSTER = Table(
     doc="A Kubernetes cluster at the edge.",
     signals=True,
     signal_names=SIGNALS,
-    intents=("create", "update", "delete"),
+    intents=("create", "update", "configure", "delete"),
+    attributes=(
+        Field(WITH_COMPONENTS, bool, "whether it is Updating too while a component is Creating or Updating (default false)"),
+    ),
     fields={
         "create_failed": (Field("condition", str, "why it could not be created", CREATE_CAUSES),),
         "delete":        (Field("cascade", bool, "whether node pools and components are removed too (default true)"), GIVES_UP),
@@ -74,7 +79,7 @@ CLUSTER = Table(
         )),
         rows=(
             #   from                                            trigger           to
-            Row((ABSENT, DELETED, *stalled(CREATING)),          "create",         CREATING),
+            Row((ABSENT, DELETED, *stalled(CREATING)),          "create",         CREATING, assigns=(WITH_COMPONENTS,)),
             Row((ABSENT,),                                      "adopt",          FROM_DATA),
             Row((CREATING,),                                    "created",        RUNNING),
             Row((CREATING,),                                    "create_failed",  FAILED, condition="LimitedByQuota", given={"condition": "LimitedByQuota"}),
@@ -86,6 +91,7 @@ CLUSTER = Table(
             Row((CREATING, RUNNING, UPDATING, STARTING, FAILED), "overdue",       STOPPED),
             Row((STOPPED,),                                     "renewed",        STARTING),
             Row((STARTING,),                                    "started",        RUNNING),
+            Row((LIVE,),                                        "configure",      SAME,     assigns=(WITH_COMPONENTS,)),
             *deletions("cluster"),
             Row((DELETING,),                                    "deleted",        DELETED),
             Row((DELETING,),                                    "cleanup_failed", FAILED, condition="ResourceCleanupFailed"),
@@ -96,6 +102,8 @@ CLUSTER = Table(
             #    shows     while
             View(FAILED,   (AllBelow("cluster", "node", (FAILED,), some=True),), condition=ALL_FAILED, base=(RUNNING,)),
             View(UPDATING, (AnyBelow("cluster", "node_pool", (CREATING, DELETING, "Scaling"), lacks=STALLED),), base=(RUNNING,)),
+            View(UPDATING, (AttributeIs("cluster", WITH_COMPONENTS, value=True),
+                            AnyBelow("cluster", "component", (CREATING, UPDATING), lacks=STALLED)), base=(RUNNING,)),
         ),
     ),),
     cascades=(

@@ -34,7 +34,7 @@ ID = {
 }
 PARENT = {"cluster": None, "node_pool": "cluster", "node": "node_pool", "component": "cluster"}
 ATTRIBUTES = {
-    "cluster": ("silence_after", "silence_below", "brake", "deadline"),
+    "cluster": ("updating_with_components", "silence_after", "silence_below", "brake", "deadline"),
     "node_pool": ("default", "autoscaling_mode", "desired", "version", "silence_after", "silence_below", "deadline"),
     "node": ("version", "silence_after", "deadline"),
     "component": ("silence_after", "deadline"),
@@ -43,8 +43,8 @@ POOL = ("default", "autoscaling_mode", "desired", "version")
 # The attributes that the data of a trigger may set.
 ASSIGNS: dict[str, dict[str, tuple[str, ...]]] = {
     "cluster": {
-        "create": ("deadline",), "update": ("deadline",), "delete": ("deadline",),
-        "configure": ("silence_after", "silence_below", "brake", "deadline"),
+        "create": ("updating_with_components", "deadline"), "update": ("deadline",), "delete": ("deadline",),
+        "configure": ("updating_with_components", "silence_after", "silence_below", "brake", "deadline"),
     },
     "node_pool": {
         "create": (*POOL, "deadline"), "adopt": POOL, "update": ("version", "deadline"),
