@@ -293,6 +293,11 @@ def _references(table: Table, facet: Facet) -> Iterator[str]:
     for word in ("evidence_from", "news_from"):
         if (name := getattr(facet, word)) not in {None, *attributes}:
             yield f"{facet.name}, {word}: {no_attribute(str(name), table)}"
+    for word, name in facet.details.items():
+        if word not in (known := [*phases, *sorted(condition for _, condition in pairs if condition)]):
+            yield f"{facet.name}, details: {word} is no phase or condition{meant(word, known)}: correct the name"
+        if name not in attributes:
+            yield f"{facet.name}, details: {no_attribute(name, table)}"
     for number, row in enumerate(facet.rows, 1):
         where = f"{facet.name}, row {number} ({row.trigger})"
         yield from (f"{where}: {problem}" for problem in _sources(row, phases, pairs))

@@ -61,6 +61,7 @@ WORDS: Mapping[type, Word] = {
         "timeouts": "timeouts", "message_from": "message_from", "message_names": "message_names", "pending": "pending",
         "retired": "retired", "unknown_parts": None, "parts_apart": None,
         "evidence_from": None, "wants": None, "news_from": None, "explained_by": None, "unschedulable_while": None,
+        "details": None,
         "signal_names": None,
     }),
     Label: Word("label", {

@@ -4,7 +4,17 @@ Belongs here: its table. Does not: the table language (`language.table`), other 
 """
 
 from phaseline.machines.edge.advice import CLUSTER as ADVICE
-from phaseline.machines.edge.requests import ALL_FAILED, GIVES_UP, SWITCH, WORK, deletions, stalled
+from phaseline.machines.edge.requests import (
+    ALL_FAILED,
+    CLEANUP,
+    DETAILS,
+    FAILED_CLEANUP,
+    GIVES_UP,
+    SWITCH,
+    WORK,
+    deletions,
+    stalled,
+)
 from phaseline.machines.edge.signals import CLUSTER as SIGNALS
 from phaseline.machines.language.advice import advised
 from phaseline.machines.language.predicates import AllBelow, AnyBelow, AttributeIs
@@ -46,6 +56,7 @@ CLUSTER = Table(
     intents=("create", "update", "configure", "delete"),
     attributes=(
         Field(WITH_COMPONENTS, bool, "whether it is Updating too while a component is Creating or Updating (default false)"),
+        *CLEANUP,
     ),
     fields={
         "create_failed": (Field("condition", str, "why it could not be created", CREATE_CAUSES),),
@@ -54,6 +65,7 @@ CLUSTER = Table(
     facets=(Facet(
         name="phase",
         accumulates_in=FAILED,
+        details=DETAILS,
         pending=(
             #       phase     deadline
             Pending(CREATING, WORK),
@@ -94,7 +106,7 @@ CLUSTER = Table(
             Row((LIVE,),                                        "configure",      SAME,     assigns=(WITH_COMPONENTS,)),
             *deletions("cluster"),
             Row((DELETING,),                                    "deleted",        DELETED),
-            Row((DELETING,),                                    "cleanup_failed", FAILED, condition="ResourceCleanupFailed"),
+            FAILED_CLEANUP,
             Row((Live(but=(DELETING, STOPPED)),),               "error",          FAILED, condition="Unknown"),
             Row((At(FAILED, has="Unknown"),),                   "recovered",      SAME,   clears=("Unknown",)),
         ),
