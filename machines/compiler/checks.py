@@ -12,7 +12,7 @@ from typing import Any
 from phaseline.machines.compiler import fingerprint, reachability, shapes
 from phaseline.machines.compiler.classes.state_classes import derived
 from phaseline.machines.compiler.conditions import own_condition, phases_of, stands_alone, starts_of
-from phaseline.machines.compiler.retiring import check_lines
+from phaseline.machines.compiler.retiring import check_lines, earlier_names
 from phaseline.machines.language import brake, contact, deadlines
 from phaseline.machines.language.beside import signals
 from phaseline.machines.language.beside.free import ATTRIBUTES, FREE
@@ -145,6 +145,7 @@ def _names(table: Table) -> Iterator[str]:
         if field.name in DATA_WORDS:
             yield f"{field.name!r} already has a meaning in every event's data: rename the field or attribute"
         yield from _values(field)
+    yield from earlier_names.problems(table)
     if table.kind in LOG_WORDS:
         yield f"{table.kind!r} is a word that subjects of the log contain: rename the kind"
     if not table.id:

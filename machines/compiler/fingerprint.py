@@ -96,7 +96,7 @@ WORDS: Mapping[type, Word] = {
     Field: Word("field", {
         "name": "name", "type": "type", "doc": None, "options": "options", "default": "default", "many": "many",
         "required": "required", "null": "null", "least": "least", "numbers": "numbers", "pattern": "pattern",
-        "known": None,
+        "known": None, "was": "was",
     }),
     At: Word("at", {"phase": "phase", "has": "has", "lacks": "lacks", "base": "base"}),
     Live: Word("live", {"but": "but", "has": "has"}),

@@ -221,6 +221,7 @@ def _field(field: Field) -> dict[str, Any]:
         "least": field.least,
         "numbers": list(field.numbers),
         "pattern": field.pattern,
+        "was": list(field.was),
         "doc": field.doc,
     }
 
