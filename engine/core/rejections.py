@@ -137,6 +137,9 @@ def bounded(tree: Tree, arrival: Arrival, decision: Decision) -> Decision:
     for record in decision.records:
         if isinstance(record, Rejection) or not tree.kinds[record.entity.kind].may_grow:
             continue
+        before = tree.get(record.entity.kind, record.entity.id)
+        if before is not None and before.attributes is record.entity.attributes:
+            continue
         size = len(codec.encode(record.entity.attributes))
         if size > MOST_ATTRIBUTES:
             entity = record.entity

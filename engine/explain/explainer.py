@@ -134,10 +134,17 @@ class _Explainer:
         return NOT_UNWELL if state == facet.adopted else UNWELL.get(class_of(facet, state), NOT_UNWELL)
 
     def evidence(self, entity: Entity, table: Facet) -> tuple[Mapping[str, Any], ...]:
-        """The conditions that the entity keeps as evidence of the facet."""
-        if table.evidence_from is None:
-            return ()
-        return tuple(entity.attributes.get(table.evidence_from, ()))
+        """The conditions that the entity keeps as evidence of the facet, and what it says more of its state."""
+        kept = () if table.evidence_from is None else entity.attributes.get(table.evidence_from, ())
+        return (*kept, *self.details(entity, table)) if table.details else tuple(kept)
+
+    def details(self, entity: Entity, table: Facet) -> Iterator[Mapping[str, Any]]:
+        """`the cluster's failed_resources is lb-1, nat-2`."""
+        shown = entity.facets[entity.names.index(table.name)].state
+        for word in (shown.phase, *shown.conditions):
+            if (value := entity.attributes.get(table.details.get(word, ""))) is not None:
+                said = ", ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
+                yield {"condition": f"the {entity.kind}'s {table.details[word]}", "status": said or "empty"}
 
     def contradictions(self, entity: Entity, index: int) -> Iterator[Contradiction]:
         """What a source of the entity's own says of the facet that is not shown, because entities below decide."""

@@ -19,6 +19,7 @@ from phaseline.engine.publish.compose import EventMessage
 from phaseline.engine.publish.repeated import repeated_by
 from phaseline.engine.publish.single import Receipt, publish
 from phaseline.machines.compiler.kinds import Kinds
+from phaseline.machines.compiler.retiring.earlier_names import earlier_names
 from phaseline.schemas import codec
 from phaseline.schemas.errors import NotFound, Undecided
 from phaseline.schemas.records import Mark, Record, Rejection, Transition
@@ -48,7 +49,9 @@ def unread_of(records: Iterable[Record]) -> tuple[str, ...]:
 def unread_text(kinds: Kinds, type_: str, unread: Iterable[str]) -> str:
     """`nothing reads data.reson (did you mean reason?)`. type_: that of the event, as far as it is known."""
     kind, _, trigger = type_.partition(".")
-    return said_unread(unread, kinds[kind].declared.get(trigger, ()) if kind in kinds else ())
+    if kind not in kinds:
+        return said_unread(unread, (), {})
+    return said_unread(unread, kinds[kind].declared.get(trigger, ()), earlier_names(kinds[kind].table))
 
 
 class Outcome(NamedTuple):

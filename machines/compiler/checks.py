@@ -12,7 +12,7 @@ from typing import Any
 from phaseline.machines.compiler import fingerprint, reachability, shapes
 from phaseline.machines.compiler.classes.state_classes import derived
 from phaseline.machines.compiler.conditions import own_condition, phases_of, stands_alone, starts_of
-from phaseline.machines.compiler.retiring import check_lines
+from phaseline.machines.compiler.retiring import check_lines, earlier_names
 from phaseline.machines.language import brake, contact, deadlines
 from phaseline.machines.language.beside import signals
 from phaseline.machines.language.beside.free import ATTRIBUTES, FREE
@@ -145,6 +145,7 @@ def _names(table: Table) -> Iterator[str]:
         if field.name in DATA_WORDS:
             yield f"{field.name!r} already has a meaning in every event's data: rename the field or attribute"
         yield from _values(field)
+    yield from earlier_names.problems(table)
     if table.kind in LOG_WORDS:
         yield f"{table.kind!r} is a word that subjects of the log contain: rename the kind"
     if not table.id:
@@ -293,6 +294,11 @@ def _references(table: Table, facet: Facet) -> Iterator[str]:
     for word in ("evidence_from", "news_from"):
         if (name := getattr(facet, word)) not in {None, *attributes}:
             yield f"{facet.name}, {word}: {no_attribute(str(name), table)}"
+    for word, name in facet.details.items():
+        if word not in (known := [*phases, *sorted(condition for _, condition in pairs if condition)]):
+            yield f"{facet.name}, details: {word} is no phase or condition{meant(word, known)}: correct the name"
+        if name not in attributes:
+            yield f"{facet.name}, details: {no_attribute(name, table)}"
     for number, row in enumerate(facet.rows, 1):
         where = f"{facet.name}, row {number} ({row.trigger})"
         yield from (f"{where}: {problem}" for problem in _sources(row, phases, pairs))

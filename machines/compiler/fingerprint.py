@@ -61,6 +61,7 @@ WORDS: Mapping[type, Word] = {
         "timeouts": "timeouts", "message_from": "message_from", "message_names": "message_names", "pending": "pending",
         "retired": "retired", "unknown_parts": None, "parts_apart": None,
         "evidence_from": None, "wants": None, "news_from": None, "explained_by": None, "unschedulable_while": None,
+        "details": None,
         "signal_names": None,
     }),
     Label: Word("label", {
@@ -95,7 +96,7 @@ WORDS: Mapping[type, Word] = {
     Field: Word("field", {
         "name": "name", "type": "type", "doc": None, "options": "options", "default": "default", "many": "many",
         "required": "required", "null": "null", "least": "least", "numbers": "numbers", "pattern": "pattern",
-        "known": None,
+        "known": None, "was": "was",
     }),
     At: Word("at", {"phase": "phase", "has": "has", "lacks": "lacks", "base": "base"}),
     Live: Word("live", {"but": "but", "has": "has"}),

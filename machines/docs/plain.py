@@ -103,6 +103,7 @@ def _facet(table: Table, facet: Facet) -> dict[str, Any]:
         "news_from": facet.news_from,
         "explained_by": facet.explained_by,
         "unschedulable_while": [one.text() for one in facet.unschedulable_while],
+        "details": dict(facet.details),
         "signal_names": [asdict(one) for one in facet.signal_names],
     }
 
@@ -220,6 +221,7 @@ def _field(field: Field) -> dict[str, Any]:
         "least": field.least,
         "numbers": list(field.numbers),
         "pattern": field.pattern,
+        "was": list(field.was),
         "doc": field.doc,
     }
 

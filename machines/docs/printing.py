@@ -132,7 +132,7 @@ def _on_tally(table: Table) -> Section:
 
 
 def _attributes(table: Table) -> Section:
-    rows = [(field.name, wording.value_of(field), field.doc) for field in table.attributes]
+    rows = [(field.name, wording.value_of(field), wording.meaning(field)) for field in table.attributes]
     return _section("attributes", ("attribute", "value", "meaning"), rows)
 
 

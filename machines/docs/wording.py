@@ -149,6 +149,11 @@ def duration(timeout: Timeout) -> str:
     return f"{times}{timeout.seconds:g} s{restart}{repeat}"
 
 
+def meaning(field: Field) -> str:
+    """What an attribute means, and what earlier tables called it."""
+    return f"{field.doc}; earlier {', '.join(field.was)}" if field.was else field.doc
+
+
 def value_of(field: Field) -> str:
     """What a field can hold: `one of Balance, StockOut`, `list of str`, `bool, required`."""
     what = f"one of {', '.join(field.options)}" if field.options else field.type.__name__

@@ -4,15 +4,26 @@ Belongs here: its table. Does not: the table language (`language.table`), other 
 """
 
 from phaseline.machines.edge.advice import CLUSTER as ADVICE
-from phaseline.machines.edge.requests import ALL_FAILED, GIVES_UP, SWITCH, WORK, deletions, stalled
+from phaseline.machines.edge.requests import (
+    ALL_FAILED,
+    CLEANUP,
+    DETAILS,
+    FAILED_CLEANUP,
+    GIVES_UP,
+    SWITCH,
+    WORK,
+    deletions,
+    stalled,
+)
 from phaseline.machines.edge.signals import CLUSTER as SIGNALS
 from phaseline.machines.language.advice import advised
-from phaseline.machines.language.predicates import AllBelow, AnyBelow
+from phaseline.machines.language.predicates import AllBelow, AnyBelow, AttributeIs
 from phaseline.machines.language.table import (
     ABSENT,
     CHILDREN,
     DELETED,
     FROM_DATA,
+    LIVE,
     OK,
     PROGRESSING,
     SAME,
@@ -31,6 +42,7 @@ from phaseline.machines.language.table import (
 
 CREATING, RUNNING, UPDATING, DELETING = "Creating", "Running", "Updating", "Deleting"
 STARTING, STOPPED, FAILED = "Starting", "Stopped", "Failed"
+WITH_COMPONENTS = "updating_with_components"
 CREATE_CAUSES = ("CreateError", "LimitedByQuota", "StockOut", "Balance")
 
 # fmt: off
@@ -41,7 +53,11 @@ CLUSTER = Table(
     doc="A Kubernetes cluster at the edge.",
     signals=True,
     signal_names=SIGNALS,
-    intents=("create", "update", "delete"),
+    intents=("create", "update", "configure", "delete"),
+    attributes=(
+        Field(WITH_COMPONENTS, bool, "whether it is Updating too while a component is Creating or Updating (default false)"),
+        *CLEANUP,
+    ),
     fields={
         "create_failed": (Field("condition", str, "why it could not be created", CREATE_CAUSES),),
         "delete":        (Field("cascade", bool, "whether node pools and components are removed too (default true)"), GIVES_UP),
@@ -49,6 +65,7 @@ CLUSTER = Table(
     facets=(Facet(
         name="phase",
         accumulates_in=FAILED,
+        details=DETAILS,
         pending=(
             #       phase     deadline
             Pending(CREATING, WORK),
@@ -74,7 +91,7 @@ CLUSTER = Table(
         )),
         rows=(
             #   from                                            trigger           to
-            Row((ABSENT, DELETED, *stalled(CREATING)),          "create",         CREATING),
+            Row((ABSENT, DELETED, *stalled(CREATING)),          "create",         CREATING, assigns=(WITH_COMPONENTS,)),
             Row((ABSENT,),                                      "adopt",          FROM_DATA),
             Row((CREATING,),                                    "created",        RUNNING),
             Row((CREATING,),                                    "create_failed",  FAILED, condition="LimitedByQuota", given={"condition": "LimitedByQuota"}),
@@ -86,9 +103,10 @@ CLUSTER = Table(
             Row((CREATING, RUNNING, UPDATING, STARTING, FAILED), "overdue",       STOPPED),
             Row((STOPPED,),                                     "renewed",        STARTING),
             Row((STARTING,),                                    "started",        RUNNING),
+            Row((LIVE,),                                        "configure",      SAME,     assigns=(WITH_COMPONENTS,)),
             *deletions("cluster"),
             Row((DELETING,),                                    "deleted",        DELETED),
-            Row((DELETING,),                                    "cleanup_failed", FAILED, condition="ResourceCleanupFailed"),
+            FAILED_CLEANUP,
             Row((Live(but=(DELETING, STOPPED)),),               "error",          FAILED, condition="Unknown"),
             Row((At(FAILED, has="Unknown"),),                   "recovered",      SAME,   clears=("Unknown",)),
         ),
@@ -96,6 +114,8 @@ CLUSTER = Table(
             #    shows     while
             View(FAILED,   (AllBelow("cluster", "node", (FAILED,), some=True),), condition=ALL_FAILED, base=(RUNNING,)),
             View(UPDATING, (AnyBelow("cluster", "node_pool", (CREATING, DELETING, "Scaling"), lacks=STALLED),), base=(RUNNING,)),
+            View(UPDATING, (AttributeIs("cluster", WITH_COMPONENTS, value=True),
+                            AnyBelow("cluster", "component", (CREATING, UPDATING), lacks=STALLED)), base=(RUNNING,)),
         ),
     ),),
     cascades=(

@@ -4,7 +4,16 @@ Belongs here: its table. Does not: the table language (`language.table`), other 
 """
 
 from phaseline.machines.edge.advice import COMPONENT as ADVICE
-from phaseline.machines.edge.requests import ALL_FAILED, GIVES_UP, WORK, deletions, stalled
+from phaseline.machines.edge.requests import (
+    ALL_FAILED,
+    CLEANUP,
+    DETAILS,
+    FAILED_CLEANUP,
+    GIVES_UP,
+    WORK,
+    deletions,
+    stalled,
+)
 from phaseline.machines.language.advice import advised
 from phaseline.machines.language.predicates import Above
 from phaseline.machines.language.table import (
@@ -47,6 +56,7 @@ COMPONENT = Table(
     signals=True,
     intents=("create", "update", "delete"),
     derived=("remove", "owner_gone"),
+    attributes=CLEANUP,
     fields={
         "delete":    (GIVES_UP,),
         "recovered": (Field("condition", str, "the only condition that is over; without it, all conditions that can pass", PASSING),),
@@ -54,6 +64,7 @@ COMPONENT = Table(
     facets=(Facet(
         name="phase",
         accumulates_in=FAILED,
+        details=DETAILS,
         pending=(
             #       phase     deadline
             Pending(CREATING, WORK),
@@ -94,7 +105,7 @@ COMPONENT = Table(
             *deletions("cluster", CLUSTER_KEPT),
             Row((LIVE,),                                "remove",            DELETING),
             Row((DELETING,),                            "deleted",           DELETED),
-            Row((DELETING,),                            "cleanup_failed",    FAILED,   condition="ResourceCleanupFailed"),
+            FAILED_CLEANUP,
             Row((Live(but=(DELETING,)),),               "error",             FAILED,   condition="Unknown"),
             Row((LIVE,),                                "owner_gone",        DELETED),
         ),

@@ -4,7 +4,17 @@ Belongs here: its table. Does not: the table language (`language.table`), other 
 """
 
 from phaseline.machines.edge.advice import NODE as ADVICE
-from phaseline.machines.edge.requests import ALL_FAILED, GIVES_UP, SWITCH, WORK, deletions, stalled
+from phaseline.machines.edge.requests import (
+    ALL_FAILED,
+    CLEANUP,
+    DETAILS,
+    FAILED_CLEANUP,
+    GIVES_UP,
+    SWITCH,
+    WORK,
+    deletions,
+    stalled,
+)
 from phaseline.machines.edge.signals import NODE as SIGNALS
 from phaseline.machines.language.advice import advised
 from phaseline.machines.language.predicates import Above, AttributeIs
@@ -47,11 +57,12 @@ NODE = Table(
     signal_names=SIGNALS,
     intents=("create", "update", "cordon", "drain", "uncordon", "stop", "start", "delete"),
     derived=("remove", "owner_gone"),
-    attributes=(Field("version", str, "the version that it runs"),),
+    attributes=(Field("version", str, "the version that it runs"), *CLEANUP),
     fields={"delete": (GIVES_UP,)},
     facets=(Facet(
         name="phase",
         accumulates_in=FAILED,
+        details=DETAILS,
         sticky=("Balance", "Unschedulable"),
         own_reporter=("NotReady",),
         unschedulable_while=(Above("cluster", ("Stopped", "Starting")),),
@@ -105,7 +116,7 @@ NODE = Table(
             *deletions("cluster", CLUSTER_KEPT),
             Row((LIVE,),                                "remove",         DELETING),
             Row((DELETING,),                            "deleted",        DELETED),
-            Row((DELETING,),                            "cleanup_failed", FAILED,   condition="ResourceCleanupFailed"),
+            FAILED_CLEANUP,
             Row((Live(but=(DELETING,)),),               "error",          FAILED,   condition="Unknown"),
             Row((At(FAILED, has="Unknown"),),           "recovered",      SAME,     clears=("Unknown",)),
             Row((LIVE,),                                "owner_gone",     DELETED),

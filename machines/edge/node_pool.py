@@ -4,7 +4,16 @@ Belongs here: its table. Does not: the table language (`language.table`), other 
 """
 
 from phaseline.machines.edge.advice import NODE_POOL as ADVICE
-from phaseline.machines.edge.requests import ALL_FAILED, GIVES_UP, WORK, deletions, stalled
+from phaseline.machines.edge.requests import (
+    ALL_FAILED,
+    CLEANUP,
+    DETAILS,
+    FAILED_CLEANUP,
+    GIVES_UP,
+    WORK,
+    deletions,
+    stalled,
+)
 from phaseline.machines.edge.signals import NODE_POOL as SIGNALS
 from phaseline.machines.language.advice import advised
 from phaseline.machines.language.predicates import Above, AllBelow, AnyBelow
@@ -34,6 +43,7 @@ from phaseline.machines.language.table import (
 CREATING, RUNNING, UPDATING, SCALING = "Creating", "Running", "Updating", "Scaling"
 DELETING, FAILED = "Deleting", "Failed"
 
+OWN = ("default", "autoscaling_mode", "desired", "version")
 CLUSTER_UP = (Above("cluster", ("Running", "Updating"), or_has=(ALL_FAILED,)),)
 CLUSTER_KEPT = (Above("cluster", ("Running", "Updating", "Stopped"), or_has=(STALLED, ALL_FAILED)),)
 CLUSTER_DOWN = Above("cluster", ("Stopped", "Starting"))
@@ -53,11 +63,13 @@ NODE_POOL = Table(
         Field("autoscaling_mode", str, "`Recycle` stops and starts nodes instead of deleting and creating them"),
         Field("desired", int, "how many nodes it should have", least=0),
         Field("version", str, "the version that its nodes should have"),
+        *CLEANUP,
     ),
     fields={"delete": (GIVES_UP,)},
     facets=(Facet(
         name="phase",
         accumulates_in=FAILED,
+        details=DETAILS,
         wants=Wants("node", number="desired", same="version"),
         pending=(
             #       phase     deadline
@@ -80,8 +92,8 @@ NODE_POOL = Table(
         )),
         rows=(
             #   from                                    trigger           to
-            Row((ABSENT, DELETED, *stalled(CREATING)),  "create",         CREATING, when=CLUSTER_UP, assigns=True),
-            Row((ABSENT,),                              "adopt",          FROM_DATA,    assigns=True),
+            Row((ABSENT, DELETED, *stalled(CREATING)),  "create",         CREATING, when=CLUSTER_UP, assigns=OWN),
+            Row((ABSENT,),                              "adopt",          FROM_DATA,    assigns=OWN),
             Row((CREATING,),                            "created",        RUNNING),
             Row((RUNNING, UPDATING, At(FAILED, has=ALL_FAILED), *stalled(SCALING)),
                                                         "update",         UPDATING, when=CLUSTER_UP, assigns=("version",)),
@@ -89,11 +101,11 @@ NODE_POOL = Table(
             Row((RUNNING, At(SCALING, base=RUNNING), At(SCALING, base=SCALING), At(FAILED, has=ALL_FAILED), *stalled(UPDATING)),
                                                         "scale",          SCALING,  assigns=("desired",)),
             Row((SCALING,),                             "scaled",         RUNNING),
-            Row((LIVE,),                                "configure",      SAME,     assigns=True),
+            Row((LIVE,),                                "configure",      SAME,     assigns=OWN),
             *deletions("cluster", CLUSTER_KEPT),
             Row((LIVE,),                                "remove",         DELETING),
             Row((DELETING,),                            "deleted",        DELETED),
-            Row((DELETING,),                            "cleanup_failed", FAILED,   condition="ResourceCleanupFailed"),
+            FAILED_CLEANUP,
             Row((Live(but=(DELETING,)),),               "error",          FAILED,   condition="Unknown"),
             Row((At(FAILED, has="Unknown"),),           "recovered",      SAME,     clears=("Unknown",)),
             Row((LIVE,),                                "owner_gone",     DELETED),

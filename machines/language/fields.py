@@ -25,6 +25,7 @@ class Field:
     least: the smallest number that is allowed.
     numbers: of a map of numbers, the names that it takes; empty for every other field.
     pattern: a regular expression that a text must match as a whole; None for every text.
+    was: what earlier tables called an attribute. Entities get its new name when the tables change.
     known: for a required field of which a rule accepts some values only: those that may fit, by the entity's
         attributes. Rejections use them to say what is legal; nothing else depends on them.
     """
@@ -41,6 +42,7 @@ class Field:
     numbers: tuple[str, ...] = ()
     pattern: str | None = None
     known: Callable[[Mapping[str, Any]], Iterable[Any]] | None = None
+    was: tuple[str, ...] = ()
 
 
 COMMON = (

@@ -360,6 +360,7 @@ class Facet:
         first, last, by. `why` and `get` show it beside the state, never as its reason.
     unschedulable_while: predicates about what is above. While one holds, no new pods may be scheduled, whatever the
         labels say. Nothing else depends on it.
+    details: by phase or condition, the attribute that says more of it. While it is shown, `why` says what that is.
     signal_names: of the facet `signals`, what consoles call some of the names.
     explained_by: a kind below. Where the facet is not well, `why` goes on with the entities of that kind that are not
         well either in their first facet, although no view counts them.
@@ -394,6 +395,7 @@ class Facet:
     news_from: str | None = None
     explained_by: str | None = None
     unschedulable_while: tuple[Above, ...] = ()
+    details: Mapping[str, str] = field(default_factory=dict)
     signal_names: tuple[Signal, ...] = ()
 
 

@@ -134,7 +134,7 @@ async def test_a_user_without_rights_is_told_what_he_may_not_see() -> None:
             await provision(wire, Settings(partitions=1), BUILT_IN_KINDS.copies.values())
         asker = Settings(nats=(as_user("asker", server.url),), inbox_prefix="_INBOX_asker", partitions=1)
         found = await findings(replace(asker, request_timeout=0.5))
-    checks = ("jetstream", *(c.format("pl") for c in INSTALLATION), "things")
+    checks = ("jetstream", *(c.format("pl") for c in INSTALLATION), "events", "things")
     assert bad(found) == dict.fromkeys(checks, "unknown")
     assert "operator" in found["jetstream"].advice
 

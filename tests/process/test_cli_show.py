@@ -82,7 +82,8 @@ async def test_entities_in_json_are_those_of_records(shell: Shell, client: Clien
         ("cluster", "c1"), ("component", "c1/dns"), ("node_pool", "c1/p"), ("node", "c1/p/n2"), ("node", "c1/p/n10"),
     ]  # fmt: skip
     for entity in listed:
-        assert (await shell("get", entity["kind"], entity["id"], "--json")).json == entity
+        alone = (await shell("get", entity["kind"], entity["id"], "--json")).json
+        assert {name: value for name, value in alone.items() if name != "said"} == entity
         last = (await shell("history", entity["kind"], entity["id"], "--json")).lines[-1]
         valid("Transition", last)
         record = last["data"]

@@ -84,6 +84,7 @@ async def test_json_holds_what_the_page_shows(shell: Shell, client: Client) -> N
     for time in (facet["since"], node["time"]):
         assert render.local_time(nanoseconds(time))[:10] in page.out
     listed = [one for one in (await shell("list", "-o", "json")).lines if one["kind"] == "node"]
+    assert node.pop("said")[0]["reason"] == node["reason"]
     assert listed == [node]
     cluster = (await shell("get", "cluster", "c1", "--json")).json
     assert cluster["attributes"]["heard_at"].endswith("Z")
@@ -142,13 +143,13 @@ async def test_unknown_and_contradicting_forms(shell: Shell) -> None:
 async def test_a_terminal_of_that_width(shell: Shell, client: Client, width: int) -> None:
     await seed(client)
     for words in (("list",), ("history", *NODE), ("watch", "--from", "start", "--no-follow", "--rejections")):
-        whole = {word for line in (await shell(*words)).out.splitlines() for word in line.split()}
+        whole = {word.rstrip(":") for line in (await shell(*words)).out.splitlines() for word in line.split()}
         lines = without_codes(await on_a_terminal(shell, *words, width=width))
         assert max(map(len, lines)) <= width
         assert max(map(len, lines)) > width // 2
         text = "\n".join(lines)
         assert "c1/p/node-with-a-long-name" in text or words[0] == "history"
-        strange = {word for word in text.split() if word not in whole} - {"…"}
+        strange = {word for word in text.split() if word.rstrip(":") not in whole} - {"…"}
         assert [word for word in strange if word.isalpha() and len(word) > 2 and word != "entities"] == []
     assert "the volume API timed out" in await on_a_terminal(shell, "list", "-o", "wide", width=width)
 
@@ -158,7 +159,7 @@ async def test_a_page_without_a_terminal_is_whole(shell: Shell, client: Client) 
     plain, wide = await shell("list", "node"), await shell("list", "node", "-o", "wide")
     columns = {page: page.out.split("\n")[0].split() for page in (plain, wide)}
     assert {"KIND", "ID", "STATE", "LABEL", "FOR", "VERSION"} <= {*columns[plain]} < {*columns[wide]}
-    assert {"REASON", "MESSAGE", "CAUSE"} == {*columns[wide]} - {*columns[plain]}
+    assert {"CLASS", "REASON", "MESSAGE", "CAUSE"} == {*columns[wide]} - {*columns[plain]}
     assert "…" not in plain.out
     assert r"the volume API timed out \u202e三次" in wide.out
     assert json.loads((await shell("list", "node", "--json")).out)["message"] == MESSAGE

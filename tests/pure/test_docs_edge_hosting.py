@@ -13,6 +13,8 @@ from tests.support import spec_edge_page as page
 from tests.support.built_in_kinds import BUILT_IN_KINDS, KINDS_OF_PRODUCT
 
 KINDS = tuple(page.TITLES)
+CLEANUP = ("resources", "failed_resources")
+"""Attributes of all kinds, of which the head of the page speaks."""
 
 
 def test_no_kind_of_edge_hosting_is_left_out() -> None:
@@ -93,7 +95,7 @@ def test_the_attributes_of_a_node_pool() -> None:
     assert re.findall(r"`(\w+)` \((\w+)", found) == [
         (field.name, {bool: "bool", str: "text", int: "number"}[field.type])
         for field in attributes
-        if field.name not in ("deadline", "silence_after", "silence_below", "heard_at", "signals")
+        if field.name not in ("deadline", "silence_after", "silence_below", "heard_at", "signals", *CLEANUP)
     ]
 
 

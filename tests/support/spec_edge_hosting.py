@@ -33,31 +33,44 @@ ID = {
     "component": ("cluster", "component"),
 }
 PARENT = {"cluster": None, "node_pool": "cluster", "node": "node_pool", "component": "cluster"}
+CLEANUP = ("resources", "failed_resources")
 ATTRIBUTES = {
-    "cluster": ("silence_after", "silence_below", "brake", "deadline"),
-    "node_pool": ("default", "autoscaling_mode", "desired", "version", "silence_after", "silence_below", "deadline"),
-    "node": ("version", "silence_after", "deadline"),
-    "component": ("silence_after", "deadline"),
+    "cluster": ("updating_with_components", *CLEANUP, "silence_after", "silence_below", "brake", "deadline"),
+    "node_pool": (
+        "default",
+        "autoscaling_mode",
+        "desired",
+        "version",
+        *CLEANUP,
+        "silence_after",
+        "silence_below",
+        "deadline",
+    ),
+    "node": ("version", *CLEANUP, "silence_after", "deadline"),
+    "component": (*CLEANUP, "silence_after", "deadline"),
 }
 POOL = ("default", "autoscaling_mode", "desired", "version")
 # The attributes that the data of a trigger may set.
 ASSIGNS: dict[str, dict[str, tuple[str, ...]]] = {
     "cluster": {
-        "create": ("deadline",), "update": ("deadline",), "delete": ("deadline",),
-        "configure": ("silence_after", "silence_below", "brake", "deadline"),
+        "create": ("updating_with_components", "deadline"), "update": ("deadline",),
+        "delete": ("resources", "deadline"), "cleanup_failed": ("failed_resources",),
+        "configure": ("updating_with_components", "silence_after", "silence_below", "brake", "deadline"),
     },
     "node_pool": {
         "create": (*POOL, "deadline"), "adopt": POOL, "update": ("version", "deadline"),
-        "scale": ("desired", "deadline"), "delete": ("deadline",),
+        "scale": ("desired", "deadline"), "delete": ("resources", "deadline"), "cleanup_failed": ("failed_resources",),
         "configure": (*POOL, "silence_after", "silence_below", "deadline"),
     },
     "node": {
         "create": ("version", "deadline"), "adopt": ("version",), "updated": ("version",), "update": ("deadline",),
-        "stop": ("deadline",), "start": ("deadline",), "delete": ("deadline",),
+        "stop": ("deadline",), "start": ("deadline",),
+        "delete": ("resources", "deadline"), "cleanup_failed": ("failed_resources",),
         "configure": ("silence_after", "deadline"),
     },
     "component": {
-        "create": ("deadline",), "update": ("deadline",), "delete": ("deadline",),
+        "create": ("deadline",), "update": ("deadline",),
+        "delete": ("resources", "deadline"), "cleanup_failed": ("failed_resources",),
         "configure": ("silence_after", "deadline"),
     },
 }  # fmt: skip

@@ -122,8 +122,8 @@ def _results(section: str, trigger: str, at: str, cell: str) -> Iterator[tuple[s
         yield at, f"same; clears {', '.join(every)}", ""
     elif found := re.fullmatch(r"(same; clears \w+)\. From \w+ or \w+, arrears end in \w+", cell):
         yield at, found[1], ""
-    elif found := re.fullmatch(r"(\w+) \[\+?(\w+)\]", cell):
-        yield at, f"{found[1]} [{found[2]}]", ""
+    elif found := re.fullmatch(r"(\w+) \[\+?(\w+)\](; sets `\w+`)?", cell):
+        yield at, f"{found[1]} [{found[2]}]{found[3] or ''}", ""
     elif re.fullmatch(
         r"\w+|as the data names|(same|\w+|as the data names); (sets|clears|may set) [\w`]+(, [\w`]+)*", cell
     ):

@@ -1,7 +1,7 @@
 """Attributes that an event brings as a map: those of its kind, and free ones. Pure.
 
-Names that the kind has are its attributes, as if they stood in `data` itself. All others are free: they are merged into
-those of the entity, and null removes one.
+Names that the kind has, or had in earlier tables, are its attributes, as if they stood in `data` itself. All others
+are free: they are merged into those of the entity, and null removes one.
 Belongs here: reading and merging them. Does not: which rows set the attributes of a kind (`judgement`).
 """
 
@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from phaseline.machines.compiler.kinds import Kind
+from phaseline.machines.compiler.retiring.earlier_names import earlier_names
 from phaseline.machines.language.beside.free import ATTRIBUTES, FREE, LONGEST_NAME, LONGEST_TEXT, MOST, free_attributes
 from phaseline.machines.language.table import ABSENT, DELETED, Refusal
 from phaseline.schemas.bounds import MAX_WHOLE, MIN_WHOLE
@@ -27,7 +28,7 @@ def opened(kind: Kind, data: Mapping[str, Any]) -> dict[str, Any]:
         return {name: value for name, value in data.items() if name != ATTRIBUTES}
     if not isinstance(given, Mapping):
         raise Invalid(f"data.{ATTRIBUTES} must be a map, found {type(given).__name__}")
-    declared = {field.name for field in kind.table.attributes}
+    declared = {field.name for field in kind.table.attributes} | earlier_names(kind.table).keys()
     own, free = dict[str, Any](), dict[str, Any]()
     for name, value in given.items():
         if name in declared:

@@ -12,6 +12,7 @@ from phaseline.engine.core.reading.unread import named_only, said
 from phaseline.engine.core.rejections import here, mark, reject
 from phaseline.engine.core.transitions import REPEAT, Decision
 from phaseline.engine.core.tree import Tree
+from phaseline.machines.compiler.retiring.earlier_names import earlier_names
 from phaseline.machines.language.table import MAX_TEXT
 from phaseline.schemas.records import Mark, Record, Rejection, Transition
 
@@ -28,14 +29,15 @@ def noted(tree: Tree, arrival: Arrival, decision: Decision, unread: Sequence[str
     for index, record in enumerate(records):
         if not isinstance(record, Rejection) and (record.entity.kind, record.entity.id) == (arrival.kind, arrival.id):
             return _with(decision, index, _naming(record, names))
-    declared = tree.kinds[arrival.kind].declared[arrival.trigger]
+    kind = tree.kinds[arrival.kind]
+    told = said(unread, kind.declared[arrival.trigger], earlier_names(kind.table))
     for index, record in enumerate(records):
         if isinstance(record, Rejection):
-            told = f"{record.message}; {said(unread, declared)}"
-            return _with(decision, index, replace(record, message=told[:MAX_TEXT]))
+            message = f"{record.message}; {told}"
+            return _with(decision, index, replace(record, message=message[:MAX_TEXT]))
     if (entity := tree.get(arrival.kind, arrival.id)) is not None:
         return replace(decision, records=[*records, _naming(mark(arrival, entity), names)])
-    message = f"{here(tree, arrival)}, and the event changes nothing: {said(unread, declared)}"
+    message = f"{here(tree, arrival)}, and the event changes nothing: {told}"
     return replace(decision, records=[*records, reject(tree, arrival, "invalid", message)])
 
 

@@ -9,6 +9,8 @@ from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 from phaseline.machines.compiler.kinds import Kind
+from phaseline.machines.compiler.retiring.earlier_names import earlier_names
+from phaseline.machines.language.fields import Field
 from phaseline.schemas.envelope import Invalid
 from phaseline.schemas.records import Record, Rejection
 from phaseline.schemas.similar import did_you_mean
@@ -28,14 +30,21 @@ def without_unread(kind: Kind, trigger: str, data: Mapping[str, Any]) -> tuple[M
         return data, ()
     unread = tuple(sorted(data.keys() - declared))
     if kind.roles[trigger] == "intent":
-        raise Invalid(f"{said(unread, declared)}; {trigger} of {kind.name} has {', '.join(sorted(declared))}")
+        named = said(unread, declared, earlier_names(kind.table))
+        raise Invalid(f"{named}; {trigger} of {kind.name} has {', '.join(sorted(declared))}")
     return {name: value for name, value in data.items() if name in declared}, unread
 
 
-def said(unread: Iterable[str], declared: Collection[str]) -> str:
-    """`nothing reads data.reson (did you mean reason?), data.zone`."""
-    named = (f"data.{name}{did_you_mean(name, declared)}" for name in named_only(unread))
+def said(unread: Iterable[str], declared: Collection[str], earlier: Mapping[str, Field]) -> str:
+    """`nothing reads data.reson (did you mean reason?), data.zone`. earlier: attributes by what they were called."""
+    named = (f"data.{name}{_meant(name, declared, earlier)}" for name in named_only(unread))
     return f"{NOTHING_READS}{', '.join(named)}"
+
+
+def _meant(name: str, declared: Collection[str], earlier: Mapping[str, Field]) -> str:
+    """The field that was probably meant: what an attribute is called now comes before a similar name."""
+    field = earlier.get(name)
+    return f" (did you mean {field.name}?)" if field and field.name in declared else did_you_mean(name, declared)
 
 
 def says_unread(record: Record) -> bool:

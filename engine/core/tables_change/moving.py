@@ -13,10 +13,12 @@ from typing import NamedTuple
 from msgspec.structs import replace
 
 from phaseline.engine.core.changeset import Changeset, Origin
+from phaseline.engine.core.tables_change import renaming
 from phaseline.engine.core.tables_change.change import WORD, TablesChange
 from phaseline.engine.core.timers import TimerChange, restart, timeout_of, timers_after
 from phaseline.engine.core.transitions import Decision, transitions
 from phaseline.engine.core.tree import Tree
+from phaseline.machines.compiler.kinds import Kind
 from phaseline.machines.compiler.retiring.state_map import TRIGGER, facet_states
 from phaseline.machines.language.table import STALLED
 from phaseline.schemas.records import Cause, Entity, Mark, Rejection, State
@@ -25,9 +27,9 @@ from phaseline.schemas.subjects import ancestor_id
 AT_ONCE = 200
 """The most entities whose bases move in one piece. With their timers, and what they change above, they mostly fit one
 batch. It may never change: the records follow from it."""
-MOVES, SHOWN_ANEW, STARTS = range(3)
-"""What becomes of an entity, in the order in which it does: its base moves, its views show something else, or only the
-time starts that its request may wait."""
+MOVES, RENAMED, SHOWN_ANEW, STARTS = range(4)
+"""What becomes of an entity, in the order in which it does: its base moves, attributes get new names, its views show
+something else, or only the time starts that its request may wait."""
 
 
 Reading = Callable[[Iterable[Entity]], Iterable[Entity]]
@@ -50,9 +52,10 @@ def pieces(
 ) -> list[MovingPiece]:
     """The entities that have to move, in the order in which they do. roots: only those of these trees.
 
-    In each tree those whose base moves come first: nothing else can move them. Then come those of which the views show
-    something else. They may be shown rightly by then, so each of them is a piece of its own. Last come those that only
-    wait for an answer, whose time starts now. The pieces are the same whoever goes on.
+    In each tree those whose base moves come first: nothing else can move them. Then come those of which attributes get
+    new names, as views may look at these, and those of which the views show something else. They may be shown rightly
+    by then, so each of them is a piece of its own. Last come those that only wait for an answer, whose time starts now.
+    The pieces are the same whoever goes on.
     """
     names = list(tree.kinds)
     found: list[tuple[str, int, int, str]] = []
@@ -62,9 +65,12 @@ def pieces(
             if roots is not None and root not in roots:
                 continue
             changes = _changes(tree, entity, change)
-            if changes:
-                sort = SHOWN_ANEW if all(to is None for _, _, to in changes) else MOVES
-                found.append((root, sort, names.index(name), entity.id))
+            if any(to is not None for _, _, to in changes):
+                found.append((root, MOVES, names.index(name), entity.id))
+            elif renaming.new_names(tree.kinds[name], entity):
+                found.append((root, RENAMED, names.index(name), entity.id))
+            elif changes:
+                found.append((root, SHOWN_ANEW, names.index(name), entity.id))
             elif any(True for _ in _starts(tree, entity, change, 0)):
                 found.append((root, STARTS, names.index(name), entity.id))
     made: list[MovingPiece] = []
@@ -79,12 +85,17 @@ def move(tree: Tree, change: TablesChange, piece: MovingPiece, source: str) -> D
     """The records of a piece, and the timers that they change. source: that of the cause, the installation."""
     changeset = Changeset(tree, TRIGGER, change.position, change.time)
     for name, entity_id in piece.members:
-        for index, said, to in _changes(tree, tree.entities[name][entity_id], change):
+        entity = tree.entities[name][entity_id]
+        for index, said, to in _changes(tree, entity, change):
             origin = Origin(TRIGGER, "tables", None, {"message": said})
             if to is None:
                 changeset.dirty[name, entity_id] = origin
             else:
                 changeset.relocate(name, entity_id, index, to, origin)
+        if names := renaming.new_names(tree.kinds[name], entity):
+            said = f"{_versions(tree.kinds[name], change)}: {renaming.said(names)}"
+            origin = Origin(TRIGGER, "tables", None, {"message": said})
+            renaming.rename(changeset, tree.kinds[name], entity, names, origin)
     changeset.settle()
     cause = Cause(change.position, piece.event(change), source, "tables")
     decision = transitions(changeset, cause)
@@ -123,12 +134,16 @@ def _with_timers(entity: Entity, changes: Iterable[TimerChange]) -> Entity:
     return replace(entity, timers_ns=timers)
 
 
+def _versions(kind: Kind, change: TablesChange) -> str:
+    return f"the table changed from version {change.former[kind.name]} to {kind.version}"
+
+
 def _changes(tree: Tree, entity: Entity, change: TablesChange) -> list[tuple[int, str, State | None]]:
     """The facets of an entity that change: its index, the message of its record, its base; None for one that stays."""
     kind, found = tree.kinds[entity.kind], list[tuple[int, str, State | None]]()
     if entity.names != kind.names:
         return found
-    versions = f"the table changed from version {change.former[kind.name]} to {kind.version}"
+    versions = _versions(kind, change)
     for index, (facet, states) in enumerate(zip(entity.facets, facet_states(kind), strict=True)):
         if not states.has(facet.base):
             to = states.target(facet.base)

@@ -1,5 +1,5 @@
-"""The map of states of a table: which states it no longer has, and where entities in them go.
+"""What a table no longer has: states, with where their entities go (the map of states), and names of attributes.
 
-Belongs here: reading a map, checking it. Does not: the class of its lines (`language.retired`), moving entities
-(`engine.core.tables_change`).
+Belongs here: reading both, checking them. Does not: the classes in which they are written (`language.retired`,
+`language.fields`), moving entities (`engine.core.tables_change`).
 """
