@@ -251,7 +251,7 @@ class Changeset:
 
     def _assign(self, kind: str, entity_id: str, steps: list[tuple[int, Step]], data: Mapping[str, Any]) -> None:
         """Assign attributes by the steps of a derived trigger. If a rule refuses its data, they stay as they are."""
-        if not any(step.row.assigns or step.row.computes for _, step in steps):
+        if not any(step.row.assigns or step.row.forgets or step.row.computes for _, step in steps):
             return
         change = self.change(kind, entity_id)
         data = {name: value for name, value in data.items() if name != ATTRIBUTES}  # they are of the event's own entity

@@ -104,7 +104,7 @@ def _plan(kind: Kind, index: int, step: Step, old: FacetState, base: State, inte
     """The plan for a step from the facet `old` to `base`; None if an event that takes it changes more, or may do so."""
     trigger, row = step.row.trigger, step.row
     begins = old.base.phase in (ABSENT, DELETED)
-    if begins or row.computes or trigger in kind.fan_out_triggers:
+    if begins or row.computes or row.forgets or trigger in kind.fan_out_triggers:
         return None
     ends = ends_life(index, old.base, base)
     if ends and (kind.below or kind.contact is not None or kind.roles[trigger] == "intent"):

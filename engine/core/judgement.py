@@ -46,7 +46,7 @@ def attributes_after(
 ) -> Mapping[str, Any] | Refusal:
     """The attributes after these steps; the same mapping if no row sets any; a `Refusal` if a rule refuses."""
     for row in dict.fromkeys(step.row for _, step in steps):
-        if row.assigns or row.computes is not None:
+        if row.assigns or row.forgets or row.computes is not None:
             after = _after_row(kind, row, attributes, rule_event)
             if isinstance(after, Refusal):
                 return after
@@ -61,6 +61,9 @@ def _after_row(
         data = rule_event.data
         given = {name: data[name] for name in kind.table.assigned(row) if data.get(name) is not None}
         attributes = {**attributes, **given} if given else attributes
+    if row.forgets:
+        ended = [name for name in row.forgets if name in attributes and rule_event.data.get(name) is None]
+        attributes = {name: value for name, value in attributes.items() if name not in ended} if ended else attributes
     if row.computes is None:
         return attributes
     after = row.computes(attributes, rule_event)

@@ -305,7 +305,7 @@ def _references(table: Table, facet: Facet) -> Iterator[str]:
         yield from (f"{where}: {problem}" for problem in _row(facet, row, phases, pairs))
         if facet.name != SIGNALS:  # whose field the engine adds
             yield from (f"{where}: {problem}" for problem in _given(table, row))
-        for name in sorted(set(table.assigned(row)).difference(attributes)):
+        for name in sorted({*table.assigned(row), *row.forgets}.difference(attributes)):
             yield f"{where}: {no_attribute(name, table)}"
     for timeout in facet.timeouts:
         problems = _timeout(table, facet, timeout)

@@ -72,6 +72,7 @@ WORDS: Mapping[type, Word] = {
     Row: Word("row", {
         "source": "source", "trigger": "trigger", "to": "to", "condition": "condition", "sets": "sets",
         "clears": "clears", "given": "given", "when": "when", "assigns": "assigns", "computes": "computes",
+        "forgets": "forgets",
     }),
     View: Word("view", {
         "to": "to", "while_": "while", "condition": "condition", "base": "base", "unless": "unless", "keeps": "keeps",

@@ -127,8 +127,8 @@ def _wrong_rows(table: Table) -> Iterator[str]:
                 yield f"{where}: a report speaks of the first facet, {table.facets[0].name}: write the row there"
             if row.to != SAME and (row.to == FROM_DATA or row.given[PHASE] != DELETED):
                 yield f"{where} leads to {row.to}: only what {DELETED} means can be another phase: lead to {SAME}"
-            if row.assigns or row.computes is not None:
-                yield f"{where} changes attributes: leave out `assigns` and `computes`"
+            if row.assigns or row.forgets or row.computes is not None:
+                yield f"{where} changes attributes: leave out `assigns`, `forgets` and `computes`"
 
 
 def takes_reports(table: Table) -> bool:

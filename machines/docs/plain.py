@@ -142,6 +142,7 @@ def _row(table: Table, facet: Facet, row: Row) -> dict[str, Any]:
         "given": dict(row.given),
         "when": [_predicate(guard) for guard in row.when],
         "assigns": list(table.assigned(row)),
+        "forgets": list(row.forgets),
         "computes": None if row.computes is None else _rule(row.computes),
         "text": {"from": wording.sources(row), "becomes": wording.becomes(facet, row), "while": wording.guards(row)},
     }

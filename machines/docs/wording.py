@@ -74,7 +74,7 @@ def _adds(facet: Facet, row: Row) -> bool:
 
 
 def data(row: Row) -> str:
-    """The data that a row asks for, the attributes that it assigns, the rule that computes attributes."""
+    """The data that a row asks for, the attributes that it assigns or forgets, the rule that computes attributes."""
     given = (
         "seen at or above asked"
         if name == RECENT
@@ -84,7 +84,8 @@ def data(row: Row) -> str:
         for name, value in row.given.items()
     )
     assigns = row.assigns if isinstance(row.assigns, tuple) else ("attributes",) if row.assigns else ()
-    return "; ".join(filter(None, [", ".join([*given, *assigns]), summary(row.computes)]))
+    forgets = f"else forgets {', '.join(row.forgets)}" if row.forgets else ""
+    return "; ".join(filter(None, [", ".join([*given, *assigns]), forgets, summary(row.computes)]))
 
 
 def summary(function: Any) -> str:

@@ -4,14 +4,11 @@ Belongs here: constants, attributes and rows that several tables share. Does not
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from phaseline.machines.language.contact import InSilence
 from phaseline.machines.language.endings import ABANDON
-from phaseline.machines.language.fields import RuleEvent
 from phaseline.machines.language.predicates import Predicate
-from phaseline.machines.language.rules import rule
-from phaseline.machines.language.table import DELETED, LIVE, STALLED, At, Attributes, Field, Live, Row
+from phaseline.machines.language.table import DELETED, LIVE, STALLED, At, Field, Live, Row
 
 WORK = 1800
 """The seconds that creating, updating, scaling and deleting may take."""
@@ -31,29 +28,11 @@ CLEANUP = (
 """Attributes of what can be deleted."""
 DETAILS = {DELETING: RESOURCES, CLEANUP_FAILED: FAILED_RESOURCES}
 """What is told of a deletion, and of one that failed."""
-
-
-@rule("edge.of_this_attempt", revision=1)
-@dataclass(frozen=True, slots=True)
-class OfThisAttempt:
-    """Forgets what an earlier attempt said of these, unless the event says it anew.
-
-    names: the attributes.
-    """
-
-    names: tuple[str, ...]
-
-    def __call__(self, attributes: Attributes, event: RuleEvent) -> Attributes:
-        """The attributes after the event."""
-        old = [name for name in self.names if name in attributes and event.data.get(name) is None]
-        return {name: value for name, value in attributes.items() if name not in old} if old else attributes
-
-
-NEW_ATTEMPT, FAILED_ATTEMPT = OfThisAttempt((RESOURCES, FAILED_RESOURCES)), OfThisAttempt((FAILED_RESOURCES,))
 FAILED_CLEANUP = Row(
     (DELETING,), "cleanup_failed", "Failed", condition=CLEANUP_FAILED, assigns=(FAILED_RESOURCES,),
-    computes=FAILED_ATTEMPT,
+    forgets=(FAILED_RESOURCES,),
 )  # fmt: skip
+"""The row of `cleanup_failed`."""
 
 
 def deletions(place: str, when: tuple[Predicate, ...] = ()) -> Iterator[Row]:
@@ -61,7 +40,7 @@ def deletions(place: str, when: tuple[Predicate, ...] = ()) -> Iterator[Row]:
     for no in (None, False):
         yield Row(
             (Live(but=(DELETING,)), At(DELETING, has=STALLED)), "delete", DELETING, given={ABANDON: no}, when=when,
-            assigns=(RESOURCES,), computes=NEW_ATTEMPT,
+            assigns=(RESOURCES,), forgets=(RESOURCES, FAILED_RESOURCES),
         )  # fmt: skip
     yield Row(
         (At(DELETING, has=STALLED), At("Failed", has=CLEANUP_FAILED)), "delete", DELETED, given={ABANDON: True}

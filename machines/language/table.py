@@ -135,6 +135,7 @@ class Row:
     given: fields of the event's data with the value that each must have; None for a field that must be missing.
     when: guards: predicates that must all hold.
     assigns: whether the event's data may set attributes. True: the data may set every attribute. A tuple: only these.
+    forgets: attributes that end with the row, unless the event's data sets them.
     computes: a rule that returns the new attributes, given the present ones (after `assigns`) and the event.
     """
 
@@ -148,6 +149,7 @@ class Row:
     when: tuple[Predicate, ...] = ()
     assigns: bool | tuple[str, ...] = False
     computes: ComputeRule | None = None
+    forgets: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, eq=False)

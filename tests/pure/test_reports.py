@@ -386,7 +386,7 @@ def test_a_table_may_say_what_the_report_of_a_phase_means() -> None:
 
 @pytest.mark.parametrize(("row", "says"), [
     (Row(("Lit",), "reported", "Dimming", given={"phase": "Wiring"}), "only what Deleted means can be another phase"),
-    (Row(("Lit",), "reported", SAME, given={"phase": DELETED}, assigns=True), "leave out `assigns` and `computes`"),
+    (Row(("Lit",), "reported", SAME, given={"phase": DELETED}, assigns=True), "leave out `assigns`, `forgets` and `computes`"),
     (Row(("Lit",), "wired", SAME, given={"phase": "Lit"}), "field phase in given= is unknown"),
 ])  # fmt: skip
 def test_rows_that_change_what_a_report_means_are_checked(row: Row, says: str) -> None:

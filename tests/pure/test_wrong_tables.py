@@ -242,6 +242,7 @@ WRONG = {
     "message from an unknown attribute": (lamp(replace(FACET, message_from="why")), "phase, message_from: why is not an attribute: add it to `attributes`, or correct the name"),
     "details of an unknown phase": (lamp(replace(FACET, details={"Dimmed": "seen"})), "phase, details: Dimmed is no phase or condition: correct the name"),
     "details in an unknown attribute": (lamp(replace(FACET, details={"Deleted": "seen"})), "phase, details: seen is not an attribute: add it to `attributes`, or correct the name"),
+    "a forgotten attribute that is unknown": (with_row(Row(("On",), "dim", SAME, forgets=("seen",))), "seen is not an attribute: add it to `attributes`, or correct the name"),
     "evidence from an unknown attribute": (lamp(replace(FACET, evidence_from="seen")), "phase, evidence_from: seen is not an attribute: add it to `attributes`, or correct the name"),
     "two timers": (timed(Timeout("On", "tire", 5), Timeout("On", "tire", 9)), "phase, timeout of On: this phase has two timeouts, but a facet has one timer: remove one"),
     "a timer that never fires": (timed(Timeout("On", "tire", 5, times=0)), "phase, timeout of On: found times=0: write a number above 0"),
