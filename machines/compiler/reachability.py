@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterator
 from itertools import combinations
 
 from phaseline.machines.compiler.completion import ENDS_WITH_OWNER
-from phaseline.machines.compiler.conditions import own_condition, state_shown
+from phaseline.machines.compiler.conditions import own_condition, returns, state_shown
 from phaseline.machines.compiler.machine import FacetMachine, Step
 from phaseline.machines.language.table import DELETED, FROM_DATA, Facet, Row, Table
 from phaseline.schemas.records import State, state
@@ -116,7 +116,7 @@ def _covers(earlier: Step, later: Step) -> bool:
 def reachable(machine: FacetMachine, intents: Collection[str]) -> frozenset[State]:
     """Every base that rows lead to from the beginning, guards and data aside; conditions sorted."""
     begins = state(machine.facet.begins)
-    seen, queue, phases = {begins}, [begins], {begins.phase}
+    seen, queue, phases = {begins}, [begins], {begins.phase, *_named_back(machine.facet)}
     while queue and len(seen) <= MAX_BASES:
         base = queue.pop()
         for found in moves(machine, base, intents, back_to=phases):
@@ -127,6 +127,12 @@ def reachable(machine: FacetMachine, intents: Collection[str]) -> frozenset[Stat
                     phases.add(found.phase)
                     queue += (one for one in seen if one.phase == machine.facet.accumulates_in)
     return frozenset(seen)
+
+
+def _named_back(facet: Facet) -> Iterator[str]:
+    """The phases that data may name as interrupted, whether rows lead there or not."""
+    if any(row.to == FROM_DATA for row in facet.rows):
+        yield from returns(facet)
 
 
 def moves(
