@@ -123,7 +123,7 @@ async def test_selecting_and_sorting(shell: Shell, client: Client) -> None:
     page = await shell(*chosen)
     assert sorted(line.split()[1] for line in page.out.splitlines()[1:]) == ["c1/p1", "c1/p10"]
     assert (page.out.split()[:3], page.err) == (["KIND", "ID", "STATE"], "2 entities\n")
-    past = await shell(*chosen, "--at", "now", "--condition", "Nothing")
+    past = await shell(*chosen, "--at", "now", "--condition", "ClusterNotRuning")
     assert past.code == 2
     none = await shell(*chosen[:2], "--state", "failed", *chosen[-2:])
     assert (none.code, none.out, none.err) == (0, "", "no entities found\n")
