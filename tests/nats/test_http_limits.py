@@ -468,6 +468,8 @@ async def test_what_is_kept_for_readers_has_one_bound(
         for _ in range(60):
             for trigger in ("not_ready", "ready"):
                 await client.publish_and_wait("node", trigger, "c1/p/n1")
+        await asyncio.sleep(2 * hub.TICK)
+        await client.publish_and_wait("node", "not_ready", "c1/p/n1")  # alone in its tick
         await api.place()
         await asyncio.sleep(2 * hub.TICK)
         assert 0 < kept._bytes <= 20_000 + 10_000  # one tick more at most
