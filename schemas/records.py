@@ -154,6 +154,8 @@ class Memory(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
         return tuple(f"{scheme}:{text}" for scheme, text in self.uids.items())
 
 
+NO_MEMORY = Memory()
+"""The memory of an entity that remembers nothing; entities themselves hold None."""
 AWAITED = Memory(awaited=True)
 """The memory of an entity that was asked for and not seen yet. Nearly all such entities share it."""
 

@@ -34,7 +34,7 @@ from phaseline.machines.language.beside.free import FREE
 from phaseline.machines.language.endings import SHOWS, told
 from phaseline.machines.language.table import ABSENT, DELETED, STALLED, Facet
 from phaseline.schemas.errors import Exit, NotFound
-from phaseline.schemas.records import SIGNALS, Entity, FacetState, Memory, Transition
+from phaseline.schemas.records import NO_MEMORY, SIGNALS, Entity, FacetState, Transition
 
 
 @click.command(
@@ -219,7 +219,7 @@ def _beside(table: Facet | None, entity: Entity, found: FacetState, language: La
 
 def _life(entity: Entity) -> Iterator[tuple[str, Text]]:
     """Which thing the entity stands for, since which event, and which ones it stood for before."""
-    memory = entity.memory or Memory()
+    memory = entity.memory or NO_MEMORY
     if memory.uids:
         yield "identity", render.text_of(", ".join(memory.identities))
     if memory.former:

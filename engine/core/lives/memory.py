@@ -7,13 +7,12 @@ from typing import Literal
 
 from msgspec.structs import replace
 
-from phaseline.schemas.records import AWAITED, NONE, Entity, Memory
+from phaseline.schemas.records import AWAITED, NO_MEMORY, NONE, Entity, Memory
 
 MOST_SCHEMES = 4
 """The most schemes of which an entity keeps an identity. One of a further scheme is not kept."""
 MOST_FORMER = 8
 """The most identities of earlier lives that an entity keeps."""
-EMPTY = Memory()
 
 Which = Literal["known", "first", "other", "former"]
 """Whose an identity is: that of the present life; one of a scheme of which none is known; another one of a known
@@ -59,9 +58,9 @@ def with_identity(memory: Memory | None, uid: str, *, is_place: bool = False) ->
 
     is_place: whether the entity is a declared place, which lives on whatever stands there.
     """
-    found = memory or EMPTY
+    found = memory or NO_MEMORY
     if which(found, uid) == "other" and not is_place:
-        found = of_new_life(found, awaited=found.awaited) or EMPTY
+        found = of_new_life(found, awaited=found.awaited) or NO_MEMORY
     scheme, _, text = uid.partition(":")
     former = tuple(one for one in found.former if one != uid)
     return replace(found, uids={**found.uids, scheme: text}, former=former)
@@ -69,7 +68,7 @@ def with_identity(memory: Memory | None, uid: str, *, is_place: bool = False) ->
 
 def kept(memory: Memory) -> Memory | None:
     """A memory as entities hold it: those that say the same of many entities are one object."""
-    if memory == EMPTY:
+    if memory == NO_MEMORY:
         return None
     return AWAITED if memory == AWAITED else memory
 
@@ -86,4 +85,4 @@ def of_version(memory: Memory | None, before: Entity | None, *, is_contact: bool
         settled = (0 if before.memory is None else before.memory.settled) or before.version
     if settled == (0 if memory is None else memory.settled):
         return memory
-    return kept(replace(memory or EMPTY, settled=settled))
+    return kept(replace(memory or NO_MEMORY, settled=settled))

@@ -14,10 +14,7 @@ from phaseline.machines.compiler.classes.entity_classes import class_of_facets, 
 from phaseline.machines.compiler.classes.state_classes import class_of, has_phase
 from phaseline.machines.compiler.kinds import Kind
 from phaseline.machines.language.state_classes import StateClass
-from phaseline.schemas.records import Entity, FacetState, Memory, State, Stay, timestamp
-
-NO_MEMORY = Memory()
-"""What an entity remembers that remembers nothing."""
+from phaseline.schemas.records import NO_MEMORY, Entity, FacetState, Memory, State, Stay, timestamp
 
 
 def may_last(kind: Kind, before: State, after: State) -> bool:

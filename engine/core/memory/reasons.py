@@ -18,13 +18,12 @@ from phaseline.machines.compiler.kinds import Kind
 from phaseline.machines.compiler.machine import Step
 from phaseline.machines.compiler.reports import CONDITIONS, PHASE, STAYED
 from phaseline.machines.language.table import DELETED, FROM_DATA, OK, SAME, STALLED, Facet, Row
-from phaseline.schemas.records import NONE, Entity, FacetState, Memory, State
+from phaseline.schemas.records import NO_MEMORY, NONE, Entity, FacetState, Memory, State
 
 REASON, MESSAGE = "reason", "message"
 """Fields of data."""
 WORD = re.compile(r"[A-Za-z0-9_.:-]{1,64}")
 """What a reason is: a word for programs."""
-EMPTY = Memory()
 
 
 def worded(data: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -83,6 +82,8 @@ def after(
             return None
         if not index and len(told) == 1 and is_word(reason):  # by far the most
             return _alone(told[0], reason) if told[0] in base.conditions or told[0] == base.phase else None
+    elif not memory.reasons and not (reason and told):
+        return memory
     elif not told and not index and memory is _only(memory) and _has_none(memory, base):
         return None
     old = reasons_of(kind, index, memory)
@@ -99,8 +100,8 @@ def after(
     start, known = _start(kind, index), NONE if memory is None else memory.reasons
     others = {name: why for name, why in known.items() if not _is_of(name, start)}
     all_of_it = {**others, **{f"{start}{name}": why for name, why in new.items()}}
-    found = replace(memory or EMPTY, reasons=dict(sorted(all_of_it.items())) or NONE)
-    return None if found == EMPTY else found
+    found = replace(memory or NO_MEMORY, reasons=dict(sorted(all_of_it.items())) or NONE)
+    return None if found == NO_MEMORY else found
 
 
 @lru_cache(maxsize=4096)

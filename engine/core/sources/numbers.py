@@ -14,7 +14,7 @@ from typing import NamedTuple, Protocol
 from msgspec.structs import replace
 
 from phaseline.engine.core.intake import Arrival
-from phaseline.schemas.records import Entity, Heard, Memory, timestamp, utc
+from phaseline.schemas.records import NO_MEMORY, Entity, Heard, Memory, timestamp, utc
 
 MAX_SOURCES = 64
 """The most sources whose `sequence` an entity remembers. It forgets the oldest one, so that records stay small."""
@@ -22,8 +22,6 @@ MOST_TAKEN = 4
 """The most intents whose ids an entity remembers."""
 DIGEST = 6
 """The bytes of a digest of an id and its source."""
-BLANK = Memory()
-"""The memory of an entity that remembers nothing."""
 
 
 class Repeat(NamedTuple):
@@ -57,7 +55,7 @@ def repeat_of(
     entity: Entity, source: str, event: str, sequence: int | None, epoch: int = 0, *, asks: bool
 ) -> Repeat | None:
     """What an event repeats; None if it repeats nothing. event: its id. asks: whether it is an intent."""
-    memory = entity.memory or BLANK
+    memory = entity.memory or NO_MEMORY
     if sequence is not None and (last := entity.sequences.get(source)) is not None:
         heard = memory.sources.get(source, NOT_KNOWN)
         if (epoch, sequence) <= (heard.epoch, last):
@@ -77,7 +75,7 @@ def is_begun(entity: Entity, source: str) -> bool:
 
 def begun(entity: Entity, source: str, event: int) -> Memory:
     """What an entity remembers once a run of repeats of a source has begun with the event at this position."""
-    memory = entity.memory or BLANK
+    memory = entity.memory or NO_MEMORY
     heard = replace(memory.sources.get(source, NOT_KNOWN), repeats=event)
     return replace(memory, sources={**memory.sources, source: heard})
 
@@ -89,19 +87,18 @@ def remembered(
     cause, number = arrival.cause, arrival.sequence
     if number is None and not asks:
         return sequences, memory
-    known = memory or BLANK
+    known = memory or NO_MEMORY
     taken, sources = known.taken, known.sources
     if asks:
         taken = (*taken[1 - MOST_TAKEN :], f"{_digest(cause.source, cause.event)}:{cause.sequence}")
-        if number is None:
-            return sequences, replace(known, taken=taken)
-    if number is not None:
-        source, asked = cause.source, None
-        if arrival.epoch == 0:
-            asked = number if asks else sources.get(source, NOT_KNOWN).asked
-        sequences = with_sequence(sequences, source, number)
-        sources = {name: heard for name, heard in sources.items() if name in sequences}
-        sources[source] = Heard(arrival.time, arrival.epoch, asked)
+    if number is None:
+        return sequences, replace(known, taken=taken)
+    source, asked = cause.source, None
+    if arrival.epoch == 0:
+        asked = number if asks else sources.get(source, NOT_KNOWN).asked
+    sequences = with_sequence(sequences, source, number)
+    sources = {name: heard for name, heard in sources.items() if name in sequences}
+    sources[source] = Heard(arrival.time, arrival.epoch, asked)
     return sequences, replace(known, sources=sources, taken=taken)
 
 
