@@ -6,6 +6,7 @@ An older python3 must be able to read this file and print the message about its 
 """
 
 import hashlib
+import json
 import os
 import re
 import shutil
@@ -40,6 +41,11 @@ def pytest(processes: int) -> list[str]:
 PYTEST = pytest(3)  # many tests wait, for servers and processes
 PURE = [*pytest(2), "tests/pure", "--hypothesis-profile", "quick"]
 COVERAGE = ["--cov", "--cov-branch", "--cov-report", "term:skip-covered"]
+FAILED = 1
+"""The exit code of pytest if tests failed."""
+LAST_FAILED = ROOT / ".pytest_cache" / "v" / "cache" / "lastfailed"
+MOST_ALONE = 3
+"""The most failed tests that run once more: a busy machine fails few, a fault fails many."""
 PAGE_TESTS = ("", "_cells", "_entity", "_roles")
 FOREIGN_TESTS = ("foreign_clients", "foreign_http", "foreign_charts", "alerts")
 GOLDEN = (
@@ -306,7 +312,21 @@ def run_beside_lint(command: "list[str]", fresh: bool = False) -> None:
         tests.wait()
         raise
     need(not failed, "failed: " + failed)
+    if code == FAILED:
+        code = run_alone()
     raise SystemExit(code if code >= 0 else 128 - code)
+
+
+def run_alone() -> int:
+    """Run the few tests that failed once more, with nothing beside them, and name those that pass; the exit code."""
+    failed = json.loads(LAST_FAILED.read_text()) if LAST_FAILED.exists() else []
+    if not 0 < len(failed) <= MOST_ALONE:
+        return FAILED
+    say(f"{len(failed)} failed beside other tests; once more, alone:")
+    code = subprocess.run([program("pytest"), "-n0", *failed], cwd=str(ROOT), check=False).returncode
+    if code == 0:
+        say("passed alone, so they depend on what runs beside them; mend them: " + " ".join(sorted(failed)))
+    return code
 
 
 def copy_for_mutation() -> None:

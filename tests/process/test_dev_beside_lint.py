@@ -4,6 +4,7 @@ Belongs here: both at once, with programs in their place, and a checkout in whic
 not: what dev.py lists and says (`test_dev`).
 """
 
+import json
 import signal
 import subprocess
 import sys
@@ -40,6 +41,42 @@ def test_the_code_is_that_of_the_tests(
 ) -> None:
     assert ended(monkeypatch, "print('fine')", f"print('tested'); raise SystemExit({code})") == code
     assert capfd.readouterr().out == "tested\n"
+
+
+FAILS = "import sys; print(sys.argv[1:]); raise SystemExit(1)"
+PASSES = "import sys; print(sys.argv[1:])"
+
+
+@pytest.mark.parametrize(
+    ("failed", "alone", "code"),
+    [(["a", "b"], PASSES, 0), (["a"], FAILS, 1), (["a", "b", "c", "d"], PASSES, 1), ([], PASSES, 1)],
+    ids=["pass alone", "fail alone too", "too many", "none is named"],
+)
+def test_a_few_that_failed_run_once_more_alone(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, failed: list[str], alone: str, code: int
+) -> None:
+    again = tmp_path / "again"
+    again.write_text(f"#!{sys.executable}\n{alone}")
+    again.chmod(0o755)
+    monkeypatch.setattr(dev, "program", lambda name: str(again) if name == "pytest" else sys.executable)
+    monkeypatch.setattr(dev, "LAST_FAILED", tmp_path / "lastfailed")
+    dev.LAST_FAILED.write_text(json.dumps(dict.fromkeys(failed, True)))
+    assert ended(monkeypatch, "print('fine')", "raise SystemExit(1)") == code
+
+
+def test_tests_that_pass_alone_are_named(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    again = tmp_path / "again"
+    again.write_text(f"#!{sys.executable}\n{PASSES}")
+    again.chmod(0o755)
+    monkeypatch.setattr(dev, "program", lambda _: str(again))
+    monkeypatch.setattr(dev, "LAST_FAILED", tmp_path / "lastfailed")
+    dev.LAST_FAILED.write_text('{"tests/b.py::two": true, "tests/a.py::one": true}')
+    assert dev.run_alone() == 0
+    said = capfd.readouterr()
+    assert said.out == "['-n0', 'tests/b.py::two', 'tests/a.py::one']\n"
+    assert said.err.endswith("depend on what runs beside them; mend them: tests/a.py::one tests/b.py::two\n")
 
 
 def test_a_check_that_fails_ends_the_tests(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> None:

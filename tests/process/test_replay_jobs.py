@@ -132,19 +132,25 @@ async def test_all_processes_end_together(log: Path, started: list[asyncio.subpr
     assert [process.returncode for process in started] == [-signal.SIGKILL] * 3
 
 
-async def test_processes_end_with_their_parent(log: Path) -> None:
-    """The parent is killed before it can end them."""
-    command = [*COMMAND, "replay", "--file", str(log), "--audit", "--jobs", "2"]
+WAITING_TABLES = f"""
+import signal, sys
+from {CHANGED.partition(":")[0]} import DEGRADED
+if "side_by_side" in sys.argv[0]:
+    signal.pause()
+"""
+
+
+async def test_processes_end_with_their_parent(log: Path, tmp_path: Path) -> None:
+    """The parent is killed before it can end them, and they never end by themselves."""
+    tables = tmp_path / "waiting.py"
+    tables.write_text(WAITING_TABLES)
+    command = [*COMMAND, "replay", "--file", str(log), "--with", f"{tables}:DEGRADED", "--jobs", "2"]
     parent = await asyncio.create_subprocess_exec(*command, env=ENVIRONMENT, stdout=DEVNULL, stderr=DEVNULL)
     async with asyncio.timeout(LIMIT):
         while len(children := children_of(parent.pid)) < 2:
             await asyncio.sleep(0.01)
-        for child in children:
-            os.kill(child, signal.SIGSTOP)
         parent.kill()
         await parent.wait()
-        for child in children:
-            os.kill(child, signal.SIGCONT)
         while any(Path(f"/proc/{child}").exists() for child in children):
             await asyncio.sleep(0.01)
 
