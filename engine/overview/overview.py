@@ -160,9 +160,9 @@ def troubles(kinds: Kinds, unwell: Mapping[Name, Unwell]) -> list[Trouble]:
     for name, one in unwell.items():
         if one.state_class == "bad":
             parts.setdefault(explaining.head_of(name), []).append(one)
-    by_event: dict[int, list[Name]] = {}
+    by_event: dict[tuple[str, int], list[Name]] = {}
     for head in parts:
-        by_event.setdefault(unwell[head].record.cause.sequence, []).append(head)
+        by_event.setdefault((head[1].partition("/")[0], unwell[head].since_ns), []).append(head)
     found = [_trouble(unwell, heads, parts) for heads in by_event.values()]
     return sorted(found, key=lambda one: (one.head.since_ns, -one.number, natural(one.head.entity.id)))
 

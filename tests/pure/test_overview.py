@@ -81,6 +81,22 @@ def test_what_was_bad_before_by_itself_is_told_apart() -> None:
     assert ("c1/p/n1", 100, 0) in heads(found)
 
 
+def test_what_is_bad_by_itself_is_not_hidden_by_what_befell_its_cluster_later() -> None:
+    """Paying the invoice would mend neither: the chart fails, and a machine could not be removed."""
+    story = fleet().say(50, "component", "adopt", "c1/dns", phase="Running")
+    story.say(100, "component", "degraded", "c1/dns", reason="ReplicasMissing")
+    story.say(110, "node", "delete", "c1/p/n1").say(120, "node", "cleanup_failed", "c1/p/n1")
+    story.say(200, "cluster", "overdue", "c1")
+    assert heads(story.seen(300)) == [("c1/dns", 100, 0), ("c1/p/n1", 120, 0), ("c1", 200, 1)]
+
+
+def test_a_parent_that_tells_of_its_parts_stands_for_them() -> None:
+    story = fleet(1, 2).say(100, "node", "not_ready", "c1/p/n1").say(200, "node", "not_ready", "c1/p/n2")
+    [trouble] = story.seen(300).troubles
+    assert (trouble.head.entity.kind, trouble.head.entity.id) == ("cluster", "c1")
+    assert trouble.others == {"node_pool": 1, "node": 2}
+
+
 def test_one_event_that_makes_many_bad_is_one_trouble() -> None:
     listed = [{"id": f"p/n{number}", "phase": "Failed", "conditions": ["NotReady"]} for number in (1, 2, 3)]
     story = fleet()
