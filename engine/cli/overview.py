@@ -165,7 +165,7 @@ COLUMNS: Final[tuple[Column[TroubleRow], ...]] = (
     Column("WHAT", lambda row: Text(f"{row.head.entity.kind} {row.head.entity.id}")),
     Column("STATE", lambda row: row.states, wraps=True),
     Column("OTHERS", lambda row: row.others, wraps=True),
-    Column("MESSAGE", lambda row: Text(row.head.record.message or ""), worth=10, wraps=True),
+    Column("MESSAGE", lambda row: Text(row.head.message), worth=10, wraps=True),
 )
 TREE_COLUMNS: Final[tuple[Column[TreeClasses], ...]] = (
     Column("TREE", lambda row: Text(row.root)),

@@ -41,6 +41,13 @@ class Noticed(NamedTuple):
         """The entity."""
         return self.record.entity
 
+    @property
+    def message(self) -> str:
+        """Why it is so, in short: what its last record says, or the reasons that were given for its states."""
+        memory = self.entity.memory
+        kept = () if memory is None else dict.fromkeys(memory.reasons.values())
+        return self.record.message or self.record.reason or ", ".join(kept)
+
 
 class Trouble(NamedTuple):
     """What one cause made bad. head: what explains the others. others: how many more are bad, by kind."""
@@ -208,6 +215,6 @@ def _noticed(one: Noticed) -> dict[str, Any]:
         "class": one.state_class,
         "since": timestamp(one.since_ns),
         "states": {name: str(facet.state) for name, facet in pairs},
-        "message": record.message,
+        "message": one.message or None,
         "cause": {"event": record.cause.event, "source": record.cause.source, "by": record.cause.by},
     }

@@ -87,7 +87,9 @@ def test_what_is_bad_by_itself_is_not_hidden_by_what_befell_its_cluster_later() 
     story.say(100, "component", "degraded", "c1/dns", reason="ReplicasMissing")
     story.say(110, "node", "delete", "c1/p/n1").say(120, "node", "cleanup_failed", "c1/p/n1")
     story.say(200, "cluster", "overdue", "c1")
-    assert heads(story.seen(300)) == [("c1/dns", 100, 0), ("c1/p/n1", 120, 0), ("c1", 200, 1)]
+    found = story.seen(300)
+    assert heads(found) == [("c1/dns", 100, 0), ("c1/p/n1", 120, 0), ("c1", 200, 1)]
+    assert found.troubles[0].head.message == "ReplicasMissing"  # the record of the view says nothing
 
 
 def test_a_parent_that_tells_of_its_parts_stands_for_them() -> None:
