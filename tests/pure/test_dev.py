@@ -1,4 +1,4 @@
-"""`python3 dev.py`: what it lists and says, and what CONTRIBUTING says of it and of skipped tests.
+"""`python3 dev.py`: what it lists and says, and what pages say of it and of skipped tests.
 
 Belongs here: dev.py without starting anything. Does not: what its commands do.
 """
@@ -16,6 +16,7 @@ import dev
 
 ROOT = Path(__file__).parents[2]
 CONTRIBUTING = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+OF_TESTS = (ROOT / "docs" / "developing" / "tests.md").read_text(encoding="utf-8")
 BY_PYTEST = {"got empty parameter set"}
 
 
@@ -96,10 +97,10 @@ def _text(node: ast.expr) -> str:
     return str(node.value).replace("`", "")
 
 
-def test_contributing_says_what_skipped_tests_need() -> None:
+def test_the_page_says_what_skipped_tests_need() -> None:
     files = [path for path in (ROOT / "tests").rglob("*.py") if path != Path(__file__)]
     given = {reason for path in files for reason in reasons(ast.parse(path.read_text(encoding="utf-8")))}
-    section = CONTRIBUTING.partition("### Skipped tests")[2].partition("\n### ")[0]
+    section = OF_TESTS.partition("## Skipped tests")[2].partition("\n## ")[0]
     listed = set(re.findall(r"^\| `(.+?)` \|", section, re.MULTILINE))
     assert listed == given | BY_PYTEST
 

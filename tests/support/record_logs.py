@@ -2,7 +2,8 @@
 
 Belongs here: what is recorded, and the processes that do it. Does not: reading the files
 (`tests/nats/test_old_logs.py`).
-It imports nothing of Phaseline, because the version whose logs it writes is another one. CONTRIBUTING.md says when.
+It imports nothing of Phaseline, because the version whose logs it writes is another one.
+docs/developing/tests.md says when.
 """
 
 import argparse

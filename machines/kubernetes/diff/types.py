@@ -1,8 +1,8 @@
 """The published types of Kubernetes' own kinds: what a field holds is said by its place in its kind.
 
-Belongs here: reading `types.json` (written by a script from Kubernetes' OpenAPI definitions, see CONTRIBUTING.md), the
-type of a kind, types by name for fields of custom kinds. Does not: what follows from a type (`canonical`, `merge`),
-the defaults of the API server (`defaults`).
+Belongs here: reading `types.json` (written by a script from Kubernetes' OpenAPI definitions, see
+docs/developing/changes.md), the type of a kind, types by name for fields of custom kinds. Does not: what follows from a
+type (`canonical`, `merge`), the defaults of the API server (`defaults`).
 """
 
 import json
