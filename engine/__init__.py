@@ -1,12 +1,48 @@
-"""The engine: the pure core that decides events, and the shell that talks to NATS.
+"""The engine decides events, commits what follows, and answers questions. This is how.
 
-Belongs here: one package per role. `core` decides events. `jetstream` talks to the server, `embedded` starts one,
-`accounts` says who may do what there. `log` reads the log and the states. `publish` stores events. `worker` decides the
-events of its partitions, `ownership` commits what it decides, `telemetry` tells how it goes. `replay` decides a
-recorded log again, `archive` keeps the past of a log in files. `explain` explains states. `observe` turns Kubernetes
-objects into events, `edge` brings the events of far sites. `scripts` runs users' scripts. `client` is the public
-client, `cells` reads several installations as one, `doctor` finds what is wrong. `products` holds what each product
-adds beside its tables. `cli` is the command, `http` the API, `page` the files of the page, `testing` the public test
-kit. `assess` holds the functions on manifests. Does not: rules of a kind (`machines`), the wire format and the errors
-(`schemas`).
+**Events come in.** Whoever sees or wants something publishes an event: an *intent* asks for a change, an *observation*
+says what is. The server stores it in the stream EVENTS, in the partition of its tree: the first part of an id is the
+root of a tree, and all of a tree is in one order.
+
+**One worker owns a partition.** It takes it over by a *claim*: a checkpoint in the log with a greater epoch fences
+every former owner. It reads the last record of each entity from STATE into a `Tree`, and finishes what a former owner
+had begun.
+
+**The core decides.** It takes bytes and gives records, without a clock, randomness, input or output: so live work,
+replay, audit, dry runs and tests run the same code. `core.intake` reads an event or rejects it. `core.decide` judges
+it: is it a repeat, is it about this life of the entity, does its machine allow it? The `FacetMachine` of the table
+names the new *base*. A `Changeset` then follows what this does to others: cascades fire triggers below, tallies count,
+views show another state in place of the base. Most events change one entity only; `core.fast_path` knows them, and
+makes the same record in less time.
+
+**A commit is all or nothing.** The records of many events and the next checkpoint go to LOG in one batch that the
+server takes only if nobody has written a checkpoint since. So an event takes effect exactly once, whoever is killed
+when. Too large a batch becomes a *plan*: the checkpoint names it, and any later owner finishes it.
+
+**The server makes the copies.** STATE is the last record of each entity, the feeds `pl.transition...` and
+`pl.rejection...` are what LOG stores, timers are scheduled messages that come back as events. None is a second truth:
+each follows from LOG.
+
+**Readers need no worker.** States come from STATE or from LOG as of a moment, histories and causes from LOG. An answer
+names the *place* of LOG at which it is true. Only who asks what is not yet committed, or for what workers count, asks
+the workers.
+
+**Nothing is dropped.** What cannot be decided becomes a rejection with its reason. What was lost before it reached us
+is a *loss*, noted in LOG. What nobody reads is named in the record. Who has been silent for too long is *Silent*, and
+what waits too long for an answer is *Stalled*.
+
+**The rooms**, from the inside out. Kernel: `core` decides; `jetstream` speaks with the server, `embedded` starts one,
+`accounts` says who may do what there; `log` reads, `explain` says why; `ownership` claims and commits, `worker` is the
+loop of a partition, `telemetry` its figures; `publish` sends events and waits for what became of them; `replay` decides
+a recorded log again, `archive` keeps its past in files; `scripts` runs users' scripts in a process of their own.
+Products: `products` has what EMCO, GitOps and Fleet add beside their tables; `observe` turns Kubernetes objects into
+events. Surfaces: `client` is the Python client, `cli` the command, `http` the API, `page` the page, `cells` reads
+several installations as one, `edge` brings events of far sites, `overview` says what is bad, `doctor` what is wrong
+with an installation, `testing` is the test kit.
+
+The kernel imports no product and no surface; contracts in pyproject.toml hold that. docs/design.md has the details,
+docs/developing/structure.md the way of one event by file and function.
+
+Belongs here: one package per role, and the functions on manifests (`assess`). Does not: rules of a kind (`machines`),
+the wire format and the errors (`schemas`).
 """
