@@ -286,6 +286,11 @@ class InvalidInput(PhaselineError):
     bad_manifest = case("{where}: {problem}")
     no_manifest = case("the kind {kind} has no manifests: name an entity of {kinds}")
     start_after_end = case("nothing can be read from {start} to {end}, because that is earlier: exchange them")
+    place_of_other_log = case("place {place} is one of the log {log}, which is {which}; this log is {now}: read it anew")
+    place_beyond = case(
+        "place {place} is beyond the end of the log, which is {last}: it is one of another log, or of this one before "
+        "it was put back from a backup"
+    )
     no_such_time = case("the time {when!r} is outside of the years 1678 to 2261: no log can hold it")
     bad_depth = case("the depth {depth} is no number of levels: give 0 or more, or none for all levels")
     method_not_allowed = case("{path} takes {allowed}, not {method}", status=405)

@@ -122,6 +122,17 @@ class Client:
         """The names of methods, and of the reads of products."""
         return [*super().__dir__(), *product_views.names(self.kinds)]
 
+    async def log_identity(self) -> int:
+        """Which log this is: a whole number, that is greater each time the log was put back from a backup.
+
+        Keep it beside whatever counts in this log: a `place`, or a `seen` (`data.log`). As the `epoch` of events that
+        are made of this log it keeps those of a log that was put back from being taken for repeats. 0 before a worker
+        has made it. Raises `NotPermitted`.
+        """
+        from phaseline.engine.log.identity import log_identity  # noqa: PLC0415  # few ask
+
+        return await log_identity(await self._session.installation())
+
     # Publishing
 
     async def publish(

@@ -23,7 +23,7 @@ from phaseline.engine.jetstream.streams import MINIMUM_SERVER, provision
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.log import table_eras
 from phaseline.engine.log.installation import Installation
-from phaseline.engine.ownership import divided
+from phaseline.engine.ownership import divided, identity_keeping
 from phaseline.engine.ownership.atomic_batches import AtomicBatches
 from phaseline.engine.ownership.tables_change import survey
 from phaseline.engine.settings import Settings
@@ -189,6 +189,7 @@ class Worker:
         installation = await former_feed.leave(installation, self.settings.feed)
         eras = await table_eras.check_all(installation, self.settings.accept_tables)
         await survey.check(installation, eras, self.settings.accept_stranded)
+        await identity_keeping.ensured(installation, self.name)
         return installation
 
     def counts(self) -> EventCounts:
