@@ -8,7 +8,7 @@ the log of which it was made; by the time at which the server made the streams w
 
 import json
 from collections.abc import Sequence
-from typing import Annotated, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import msgspec
 
@@ -29,9 +29,10 @@ Count = Annotated[int, msgspec.Meta(ge=0, le=2**63 - 1)]
 class LogIdentity(msgspec.Struct, frozen=True, omit_defaults=True):
     """Which log this is, from a place on.
 
-    number: microseconds since 1970 at which it was made, and greater than that of every log before; it fits the numbers
-    of JSON, and is an `epoch`. made: when the server made LOG and EVENTS, by name of the stream. worker: who wrote this.
+    number: the microseconds since 1970 at which it was made, and greater than that of every log before; a number that
+    JSON can hold. made: when the server made LOG and EVENTS, by name of the stream. worker: who wrote this.
     former: the number of the log that was put back; 0 for a log that began here. why: what was put back, in words.
+    is_backup: whether LOG was put back, so that its states may be older; else only EVENTS was.
     position, place: the last ones that the streams held when that was found. backup_ns: when the last message before
     was stored: of then the backup is. found_ns: when it was found.
     """
@@ -41,6 +42,7 @@ class LogIdentity(msgspec.Struct, frozen=True, omit_defaults=True):
     worker: str = ""
     former: Count = 0
     why: str = ""
+    is_backup: bool = False
     position: Count = 0
     place: Count = 0
     backup_ns: Count = 0
@@ -100,7 +102,7 @@ async def all_of(installation: Installation) -> Sequence[LogIdentity]:
 
 
 async def log_identity(installation: Installation) -> int:
-    """The identity of the log of an installation: whoever keeps a position or a place beside it knows whether it counts.
+    """The identity of the log of an installation. Who keeps it beside a position or a place knows whether that counts.
 
     It grows each time the log is put back from a backup, so it can be the `epoch` of events that are made of this log.
     `UNKNOWN` before a worker has made it.
@@ -110,14 +112,33 @@ async def log_identity(installation: Installation) -> int:
 
 
 async def check_place(installation: Installation, place: int, of: int) -> None:
-    """Raise `InvalidInput.place_of_other_log` if a place counts in another log than this one. of: the log's identity."""
+    """Raise `InvalidInput.place_of_other_log` if a place counts in another log than this one. of: that log."""
     note = await last(installation)
     number = UNKNOWN if note is None else note.number
     if of == number:
         return
     known = next((one for one in await all_of(installation) if one.former == of), None)
-    which = "another log" if known is None else f"this log before it was put back from a backup ({said(known)})"
+    which = "another one" if known is None else f"this one before it was put back ({said(known)})"
     raise InvalidInput.place_of_other_log(place=place, log=of, which=which, now=number)
+
+
+def check_bare_place(note: LogIdentity, place: int) -> None:
+    """Raise `InvalidInput.place_of_other_log` if a place without a log can only be one of the log before.
+
+    Streams of events name the log in their ids once it was put back. note: of this log.
+    """
+    if place > note.place:
+        which = f"this log before it was put back ({said(note)})"
+        raise InvalidInput.place_of_other_log(place=place, log=note.former, which=which, now=note.number)
+
+
+def as_map(note: LogIdentity) -> dict[str, Any]:
+    """A note as JSON shows it."""
+    found: dict[str, Any] = {"identity": note.number, "since": timestamp(note.found_ns)}
+    if note.was_restored:
+        backup = timestamp(note.backup_ns) if note.is_backup and note.backup_ns else None
+        found |= {"former": note.former, "why": note.why, "backup_of": backup, "place": note.place}
+    return found
 
 
 def said(note: LogIdentity) -> str:

@@ -29,10 +29,10 @@ LATELY = 600.0
 log = logs.get_logger(__name__)
 
 
-async def ensured(installation: Installation, worker: str, why: str = "") -> LogIdentity:
+async def ensured(installation: Installation, worker: str, why: str = "", known: int = 0) -> LogIdentity:
     """The identity of the log, which is made if there is none, and anew if LOG or EVENTS was put back.
 
-    why: what else shows that they were, in words. Raises as `Wire.api` does.
+    why: what else shows that the log `known` was put back, in words. Raises as `Wire.api` does.
     """
     while True:
         layout = installation.layout
@@ -41,17 +41,19 @@ async def ensured(installation: Installation, worker: str, why: str = "") -> Log
             identity.standing(installation),
         )  # fmt: skip
         made = {layout.log: str(held["created"]), layout.events: str(events["created"])}
-        former, told = found.note, why
+        former: LogIdentity | None = found.note
+        told = why
         if former is not None:
             changed = [name for name, when in made.items() if former.made.get(name, when) != when]
-            told = f"{' and '.join(changed)} made anew, or put back" if changed else why
+            other = why if former.number == known else ""
+            told = f"{' and '.join(changed)} made anew, or put back" if changed else other
             if not told:
                 return former
-        note = await _next(installation, former, made, held, events, told, worker)
+        is_backup = (former is not None and former.made.get(layout.log) != made[layout.log]) or told == why != ""
+        note = await _next(installation, former, made, held, events, told, worker, is_backup=is_backup)
         try:
             await _write(installation, note, found.sequence)
         except Fenced:  # another worker was faster
-            why = ""
             continue
         _say(note)
         return note
@@ -65,6 +67,7 @@ def is_recent(note: LogIdentity) -> bool:
 async def _next(
     installation: Installation, former: LogIdentity | None, made: dict[str, str], held: dict[str, Any],
     events: dict[str, Any], why: str, worker: str,
+    *, is_backup: bool,
 ) -> LogIdentity:  # fmt: skip
     """The note of the next identity."""
     now = nanoseconds(held["ts"]) if "ts" in held else time.time_ns()
@@ -74,7 +77,7 @@ async def _next(
     place, position = int(held["state"]["last_seq"]), int(events["state"]["last_seq"])
     last = await message_from_leader(installation.wire, installation.layout.log, {"seq": place}) if place else None
     return LogIdentity(
-        max(number, former.number + 1), made, worker, former.number, why, position, place,
+        max(number, former.number + 1), made, worker, former.number, why, is_backup, position, place,
         0 if last is None else last.time_ns, now,
     )  # fmt: skip
 
