@@ -7,8 +7,9 @@ silent (`core.hearing`), how staleness is printed (`cli.render`).
 import asyncio
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
+from phaseline.engine import restored
 from phaseline.engine.log.state_view import StateView
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.language.contact import FRESH, SILENT, has_begun, recorded_ns, silent_since
@@ -16,8 +17,13 @@ from phaseline.schemas.errors import EntityUnknown
 from phaseline.schemas.records import Entity, timestamp, utc
 from phaseline.schemas.subjects import ancestor_id
 
+if TYPE_CHECKING:
+    from phaseline.engine.log.identity import LogIdentity
+
 Key = tuple[str, str]
 """A kind and an id."""
+BACKUP: Key = ("backup", "")
+"""What stands in the place of a thing that is silent where the log was put back from a backup."""
 ONE_BY_ONE = 32
 """The most entities above that are read one by one. Of more, those of their kinds that have contact are read."""
 
@@ -27,6 +33,7 @@ class Stale(NamedTuple):
 
     by: the nearest thing at or above it that has contact, and is silent. since_ns: when that was heard last.
     as_of_ns: when the entity itself was recorded last. What is shown of it was true then.
+    Of what is known from a backup of the log only, both are the time of the backup.
     """
 
     by: Key
@@ -44,8 +51,13 @@ class Stale(NamedTuple):
         return utc(self.as_of_ns)
 
     def text(self) -> str:
-        """`cluster c1`."""
-        return " ".join(self.by)
+        """`cluster c1`; `the backup`."""
+        return "the backup" if self.is_of_backup else " ".join(self.by)
+
+    @property
+    def is_of_backup(self) -> bool:
+        """Whether the entity is known from a backup of the log only."""
+        return self.by == BACKUP
 
     def is_itself(self, entity: Entity) -> bool:
         """Whether the entity is what is silent."""
@@ -89,6 +101,8 @@ class Staleness:
         self._view = view
         self._found: dict[Key, Entity] = {}
         self._whole: set[tuple[str, str]] = set()
+        self._backup: tuple[LogIdentity | None] | None = None
+        """The note of a log that goes on from a backup, once it was asked for."""
 
     async def of(self, entities: Sequence[Entity]) -> dict[Key, Stale]:
         """The stale ones of these entities."""
@@ -102,7 +116,18 @@ class Staleness:
             await self._read(missing.difference(known))
         nearest = Nearest(kinds, lambda *key: known.get(key) or self._found.get(key))
         found = ((one, nearest.stale(one)) for one in entities)
-        return {(one.kind, one.id): stale for one, stale in found if stale is not None}
+        silent = {(one.kind, one.id): stale for one, stale in found if stale is not None}
+        return {**silent, **await self._of_backup([one for one in entities if (one.kind, one.id) not in silent])}
+
+    async def _of_backup(self, entities: Sequence[Entity]) -> dict[Key, Stale]:
+        """Those of these entities that are known from a backup of the log only."""
+        if self._backup is None:
+            self._backup = (await restored.backup_of(self._view),)
+        (note,) = self._backup
+        if note is None:
+            return {}
+        stale = Stale(BACKUP, note.backup_ns, note.backup_ns)
+        return dict.fromkeys(await restored.unheard(self._view, note, entities), stale)
 
     async def _read(self, places: Iterable[Key]) -> None:
         """Read those that exist; of many, at least those without which nothing can be said."""
@@ -143,7 +168,11 @@ def shown(stale: Stale | None) -> dict[str, str]:
     """The mark as JSON shows it: since when, by what, and when the entity was recorded last; empty without one."""
     if stale is None:
         return {}
-    return {**shown_since(stale.since_ns), "stale_by": "/".join(stale.by), "as_of": timestamp(stale.as_of_ns)}
+    return {
+        **shown_since(stale.since_ns),
+        "stale_by": "/".join(filter(None, stale.by)),
+        "as_of": timestamp(stale.as_of_ns),
+    }
 
 
 def shown_since(since: int | None) -> dict[str, str]:

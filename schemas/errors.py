@@ -140,6 +140,9 @@ class NoAnswer(PhaselineError):
     not_in_cells = case("{missing}, but {away} cannot be read and may have it: ask again")
     not_owned = case("partition {partition} is not owned by this worker")
     archived_meanwhile = case("while the log was read, archive {archive} took it up to place {place}: try again")
+    log_put_back = case(
+        "{stream} ends at {last}, but was read up to {place}: it was put back from a backup, so read the states anew"
+    )
     copy_behind = case("stream {stream} has copied {copied} of {wanted}, so nothing may be trimmed yet: try again")
     copies_late = case("{stream} is changed, but its copies on {late} stand for {seconds:g} s: do these run?")
     still_loading = case("the states are still being loaded ({entities} entities, place {place}): try again soon")
@@ -286,6 +289,13 @@ class InvalidInput(PhaselineError):
     bad_manifest = case("{where}: {problem}")
     no_manifest = case("the kind {kind} has no manifests: name an entity of {kinds}")
     start_after_end = case("nothing can be read from {start} to {end}, because that is earlier: exchange them")
+    place_of_other_log = case(
+        "place {place} is one of the log {log}, which is {which}; this log is {now}: read it anew", status=410
+    )
+    place_beyond = case(
+        "place {place} is beyond the end of the log, which is {last}: it is one of another log, or of this one before "
+        "it was put back from a backup"
+    )
     no_such_time = case("the time {when!r} is outside of the years 1678 to 2261: no log can hold it")
     bad_depth = case("the depth {depth} is no number of levels: give 0 or more, or none for all levels")
     method_not_allowed = case("{path} takes {allowed}, not {method}", status=405)
@@ -501,6 +511,10 @@ class LogDamaged(PhaselineError):
     subject: str
 
     log_emptied = case("partition {partition} has no checkpoint, STATE has place {place}: restore it, or --accept-loss")
+    events_behind = case(
+        "{subject} ends at event {last}, but partition {partition} is decided up to {position}: put LOG, STATE and "
+        "EVENTS back from one backup; or --accept-loss, which deletes the events of {subject} and goes on behind that"
+    )
     plan_lost = case("the message {subject} is missing from the log, and with it part of an oversized commit")
     record_unreadable = case("the message on {subject} is not a record: {problem}")
 

@@ -33,7 +33,7 @@ Reason = Literal[
     "fault",
     "secret",
 ]
-What = Literal["events", "states", "log"]
+What = Literal["events", "states", "log", "restored"]
 """What can be lost."""
 MAX_PAYLOAD = 4096
 """The most bytes of an undecodable body that its rejection keeps."""

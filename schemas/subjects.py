@@ -388,6 +388,10 @@ class Subjects(msgspec.Struct, frozen=True):
         """The subject of the notes about what else operators did."""
         return f"{self.prefix}.tables.operated"
 
+    def identity(self) -> str:
+        """The subject of the notes about which log this is."""
+        return f"{self.prefix}.tables.identity"
+
     def state(self, partition: int | str, kind: str, entity_id: str) -> str:
         """The subject of the last transition of one entity."""
         return f"{self.prefix}.state.{partition}.{kind}.{quoted_id(entity_id)}"

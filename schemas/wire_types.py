@@ -228,10 +228,13 @@ class LossData(Struct, frozen=True, gc=False):
         Meta(
             title="LossWhat",
             description="`events`: events expired before they were decided. `states`: entities are in neither STATE "
-            "nor the log. `log`: the log was emptied, and the worker was told to go on from STATE.",
+            "nor the log. `log`: the log was emptied, and the worker was told to go on from STATE. `restored`: LOG or "
+            "EVENTS was put back from a backup, or made anew.",
         ),
     ]
-    first: Annotated[int, Meta(ge=0, description="For `events`: the first position that may be missing; else 0.")]
+    first: Annotated[
+        int, Meta(ge=0, description="For `events` and `restored`: the first position that may be missing; else 0.")
+    ]
     last: Annotated[int, Meta(ge=0, description="For `events`: the last position that may be missing; else 0.")]
     at_least: Annotated[int, Meta(ge=0, description="How many are missing at least; equal to `at_most` if exact.")]
     at_most: Annotated[int | None, Meta(description="How many are missing at most; null if nobody can know.")]

@@ -245,7 +245,9 @@ def described(
     parts = unknown.get((entity.kind, entity.id), {})
     shut = {} if shut_by is None else shut_by.get((entity.kind, entity.id), {})
     yield entity.kind, render.text_of(entity.id, "bold")
-    if stale is not None:
+    if stale is not None and stale.is_of_backup:
+        yield "stale", Text.assemble(render.stale(stale, entity, now), ": nothing was heard since it was put back")
+    elif stale is not None:
         whom = "" if stale.is_itself(entity) else f" from {stale.text()} or anything below it"
         since = render.local_time(stale.since_ns)
         yield "stale", Text.assemble(render.as_of(stale.as_of_ns, now), f": nothing was heard since {since}{whom}")

@@ -239,6 +239,8 @@ def stale(mark: Stale | None, entity: Entity, now: int) -> Text:
     """`~ as of 12 s ago, cluster c1 heard 5.3 s ago`, for an entity that is stale; empty for None."""
     if mark is None:
         return Text()
+    if mark.is_of_backup:
+        return text_of(f"~ as of the backup of {local_time(mark.as_of_ns)}", "yellow")
     heard = "" if mark.is_itself(entity) else f", {mark.text()} heard {duration(now - mark.since_ns)} ago"
     return Text.assemble(as_of(mark.as_of_ns, now), text_of(heard, "yellow"))
 

@@ -53,7 +53,12 @@ def show_missing(report: AuditReport) -> None:
     for loss in report.losses[:SHOWN]:
         where = f" between the positions {loss.first} and {loss.last}" if loss.what == "events" else ""
         noted = f"noted by {loss.worker} at {timestamp(loss.time_ns)}" if loss.time_ns else "not noted by a worker yet"
-        what = {"events": "events that were never decided", "states": "entities", "log": "records"}[loss.what]
+        what = {
+            "events": "events that were never decided",
+            "states": "entities",
+            "log": "records",
+            "restored": "records after a backup",
+        }[loss.what]
         terminal.say(f"lost: in partition {loss.partition}, {loss.count} {what}{where}, {noted}")
     for partition in report.emptied:
         terminal.say(f"the log of partition {partition} was emptied: STATE has copied a checkpoint that it lacks")

@@ -12,6 +12,8 @@ from weakref import WeakValueDictionary
 import msgspec
 
 from phaseline.engine.client.session import Session
+from phaseline.engine.log import identity
+from phaseline.engine.log.installation import Installation
 from phaseline.engine.publish import snapshots
 from phaseline.engine.publish.compose import EventDetails
 from phaseline.engine.publish.outcomes import Outcome
@@ -157,4 +159,13 @@ async def begin(client: "Client", session: Session, name: str) -> NumberedSource
         found = await session.wire.api(f"STREAM.INFO.{installation.layout.events}")
     except NotPermitted:
         return NumberedSource(client, name, None)
-    return NumberedSource(client, name, int(found["state"]["last_seq"]))
+    return NumberedSource(client, name, int(found["state"]["last_seq"]) + await _least(installation))
+
+
+async def _least(installation: Installation) -> int:
+    """What is added to a position, so that the epoch is above those of a log that was put back: its own number."""
+    try:
+        note = await identity.last(installation)
+    except NotPermitted:
+        return 0
+    return note.number if note is not None and note.was_restored else 0

@@ -101,8 +101,12 @@ class Session(msgspec.Struct):
     async def _reader(self, wanted: RecordFilter, start: int | str) -> StreamReader:
         installation = await self.installation()
         log, filters = Log(installation), wanted.filters(installation)
-        if installation.archive is None and start not in (NOW, START):
-            await log.past(parse(start))
+        if start not in (NOW, START):
+            named = parse(start)
+            if isinstance(named, int):
+                await as_of.check_place(installation, named, beyond=1)
+            if installation.archive is None:
+                await log.past(named)
         return log.reader(filters, start, feed_of(installation.prefix, filters))
 
     async def close(self) -> None:

@@ -21,6 +21,7 @@ from phaseline.engine.core.fast_path import fast_path, planned
 from phaseline.engine.core.intake import Arrival
 from phaseline.engine.core.judgement import Steps, attributes_of, impossible_base, interpretation
 from phaseline.engine.core.lives.judging import JUDGED, NOBODY, Thing, judged, with_learnt
+from phaseline.engine.core.lives.of_log import heard_again
 from phaseline.engine.core.lives.renewal import lasting, take_over
 from phaseline.engine.core.memory.reasons import again
 from phaseline.engine.core.reading.noting import noted
@@ -44,6 +45,13 @@ def decide(tree: Tree, arrival: Arrival) -> Decision:
     """The records of an event: transitions, one rejection, one mark, or none if the event has no effect."""
     if arrival.unread:
         return noted(tree, arrival, decide(tree, replace(arrival, unread=())), arrival.unread)
+    if tree.unheard:
+        return heard_again(tree, arrival, _judged(tree, arrival))
+    return _judged(tree, arrival)
+
+
+def _judged(tree: Tree, arrival: Arrival) -> Decision:
+    """The records of an event, each field of which something reads."""
     kind = tree.kinds[arrival.kind]
     entity = tree.entities[kind.name].get(arrival.id)
     if (

@@ -13,6 +13,7 @@ from phaseline.engine.core import intake, timers
 from phaseline.engine.core.counts.outcomes import EventCounts, Outcomes, move_of
 from phaseline.engine.core.decide import decide
 from phaseline.engine.core.intake import Arrival
+from phaseline.engine.core.lives.of_log import is_ahead
 from phaseline.engine.core.message import BATCH_LIMIT, COPY, Message
 from phaseline.engine.core.rejections import situated
 from phaseline.engine.core.tables_change import moving
@@ -103,6 +104,8 @@ class Batch:
     """The events that were rejected because of what they hold. The caller erases them after the commit."""
     traced: list[tuple[Arrival | Rejection, Decision]] = field(default_factory=list)
     """The events that belong to traces, if somebody wants to know."""
+    read_further: bool = False
+    """Whether a reporter has read further than the log goes: it was put back from a backup."""
     implies_position: bool = True
     """Whether the position follows from the messages alone: each event left records, and no rejection among them."""
 
@@ -338,6 +341,8 @@ class Processor:
                 batch.implies_position = False
                 if last is not None and last.reason == "secret":
                     batch.secrets.append(event)
+                elif last is not None and last.reason == "invalid" and isinstance(arrival, Arrival):
+                    batch.read_further |= is_ahead(arrival, self.tree.log)
             if decision.fault is not None:
                 batch.faults.append(Fault(event, decision.fault))
         if decisions:

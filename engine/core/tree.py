@@ -27,8 +27,8 @@ class Tree:
     """All entities of some trees. `tallies[TallyKey][id][phase]` counts those of `kind` below `of/id`."""
 
     __slots__ = (
-        "_counted", "_listening", "_moves", "below", "entities", "kept", "kinds", "scripts", "silence_after", "tallies",
-        "watched",
+        "_counted", "_listening", "_moves", "backup", "below", "entities", "kept", "kinds", "log", "scripts",
+        "silence_after", "tallies", "unheard", "watched",
     )  # fmt: skip
 
     def __init__(self, kinds: Kinds, scripts: ScriptRunner) -> None:
@@ -37,6 +37,12 @@ class Tree:
         self.scripts = scripts
         self.silence_after = 0.0
         """The seconds after which a place falls silent that has no own ones; 0 for never."""
+        self.log = 0
+        """The identity of the log that decides; 0 if it is not known."""
+        self.backup = 0
+        """If that log goes on from a backup: the last position before. Records of events up to it are of the backup."""
+        self.unheard: set[tuple[str, str]] = set()
+        """Of a log that goes on from a backup, what was not heard of since, by kind and id."""
         self.watched: frozenset[str] = frozenset()
         """The kinds of which an entity has own ones, or those of something above it, or had."""
         self._listening: dict[tuple[str, bool], tuple[tuple[str, int], ...]] = {}
@@ -116,6 +122,14 @@ class Tree:
                 moves = known_moves[before, state] = self._moves_of(kind, facet, before, state)
             if moves:
                 _count_anew(entity_id, moves)
+
+    def hear(self, entity: Entity, position: int) -> None:
+        """Note whether what is known of an entity is older than the restore of its log."""
+        key = (entity.kind, entity.id)
+        if position > self.backup:
+            self.unheard.discard(key)
+        else:
+            self.unheard.add(key)
 
     def listening(self, kind: Kind) -> tuple[tuple[str, int], ...]:
         """The kinds at and above an entity that may wait to be heard, from the bottom up, as `Kind.places` has them."""
@@ -257,6 +271,8 @@ def evolve(tree: Tree, record: Record) -> None:
     """Apply one record to the tree."""
     if not isinstance(record, Rejection):
         tree.put(record.entity)
+        if tree.backup:
+            tree.hear(record.entity, record.cause.sequence)
 
 
 def restore(tree: Tree, body: bytes) -> int:
@@ -278,4 +294,8 @@ def take_all_in(tree: Tree, found: Sequence[EntityAfter]) -> int:
     if missing := {entity.kind for entity in entities}.difference(tree.kinds):
         raise SetupError.kind_missing(kind=min(missing), known=", ".join(tree.kinds))
     tree.put_all(entities)
+    if tree.backup:
+        for one in found:
+            if one.entity is not None:
+                tree.hear(one.entity, one.sequence)
     return max([one.sequence for one in found], default=0)

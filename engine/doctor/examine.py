@@ -86,6 +86,8 @@ async def _of_installation(installation: Installation) -> AsyncIterator[CheckRes
     yield await server_checks.clock(wire, layout.log)
     for finding in await installation_checks.streams(wire, layout, installation.kinds):
         yield finding
+    if (log := await installation_checks.log(installation)) is not None:
+        yield log
     yield await installation_checks.workers(installation)
     yield await installation_checks.decisions(installation)
     yield await installation_checks.tables(installation)

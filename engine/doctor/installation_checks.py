@@ -3,6 +3,7 @@
 Belongs here: what only an installation has. Does not: checks of the server alone (`server_checks`).
 """
 
+import time
 from typing import Any
 
 from phaseline.engine import identities
@@ -13,7 +14,7 @@ from phaseline.engine.jetstream.stream_settings.fill import size
 from phaseline.engine.jetstream.stream_settings.report import StreamReport, report_on
 from phaseline.engine.jetstream.streams import Layout, wanted
 from phaseline.engine.jetstream.wire import Wire
-from phaseline.engine.log import table_eras
+from phaseline.engine.log import identity, table_eras
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.latest import Latest
 from phaseline.engine.publish.backlog import first_waiting
@@ -21,7 +22,7 @@ from phaseline.engine.publish.living_workers import living
 from phaseline.engine.publish.source_counts import source_counts
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.schemas.errors import NoAnswer, NoResponders, NotPermitted, RequestTimedOut
-from phaseline.schemas.records import timestamp
+from phaseline.schemas.records import SECOND, timestamp
 
 WAITING = 5.0
 """Seconds that an event may wait for its decision before that is a problem."""
@@ -36,6 +37,8 @@ MOST_SOURCES = 10
 """The most sources in trouble that are named one by one."""
 SHOWN = 128
 """The most characters of a source that are shown."""
+RECENTLY = 7 * 86_400 * SECOND
+"""For so long, in ns, it is a warning that the log was put back."""
 START = "start one: `phaseline worker`, or `phaseline up` for a whole system"
 
 
@@ -137,6 +140,34 @@ async def sources(installation: Installation) -> list[CheckResult]:
     if more:
         found.append(warning("sources", f"{more:,} more are in trouble too", "`phaseline sources` lists them"))
     return found or [ok("sources", f"{len(rows):,} heard; of none are the last events repeats")]
+
+
+async def log(installation: Installation) -> CheckResult | None:
+    """Which log this is, and whether it goes on from a backup; None before a worker has made its identity."""
+    try:
+        note = await identity.last(installation)
+        read = None if note is None else await _made(installation)
+    except NotPermitted:
+        return unknown("log", "this user may not read the log")
+    if note is None or read is None:
+        return None
+    if any(note.made.get(name, when) != when for name, when in read.items()):
+        return problem("log", f"{note.number} was put back, or made anew, since a worker looked last", START)
+    if not note.was_restored:
+        return ok("log", f"{note.number}, made {timestamp(note.found_ns)[:19]}Z")
+    advice = (
+        "reporters should read and report anew; requests after the backup are gone: see `phaseline list -o wide`, and "
+        "docs/restored.md"
+    )
+    found = f"{note.number} goes on from {note.former} {identity.said(note)}"
+    recent = time.time_ns() - note.found_ns < RECENTLY
+    return warning("log", found, advice) if recent else ok("log", found)
+
+
+async def _made(installation: Installation) -> dict[str, str]:
+    """When the server made the streams that hold the log and the events."""
+    names = (installation.layout.log, installation.layout.events)
+    return {name: str((await installation.wire.api(f"STREAM.INFO.{name}"))["created"]) for name in names}
 
 
 def kinds(found: Kinds) -> CheckResult | None:

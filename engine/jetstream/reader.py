@@ -29,6 +29,8 @@ SILENT_CHECKS = 4
 """Checks in a row without a message or a heartbeat after which the consumer counts as dead."""
 RETRY = 0.25
 """Seconds before the next try to start again."""
+LOOKS = 8
+"""How often a stream must be shorter than what was read of it until it counts as put back from a backup."""
 
 log = logs.get_logger(__name__)
 
@@ -264,6 +266,27 @@ class Reader:
                 self._silent_checks = 0
                 self._broken.set()
 
+    def _fail(self, error: PhaselineError) -> None:
+        """End the reader with an error."""
+        self._failure = error
+        self._arrived.set()
+
+    async def _check_length(self) -> None:
+        """Raise `NoAnswer.log_put_back` if the stream has less than was read of it, also after some looks.
+
+        A new leader may know less for a moment. Who may not ask is told nothing.
+        """
+        for look in range(LOOKS if self._last else 0):
+            try:
+                state = (await self._wire.api(f"STREAM.INFO.{self._stream}"))["state"]
+            except NotPermitted:
+                return
+            if (last := int(state["last_seq"])) >= self._last:
+                return
+            if look + 1 == LOOKS:
+                raise NoAnswer.log_put_back(stream=self._stream, last=last, place=self._last)
+            await asyncio.sleep(RETRY)
+
     async def _restart(self) -> None:
         """Start again with a new consumer whenever the reader is broken."""
         while True:
@@ -273,13 +296,16 @@ class Reader:
                 await self._wire.until_connected()
                 await self._close()
                 await self._open()
+                await self._check_length()
             except (NoAnswer, ApiFailed) as error:
+                if NoAnswer.log_put_back.made(error):
+                    self._fail(error)
+                    return
                 log.info("reader_retry", stream=self._stream, error=str(error))
                 await asyncio.sleep(RETRY)
                 self._broken.set()
             except PhaselineError as error:
-                self._failure = error
-                self._arrived.set()
+                self._fail(error)
                 return
             except Exception as error:
                 log.exception("reader_failed", stream=self._stream, error=repr(error))

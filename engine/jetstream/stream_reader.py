@@ -60,6 +60,8 @@ class DirectReader:
         self._ready: deque[Stored] = deque()
         self._complete = self._end = 0
         """All messages up to `_complete` are in `_ready` or taken; `_end` was the last sequence on entry."""
+        self._shorter = 0
+        """At how many looks in turn the stream was shorter than what was read of it."""
         self._news = asyncio.Event()
         self._sids: list[int] = []
 
@@ -196,7 +198,17 @@ class DirectReader:
             async with asyncio.timeout(POLL_BESIDE_FEED if self._feed else POLL):
                 await self._news.wait()
         except TimeoutError:
-            pass
+            await self._check_length()
+
+    async def _check_length(self) -> None:
+        """Raise `NoAnswer.log_put_back` if the stream has less than was read of it, for the second time.
+
+        A new leader may know less for a moment.
+        """
+        last = await self._last_sequence()
+        self._shorter = self._shorter + 1 if last < self._complete else 0
+        if self._shorter > 1:
+            raise NoAnswer.log_put_back(stream=self._stream, last=last, place=self._complete)
 
 
 def _stored(reply: Reply) -> Stored:

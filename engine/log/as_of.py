@@ -4,6 +4,7 @@ Belongs here: `resolve`, `AsOf`. Does not: the latest states (`latest`), future 
 Everything up to a place is committed, so a read as of a place always has the same result.
 """
 
+import asyncio
 import json
 import time
 from collections.abc import Sequence
@@ -14,15 +15,15 @@ from phaseline.engine.jetstream import frames
 from phaseline.engine.jetstream.api_reply import Reply
 from phaseline.engine.jetstream.direct_get import NOT_FOUND, LastMessage, direct, gather
 from phaseline.engine.jetstream.stream_reader import reader_of
-from phaseline.engine.log import foreign
+from phaseline.engine.log import foreign, identity
 from phaseline.engine.log.archived.log_archive import LogArchive
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.log import Log
 from phaseline.engine.log.log_records import Logged, logged, record_in_log, records_kept
 from phaseline.engine.log.state_view import Pattern, StateView
-from phaseline.engine.log.when import END, Moment, Time, When, parse
+from phaseline.engine.log.when import END, Moment, PlaceOf, Time, When, parse
 from phaseline.schemas import wire_codec
-from phaseline.schemas.errors import ApiFailed, EntityUnknown, TreeUnknown
+from phaseline.schemas.errors import ApiFailed, EntityUnknown, InvalidInput, TreeUnknown
 from phaseline.schemas.records import Transition, nanoseconds, timestamp
 from phaseline.schemas.subjects import quoted_id
 
@@ -30,23 +31,43 @@ TOO_MANY_SUBJECTS = "413"
 """The server's status for a request that selects more than 1,024 subjects."""
 STORED = "Nats-Time-Stamp"
 BATCH_SEQUENCE = "Nats-Batch-Sequence"
+LOOKS, PAUSE = 4, 0.25
+"""How often to look for the end of the log, and seconds between: a new leader may know less for a moment."""
 LOOK_BACK = 100
 """Places to search backwards for a message. Places can be empty, because a new checkpoint deletes the old one."""
 
 
 async def resolve(installation: Installation, when: When) -> Moment:
-    """The moment that `when` names; returns a `Moment` unchanged. Raises `NameUnknown`.
+    """The moment that `when` names; returns a `Moment` unchanged. Raises `NameUnknown`, and as `check_place`.
 
     A time means the last message stored at or before it. The place is moved back so that it never falls between the
     records of one event. Only an event with more than 999 records can be cut, because it takes several batches. Place 0
-    is before the first record; a place beyond the end means the end.
+    is before the first record.
     """
     if isinstance(when, Moment):
         return when
     named = parse(when)
+    if isinstance(named, int):
+        await check_place(installation, named)
     return await Log(installation).shown(
         named, lambda: _in_stream(installation, named), lambda archive: archive.moment(named)
     )
+
+
+async def check_place(installation: Installation, place: int, *, beyond: int = 0) -> None:
+    """Raise `InvalidInput.place_of_other_log`, or `place_beyond` if the log does not reach a place.
+
+    beyond: by so much a place may lie behind the end. `END` may always.
+    """
+    if isinstance(place, PlaceOf):
+        await identity.check_place(installation, place, place.log)
+    for look in range(LOOKS if place < END else 0):
+        last = int((await installation.wire.api(f"STREAM.INFO.{installation.layout.log}"))["state"]["last_seq"])
+        if place <= last + beyond:
+            return
+        if look + 1 == LOOKS:
+            raise InvalidInput.place_beyond(place=int(place), last=last)
+        await asyncio.sleep(PAUSE)
 
 
 async def _in_stream(installation: Installation, named: int | Time) -> Moment:

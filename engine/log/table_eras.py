@@ -11,12 +11,14 @@ import asyncio
 from collections.abc import Sequence
 
 import msgspec
+from msgspec.structs import replace
 
 from phaseline.engine.core.tables_change.change import TablesChange
 from phaseline.engine.jetstream.direct_get import LastMessage
 from phaseline.engine.jetstream.reader import Stored
 from phaseline.engine.jetstream.stream_reader import read_all
 from phaseline.engine.log import foreign
+from phaseline.engine.log.identity import LogIdentity
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.settings import Settings
 from phaseline.machines.compiler.kinds import Kinds
@@ -30,6 +32,8 @@ class Era(msgspec.Struct, frozen=True, omit_defaults=True):
     silence_after: the seconds after which places fall silent that have none of their own.
     former: where a map of states moves entities, by kind that has changed the version of its table before. The next
     note says that all of them have moved. time_ns: when they began to.
+    log: the identity of the log (`log.identity`); 0 before it had one. backup: if it goes on from a backup, the last
+    position before.
     """
 
     position: int
@@ -39,6 +43,13 @@ class Era(msgspec.Struct, frozen=True, omit_defaults=True):
     silence_after: float = 0.0
     former: dict[str, str] = {}
     time_ns: int = 0
+    log: int = 0
+    backup: int = 0
+
+    @property
+    def decides_as(self) -> tuple[str, float, int, int]:
+        """That on which decisions depend: two eras with the same decide the same."""
+        return self.digest, self.silence_after, self.log, self.backup
 
     def change(self) -> TablesChange:
         """The change of tables that begins with this note."""
@@ -84,6 +95,13 @@ async def latest(installation: Installation, partition: int) -> Era | None:
         installation.wire, installation.layout.log, subject, lambda message: read(message) is not None
     )
     return None if found.ours is None else decode(found.ours.data)
+
+
+def continued(wanted: Era, last: Era | None, log: LogIdentity, position: int) -> Era:
+    """The note of a partition with the identity of its log. position: up to which it is decided."""
+    if last is not None and last.log == log.number:
+        return replace(wanted, log=log.number, backup=last.backup)
+    return replace(wanted, log=log.number, backup=max(log.position, position) if log.is_backup else 0)
 
 
 def check_accepted(settings: Settings, kinds: Kinds) -> None:

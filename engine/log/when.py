@@ -6,7 +6,7 @@ Belongs here: both types, parsing, the order of two of them. Does not: finding t
 import re
 from datetime import UTC, datetime, time, timedelta
 from time import time_ns
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 from phaseline.schemas.errors import InvalidInput, NameUnknown
 from phaseline.schemas.records import nanoseconds, timestamp, utc
@@ -18,7 +18,10 @@ A_MOMENT = "a place in the log, a time, or how long ago (15m)"
 """What the help of options says of a moment."""
 LARGEST = 2**63
 """A number of ns since 1970 that the server cannot hold, nor its negative."""
-KNOWN = "now, start, a place in the log (4711), a time (2026-03-02T08:00 or 03:12), how long ago (15m)"
+KNOWN = (
+    "now, start, a place in the log (4711, or 4711@ and the identity of the log), a time (2026-03-02T08:00 or 03:12), "
+    "how long ago (15m)"
+)
 """What the error about another text says."""
 _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 _AGO = re.compile(r"(\d+(?:\.\d+)?)([smhd])")
@@ -46,9 +49,25 @@ class Moment(NamedTuple):
 When = int | str | datetime | Moment
 """A place in the log, a time, or a `Moment`.
 
-As text: "start", "now", a place ("4711"), how long ago ("15m"), a time of day ("03:12", its last occurrence), or an ISO
-8601 time. A time without an offset is a local time.
+As text: "start", "now", a place ("4711", or "4711@1795745633155579" with the identity of its log), how long ago
+("15m"), a time of day ("03:12", its last occurrence), or an ISO 8601 time. A time without an offset is a local time.
 """
+
+
+class PlaceOf(int):
+    """A place with the identity of the log in which it counts: `4711@1795745633155579`."""
+
+    log: int
+
+    @classmethod
+    def read(cls, text: str) -> Self | None:
+        """The place that a text names; None if it names none with a log."""
+        place, at, log = text.partition("@")
+        if not (at and place.isdecimal() and log.isdecimal() and len(place) < 20 and len(log) < 20):
+            return None
+        found = cls(place)
+        found.log = int(log)
+        return found
 
 
 class Time(NamedTuple):
@@ -90,6 +109,8 @@ def _named(when: When) -> int | Time:
         return Time((when.astimezone(UTC) - _EPOCH) // timedelta(microseconds=1) * _MICROSECOND, _MICROSECOND)
     if when in (START, NOW):
         return 0 if when == START else END
+    if (place := PlaceOf.read(when)) is not None:
+        return place
     if when.isdecimal():
         return int(when) if len(when) < 20 else END
     return _time(when)

@@ -12,6 +12,7 @@ from phaseline.engine import logs
 from phaseline.engine.core.message import Message
 from phaseline.engine.jetstream.reader import Reader
 from phaseline.engine.log.archived import note as archive_note
+from phaseline.engine.log.identity import LogIdentity
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.ownership.claim import Claim
 from phaseline.schemas import codec, losses
@@ -28,15 +29,19 @@ async def at_take_over(installation: Installation, claim: Claim) -> None:
 
     A checkpoint of an earlier version does not say up to where no event waited; nothing is noted then.
     """
-    first, last = await _span(installation)
-    if last < claim.position:
-        log.error("events_restarted", partition=claim.partition, position=claim.position, last=last)
+    first, _ = await _span(installation)
     if claim.checkpoint.clear is None:
         claim.vouch(first - 1)
     elif first > claim.vouched + 1:
         claim.vouch(await archive_note.position(installation))
         if first > claim.vouched + 1:
             await _note(installation, claim, claim.vouched, first)
+
+
+async def of_restore(installation: Installation, claim: Claim, log_identity: LogIdentity) -> None:
+    """Note that the log was put back: what came after the backup is not in it."""
+    worker, found = claim.checkpoint.worker, log_identity.found_ns
+    await append(installation, claim, Loss(claim.partition, "restored", claim.position + 1, 0, 0, None, worker, found))
 
 
 class LossWatch:

@@ -15,6 +15,7 @@ from phaseline.engine.core.tree import Tree, take_all_in
 from phaseline.engine.jetstream.direct_get import last_message_from_leader, origin
 from phaseline.engine.jetstream.reader import Reader, Stored
 from phaseline.engine.jetstream.stream_reader import read_all
+from phaseline.engine.log import table_eras
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.log_records import entities_in_state, last_records, record_in_log
 from phaseline.schemas.errors import PhaselineError
@@ -58,6 +59,8 @@ class PartitionStates:
         self._calm, self._made = calm, ""
         self.is_used = False
         """Whether an owner has the tree, who may have changed it without a commit."""
+        self._backup: int | None = None
+        """The last position before the log was put back, as in `Tree.backup`; None: not asked yet."""
         self._settled: Holding | None = None
         """The last checkpoint of the owner whose commits, all of them, are in the tree."""
         self._installation, self._tree, self._highest = installation, installation.tree(), 0
@@ -132,9 +135,20 @@ class PartitionStates:
         self.is_used = True
         return self._tree, self._highest
 
+    def count_from(self, backup: int) -> None:
+        """Tell by the records what was heard of since the log was put back. What was read without that is forgotten.
+
+        backup: the last position before that; 0 if the log was not put back.
+        """
+        if self._backup != backup:
+            self._backup = backup
+            if self._tree.backup != backup:
+                self.forget()
+
     def forget(self) -> None:
         """Forget all that was read: the tree may be something else than the log."""
         self._tree, self._highest, self._read, self._copied = self._installation.tree(), 0, 0, 0
+        self._tree.backup = self._backup or 0
         self._settled = None
         self._asides.clear()
 
@@ -163,6 +177,9 @@ class PartitionStates:
         return self._read + 1
 
     async def _opened(self) -> Reader:
+        if self._backup is None:
+            era = await table_eras.latest(self._installation, self.partition)
+            self.count_from(0 if era is None else era.backup)
         if self._reader is None:
             wire, state = self._installation.wire, self._installation.layout.state
             reader = Reader(wire, state, self._filters, await self._next())

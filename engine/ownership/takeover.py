@@ -12,7 +12,7 @@ from phaseline.engine import logs
 from phaseline.engine.log import table_eras
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.table_eras import Era
-from phaseline.engine.ownership import event_loss, former_owner, repair_timers
+from phaseline.engine.ownership import event_loss, events_behind, former_owner, identity_keeping, repair_timers
 from phaseline.engine.ownership.atomic_batches import AtomicBatches
 from phaseline.engine.ownership.claim import Claim
 from phaseline.engine.ownership.fenced_commit import Fence
@@ -43,6 +43,7 @@ async def take_over(
     began, states = time.monotonic(), states or PartitionStates(installation, partition)
     read = states.read
     kinds, subject = installation.kinds, installation.subjects.checkpoint(partition)
+    log_identity = await identity_keeping.ensured(installation, worker)
     former = await former_owner.read(installation, partition, accept_loss=accept_loss)
     last = former.checkpoint
     if last.closed:
@@ -51,6 +52,10 @@ async def take_over(
     # fence fails.
     era = await table_eras.latest(installation, partition)
     table_eras.check(kinds, era, partition, accepted)
+    wanted = table_eras.continued(
+        Era(0, kinds.digest, kinds.versions, worker, silence_after), era, log_identity, former.checkpoint.position
+    )
+    states.count_from(wanted.backup)
     is_whole = states.holds(Holding(former.sequence, last.epoch, last.worker))
     own = replace(last, epoch=last.epoch + 1, worker=worker, attempts=last.attempts + 1)
     fence = Fence(installation.wire, installation.layout.log, subject, former.sequence, former.end, batches)
@@ -70,7 +75,9 @@ async def take_over(
         until = own.until or own.position
         claim.checkpoint = replace(own, position=position, attempts=1, trying=0, triers=(), until=until)
         await fence.move(claim.checkpoint.encode_as)
-    wanted = Era(0, kinds.digest, kinds.versions, worker, silence_after)
+    await events_behind.go_on(installation, claim, accept_loss=accept_loss)
+    if log_identity.was_restored and (era is None or era.log != wanted.log):
+        await event_loss.of_restore(installation, claim, log_identity)
     await change_tables(installation, claim, states, era, wanted, accept_stranded)
     await _note_losses(installation, claim, former, least)
     if claim.checkpoint.plan is None and not is_whole:

@@ -62,10 +62,12 @@ def events(
     *,
     confirm: bool = False,
     about: Sequence[str] | None = None,
+    log: int | None = None,
     most: int | None = None,
 ) -> list[dict[str, Any]]:
     """The data of the events of a snapshot of `kind`. Raises `EventRefused`. most: as in `parts`."""
-    whole = {"kind": kind, **({} if seen is None else {"seen": seen}), **_bounds(after, upto)}
+    counts = {name: one for name, one in (("seen", seen), ("log", log)) if one is not None}
+    whole = {"kind": kind, **counts, **_bounds(after, upto)}
     if confirm:
         whole["confirm"] = True
     if about is not None:

@@ -237,6 +237,7 @@ class Audit:
         if self._is_by_others(step):
             self.report.by_others += 1
             self.report.older.update(self._older.kinds_of(step))
+            self.processors.enter(processor.tree, step.era)
             self._apply(processor, [read(message) for message in messages])
         else:
             self.report.records += 1

@@ -45,14 +45,13 @@ async def dry_run(
     token = rest.partition(".")[0]
     partition = partition_of(token, installation.layout.partitions)
     decided = await _decided(installation, partition)
-    tree, highest = await _load(installation, unquote(token), progress or (lambda _: None))
+    eras = await table_eras.eras(installation, partition)
+    tree, highest = await _load(installation, unquote(token), progress or (lambda _: None), eras[-1] if eras else None)
     inbox = f"{installation.prefix}.inbox.{partition}.{token}.>"
     behind = await _is_newer(installation, inbox, max(decided, highest))
     events = await installation.wire.api(f"STREAM.INFO.{installation.layout.events}")
     sequence = int(events["state"]["last_seq"]) + 1
     subject = subjects.inbox(partition).removesuffix(">") + rest
-    eras = await table_eras.eras(installation, partition)
-    tree.silence_after = eras[-1].silence_after if eras else 0.0
     processor = Processor(tree, subjects, partition, as_json=installation.layout.feed == "json")
     event = Stored(subject, message.body, sequence, time.time_ns(), 0, None)
     decision = processor.answer(event)
@@ -110,8 +109,10 @@ async def _direct_get(installation: Installation, target: str, payload: bytes) -
     return None if frames.STATUS in reply.headers else reply
 
 
-async def _load(installation: Installation, root: str, progress: Callable[[int], None]) -> tuple[Tree, int]:
-    """The tree of `root`, and the position of the last event that made a record in it.
+async def _load(
+    installation: Installation, root: str, progress: Callable[[int], None], era: Era | None
+) -> tuple[Tree, int]:
+    """The tree of `root`, as the era says, and the position of the last event that made a record in it.
 
     States and marks are read one after the other, then restored in the order in which STATE stored them.
     """
@@ -123,6 +124,8 @@ async def _load(installation: Installation, root: str, progress: Callable[[int],
             copies += slice_
             progress(len(copies))
     tree, highest = installation.tree(), 0
+    if era is not None:
+        tree.silence_after, tree.log, tree.backup = era.silence_after, era.log, era.backup
     for stored in sorted(copies, key=lambda stored: stored.sequence):
         (found,) = entities_in_state(installation.layout.state, [stored])
         if found is None:

@@ -140,6 +140,8 @@ class Processors(dict[int, Processor]):
         super().__init__()
         self.kinds, self._subjects, self._partitions = kinds, Subjects(source.prefix), source.partitions
         self.event_count = 0
+        self._restored: dict[tuple[str, str], int] = {}
+        """The position of the last record of each entity before the first event."""
 
     def __missing__(self, partition: int) -> Processor:
         self[partition] = Processor(Tree(self.kinds, shared_runner()), self._subjects, partition)
@@ -156,7 +158,7 @@ class Processors(dict[int, Processor]):
         """
         processor = self[step.partition]
         tree = processor.tree
-        tree.silence_after = 0.0 if step.era is None else step.era.silence_after
+        self.enter(tree, step.era)
         decision = processor.answer(event)
         if decision.fault is not None:
             log_fault(event, decision.fault)
@@ -167,6 +169,17 @@ class Processors(dict[int, Processor]):
             evolve(tree, record)
         return records
 
+    def enter(self, tree: Tree, era: Era | None) -> None:
+        """Let a tree be as an era says. If its log goes on from a backup, all is unheard that has no later record."""
+        tree.silence_after = 0.0 if era is None else era.silence_after
+        if era is None or (era.log, era.backup) == (tree.log, tree.backup):
+            return
+        tree.log, tree.backup = era.log, era.backup
+        tree.unheard.clear()
+        for of_kind in tree.entities.values() if era.backup else ():
+            for entity in of_kind.values():
+                tree.hear(entity, self._restored.get((entity.kind, entity.id), 0))
+
     def moved(self, step: RecordedStep) -> Iterator[list[Record]]:
         """The records of each piece of entities that a change of tables moves in the trees of a step; changes the tree.
 
@@ -175,7 +188,7 @@ class Processors(dict[int, Processor]):
         if step.change is None:
             return
         processor, change = self[step.partition], step.change.change()
-        processor.tree.silence_after = step.change.silence_after
+        self.enter(processor.tree, step.change)
         roots = {entity_of(read(message))[1].partition("/")[0] for message in step.messages}
         yield from _moved(processor, change, roots)
 
@@ -191,6 +204,7 @@ class Processors(dict[int, Processor]):
         async for record in source.initial():
             if not isinstance(record, Rejection):
                 evolve(self.for_entity(record.entity.id).tree, record)
+                self._restored[record.entity.kind, record.entity.id] = record.cause.sequence
 
     @property
     def entity_count(self) -> int:
@@ -254,7 +268,7 @@ async def rebuild(
         for step in steps:
             if step.event is None:
                 for gone in erased(step):
-                    processors[step.partition].tree.put(gone.entity)
+                    evolve(processors[step.partition].tree, gone)
                 for _ in processors.moved(step):
                     pass
             elif not step.is_parked:

@@ -80,7 +80,7 @@ METRICS: tuple[Metric, ...] = (
            "From the lease until the states were loaded."),
     Metric("phaseline_partition_losses_total", "counter", ("reason",),
            "Partitions that this worker lost, or gave up after an error: `fenced`, `lease` (it expired), `tables`, "
-           "`stuck`, `log_emptied`, `unreadable`, `faults`, `failed`, `broken`."),
+           "`stuck`, `log_emptied`, `events_behind`, `unreadable`, `faults`, `failed`, `broken`."),
     Metric("phaseline_edge_events_dropped_total", "counter", ("edge",),
            "Events of an edge that the server took for repeats, because it had just seen their `Nats-Msg-Id`, and did "
            "not store. They were never decided."),

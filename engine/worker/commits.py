@@ -46,6 +46,8 @@ class WorkerShares:
     """Lets some partitions load their states at the same time."""
     tracing: "Tracing | None" = None
     """Makes spans of commits."""
+    read_further: Callable[[], None] = lambda: None
+    """Called when a reporter has read further than the log goes."""
 
 
 class Commits:

@@ -24,7 +24,18 @@ TAKE_OVERS = (0.01, 0.05, 0.1, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 300.0)
 RENEWALS = (0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.0, 5.0)
 FORMER = FIRST, LIVING, ENDED = "first", "living", "ended"
 """What had become of a partition's former owner: there was none, its worker lives, its worker has ended."""
-LOSSES = ("fenced", "lease", "tables", "stuck", "log_emptied", "unreadable", "faults", "failed", "broken")
+LOSSES = (
+    "fenced",
+    "lease",
+    "tables",
+    "stuck",
+    "log_emptied",
+    "events_behind",
+    "unreadable",
+    "faults",
+    "failed",
+    "broken",
+)
 """Why a worker loses a partition, or gives it up after an error."""
 AT_ONCE = 5_000
 """Entities that are counted before the event loop turns again."""

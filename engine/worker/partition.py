@@ -145,6 +145,8 @@ class Partition:
     def _committed(self, batch: Batch, erasure: Erasure) -> None:
         """Do what follows the commit of a batch."""
         self._tries.after()
+        if batch.read_further:
+            self._shared.read_further()
         if batch.secrets:
             erasure.add(batch.secrets)
 

@@ -23,7 +23,7 @@ from phaseline.engine.jetstream.streams import MINIMUM_SERVER, provision
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.log import table_eras
 from phaseline.engine.log.installation import Installation
-from phaseline.engine.ownership import divided
+from phaseline.engine.ownership import divided, identity_keeping
 from phaseline.engine.ownership.atomic_batches import AtomicBatches
 from phaseline.engine.ownership.tables_change import survey
 from phaseline.engine.settings import Settings
@@ -31,6 +31,7 @@ from phaseline.engine.worker import former_feed, hand_over
 from phaseline.engine.worker.commits import WorkerShares
 from phaseline.engine.worker.hand_over import Preparations
 from phaseline.engine.worker.lease import Leases
+from phaseline.engine.worker.log_watch import LogWatch
 from phaseline.engine.worker.measures import Measures
 from phaseline.engine.worker.partition import Partition
 from phaseline.engine.worker.services import Services, listen_backlog
@@ -97,6 +98,7 @@ class Worker:
         self._room = asyncio.Event()
         """Set while LOG is below its limit."""
         self._room.set()
+        self._log_watch: LogWatch | None = None
         self._leases: Leases | None = None
         self._loading = asyncio.Semaphore(LOADS)
         self._stop = asyncio.Event()
@@ -126,15 +128,27 @@ class Worker:
         reporting = asyncio.create_task(self._report())
         looking = asyncio.create_task(StreamWatch(self.wire, installation.layout, self._room).run())
         keeping = asyncio.create_task(self._keep_inlets(installation))
+        self._log_watch = LogWatch(installation, self.name, self._take_anew)
+        watching = asyncio.create_task(self._log_watch.run())
         try:
             await self._work(installation, stop)
         finally:
             reporting.cancel()
             looking.cancel()
             keeping.cancel()
+            watching.cancel()
             log.info("worker_stopped", worker=self.name, **asdict(self.counts()))
         if self.ends is not None:
             raise self.ends
+
+    async def _take_anew(self) -> None:
+        """Give all partitions up: the log is another one than they were taken over from."""
+        await asyncio.gather(*map(self._end, [*self.owned]))
+
+    def _read_further(self) -> None:
+        """Note that a reporter has read further than the log goes."""
+        if self._log_watch is not None:
+            self._log_watch.told()
 
     async def _keep_inlets(self, installation: Installation) -> None:
         await InletKeeper(self.wire, installation.layout, self._has_first, self.measures.dropped).run()
@@ -189,6 +203,7 @@ class Worker:
         installation = await former_feed.leave(installation, self.settings.feed)
         eras = await table_eras.check_all(installation, self.settings.accept_tables)
         await survey.check(installation, eras, self.settings.accept_stranded)
+        await identity_keeping.ensured(installation, self.name)
         return installation
 
     def counts(self) -> EventCounts:
@@ -213,7 +228,8 @@ class Worker:
         self, installation: Installation, preparations: Preparations, services: Services, number: int
     ) -> None:
         stop, leases = asyncio.Event(), self._held_leases
-        shared = WorkerShares(self.measures, self._room, self._batches, leases.workers, self._loading, self.tracing)
+        shared = WorkerShares(self.measures, self._room, self._batches, leases.workers, self._loading, self.tracing,
+                              self._read_further)  # fmt: skip
         states = await preparations.take(number)
         partition = Partition(installation, number, self.name, self.settings, shared, states)
         self.loaded[number] = partition
@@ -311,6 +327,9 @@ class Worker:
             case LogDamaged.log_emptied.code:
                 losses["log_emptied"] += 1
                 log.error("log_emptied", partition=number, worker=self.name, error=why)
+            case LogDamaged.events_behind.code:
+                losses["events_behind"] += 1
+                log.error("events_behind", partition=number, worker=self.name, error=why)
             case SetupError.kind_missing.code:
                 losses["unreadable"] += 1
                 log.error("partition_unreadable", partition=number, worker=self.name, error=why, exc_info=error)

@@ -1,7 +1,7 @@
 """Fields of events and attributes of entities, and the values that rules get and return.
 
 Belongs here: `Field`, `RuleEvent`, `Refusal`, and the fields that every event may have (`COMMON`), every observation
-(`UID`) and every request (`IF_VERSION`).
+(`UID`, `LOG`) and every request (`IF_VERSION`, `LOG`).
 Does not: states and rows (`table`), reading an event from the wire (`engine.core.intake`).
 """
 
@@ -56,11 +56,20 @@ UID, IF_VERSION = "uid", "if_version"
 """The field of an observation that says which thing it is about; that of a request: for which version it was meant."""
 IDENTITY = r"[a-z][a-z0-9._-]{0,31}:[!-~]{1,200}"
 """What the identity of a thing looks like: `<scheme>:<text>`, such as `k8s:0f2c...` or `aws:i-0abc`."""
+LOG = "log"
+"""The field that says in which log the positions and versions of an event count."""
 BY_ROLE: Mapping[str, tuple[Field, ...]] = {
     "observation": (
+        Field(
+            LOG,
+            int,
+            "the identity of the log in which `seen` and `answers` count; those of another log are left out",
+            least=1,
+        ),
         Field(UID, str, "which thing it is about, as its makers name it: `<scheme>:<text>`", pattern=IDENTITY),
     ),
     "intent": (
+        Field(LOG, int, "the identity of the log in which `if_version` counts", least=1),
         Field(
             IF_VERSION, int, "the version of the entity that the request is meant for; 0: unknown or Deleted", least=0
         ),

@@ -315,7 +315,15 @@ in a `with` block, or call `close`. It runs asyncio in a thread of its own, so i
         """A source that numbers its events from now on, so that its repeats are recognised however late they come.
 
 Its epoch is the last position of EVENTS: a program that starts again is heard at once, whatever its clock says,
-and keeps no file. name: by default the client's own source. Two programs need two names."""
+and keeps no file. In a log that was put back it is greater than every one before. name: by default the client's
+own source. Two programs need two names."""
+
+    def log_identity(self) -> int:
+        """Which log this is: a whole number, that is greater each time the log was put back from a backup.
+
+Keep it beside whatever counts in this log: a `place`, or a `seen` (`data.log`). As the `epoch` of events that
+are made of this log it keeps those of a log that was put back from being taken for repeats. 0 before a worker
+has made it. Raises `NotPermitted`."""
 
     def publish(self, kind: str, trigger: str, entity_id: str, data: Mapping[str, Any] | None=None, *, check: bool=True, **details: Unpack[EventDetails]) -> Receipt:
         """Store one event; `details` (`EventDetails`): `source`, `event_id`, `sequence`, `epoch`, `time`, ...
@@ -343,16 +351,16 @@ survives a change of leader. patience: after trouble with the servers the client
 `Unconfirmed` once nothing has moved for so many seconds. check: as for `publish`. The first event that would
 be rejected raises `EventRefused`; all events before it are stored then. progress: called with the counts."""
 
-    def snapshot(self, kind: str, entity_id: str, below: str, items: Iterable[Mapping[str, Any]], *, seen: int | None=None, after: str | None=None, upto: str | None=None, confirm: bool=False, about: Sequence[str] | None=None, wait: float | None=None, progress: Callable[[int, int], None] | None=None, **details: Unpack[EventDetails]) -> Sequence[Outcome]:
+    def snapshot(self, kind: str, entity_id: str, below: str, items: Iterable[Mapping[str, Any]], *, seen: int | None=None, after: str | None=None, upto: str | None=None, confirm: bool=False, about: Sequence[str] | None=None, log: int | None=None, wait: float | None=None, progress: Callable[[int, int], None] | None=None, **details: Unpack[EventDetails]) -> Sequence[Outcome]:
         """Publish all that there is of the kind `below` under an entity, in as many events as it needs.
 
 items: maps with `id` (the part below the entity), `phase`, and what else a report has. seen: the highest
-`cause.sequence` that the reporter has read in this tree. after, upto: the snapshot speaks of ids above `after`
-and up to `upto` only, in byte order. confirm: end what is not listed even if that is more than the brake
-allows; it needs `seen`. wait: the seconds to wait for the outcome of each event; None does not wait. about: the
-conditions that it speaks of, the only ones that it clears. progress: called with the number of events sent, and
-of all. Raises as `publish` and `publish_and_wait` do; `EventRefused` before anything is sent if several events
-together would end more than the brake allows."""
+`cause.sequence` that the reporter has read in this tree; log: in which log (`log_identity`). after, upto: the
+snapshot speaks of ids above `after` and up to `upto` only, in byte order. confirm: end what is not listed even
+if that is more than the brake allows; it needs `seen`. wait: the seconds to wait for the outcome of each event;
+None does not wait. about: the conditions that it speaks of, the only ones that it clears. progress: called with
+the number of events sent, and of all. Raises as `publish` and `publish_and_wait` do; `EventRefused` before
+anything is sent if several events together would end more than the brake allows."""
 
     def resend(self, sequence: int) -> Receipt:
         """Store again the event whose rejection is at the place `sequence` of the log, once the reason for it is gone.

@@ -26,7 +26,7 @@ from tests.support.guarded_server import Guarded, as_user
 from tests.support.terminal import on_a_terminal, without_codes
 
 STREAMS = ["stream {}-EVENTS", "stream {}-LOG", "stream {}-STATE", "stream {}-LEASE", "stream {}-LIVE"]
-INSTALLATION = ["clock", *STREAMS, "workers", "decisions", "tables", "sources"]
+INSTALLATION = ["clock", *STREAMS, "log", "workers", "decisions", "tables", "sources"]
 
 
 async def findings(settings: Settings, kinds: Kinds = BUILT_IN_KINDS) -> dict[str, CheckResult]:

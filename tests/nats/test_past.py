@@ -16,7 +16,7 @@ from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.when import Moment, When
 from phaseline.engine.settings import Settings
 from phaseline.schemas import codec
-from phaseline.schemas.errors import EntityUnknown, TreeUnknown
+from phaseline.schemas.errors import EntityUnknown, InvalidInput, TreeUnknown
 from phaseline.schemas.records import Transition, timestamp
 from tests.support.built_in_kinds import BUILT_IN_KINDS
 from tests.support.installation import installation_with_history, until_decided, working
@@ -94,7 +94,8 @@ async def test_times_are_places(wire: Wire, layout: Layout) -> None:
     assert await place_of(wire, layout, now - timedelta(days=1)) < messages[0].sequence
     assert await place_of(wire, layout, now + timedelta(days=1)) >= messages[-1].sequence
     assert await place_of(wire, layout, (now + timedelta(days=1)).isoformat()) >= messages[-1].sequence
-    assert await place_of(wire, layout, 10**9) >= messages[-1].sequence
+    with pytest.raises(InvalidInput, match="place 1000000000 is beyond the end of the log"):
+        await place_of(wire, layout, 10**9)
 
 
 async def test_no_place_is_inside_an_event(wire: Wire, layout: Layout) -> None:

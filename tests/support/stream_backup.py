@@ -36,7 +36,8 @@ async def backed_up(wire: Wire, stream: str) -> Backup:
             over.set()
             return
         chunks.append(data)
-        wire.send(wire.frame(reply, b""))
+        if reply:  # small ones want no answer
+            wire.send(wire.frame(reply, b""))
 
     sid = await wire.subscribe(inbox, take)
     told = await wire.api(f"STREAM.SNAPSHOT.{stream}", {"deliver_subject": inbox, "no_consumers": True})

@@ -12,6 +12,7 @@ from msgspec.structs import replace
 
 from phaseline.engine.core.intake import Arrival
 from phaseline.engine.core.lives.memory import of_scheme, which, with_identity
+from phaseline.engine.core.lives.of_log import of_this_log
 from phaseline.engine.core.lives.renewal import blank
 from phaseline.engine.core.rejections import here, reject, states_in_words
 from phaseline.engine.core.reports import Refused, outdated
@@ -20,11 +21,11 @@ from phaseline.engine.core.tree import Tree
 from phaseline.machines.compiler.kinds import Kind
 from phaseline.machines.compiler.reports import ANSWERS, PHASE, SEEN
 from phaseline.machines.language.endings import is_unseen
-from phaseline.machines.language.fields import IF_VERSION, UID
+from phaseline.machines.language.fields import IF_VERSION, LOG, UID
 from phaseline.machines.language.table import ABSENT, DELETED, REPORTED
 from phaseline.schemas.records import Cause, Entity, Mark, Record, Rejection
 
-JUDGED = frozenset({ANSWERS, SEEN, UID, IF_VERSION})
+JUDGED = frozenset({ANSWERS, SEEN, UID, IF_VERSION, LOG})
 """The fields of data by which an event may turn out to be meant for something else than what is there now."""
 
 
@@ -56,6 +57,11 @@ class MeantEvent(NamedTuple):
 
 def judged(tree: Tree, kind: Kind, entity: Entity | None, arrival: Arrival) -> MeantEvent | Decision:
     """The event as far as it may be taken; or the answer to one that is meant for something else."""
+    if LOG in arrival.data:
+        found = of_this_log(tree, kind, arrival)
+        if isinstance(found, Decision):
+            return found
+        arrival = found
     data, trigger = arrival.data, arrival.trigger
     if entity is not None and ANSWERS in data and (answer := outdated(tree, kind, entity, arrival)) is not None:
         return answer

@@ -15,7 +15,8 @@ import asyncio
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from typing import NamedTuple
+from contextlib import suppress
+from typing import TYPE_CHECKING, NamedTuple
 
 from phaseline.engine import logs
 from phaseline.engine.http.fleet.cascades import Cascades, Placed
@@ -23,19 +24,24 @@ from phaseline.engine.http.fleet.fleet import LiveFleet
 from phaseline.engine.jetstream.direct_get import origin
 from phaseline.engine.jetstream.reader import Stored
 from phaseline.engine.jetstream.stream_reader import read_all, reader_of
-from phaseline.engine.log import as_of, checkpoint, foreign, latest
+from phaseline.engine.log import as_of, checkpoint, foreign, identity, latest
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.log_records import record_in_log, record_in_state
 from phaseline.engine.outgoing import problem
 from phaseline.schemas import wire_codec
-from phaseline.schemas.errors import LogDamaged, NoAnswer, NotFound, NotInLog, PhaselineError
+from phaseline.schemas.errors import ApiFailed, LogDamaged, NoAnswer, NotFound, NotInLog, NotPermitted, PhaselineError
 from phaseline.schemas.records import Mark, Transition, nanoseconds
+
+if TYPE_CHECKING:
+    from phaseline.engine.log.identity import LogIdentity
 
 SLICE = 100
 """Messages that are taken at once. After each slice others have a turn: within some ms, however much there is."""
 PATIENCE = 10.0
 """Seconds that messages wait for the rest of an event. After that its worker has died, and nobody owns the
 partition."""
+SAME_LOG = 5.0
+"""Seconds between two looks whether the log is still the same."""
 LOOK = 1.0
 """Seconds between two looks at what waits."""
 
@@ -59,6 +65,9 @@ class Follower:
         self.exact_at = 0
         """The place at which that was so first. Takers get what follows it."""
         self.failure: PhaselineError | None = None
+        self.note: LogIdentity | None = None
+        """The identity of the log that is followed, once it is known."""
+        self._checked_at = -SAME_LOG
         self._cascades = Cascades()
         self._held_since = 0.0
         self._moved = asyncio.Event()
@@ -144,10 +153,22 @@ class Follower:
                     self._move()
                 for stored in await reader.take(SLICE, LOOK):
                     self._take(stored)
+                await self._check_log()
                 if not self._cascades.is_whole and time.monotonic() - self._held_since > PATIENCE:
                     log.warning("cascade_unfinished", place=self.fleet.place)
                     self._apply(self._cascades.give_up())
                 await asyncio.sleep(0)
+
+    async def _check_log(self) -> None:
+        """Raise `NoAnswer.log_put_back` if the log is another one than that of which the states were read."""
+        if (now := time.monotonic()) < self._checked_at + SAME_LOG:
+            return
+        self._checked_at, known = now, self.note
+        with suppress(NoAnswer, ApiFailed, NotPermitted):
+            self.note = await identity.last(self.installation) or known
+        if known is not None and self.note != known:
+            log = self.installation.layout.log
+            raise NoAnswer.log_put_back(stream=log, last=0, place=self.fleet.place)
 
     def _put(self, place: int, record: Transition) -> None:
         """Let the fleet take a record. Raises `LogDamaged.record_unreadable` for one that no worker can have made."""

@@ -103,4 +103,12 @@ def bye(place: int) -> bytes:
     return b'id: %d\nevent: bye\ndata: {"place":%d}\n\n' % (place, place)
 
 
+def of_log(frame: bytes, log: int) -> bytes:
+    """A frame whose id, if it has one, names the log of its place too. log: 0 for one that was never put back."""
+    if not log or not frame.startswith(b"id: "):
+        return frame
+    head, _, rest = frame.partition(b"\n")
+    return b"%s@%d\n%s" % (head, log, rest)
+
+
 HEARTBEAT = b":\n\n"

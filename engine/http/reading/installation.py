@@ -8,7 +8,7 @@ from typing import Any
 
 from phaseline.engine.http.call import Call, HttpAnswer
 from phaseline.engine.http.fleet import columns
-from phaseline.engine.log import latest, table_eras
+from phaseline.engine.log import identity, latest, table_eras
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.when import Moment
 from phaseline.engine.publish.backlog import owner_of
@@ -26,6 +26,7 @@ async def summary(call: Call) -> HttpAnswer:
     below = tuple(f"{tree}/" for tree in trees)
     present = columns.chosen(fleet, None, trees, deleted=False) if trees else None
     body = {
+        "log": None if service.follower.note is None else identity.as_map(service.follower.note),
         **columns.tally(fleet, present), "connected": service.is_connected,
         "entities": len(columns.chosen(fleet, None, trees, deleted=True)) if trees else len(fleet),
         "silent": [

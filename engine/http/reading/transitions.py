@@ -18,10 +18,10 @@ from phaseline.engine.http.live import frames, replay
 from phaseline.engine.http.live.frames import COLUMNS, Form
 from phaseline.engine.http.live.hub import Channel, Topic
 from phaseline.engine.http.service import REACH, Service
-from phaseline.engine.log import latest
+from phaseline.engine.log import as_of, identity, latest
 from phaseline.engine.log.log import Log
 from phaseline.engine.log.watch import RecordFilter, chosen
-from phaseline.engine.log.when import NOW, START, Moment, parse
+from phaseline.engine.log.when import NOW, START, Moment, PlaceOf, parse
 from phaseline.schemas import codec
 from phaseline.schemas.errors import InvalidInput, NoAnswer, PhaselineError
 from phaseline.schemas.records import timestamp
@@ -108,6 +108,11 @@ async def begins(service: Service, resumed: str | None, start: str | None) -> in
     """The place after which the records begin; waits until the fleet has reached it. resumed: the last place sent."""
     fleet = await service.fleet()
     if resumed is not None:
+        if (place := PlaceOf.read(resumed)) is not None:
+            await as_of.check_place(service.installation, place)
+            resumed = str(int(place))
+        elif (note := service.follower.note) is not None and note.was_restored and resumed.isdecimal():
+            identity.check_bare_place(note, int(resumed))
         if not (resumed.isascii() and resumed.isdecimal() and len(resumed) < 19):
             raise InvalidInput.bad_parameter(name="Last-Event-ID", problem=f"must be a place, found {resumed[:64]!r}")
         after = int(resumed)
@@ -117,6 +122,8 @@ async def begins(service: Service, resumed: str | None, start: str | None) -> in
         after = 0
     else:
         named = parse(start)
+        if isinstance(named, PlaceOf):
+            await as_of.check_place(service.installation, named)
         after = named - 1 if isinstance(named, int) else (await service.moment(start)).place
     await Log(service.installation).check_held(after + 1)
     if after > fleet.place:
@@ -127,6 +134,8 @@ async def begins(service: Service, resumed: str | None, start: str | None) -> in
 async def _ends(call: Call, text: str) -> int:
     """The last place of a range."""
     named = parse(text)
+    if isinstance(named, PlaceOf):
+        await as_of.check_place(call.service.installation, named)
     return named if isinstance(named, int) else (await call.service.moment(text)).place
 
 
@@ -170,6 +179,11 @@ class Stream:
 
     async def run(self) -> AsyncIterator[bytes]:
         """The frames, until the reader or the server goes, or `up_to` is reached."""
+        note = self.call.service.follower.note
+        async for frame in self._frames():
+            yield frames.of_log(frame, note.number if note is not None and note.was_restored else 0)
+
+    async def _frames(self) -> AsyncIterator[bytes]:
         service = self.call.service
         yield b"retry: %d\n\n" % random.randint(*RETRY)  # noqa: S311  # no secret
         with service.hub.reading(self.topic) as channel:

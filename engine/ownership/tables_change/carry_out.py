@@ -46,7 +46,8 @@ async def change_tables(
         if last is not None and last.former and last.digest == wanted.digest:
             await _go_on(installation, claim, last)
         claim.tree.silence_after = wanted.silence_after
-        if last is None or (last.digest, last.silence_after) != (wanted.digest, wanted.silence_after):
+        claim.tree.log = wanted.log
+        if last is None or last.decides_as != wanted.decides_as:
             await _carry_out(installation, claim, last, wanted, accepted)
     except BaseException:
         states.forget()  # the tree may be ahead of the log

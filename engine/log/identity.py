@@ -1,0 +1,147 @@
+"""The identity of a log: a number that is made with the log, and anew each time when it, or EVENTS, was put back.
+
+Belongs here: the note that holds it, reading the last one and all of them, the identity of an installation. Does not:
+making it (`ownership.identity_keeping`), what it means for an event (`core.lives.of_log`).
+What counts in a log, such as the position in a `seen` or a place, counts in no other one. A backup has the identity of
+the log of which it was made; by the time at which the server made the streams workers see that they were put back.
+"""
+
+import json
+from collections.abc import Sequence
+from typing import Annotated, Any, NamedTuple
+
+import msgspec
+
+from phaseline.engine.jetstream.direct_get import LastMessage, direct
+from phaseline.engine.jetstream.reader import Stored
+from phaseline.engine.jetstream.stream_reader import read_all
+from phaseline.engine.log import foreign
+from phaseline.engine.log.installation import Installation
+from phaseline.schemas import codec
+from phaseline.schemas.errors import InvalidInput
+from phaseline.schemas.records import timestamp
+
+UNKNOWN = 0
+"""The identity of a log that has none yet: no worker of this version has worked on it."""
+Count = Annotated[int, msgspec.Meta(ge=0, le=2**63 - 1)]
+
+
+class LogIdentity(msgspec.Struct, frozen=True, omit_defaults=True):
+    """Which log this is, from a place on.
+
+    number: the microseconds since 1970 at which it was made, and greater than that of every log before; a number that
+    JSON can hold. made: when the server made LOG and EVENTS, by name of the stream. worker: who wrote this.
+    former: the number of the log that was put back; 0 for a log that began here. why: what was put back, in words.
+    is_backup: whether LOG was put back, so that its states may be older; else only EVENTS was.
+    position, place: the last ones that the streams held when that was found. backup_ns: when the last message before
+    was stored: of then the backup is. found_ns: when it was found.
+    """
+
+    number: Count
+    made: dict[str, str]
+    worker: str = ""
+    former: Count = 0
+    why: str = ""
+    is_backup: bool = False
+    position: Count = 0
+    place: Count = 0
+    backup_ns: Count = 0
+    found_ns: Count = 0
+
+    @property
+    def was_restored(self) -> bool:
+        """Whether this log goes on from a backup."""
+        return self.former > 0
+
+    def encode(self) -> bytes:
+        """As the log holds it."""
+        return codec.encode(msgspec.to_builtins(self))
+
+
+class IdentityStanding(NamedTuple):
+    """The last note, and the sequence of the last message on its subject, which the next note has to expect."""
+
+    note: LogIdentity | None
+    sequence: int
+
+
+def read(message: LastMessage | Stored) -> LogIdentity | None:
+    """The note in a message of LOG; None if nobody wrote it under the fence."""
+    if not foreign.is_by_owner(message.block):
+        return None
+    try:
+        return msgspec.convert(codec.decode_own(message.data), LogIdentity)
+    except ValueError:
+        return None
+
+
+async def standing(installation: Installation) -> IdentityStanding:
+    """The last note, according to LOG's leader."""
+    found = await foreign.standing(
+        installation.wire, installation.layout.log, installation.subjects.identity(),
+        lambda message: read(message) is not None,
+    )  # fmt: skip
+    return IdentityStanding(None if found.ours is None else read(found.ours), found.end)
+
+
+async def last(installation: Installation) -> LogIdentity | None:
+    """The last note; None if the log has no identity yet. Any replica may answer."""
+    wanted = json.dumps({"last_by_subj": installation.subjects.identity()}).encode()
+    reply = await direct(installation.wire, installation.layout.log, wanted)
+    if reply is None:
+        return None
+    return read(foreign.message_in(reply)) or (await standing(installation)).note
+
+
+async def all_of(installation: Installation) -> Sequence[LogIdentity]:
+    """The identities that the log has had, oldest first. Foreign messages are skipped."""
+    found, subject = list[LogIdentity](), installation.subjects.identity()
+    async for messages in read_all(installation.wire, installation.layout.log, [subject]):
+        found += filter(None, map(read, messages))
+    return found
+
+
+async def log_identity(installation: Installation) -> int:
+    """The identity of the log of an installation. Who keeps it beside a position or a place knows whether that counts.
+
+    It grows each time the log is put back from a backup, so it can be the `epoch` of events that are made of this log.
+    `UNKNOWN` before a worker has made it.
+    """
+    found = await last(installation)
+    return UNKNOWN if found is None else found.number
+
+
+async def check_place(installation: Installation, place: int, of: int) -> None:
+    """Raise `InvalidInput.place_of_other_log` if a place counts in another log than this one. of: that log."""
+    note = await last(installation)
+    number = UNKNOWN if note is None else note.number
+    if of == number:
+        return
+    known = next((one for one in await all_of(installation) if one.former == of), None)
+    which = "another one" if known is None else f"this one before it was put back ({said(known)})"
+    raise InvalidInput.place_of_other_log(place=place, log=of, which=which, now=number)
+
+
+def check_bare_place(note: LogIdentity, place: int) -> None:
+    """Raise `InvalidInput.place_of_other_log` if a place without a log can only be one of the log before.
+
+    Streams of events name the log in their ids once it was put back. note: of this log.
+    """
+    if place > note.place:
+        which = f"this log before it was put back ({said(note)})"
+        raise InvalidInput.place_of_other_log(place=place, log=note.former, which=which, now=note.number)
+
+
+def as_map(note: LogIdentity) -> dict[str, Any]:
+    """A note as JSON shows it."""
+    found: dict[str, Any] = {"identity": note.number, "since": timestamp(note.found_ns)}
+    if note.was_restored:
+        backup = timestamp(note.backup_ns) if note.is_backup and note.backup_ns else None
+        found |= {"former": note.former, "why": note.why, "backup_of": backup, "place": note.place}
+    return found
+
+
+def said(note: LogIdentity) -> str:
+    """What a note says of a log that was put back, for people."""
+    backup = timestamp(note.backup_ns)[:19] if note.backup_ns else "?"
+    return f"as of {backup}Z, found {timestamp(note.found_ns)[:19]}Z: {note.why}"
