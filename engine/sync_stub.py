@@ -27,7 +27,8 @@ READS = dict.fromkeys(text.partition(":")[::2] for view in VIEWS for text in (vi
 """The module and the name of each class of reads. Those of installed packages have no types here."""
 AT_RUN_TIME = ("__getattr__", "__dir__")
 """How the reads of products are found by name; type checkers know the names."""
-WATCH = "from phaseline.engine.client.portal import Watch as Watch"
+WATCHES = ("DwellWatch", "Watch")
+"""The classes of this client that have the name of the class that they mirror."""
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
@@ -36,9 +37,10 @@ def pages() -> dict[Path, str]:
     modules = dict.fromkeys((BY_HAND, *(at[0] for at in (*MIRRORED, *READS))))
     trees = {module: _tree(module) for module in modules}
     body = list(_body(trees))
-    taken = {node.name for node in body} | {"Watch"}
+    taken = {node.name for node in body} | {*WATCHES}
     used = {node.id for part in body for node in ast.walk(part) if isinstance(node, ast.Name)} - taken
-    imports = sorted([*_imports(used, trees), WATCH])
+    own = (f"from phaseline.engine.client.portal import {name} as {name}" for name in WATCHES)
+    imports = sorted([*_imports(used, trees), *own])
     made_from = ", ".join(str(_file(module)) for module in modules)
     head = f"# Written by `python -m phaseline.engine.generate` from {made_from} in engine.\n\n"
     text = "\n\n".join(["\n".join(imports), "__all__: list[str]", *map(ast.unparse, body)])

@@ -18,6 +18,7 @@ from phaseline.engine.cli.help import Page
 from phaseline.engine.cli.output import NAME, Output
 from phaseline.engine.cli.styled import width_of
 from phaseline.engine.client import maps
+from phaseline.engine.client.class_choice import ClassChoice
 from phaseline.engine.client.selection import EVERYTHING, Selector
 from phaseline.engine.log.when import A_MOMENT, When
 from phaseline.machines.compiler.kinds import Kinds
@@ -31,6 +32,7 @@ from phaseline.schemas.records import Rejection
         ("phaseline watch", "all transitions, from now on"),
         ("phaseline watch node --state Failed", "nodes that fail"),
         ("phaseline watch --state '{Failed,[Balance,*]}'", "what fails with arrears among the causes"),
+        ("phaseline watch --class bad --for 5m", "what has been bad for five minutes, once, and when that is over"),
         ("phaseline watch --tree c1 --from 15m", "one cluster, from 15 minutes ago on"),
         ("phaseline watch --from start --no-follow --json", "the whole log, for programs"),
         ("phaseline watch --cell east=nats://east:4222 --cell west=@west", "two installations"),
@@ -39,6 +41,8 @@ from phaseline.schemas.records import Rejection
 @click.argument("kind", type=names.KIND, required=False)
 @names.state
 @names.condition
+@names.class_
+@names.lasting
 @selection.selector
 @click.option("--facet", metavar="FACET", help="Only this facet, for kinds with several.")
 @names.tree
@@ -52,7 +56,7 @@ from phaseline.schemas.records import Rejection
 @options.output("json", "yaml", "wide", "name")
 def watch(
     installations: Installations, kind: str | None, *, start: When, no_follow: bool, limit: int | None, lang: Language,
-    selector: Selector, output: Output, **which: Any,
+    selector: Selector, output: Output, class_: tuple[str, ...], lasting: float, **which: Any,
 ) -> int | None:  # fmt: skip
     """Show transitions as they happen.
 
@@ -62,14 +66,27 @@ def watch(
     With --cell, show those of several installations, each line with the name of its cell. Each cell has a log and
     places of its own, so --from is a time, or names the place of each cell: east=4712,west=13. The last line on stderr
     says it. A cell that cannot be read is named, and joins when it can be.
+
+    With --class, show each entity once when it has been in the class for as long as --for says, whatever states it
+    had in it, and once when that is over. What is so already is shown first; what ends before is not shown.
     """
     begins = installations.begins(start)
+    wanted = ClassChoice.read(class_, lasting)
+    if not wanted.selects_all:
+        _check_with_class(wanted, **which)
 
     async def work() -> int:
         kinds = installations.kinds
         async with installations.opened() as reading:
             selector.check(kinds, kind)
             await undecided.tell_archived(await reading.clients(), start)
+            if not wanted.selects_all:
+                from phaseline.engine.cli import watch_classes  # noqa: PLC0415  # few watch by class
+
+                of = watch_classes.wanted(wanted, kind, selector, which)
+                lines = watch_classes.ClassLines(kinds, of, begins, output, lang)
+                await lines.print(reading, [*installations.cells], limit, follow=not no_follow)
+                return cells.end(reading, output)
             records = reading.watch(kind, partial(cells.tell, output), start=begins, follow=not no_follow, **which)
             try:
                 await show_records(kinds, records, limit, output, lang, selector, [*installations.cells])
@@ -80,6 +97,14 @@ def watch(
             return cells.end(reading, output)
 
     return terminal.run(work())
+
+
+def _check_with_class(wanted: ClassChoice, *, facet: str | None, rejections: bool, **_: Any) -> None:
+    """Raise `UsageError` for options that do not go together."""
+    if not wanted.classes:
+        raise click.UsageError("--for says how long --class lasts: give --class too, as in --class bad --for 5m")
+    if facet is not None or rejections:
+        raise click.UsageError("--class is of whole entities: it goes with neither --facet nor --rejections")
 
 
 async def show_records(

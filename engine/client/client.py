@@ -10,6 +10,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, Literal, Self, Unpack, overload
 
 from phaseline.engine.client import braking, numbered_source, product_views, ranges
+from phaseline.engine.client.class_choice import ClassChoice
 from phaseline.engine.client.entity_view import EntityView
 from phaseline.engine.client.numbered_source import NumberedSource
 from phaseline.engine.client.rejection_counts import RejectionCount, RejectionCounts
@@ -22,6 +23,7 @@ from phaseline.engine.log.log_records import Logged
 from phaseline.engine.log.timeline import Timeline
 from phaseline.engine.log.watch import RecordFilter, Watch, chosen
 from phaseline.engine.log.when import NOW, START, Moment, When
+from phaseline.engine.overview.dwell_watch import DwellWatch
 from phaseline.engine.overview.overview import Overview
 from phaseline.engine.publish import compose, outcomes, pipeline, single, snapshots
 from phaseline.engine.publish.compose import EventDetails, EventMessage
@@ -34,6 +36,7 @@ from phaseline.engine.settings import Settings
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.language.product import BrokenKind
 from phaseline.schemas.envelope import Event
+from phaseline.schemas.errors import InvalidInput
 from phaseline.schemas.records import Entity, Rejection, Transition
 
 if TYPE_CHECKING:
@@ -355,22 +358,41 @@ class Client:
         condition: str | Sequence[str] = (), start: When = NOW, rejections: bool, follow: bool = True,
     ) -> Watch[Transition | Rejection]: ...  # fmt: skip
 
+    @overload
+    def watch(
+        self, kind: str | None = None, *, class_: str | Sequence[str], lasting: float = 0, state: str | None = None,
+        tree: str | None = None, condition: str | Sequence[str] = (), start: When = NOW, follow: bool = True,
+    ) -> DwellWatch: ...  # fmt: skip
+
     def watch(
         self, kind: str | None = None, *, facet: str | None = None, state: str | None = None, tree: str | None = None,
-        condition: str | Sequence[str] = (), start: When = NOW, rejections: bool = False, follow: bool = True,
-    ) -> Watch[Any]:  # fmt: skip
+        condition: str | Sequence[str] = (), class_: str | Sequence[str] = (), lasting: float = 0, start: When = NOW,
+        rejections: bool = False, follow: bool = True,
+    ) -> Watch[Any] | DwellWatch:  # fmt: skip
         """Transitions into `state` (and `rejections`) from `start` on, each once and in the log's order.
 
         state: a phase, or `{Failed,[Balance,*]}`. condition: one that stands then, or several that stand together.
         tree: this id and those below it. start: a place or a time, included; after a `Moment`, so that a watch
         continues a view without a gap. follow: go on after the last record that is there. Raises `InvalidInput`.
+
+        With `class_`, `bad` or several of the classes, it gives a `Dwell` for each entity that has been in the class
+        for `lasting` seconds, whatever states it had in it, and another one when that is over. What is so at the start
+        counts as well; what ends before is not given.
         """
+        if class_ or lasting:
+            if facet is not None or rejections:
+                raise InvalidInput.bad_parameter(name="class_", problem="is of whole entities: no facet, no rejections")
+            from phaseline.engine.client import dwelling  # noqa: PLC0415  # few watch by class
+
+            of_class = ClassChoice.read(class_, lasting)
+            wanted = dwelling.WantedClass(of_class, kind, tree, state, condition)
+            return dwelling.watched(self, wanted, start, follow=follow)
         choice = chosen(self.kinds, kind, state, condition)
-        wanted = RecordFilter(
+        records = RecordFilter(
             kind=kind, facet=facet, state=choice.phase, below=tree, rejections=rejections,
             choice=choice if choice.looks_at_conditions else None,
         )  # fmt: skip
-        return self._session.watch(wanted, start, follow=follow)
+        return self._session.watch(records, start, follow=follow)
 
     def history(self, kind: str, entity_id: str, *, follow: bool = False, clock: Clock = SERVER) -> Watch[Transition]:
         """All transitions of one entity, oldest first. clock: `event` orders them by the publishers' times.

@@ -13,6 +13,8 @@ from typing import Any, Generic, Self, TypeVar
 
 from phaseline.engine.log import watch as log_watch
 from phaseline.engine.log.log_records import Logged
+from phaseline.engine.overview import dwell_watch
+from phaseline.engine.overview.overview import Dwell
 from phaseline.schemas.records import Rejection, Transition
 
 SLICE = 256
@@ -133,6 +135,42 @@ def _shut(portal: Portal, opening: AbstractAsyncContextManager[Any]) -> None:
         portal.run(_leave(opening))
     finally:
         portal.close()
+
+
+class DwellWatch:
+    """`for dwell in watch`: who has been in a class for long enough.
+
+    `with watch:` begins at once and ends with the block; without it the watch begins when the first one is asked for.
+    """
+
+    def __init__(self, portal: Portal, watch: dwell_watch.DwellWatch) -> None:
+        """Run this watch in the portal."""
+        self._portal, self._watch = portal, watch
+
+    def __enter__(self) -> Self:
+        self._portal.run(self._watch.__aenter__())
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __iter__(self) -> Self:
+        return self
+
+    def __next__(self) -> Dwell:
+        try:
+            return self._portal.run(self._watch.__anext__())
+        except StopAsyncIteration:
+            raise StopIteration from None
+
+    def close(self) -> None:
+        """End the watch."""
+        self._portal.run(self._watch.close())
+
+    @property
+    def over(self) -> bool:
+        """Whether the watch has ended."""
+        return self._watch.over
 
 
 class Watch(Generic[R]):

@@ -14,13 +14,14 @@ from typing import Any, Generic, Self, TypeVar, Unpack, get_args, get_origin
 
 from phaseline.engine.client import client, connecting, entity_view, numbered_source
 from phaseline.engine.client.entity_view import M_co
-from phaseline.engine.client.portal import Opened, Portal, Watch
+from phaseline.engine.client.portal import DwellWatch, Opened, Portal, Watch
 from phaseline.engine.log import watch as log_watch
+from phaseline.engine.overview import dwell_watch
 from phaseline.engine.settings import DEFAULT_URL, ConnectionSettings, Settings
 from phaseline.machines.compiler.kinds import Kinds
 
 C = TypeVar("C", bound=type)
-MIRRORS: dict[Any, Any] = {AsyncIterator: Iterator, log_watch.Watch: Watch}
+MIRRORS: dict[Any, Any] = {AsyncIterator: Iterator, log_watch.Watch: Watch, dwell_watch.DwellWatch: DwellWatch}
 """By class of the client with asyncio, the one of this client."""
 
 

@@ -1,6 +1,7 @@
 """The overview of some entities at a moment: counts by class, troubles by cause, what else calls for somebody. Pure.
 
-Belongs here: `Overview` and its parts, making it, its form for programs. Does not: what explains what (`explaining`).
+Belongs here: `Overview` and its parts, `Dwell`, making an overview, its form for programs. Does not: what explains what
+(`explaining`), making dwells (`dwells`).
 """
 
 from collections import Counter
@@ -9,11 +10,10 @@ from datetime import datetime
 from typing import Any, NamedTuple
 
 from phaseline.engine.log.state_view import is_left_behind
-from phaseline.engine.overview.explaining import Explaining, Name, Unwell
 from phaseline.machines.compiler.classes.entity_classes import class_of_entity, class_since
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.language.contact import silent_since
-from phaseline.machines.language.state_classes import CLASSES
+from phaseline.machines.language.state_classes import CLASSES, StateClass
 from phaseline.machines.language.table import STALLED
 from phaseline.schemas.records import SECOND, Entity, Transition, own_facets, timestamp, utc
 from phaseline.schemas.subjects import natural
@@ -22,6 +22,23 @@ LATELY = 3_600 * SECOND
 """How far back is looked for what became bad or good lately, ns."""
 MOST = 100
 """The most troubles, trees and other things that an overview names, of each sort. Of the others it has the number."""
+
+
+Name = tuple[str, str]
+"""A kind and an id."""
+
+
+class Unwell(NamedTuple):
+    """An entity that is bad or excused: its last record, its class, and since when it is in it, ns."""
+
+    record: Transition
+    state_class: StateClass
+    since_ns: int
+
+    @property
+    def name(self) -> Name:
+        """Its kind and id."""
+        return self.record.entity.kind, self.record.entity.id
 
 
 class Noticed(NamedTuple):
@@ -72,6 +89,37 @@ class TreeClasses(NamedTuple):
     def bad_since(self) -> datetime | None:
         """Since when the first one is bad; None if none is."""
         return None if self.bad_since_ns is None else utc(self.bad_since_ns)
+
+
+class Dwell(NamedTuple):
+    """An entity that has been in a class for long enough, or no longer is.
+
+    record: its last transition; of one that ended, the transition that ended it. place: how far the log was read.
+    state_class: the class in which it is, or was, since `since_ns`. now_class: the class in which it is. until_ns: when
+    it ended, None while it lasts.
+    """
+
+    record: Transition
+    place: int
+    state_class: str
+    since_ns: int
+    now_class: str
+    until_ns: int | None = None
+
+    @property
+    def entity(self) -> Entity:
+        """The entity."""
+        return self.record.entity
+
+    @property
+    def since(self) -> datetime:
+        """Since when it is in the class, or was."""
+        return utc(self.since_ns)
+
+    @property
+    def until(self) -> datetime | None:
+        """When it ended; None while it lasts."""
+        return None if self.until_ns is None else utc(self.until_ns)
 
 
 class Overview(NamedTuple):
@@ -162,6 +210,8 @@ def overview(kinds: Kinds, records: Iterable[Transition], now_ns: int, most: int
 
 def troubles(kinds: Kinds, unwell: Mapping[Name, Unwell]) -> list[Trouble]:
     """What is bad, by cause, the longest first. unwell: all that are bad or excused."""
+    from phaseline.engine.overview.explaining import Explaining  # noqa: PLC0415  # few ask for an overview
+
     explaining = Explaining(kinds, unwell)
     parts: dict[Name, list[Unwell]] = {}
     for name, one in unwell.items():

@@ -81,6 +81,8 @@ from phaseline.engine.products.fleet.views import FleetView as FleetView
 from phaseline.engine.products.gitops.last_observation import ObjectDiff as ObjectDiff
 from phaseline.engine.products.gitops.last_observation import Observation as Observation
 from phaseline.engine.products.gitops.views import Gitops as Gitops
+from phaseline.engine.overview.dwell_watch import DwellWatch as DwellWatch
+from phaseline.engine.overview.overview import Dwell as Dwell
 from phaseline.engine.overview.overview import Noticed as Noticed
 from phaseline.engine.overview.overview import Overview as Overview
 from phaseline.engine.overview.overview import TreeClasses as TreeClasses

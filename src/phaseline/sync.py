@@ -4,7 +4,7 @@ Belongs here: the public names of that client. Does not: the values that its met
 `phaseline` itself; the types, which stand in the stub beside this module (`engine.sync_stub`).
 """
 
-from phaseline.engine.client.portal import Watch
+from phaseline.engine.client.portal import DwellWatch, Watch
 from phaseline.engine.client.sync_client import Client, EntityView, NumberedSource, connect, mirror_of
 from phaseline.engine.products.emco import views as emco
 from phaseline.engine.products.fleet import views as fleet
@@ -12,7 +12,8 @@ from phaseline.engine.products.gitops import views as gitops
 from phaseline.engine.public_names import name_as_public
 
 __all__ = [
-    "Client", "Emco", "EmcoView", "EntityView", "Fleet", "FleetView", "Gitops", "NumberedSource", "Watch", "connect",
+    "Client", "DwellWatch", "Emco", "EmcoView", "EntityView", "Fleet", "FleetView", "Gitops", "NumberedSource", "Watch",
+    "connect",
 ]  # fmt: skip
 
 Emco, EmcoView = mirror_of(emco.Emco), mirror_of(emco.EmcoView)

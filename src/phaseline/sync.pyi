@@ -9,6 +9,7 @@ from datetime import datetime
 from phaseline.engine.client import client
 from phaseline.engine.client.client import WAIT
 from phaseline.engine.client.entity_view import M_co
+from phaseline.engine.client.portal import DwellWatch as DwellWatch
 from phaseline.engine.client.portal import Opened
 from phaseline.engine.client.portal import Portal
 from phaseline.engine.client.portal import Watch as Watch
@@ -433,7 +434,11 @@ Raises `EntityUnknown`, `AmbiguousId`, `InvalidInput.invalid_id`."""
 
 state: a phase, or `{Failed,[Balance,*]}`. condition: one that stands then, or several that stand together.
 tree: this id and those below it. start: a place or a time, included; after a `Moment`, so that a watch
-continues a view without a gap. follow: go on after the last record that is there. Raises `InvalidInput`."""
+continues a view without a gap. follow: go on after the last record that is there. Raises `InvalidInput`.
+
+With `class_`, `bad` or several of the classes, it gives a `Dwell` for each entity that has been in the class
+for `lasting` seconds, whatever states it had in it, and another one when that is over. What is so at the start
+counts as well; what ends before is not given."""
 
     @overload
     def watch(self, kind: str | None=None, *, facet: str | None=None, state: str | None=None, tree: str | None=None, condition: str | Sequence[str]=(), start: When=NOW, rejections: bool, follow: bool=True) -> Watch[Transition | Rejection]:
@@ -441,7 +446,23 @@ continues a view without a gap. follow: go on after the last record that is ther
 
 state: a phase, or `{Failed,[Balance,*]}`. condition: one that stands then, or several that stand together.
 tree: this id and those below it. start: a place or a time, included; after a `Moment`, so that a watch
-continues a view without a gap. follow: go on after the last record that is there. Raises `InvalidInput`."""
+continues a view without a gap. follow: go on after the last record that is there. Raises `InvalidInput`.
+
+With `class_`, `bad` or several of the classes, it gives a `Dwell` for each entity that has been in the class
+for `lasting` seconds, whatever states it had in it, and another one when that is over. What is so at the start
+counts as well; what ends before is not given."""
+
+    @overload
+    def watch(self, kind: str | None=None, *, class_: str | Sequence[str], lasting: float=0, state: str | None=None, tree: str | None=None, condition: str | Sequence[str]=(), start: When=NOW, follow: bool=True) -> DwellWatch:
+        """Transitions into `state` (and `rejections`) from `start` on, each once and in the log's order.
+
+state: a phase, or `{Failed,[Balance,*]}`. condition: one that stands then, or several that stand together.
+tree: this id and those below it. start: a place or a time, included; after a `Moment`, so that a watch
+continues a view without a gap. follow: go on after the last record that is there. Raises `InvalidInput`.
+
+With `class_`, `bad` or several of the classes, it gives a `Dwell` for each entity that has been in the class
+for `lasting` seconds, whatever states it had in it, and another one when that is over. What is so at the start
+counts as well; what ends before is not given."""
 
     def history(self, kind: str, entity_id: str, *, follow: bool=False, clock: Clock=SERVER) -> Watch[Transition]:
         """All transitions of one entity, oldest first. clock: `event` orders them by the publishers' times.

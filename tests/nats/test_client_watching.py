@@ -10,8 +10,11 @@ import pytest
 from phaseline.engine.client.client import Client
 from phaseline.engine.embedded.server import EmbeddedServer
 from phaseline.engine.jetstream.wire import Wire
+from phaseline.engine.overview.dwell_watch import DwellWatch
+from phaseline.engine.overview.overview import Dwell
 from phaseline.engine.settings import Settings
 from phaseline.engine.worker.worker import Worker
+from phaseline.schemas.errors import InvalidInput, NameUnknown
 from phaseline.schemas.records import Rejection, Transition
 from tests.support.built_in_kinds import BUILT_IN_KINDS
 
@@ -27,6 +30,11 @@ def toggles(count: int, tree: str = "c1", start: int = 0) -> list[dict[str, Any]
         }
         for n in range(count)
     ]  # fmt: skip
+
+
+async def taken(watch: DwellWatch, count: int) -> list[Dwell]:
+    """The next ones."""
+    return [await anext(watch) for _ in range(count)]
 
 
 async def life(client: Client) -> None:
@@ -195,12 +203,16 @@ async def test_the_server_is_killed_meanwhile(own_server: EmbeddedServer, own_se
         await worker.ready.wait()
         await client.publish_and_wait("node", "adopt", "c1/p/n1", {"phase": "Running"})
         versions = []
-        async with client.watch("node") as watch:
+        async with client.watch("node") as watch, client.watch("node", class_="bad") as by_class:
+            told = asyncio.create_task(taken(by_class, 900))
             for start in (0, 300, 600):
                 await client.publish_many(toggles(300, start=start))
                 await own_server.kill()
                 await own_server.start()
             async with asyncio.timeout(60):
+                assert [(one.until is None, one.now_class) for one in await told] == [
+                    (True, "bad"), (False, "good")
+                ] * 450  # fmt: skip
                 async for transition in watch:
                     versions.append(transition.entity.version)
                     if len(versions) == 900:
@@ -208,3 +220,33 @@ async def test_the_server_is_killed_meanwhile(own_server: EmbeddedServer, own_se
         assert versions == list(range(2, 902))
         stop.set()
         await working
+
+
+async def test_who_has_been_bad_for_long_enough_and_when_it_is_over(client: Client) -> None:
+    for kind, name in (("cluster", "c1"), ("node_pool", "c1/p"), ("node", "c1/p/n1"), ("node", "c1/p/n2")):
+        await client.publish_and_wait(kind, "adopt", name, {"phase": "Running"})
+    await client.publish_and_wait("node", "not_ready", "c1/p/n1")
+    async with client.watch("node", class_="bad") as now, client.watch("node", class_="bad", lasting=1.0) as later:
+        assert [(one.entity.id, one.until) for one in (await anext(now), await anext(later))] == [("c1/p/n1", None)] * 2
+        await client.publish_and_wait("node", "overdue", "c1/p/n1")
+        await client.publish_and_wait("node", "not_ready", "c1/p/n2")
+        for trigger in ("ready", "renewed"):
+            await client.publish_and_wait("node", trigger, "c1/p/n1")
+        found = [await anext(now), await anext(now)]
+        assert [(one.entity.id, one.until is None, one.now_class) for one in found] == [
+            ("c1/p/n2", True, "bad"), ("c1/p/n1", False, "good"),
+        ]  # fmt: skip
+        assert {(await anext(later)).entity.id, (await anext(later)).entity.id} == {"c1/p/n1", "c1/p/n2"}
+    past = [one async for one in client.watch("node", class_="bad", start="start", follow=False)]
+    assert [(one.entity.id, one.until is None) for one in past] == [
+        ("c1/p/n1", True), ("c1/p/n2", True), ("c1/p/n1", False),
+    ]  # fmt: skip
+    assert [one async for one in client.watch("node", class_="bad", lasting=3600, start="start", follow=False)] == []
+
+
+async def test_a_watch_by_class_says_what_does_not_go_together(client: Client) -> None:
+    for words in ({"lasting": 5}, {"class_": "bad", "facet": "phase"}, {"class_": "bad", "rejections": True}):
+        with pytest.raises(InvalidInput):
+            client.watch(**words)
+    with pytest.raises(NameUnknown, match="wrong"):
+        client.watch(class_="wrong")

@@ -262,6 +262,15 @@ async def test_what_is_bad_since_when_and_because_of_what(shell: Shell, client: 
     assert (await shell("list", "--class", "bad", "--for", "1d", "--json")).lines == []
     wrong = await shell("list", "--for", "soon")
     assert (wrong.code, "'soon' is no duration: write 90s, 10m, 2h or 1d" in wrong.err) == (2, True)
+    [told] = (await shell("watch", "--class", "bad", "--no-follow", "--json")).lines
+    assert [told[name] for name in ("what", "class", "until")] == ["lasts", "bad", None]
+    assert (told["since"], told["entity"]["id"]) == (bad[0]["class_since"], "c1/p/n10")
+    for choice in (("--for", "1d", "--from", "start"), ("--tree", "c2")):
+        assert (await shell("watch", "--class", "bad", *choice, "--no-follow", "--json")).lines == []
+    line = " ".join((await shell("watch", "--class", "bad", "--no-follow")).out.split())
+    assert "node c1/p/n10 bad for " in line
+    for words in (("--for", "5m"), ("--class", "bad", "--facet", "phase"), ("--class", "bad", "--rejections")):
+        assert "--class" in (await shell("watch", *words)).err
     assert "class" in (await shell("get", "c1/p/n10")).out
     shown = (await shell("overview", "--json")).json
     assert [(one["id"], one["others"]) for one in shown["troubles"]] == [("c1/p/n10", 0)]
