@@ -86,6 +86,8 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
     missing: list[tuple[Count, Count]] = []
     sources: dict[str, Count] = {}
     parts: list[PartEntry] = []
+    log: Count = 0
+    """The identity of the log of which the last parts were made; 0 in archives of earlier versions."""
 
     @classmethod
     def new(cls, prefix: str, partitions: int) -> "Manifest":

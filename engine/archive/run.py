@@ -24,6 +24,7 @@ from phaseline.engine.jetstream.api_reply import EXPECTED
 from phaseline.engine.log import as_of
 from phaseline.engine.log.archived import note as notes
 from phaseline.engine.log.archived.note import ArchiveNote, NoteStanding
+from phaseline.engine.log.identity import log_identity
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.when import When
 from phaseline.schemas.cloudevents import content_types
@@ -95,7 +96,13 @@ class Archiver:
 
     async def _check_continues(self, manifest: Manifest, note: ArchiveNote | None) -> None:
         """Raise `BadArchive` if another archive took what would follow here, or if this is one of other streams."""
-        told = 0 if note is None else note.position
+        told, log = 0 if note is None else note.position, await log_identity(self.installation)
+        if manifest.position > told and manifest.log not in (0, log):
+            problem = (
+                f"it has events up to {manifest.position} of the log {manifest.log}, but the log {log}, which was put "
+                f"back from a backup, knows of it up to {told}: begin a new one, and keep this one"
+            )
+            raise BadArchive(name=self.store.name, problem=problem)
         if manifest.parts and note is not None and told >= manifest.position:
             if (told, note.archive) != (manifest.position, manifest.archive):
                 problem = (
@@ -139,7 +146,7 @@ class Archiver:
         await cut.wait_for_copies(installation, writer.state_place, found.observed, COPIED)
         manifest = manifest.extended(
             parts, position=last, place=place, time_ns=max(manifest.time_ns, held.time_ns), sources=sources,
-            missing=check.joined([*manifest.missing, *reading.missing]),
+            missing=check.joined([*manifest.missing, *reading.missing]), log=await log_identity(installation),
         )  # fmt: skip
         self.begin("storing the manifest", 0)
         self.store.write(manifest)

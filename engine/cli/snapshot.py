@@ -37,6 +37,8 @@ from phaseline.schemas.records import Transition
 @click.option("--kind", "below", required=True, metavar="KIND", help="Kind of the items, below the entity.")
 @click.option("--seen", type=click.IntRange(0), metavar="N",
               help="The highest event number in the records that the reporter has read.  [default: none]")  # fmt: skip
+@click.option("--log", type=click.IntRange(1), metavar="N",
+              help="The identity of the log in which --seen counts.  [default: this one, whichever it is]")  # fmt: skip
 @click.option("--confirm", is_flag=True,
               help="End what is not listed even if that is more than the brake allows. It needs --seen.")  # fmt: skip
 @click.option("--about", multiple=True, metavar="CONDITION",
@@ -55,7 +57,8 @@ from phaseline.schemas.records import Transition
 @options.connected
 @options.output("json", "yaml")
 def snapshot(
-    settings: Settings, *, kind: str, entity_id: str, file: Path, below: str, seen: int | None, confirm: bool,
+    settings: Settings, *, kind: str, entity_id: str, file: Path, below: str, seen: int | None,
+    log: int | None, confirm: bool,
     about: tuple[str, ...], after: str | None, upto: str | None, wait: float | None, dry_run: bool, output: Output,
     **details: Any,
 ) -> int | None:  # fmt: skip
@@ -84,12 +87,12 @@ def snapshot(
     async def work() -> int:
         async with Client.open(settings, source=compose.default_source("cli")) as client:
             if dry_run:
-                found = snapshots.events(below, items, seen, after, upto, confirm=confirm, about=about or None)
+                found = snapshots.events(below, items, seen, after, upto, confirm=confirm, about=about or None, log=log)
                 return await render_dry_run.show_snapshots(client, kind, entity_id, found, details, output=output)
             with publish_many.progress_bar(None) as bar:
                 outcomes = await client.snapshot(
                     kind, entity_id, below, items, seen=seen, after=after, upto=upto, confirm=confirm, wait=wait,
-                    about=about or None, progress=lambda sent, _: bar(PublishResult(stored=sent)), **details,
+                    log=log, about=about or None, progress=lambda sent, _: bar(PublishResult(stored=sent)), **details,
                 )  # fmt: skip
             return show(client.kinds, len(items), outcomes, waited=wait is not None, output=output)
 
