@@ -15,6 +15,7 @@ from urllib.parse import parse_qs
 from phaseline.engine import logs
 from phaseline.engine.telemetry import checks, endpoint, listening
 from phaseline.engine.telemetry.checks import Check
+from phaseline.engine.telemetry.class_readings import ClassReadings
 from phaseline.engine.telemetry.endpoint import TEXT, ProbeAnswer, ProbeRequest
 from phaseline.engine.telemetry.metric_table import Values
 from phaseline.engine.telemetry.readings import of_program, readings
@@ -43,7 +44,7 @@ class Exposing:
             raise NameUnknown.among("kind", entities_of, kinds)
         self._kinds, self._entities_of = kinds, entities_of
         self._worker: Worker | None = None
-        self._streams = StreamReadings()
+        self._streams, self._classes = StreamReadings(), ClassReadings()
         self._loop = asyncio.get_running_loop()
         self._turned = time.monotonic()
 
@@ -105,7 +106,7 @@ class Exposing:
         worker = self._worker
         if worker is None:
             return {**dict(of_program(self._kinds)), "phaseline_nats_connected": {(): 0}}
-        values = dict(readings(worker, self._entities_of))
+        values = {**dict(readings(worker, self._entities_of)), **await self._classes.read(worker)}
         if worker.installation is not None and 0 in worker.owned:
             values.update(await self._streams.read(worker.installation))
         return values

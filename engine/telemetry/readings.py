@@ -25,6 +25,8 @@ from phaseline.schemas.version import __version__
 
 SOURCE_LENGTH = 128
 """The most characters of a source that are shown."""
+FROM_0 = ("fault", "repeat")
+"""The reasons of which one rejection is worth an alert."""
 NO_SOURCE = "-"
 """The label of events that could not be read."""
 
@@ -73,7 +75,7 @@ def _of_events(outcomes: Outcomes, kinds: Kinds) -> Iterator[Reading]:
     yield "phaseline_transitions_total", transitions
     yield "phaseline_event_transitions", {(): spread(outcomes.all_cascades(), CASCADES)}
     # A counter that begins with its first event would hide this one from `increase`.
-    rejections: Counter[tuple[str, ...]] = Counter({(kind, "fault"): 0 for kind in kinds})
+    rejections: Counter[tuple[str, ...]] = Counter({(kind, reason): 0 for kind in kinds for reason in FROM_0})
     rejections.update(outcomes.rejections)
     yield "phaseline_rejections_total", rejections
     yield "phaseline_timers_fired_total", {(kind,): count for kind, count in outcomes.fired.items()}

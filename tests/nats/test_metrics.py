@@ -101,6 +101,9 @@ async def test_a_worker_tells_what_it_did(settings: Settings, wire: Wire) -> Non
         metrics = await found.until("phaseline_event_delay_seconds_count", (), len(sent))
         assert metrics["phaseline_entities"]["node", "phase", "Running"] == 6
         assert metrics["phaseline_entities"]["cluster", "contact", "Unheard"] == 2
+        async with asyncio.timeout(LIMIT):
+            while sum(n for (kind, _, _), n in metrics["phaseline_entities_by_class"].items() if kind == "node") != 6:
+                metrics = await found.metrics()
         assert metrics["phaseline_transitions_total"]["node", "phase", "Running"] == 6
         assert metrics["phaseline_events_total"]["node", "transitions"] == 12
         transitions = sum(metrics["phaseline_transitions_total"].values())

@@ -76,7 +76,7 @@ def shown_since(kind: Kind, facets: Sequence[FacetState], state_class: StateClas
 
     Of several facets, the first one with a bad class began it; in a better class it is since the last one is well.
     """
-    if facets[0].state.phase == DELETED:
+    if facets[0].state.phase == DELETED or (kind.own == 1 and not _signals(kind, facets)):
         return facets[0].since_ns
     pairs = _counting(kind, facets)
     if state_class in BEGINS:
