@@ -119,25 +119,29 @@ async def test_a_status_query_is_answered_where_the_user_may_send_it(guarded: Em
                 break
 
 
-@pytest.mark.parametrize("role", ["agent", "watcher", "asker", "enquirer"])
-@pytest.mark.parametrize(
-    "subject",
-    [
-        "pl.events.c2.cluster.create",
-        "pl.events.c1.~.ann.cluster.create",
-        "pl.log.0.transition.cluster.phase.Running.c1",
-        "pl.mark.0.transition.checkpoint.-.-.-",
-        "pl.plan.0.0",
-        "pl.lease.partition.0",
-        "$JS.API.STREAM.PURGE.pl-LOG",
-        "$JS.API.STREAM.DELETE.pl-EVENTS",
-    ],
+OF_OTHERS = (
+    "pl.events.c2.cluster.create",
+    "pl.events.c1.~.ann.cluster.create",
+    "pl.log.0.transition.cluster.phase.Running.c1",
+    "pl.mark.0.transition.checkpoint.-.-.-",
+    "pl.plan.0.0",
+    "pl.lease.partition.0",
+    "$JS.API.STREAM.PURGE.pl-LOG",
+    "$JS.API.STREAM.DELETE.pl-EVENTS",
 )
-async def test_no_role_can_publish_for_another(guarded: EmbeddedServer, role: str, subject: str) -> None:
-    settings = replace(settings_of(guarded, role), request_timeout=1.0)
-    async with Wire.open(settings) as wire:
-        with pytest.raises((NotPermitted, NoAnswer)):
-            await wire.request(subject, b"{}")
+
+
+async def test_no_role_can_publish_for_another(guarded: EmbeddedServer) -> None:
+    taken = []
+    for role in ("agent", "watcher", "asker", "enquirer"):
+        async with Wire.open(replace(settings_of(guarded, role), request_timeout=1.0)) as wire:
+            for subject in OF_OTHERS:
+                try:
+                    await wire.request(subject, b"{}")
+                except (NotPermitted, NoAnswer):
+                    continue
+                taken.append((role, subject))
+    assert taken == []
 
 
 async def test_the_error_for_a_wrong_password_hides_the_password(guarded: EmbeddedServer) -> None:

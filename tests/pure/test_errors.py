@@ -34,7 +34,7 @@ from phaseline.schemas.errors import (
     every,
     exit_of,
 )
-from tests.support.house import ROOT, files
+from tests.support.house import RINGS, ROOT, files, parsed
 from tests.support.raising import raises
 
 GROUPS = (NoAnswer, NotFound, InvalidInput, SetupError, ServerRefused, LogDamaged, ServerBug)
@@ -116,6 +116,12 @@ def test_a_class_declares_what_its_sentence_names() -> None:
         assert not declared(type(one)).keys() & set(errors._OWN), one.code
 
 
+def naming(words: set[str]) -> list[Path]:
+    """The modules whose text has one of these words: only they need to be parsed, which takes long."""
+    found = re.compile("|".join(words))
+    return [path for path in files(".py", *RINGS) if found.search(path.read_text(encoding="utf-8"))]
+
+
 def calls(tree: ast.AST) -> typing.Iterator[tuple[str, ast.Call]]:
     """The calls that make errors without a class, each with the error as it is written."""
     for node in ast.walk(tree):
@@ -125,8 +131,8 @@ def calls(tree: ast.AST) -> typing.Iterator[tuple[str, ast.Call]]:
 
 def test_every_error_without_a_class_is_raised_and_always_with_the_same_details() -> None:
     made: dict[str, set[frozenset[str]]] = defaultdict(set)
-    for path in files(".py", "schemas", "machines", "engine"):
-        for name, call in calls(ast.parse(path.read_text(encoding="utf-8"))):
+    for path in naming({name.partition(".")[0] for name in CASES}):
+        for name, call in calls(parsed(path)):
             assert not call.args, f"{path}:{call.lineno}: details have names"
             if all(one.arg for one in call.keywords):
                 made[name].add(frozenset(str(one.arg) for one in call.keywords))
@@ -140,8 +146,8 @@ def test_every_error_without_a_class_is_raised_and_always_with_the_same_details(
 def test_no_table_is_keyed_by_errors() -> None:
     """A new error has one place: what follows from it is an attribute."""
     classes = {type(one).__name__ for one in EVERY}
-    for path in files(".py", "schemas", "machines", "engine"):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for path in naming(classes):
+        for node in ast.walk(parsed(path)):
             if isinstance(node, ast.Dict):
                 keys = {one.id for one in node.keys if isinstance(one, ast.Name)}
                 assert not keys & classes, f"{path}:{node.lineno}"

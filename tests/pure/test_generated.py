@@ -5,6 +5,7 @@ Belongs here: the files in the project against the tables. Does not: what is in 
 
 import json
 import re
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -18,17 +19,34 @@ from tests.support.strategies import VALUES
 ROOT = Path(__file__).resolve().parents[2]
 
 
+_make = pages.pages
+
+
+@cache
+def made() -> dict[Path, str]:
+    """The pages of the built-in kinds: making them takes longer than what the tests do with them."""
+    return _make(BUILT_IN_KINDS, "pl")
+
+
+@pytest.fixture
+def _made_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The command finds them made."""
+    monkeypatch.setattr(pages, "pages", lambda *_: made())
+
+
 def test_generated_files_are_up_to_date() -> None:
-    stale = [str(path) for path in pages.stale(ROOT, pages.pages(BUILT_IN_KINDS, "pl"))]
+    stale = [str(path) for path in pages.stale(ROOT, made())]
     assert stale == [], f"run `{pages.COMMAND}` in the project's root and read what changed"
 
 
+@pytest.mark.usefixtures("_made_once")
 def test_checking_writes_nothing_and_says_what_is_stale(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert pages.main(["--check", "--to", str(tmp_path)]) == 1
     assert "stale: docs/machines.md\n" in capsys.readouterr().out
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.usefixtures("_made_once")
 def test_writing_makes_what_is_missing_wrong_or_too_many(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert pages.main(["--to", str(tmp_path)]) == 0
     assert pages.main(["--check", "--to", str(tmp_path)]) == 0
@@ -47,14 +65,14 @@ def test_writing_makes_what_is_missing_wrong_or_too_many(tmp_path: Path, capsys:
 
 def test_files_hold_the_json_that_was_made_and_no_line_is_longer_than_its_text() -> None:
     document = asyncapi.document(BUILT_IN_KINDS, "pl")
-    text = pages.pages(BUILT_IN_KINDS, "pl")[Path("schemas/asyncapi.json")]
+    text = made()[Path("schemas/asyncapi.json")]
     assert json.loads(text) == document
     for line in text.splitlines():
         assert len(line) <= pages.WIDTH or re.fullmatch(r' *("\w+": )?"[^"]*",?', line), line
 
 
 def test_descriptions_are_the_same_with_every_python_whatever_indent_it_keeps_in_docstrings() -> None:
-    for path, text in pages.pages(BUILT_IN_KINDS, "pl").items():
+    for path, text in made().items():
         assert path.suffix != ".json" or "\\n " not in text, path
 
 

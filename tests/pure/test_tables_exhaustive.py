@@ -76,7 +76,7 @@ def fired(tree: Tree, event: Arrival) -> list[Record]:
 
 
 @pytest.mark.parametrize(
-    "share", [pytest.param(0.2, id="a-fifth"), pytest.param(1.0, marks=pytest.mark.slow, id="all")]
+    "share", [pytest.param(0.1, id="a-tenth"), pytest.param(1.0, marks=pytest.mark.slow, id="all")]
 )
 @pytest.mark.parametrize("kind", SPEC_KINDS)
 def test_every_state_and_every_trigger(kind: str, share: float) -> None:

@@ -10,7 +10,7 @@ from fractions import Fraction
 
 from hypothesis import HealthCheck, settings
 
-SCALE = {"quick": Fraction(1, 4), "default": Fraction(1, 2), "slow": Fraction(20)}
+SCALE = {"quick": Fraction(1, 6), "default": Fraction(1, 4), "slow": Fraction(20)}
 EXAMPLES = 60
 """What a law without a number of its own draws, times the scale."""
 DEAR = 24
@@ -38,7 +38,7 @@ def register() -> None:
 
 def examples(count: int) -> settings:
     """The settings of a law that draws `count` examples, times the scale of the profile."""
-    return settings(max_examples=max(10, int(count * SCALE[settings.get_current_profile_name()])))
+    return settings(max_examples=max(6, int(count * SCALE[settings.get_current_profile_name()])))
 
 
 def many_examples() -> settings:

@@ -236,9 +236,9 @@ class Model(NamedTuple):
             complete += ours == total
             try:
                 for step, following in self.steps(world):
-                    after = self.normal(following)
-                    if after not in parents:
-                        parents[after] = world, step
+                    after, known = self.normal(following), len(parents)
+                    parents.setdefault(after, (world, step))  # hashing a world is most of the search: once
+                    if len(parents) > known:
                         waiting.append(after)
             except (Violation, Stalled) as problem:
                 return Found(len(parents), complete, str(problem), (*_trace(parents, world), "the step that breaks it"))
