@@ -11,7 +11,7 @@ from typing import Any, Final, NamedTuple
 import click
 
 from phaseline.engine.cells.reading import InCell
-from phaseline.engine.cli import cells, names, options, render, selection, terminal, undecided
+from phaseline.engine.cli import cells, names, options, render, selection, similar_ids, terminal, undecided
 from phaseline.engine.cli.cells import Installations
 from phaseline.engine.cli.help import Page
 from phaseline.engine.cli.layout import WIDE, Column
@@ -85,6 +85,7 @@ def changes(
         kinds = installations.kinds
         async with installations.opened() as reading:
             await undecided.tell_archived(await reading.clients(), start)
+            await similar_ids.tell_absent(await reading.clients(), tree)
             read = await reading.each(lambda client: client.changes(start, end, tree=tree, kind=kind))
             selector.check(kinds, kind)
             every = [InCell(cell, change) for cell, changes in read for change in changes]

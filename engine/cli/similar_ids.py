@@ -5,10 +5,10 @@ Belongs here: looking for it among the ids that exist, only after the error. Doe
 """
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager, suppress
 
-from phaseline.engine.cli import names
+from phaseline.engine.cli import names, terminal
 from phaseline.engine.client.client import Client
 from phaseline.schemas.errors import EntityUnknown, InvalidInput, PhaselineError, TreeUnknown
 from phaseline.schemas.similar import did_you_mean
@@ -45,6 +45,25 @@ async def suggested(client: Client) -> AsyncIterator[None]:
         parts = error.root.count("/") + 1
         await _note(client, error, [kind.name for kind in client.kinds.values() if kind.arity == parts], error.root)
         raise
+
+
+async def tell_absent(clients: Mapping[str, Client], root: str | None) -> None:
+    """Say that nothing is known of an id yet, with the one that was probably meant, before a command shows nothing.
+
+    clients: by name of the cell. root: the id of a tree or of a part of one; None for all trees.
+    """
+    if root is None:
+        return
+    parts = root.count("/") + 1
+    for name, client in clients.items():
+        kinds = [kind.name for kind in client.kinds.values() if kind.arity == parts]
+        found = await asyncio.gather(*(client.get(kind, root) for kind in kinds), return_exceptions=True)
+        if not all(isinstance(one, EntityUnknown) for one in found):
+            continue
+        error = EntityUnknown(kind=" or ".join(kinds), id=root)
+        await _note(client, error, kinds, root)
+        meant = "".join(f"; {note}" for note in getattr(error, "__notes__", ()))
+        terminal.say(f"{f'{name}: ' if name else ''}nothing is known of {root} yet{meant}")
 
 
 async def _note(client: Client, error: PhaselineError, kinds: list[str], typed: str) -> None:

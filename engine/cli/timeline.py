@@ -155,6 +155,8 @@ def tick(moment: datetime, step: int) -> str:
         else f"{moment:%H:%M}"
         if step < 6 * HOUR
         else f"{moment:%m-%d %H:%M}"
+        if step < 20 * 24 * HOUR
+        else f"{moment:%Y-%m-%d}"
     )
 
 

@@ -12,7 +12,7 @@ import click
 
 from phaseline.engine.cells import places
 from phaseline.engine.cells.reading import CellRecord
-from phaseline.engine.cli import cells, names, options, render, selection, terminal, undecided
+from phaseline.engine.cli import cells, names, options, render, selection, similar_ids, terminal, undecided
 from phaseline.engine.cli.cells import Installations
 from phaseline.engine.cli.help import Page
 from phaseline.engine.cli.output import NAME, Output
@@ -80,6 +80,7 @@ def watch(
         async with installations.opened() as reading:
             selector.check(kinds, kind)
             await undecided.tell_archived(await reading.clients(), start)
+            await similar_ids.tell_absent(await reading.clients(), which["tree"])
             if not wanted.selects_all:
                 from phaseline.engine.cli import watch_classes  # noqa: PLC0415  # few watch by class
 

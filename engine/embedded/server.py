@@ -59,12 +59,15 @@ class EmbeddedServer:
     async def __aenter__(self) -> Self:
         if not self._kept:
             self._data = Path(tempfile.mkdtemp(prefix="phaseline-"))
+        is_new = not self._data.exists()  # once, at the start
         try:
             self._lock = await _lock_data(self._data)
             self.key = server_key.prepare(self._data) if self._protected else None
             await self.start()
         except BaseException:
             await self._clean_up()
+            if is_new:  # what did not start leaves nothing behind
+                shutil.rmtree(self._data, ignore_errors=True)
             raise
         return self
 
