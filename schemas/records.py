@@ -206,9 +206,10 @@ def written_facets(entity: Entity) -> tuple[FacetState, ...]:
     names, facets = entity.names, entity.facets
     if names[-1] != CONTACT:
         return facets
-    if _untold(entity):
-        return facets[:-2] if not facets[-1].since_ns else (*facets[:-2], facets[-1])
-    return facets if facets[-1].since_ns else facets[:-1]
+    contact = facets[-1]
+    if names[-2] == SIGNALS and not facets[-2].since_ns:
+        return (*facets[:-2], contact) if contact.since_ns else facets[:-2]
+    return facets if contact.since_ns else facets[:-1]
 
 
 def facets_of(entity: Entity) -> Iterator[tuple[str, FacetState]]:

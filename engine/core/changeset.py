@@ -6,6 +6,7 @@ whether an event is legal (`decide`), the records of the changes (`core.transiti
 """
 
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any
 
 import msgspec
@@ -14,10 +15,11 @@ from phaseline.engine.core.judgement import attributes_after
 from phaseline.engine.core.lives import beginning
 from phaseline.engine.core.memory import reasons
 from phaseline.engine.core.timers import silence_of
-from phaseline.engine.core.tree import Tree, key_of, recount
+from phaseline.engine.core.tree import TallyKey, Tree, key_of, recount
 from phaseline.machines.compiler.conditions import without_expired
 from phaseline.machines.compiler.kinds import Kind
 from phaseline.machines.compiler.machine import Step
+from phaseline.machines.compiler.relations import Counted
 from phaseline.machines.language.beside.free import ATTRIBUTES
 from phaseline.machines.language.beside.signals import TOLD, UNTOLD
 from phaseline.machines.language.contact import DERIVED, SILENCE_BELOW, SILENT, UNHEARD, UNWATCHED, WAITED
@@ -30,6 +32,8 @@ from phaseline.schemas.subjects import ancestor_id, id_above
 
 NOT_THERE = (ABSENT, DELETED)
 """The phases of what does not live."""
+REMEMBERED = 4_096
+"""The most moves of which it is remembered what counts them."""
 TallyAt = tuple[str, str, str, int, str | None, str | None, tuple[str, ...] | None]
 """The id of the entity above; then the parts of a `TallyKey`."""
 
@@ -343,14 +347,9 @@ class Changeset:
 
     def _count(self, kind: str, entity_id: str, facet: int, before: State, after: State) -> None:
         """Bring the tallies above up to date, and mark the entities whose views look at them."""
-        for counted in self.kinds[kind].counted:
-            if counted.facet != facet:
-                continue
-            old, new = counted.phase(before), counted.phase(after)
-            if old == new:
-                continue
+        for counted, of, old, new in _counts_of(self.kinds[kind], facet, before, after):
             above = id_above(entity_id, counted.levels)
-            key = (above, *key_of(counted, kind))
+            key = (above, *of)
             tally = self.tallies.get(key)
             if tally is None:
                 tally = self.tallies[key] = dict(self.tree.tally(*key))
@@ -396,6 +395,16 @@ class Changeset:
                     origin = Origin(on_tally.trigger, "tally", f"{when.kind}/{self.tally_changed_by[key]}")
                     self._take_derived(kind, entity_id, origin)
         return bool(self.cascades or self.dirty)
+
+
+@lru_cache(maxsize=REMEMBERED)
+def _counts_of(
+    kind: Kind, facet: int, before: State, after: State
+) -> tuple[tuple[Counted, TallyKey, str, str], ...]:
+    """The tallies above that a move changes, each with its key, and from which phase to which."""
+    of_facet = [one for one in kind.counted if one.facet == facet]
+    found = [(one, key_of(one, kind.name), one.phase(before), one.phase(after)) for one in of_facet]
+    return tuple(each for each in found if each[2] != each[3])
 
 
 def waits_anew(kind: Kind, facet: int, trigger: str, before: State, after: State, *, asks: bool) -> bool | None:

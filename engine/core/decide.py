@@ -73,15 +73,18 @@ def _judged(tree: Tree, arrival: Arrival) -> Decision:
         if isinstance(meant, Decision):
             return meant
         about, arrival, entity = meant
-    is_waited_for = tree.watched or tree.silence_after > 0 or kind.is_waited_for
-    is_heard = bool(is_waited_for) and hearing.is_heard(tree, kind, arrival)
+    is_heard = False
+    if tree.watched or tree.silence_after > 0 or kind.is_waited_for:
+        is_heard = hearing.is_heard(tree, kind, arrival)
     facet = kind.unguarded.get(arrival.trigger)
     if facet is not None and entity is not None and not is_heard and arrival.timer is None:
         decision = planned(tree, kind, entity, arrival, facet)
         if decision is not None:
-            return with_learnt(tree, kind, arrival, decision, about) if about.is_news else decision
+            return decision if about is NOBODY else with_learnt(tree, kind, arrival, decision, about)
     decision = _decide(tree, kind, entity, arrival, about, is_heard=is_heard)
-    return bounded(tree, arrival, with_learnt(tree, kind, arrival, decision, about))
+    if about is not NOBODY:
+        decision = with_learnt(tree, kind, arrival, decision, about)
+    return bounded(tree, arrival, decision)
 
 
 def _decide(

@@ -30,6 +30,8 @@ from phaseline.schemas.records import Entity, FacetState, Memory, State, Transit
 from phaseline.schemas.subjects import id_above
 
 NO_RESTARTS: tuple[TimerChange, ...] = ()
+NO_WORDS = (None, None)
+"""The reason and the message of an event without data."""
 
 
 class _Asked(Exception):
@@ -189,9 +191,10 @@ def _follow(tree: Tree, kind: Kind, entity: Entity, arrival: Arrival, plan: Move
     if plan.restarts:
         timers, restarts = _restarted(tree, kind, entity, index, facet, arrival.time)
     attributes = entity.attributes if plan.end is None else with_end(entity.attributes, plan.end)
-    sequences, born, memory, reason = entity.sequences, entity.born, entity.memory, data.get("reason")
+    sequences, born, memory = entity.sequences, entity.born, entity.memory
+    reason, message = (data.get("reason"), data.get("message")) if data else NO_WORDS
     if memory is not None or reason or plan.asks or arrival.sequence is not None:
-        sequences, born, memory = _remembered(kind, entity, arrival, plan)
+        sequences, born, memory = _remembered(kind, entity, arrival, plan, reason)
     told = kind.signals is not None and facets[kind.signals].since_ns
     if passing.may_last or told or (memory is not None and memory.stay is not None):
         memory = class_stays.memory_after(kind, entity, facets, attributes, memory, arrival.time)
@@ -200,23 +203,24 @@ def _follow(tree: Tree, kind: Kind, entity: Entity, arrival: Arrival, plan: Move
         memory,
     )  # fmt: skip
     record = Transition(
-        kind.names[index], old.state, state, trigger, reason, data.get("message"), arrival.cause, after,
+        kind.names[index], old.state, state, trigger, reason, message, arrival.cause, after,
         arrival.time, plan.unasked,
     )  # fmt: skip
     return Decision([record], restarts)
 
 
 def _remembered(
-    kind: Kind, entity: Entity, arrival: Arrival, plan: MovePlan
+    kind: Kind, entity: Entity, arrival: Arrival, plan: MovePlan, reason: str | None
 ) -> tuple[Mapping[str, int], int, Memory | None]:
     """The numbers of sources, the birth and the memory of an entity after the step of a plan."""
     index, born, sequences, memory = plan.facet, entity.born, entity.sequences, entity.memory
     if plan.asks or arrival.sequence is not None:
         sequences, memory = remembered(sequences, memory, arrival, asks=plan.asks)
-    if memory is not None:
+    if memory is not None and (memory.awaited or memory.settled or index == kind.contact):
         born, memory = lived_on(kind, entity, memory, index, arrival.cause.sequence if plan.shows else None)
-    before, reason = entity.facets[index].base, arrival.data.get("reason")
-    return sequences, born, reasons.after(kind, index, plan.told, before, plan.base, reason, memory)
+    if reason or (memory is not None and memory.reasons):
+        memory = reasons.after(kind, index, plan.told, entity.facets[index].base, plan.base, reason, memory)
+    return sequences, born, memory
 
 
 def _restarted(

@@ -309,8 +309,11 @@ class Processor:
 
     def written(self, answers: Sequence[list[Record]], *, as_json: bool) -> list[Message]:
         """The records of some events as log messages, each step for all of them."""
+        write = self._transitions.body
         bodies = [
-            self._body(record, index, len(answer), as_json=as_json)
+            write(record, index, len(answer), as_json=as_json)
+            if isinstance(record, Transition)
+            else self._body(record, index, len(answer), as_json=as_json)
             for answer in answers
             for index, record in enumerate(answer)
         ]

@@ -88,8 +88,8 @@ def transitions(changeset: Changeset, cause: Cause) -> Decision:
             if index == kind.contact or (change.memory is not None and change.memory.settled):
                 memory = of_version(entity.memory, before, is_contact=index == kind.contact)
                 entity = replace(entity, memory=memory)
-            if kind.signals is not None and index < kind.signals:
-                entity = _before_signals(kind, change, entity)
+            if kind.signals in change.origins and kind.signals is not None and index < kind.signals:
+                entity = _before_signals(change, entity)
             origin = change.origins[index]
             records.append(_transition(changeset, before, entity, index, origin, cause))
             known = NONE if before is None else before.timers_ns
@@ -103,13 +103,13 @@ def transitions(changeset: Changeset, cause: Cause) -> Decision:
     return Decision(records, timers)
 
 
-def _before_signals(kind: Kind, change: EntityChange, entity: Entity) -> Entity:
+def _before_signals(change: EntityChange, entity: Entity) -> Entity:
     """The entity as the record of its state holds it: other signals come with the record of their facet, which follows.
 
     So who watches signals misses none.
     """
     before = NONE if change.before is None else change.before.attributes
-    if kind.signals not in change.origins or before.get(SIGNALS) == change.attributes.get(SIGNALS):
+    if before.get(SIGNALS) == change.attributes.get(SIGNALS):
         return entity
     rest = {name: value for name, value in change.attributes.items() if name != SIGNALS}
     return replace(entity, attributes={**rest, SIGNALS: before[SIGNALS]} if SIGNALS in before else rest)

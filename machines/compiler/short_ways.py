@@ -30,7 +30,7 @@ class Crossing(NamedTuple):
     enters: str
 
 
-class Passing(NamedTuple):
+class Passing(msgspec.Struct, frozen=True):
     """What more a move to a visible state may change.
 
     crossings: the tallies above that matter. may_last: whether the entity may stay in its class of states, so that its

@@ -163,9 +163,9 @@ class BySource:
 
     def take(self, arrivals: Sequence[Arrival | Rejection | Decision], time: int) -> None:
         """Count events, with what was noted of them. time: when the last of them was stored, ns."""
-        read = [one for one in arrivals if isinstance(one, Arrival) and one.timer is None]
-        numbered = {one.cause.source: one for one in read if one.sequence is not None}
-        events, refused = Counter([one.cause.source for one in read]), self._refused
+        sources = [one.cause.source for one in arrivals if isinstance(one, Arrival) and one.timer is None]
+        numbered = {one.cause.source: one for one in arrivals if isinstance(one, Arrival) and one.sequence is not None}
+        events, refused = Counter(sources), self._refused
         if refused:
             self._refused = {}
             events.update({source: one.events for source, one in refused.items()})

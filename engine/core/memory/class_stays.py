@@ -36,17 +36,28 @@ def memory_after(
     before: the entity before the event, not before the record: what it is in between does not count. facets,
     attributes, memory: those after the change. time: that of the event, ns.
     """
-    state_class = class_of_facets(kind, facets, attributes)
-    since = time if before is None else _since_before(kind, before, state_class, time)
-    stay = None
-    if since != shown_since(kind, facets, state_class):
-        stay = Stay(state_class, timestamp(since))
+    is_new = before is None and facets[0].since_ns == time and kind.own == 1 and not _told(kind, facets)
+    stay = None if is_new else _stay(kind, before, facets, attributes, time)
     if memory is None:
         return None if stay is None else Memory(stay=stay)
     if memory.stay == stay:
         return memory
     left = replace(memory, stay=stay)
     return None if left == NO_MEMORY else left
+
+
+def _stay(
+    kind: Kind, before: Entity | None, facets: Sequence[FacetState], attributes: Mapping[str, Any], time: int
+) -> Stay | None:
+    """Since when an entity is in its class; None if its states tell."""
+    state_class = class_of_facets(kind, facets, attributes)
+    since = time if before is None else _since_before(kind, before, state_class, time)
+    return None if since == shown_since(kind, facets, state_class) else Stay(state_class, timestamp(since))
+
+
+def _told(kind: Kind, facets: Sequence[FacetState]) -> bool:
+    """Whether somebody told a signal of an entity, now or earlier."""
+    return kind.signals is not None and facets[kind.signals].since_ns > 0
 
 
 def _since_before(kind: Kind, before: Entity, state_class: StateClass, time: int) -> int:

@@ -84,8 +84,10 @@ def after(
             return _alone(told[0], reason) if told[0] in base.conditions or told[0] == base.phase else None
     elif not memory.reasons and not (reason and told):
         return memory
-    elif not told and not index and memory is _only(memory) and _has_none(memory, base):
-        return None
+    elif not told and not index and len(memory.reasons) == 1:
+        [(name, why)] = memory.reasons.items()
+        if name != base.phase and name not in base.conditions and memory is _alone(name, why):
+            return None
     old = reasons_of(kind, index, memory)
     stays, facet = before.phase == base.phase, kind.table.facets[index]
     new = {
@@ -110,23 +112,12 @@ def _alone(condition: str, reason: str) -> Memory:
     return Memory(reasons={condition: reason})
 
 
-def _only(memory: Memory) -> Memory | None:
-    """The shared memory of one reason, if that is what a memory holds."""
-    known = memory.reasons
-    return _alone(*next(iter(known.items()))) if len(known) == 1 else None
-
-
-def _has_none(memory: Memory, base: State) -> bool:
-    """Whether no reason of a memory is one of a base's conditions, or of its phase."""
-    return base.phase not in memory.reasons and memory.reasons.keys().isdisjoint(base.conditions)
-
-
 def of_step(
     kind: Kind, index: int, step: Step, before: State, base: State, data: Mapping[str, Any], memory: Memory | None
 ) -> Memory | None:
     """What an entity remembers after a step of one facet."""
-    if memory is None and not data.get(REASON):
-        return None
+    if not data.get(REASON) and (memory is None or not memory.reasons):
+        return memory
     stayed = data.get(STAYED) if step.row.to == FROM_DATA else ()
     told = told_about(kind.table.facets[index], step.row, base, stayed if isinstance(stayed, tuple) else ())
     return after(kind, index, told, before, base, data.get(REASON), memory)

@@ -97,8 +97,9 @@ def remembered(
     if arrival.epoch == 0:
         asked = number if asks else sources.get(source, NOT_KNOWN).asked
     sequences = with_sequence(sequences, source, number)
-    sources = {name: heard for name, heard in sources.items() if name in sequences}
-    sources[source] = Heard(arrival.time, arrival.epoch, asked)
+    sources = {**sources, source: Heard(arrival.time, arrival.epoch, asked)}
+    if len(sequences) == MAX_SOURCES:  # one may have been forgotten
+        sources = {name: heard for name, heard in sources.items() if name in sequences}
     return sequences, replace(known, sources=sources, taken=taken)
 
 
@@ -109,7 +110,8 @@ def remember(change: Remembering, arrival: Arrival, *, asks: bool) -> None:
 
 def with_sequence(sequences: Mapping[str, int], source: str, sequence: int) -> Mapping[str, int]:
     """The last `sequence` of each source after this one. The latest source stands at the end."""
-    kept = {name: last for name, last in sequences.items() if name != source}
+    kept = {**sequences}
+    kept.pop(source, None)
     if len(kept) >= MAX_SOURCES:
         del kept[next(iter(kept))]
     kept[source] = sequence
