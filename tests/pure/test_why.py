@@ -56,8 +56,8 @@ def test_a_phase_leads_to_the_newest_request_for_it_that_moves_no_base() -> None
 
 
 def test_an_activity_that_failed_names_the_newest_request_for_it() -> None:
-    update = event("cluster", "update", "c")
-    history = play(edge_worlds.KINDS, [*RUNNING, update, update, event("cluster", "overdue", "c")])
+    asked = [event("cluster", "update", "c") for _ in range(2)]
+    history = play(edge_worlds.KINDS, [*RUNNING, *asked, event("cluster", "overdue", "c")])
     (cluster,) = explanation(history, "cluster", "c").facets
     assert [caused.ended.records[0].cause.sequence for caused in cluster.causes if caused.ended] == [4]
 
