@@ -63,36 +63,56 @@ def moves(history: History, index: int) -> Iterator[Move]:
 def findings(kind: Kind, index: int, base: State, history: History) -> list[Finding]:
     """What explains a base: each accumulated or sticky condition, and the phase unless such a condition holds it.
 
-    The record that moved the base last is always among them. If it brought nothing, it cleared something.
+    The record that moved the base last is among them, unless a newer request replaced it. If it brought nothing, it
+    cleared something.
     """
     if base.phase == ABSENT:
         return []
     facet, moved = kind.machines[index].facet, list(moves(history, index))
     held = accumulated_conditions(facet) if base.phase == facet.accumulates_in else frozenset()
     lasting = [c for c in base.conditions if c in held or c in facet.sticky]
-    result = [_finding(kind, facet, moved, "condition", c, added(facet, moved, c)) for c in lasting]
+    result = [_finding(kind, facet, history, moved, "condition", c, added(facet, moved, c)) for c in lasting]
     if held.isdisjoint(base.conditions):
-        found = _finding(kind, facet, moved, "phase", base.phase, entered(moved))
-        result.append(found._replace(record=request(facet, base, history) or found.record))
+        found = _finding(kind, facet, history, moved, "phase", base.phase, entered(moved))
+        newest = operation(kind, index, base, history)
+        result.append(found if newest is None else found._replace(record=newest))
+        if newest is not None and entered(moved) == len(moved) - 1:
+            return result  # the phase was entered for an operation that is over
     last = moved[-1] if moved else None
     if last is not None and last.before is not None and all(finding.record is not last.record for finding in result):
         result += _of_last_move(last, last.before)
     return result
 
 
-def request(facet: Facet, base: State, history: History) -> Transition | None:
-    """The record of the request that a pending base waits for, which may be newer than the phase."""
+def operation(kind: Kind, index: int, base: State, history: History) -> Transition | None:
+    """The record of the newest request for a base, which may be newer than the phase; None if the phase says enough.
+
+    That is the request that a pending phase waits for; else the last one since whose row leads to the phase, as that of
+    `update` does for a group that is Instantiated.
+    """
+    facet = kind.machines[index].facet
     asked = history[-1].entity.asked if history and base.phase in facet.pending_phases else 0
-    return next((one for one in history if asked and one.cause.sequence == asked == one.entity.asked), None)
+    found = next((one for one in history if asked and one.cause.sequence == asked == one.entity.asked), None)
+    if found is not None:
+        return found
+    asking = {row.trigger for row in facet.rows if row.to == base.phase and kind.roles[row.trigger] == "intent"}
+    for record in reversed(history):
+        if record.entity.facets[index].base.phase != base.phase:
+            break
+        if record.facet == facet.name and record.trigger in asking and record.cause.by not in ("view", "tally"):
+            return record
+    return None
 
 
-def _finding(kind: Kind, facet: Facet, moved: Sequence[Move], role: Role, name: str, at: int | None) -> Finding:
+def _finding(
+    kind: Kind, facet: Facet, history: History, moved: Sequence[Move], role: Role, name: str, at: int | None
+) -> Finding:
     if at is None:
         return Finding(role, name, None)
-    return Finding(role, name, moved[at].record, _ended(kind, facet, moved, at))
+    return Finding(role, name, moved[at].record, _ended(kind, facet, history, moved, at))
 
 
-def _ended(kind: Kind, facet: Facet, moved: Sequence[Move], at: int) -> Finding | None:
+def _ended(kind: Kind, facet: Facet, history: History, moved: Sequence[Move], at: int) -> Finding | None:
     """What began the activity whose bad end the move at index `at` reports; None if it ended well."""
     record, before, after = moved[at]
     reports = kind.roles.get(record.trigger) == "observation"
@@ -103,8 +123,10 @@ def _ended(kind: Kind, facet: Facet, moved: Sequence[Move], at: int) -> Finding 
         or after.phase in (before.phase, facet.healthy)
     ):
         return None
-    start = entered(moved[:at])
-    return Finding("phase", before.phase, None if start is None else moved[start].record)
+    start, index = entered(moved[:at]), kind.names.index(facet.name)
+    until = [one for one in history if one.entity.version < record.entity.version]
+    newest = operation(kind, index, before, until)
+    return Finding("phase", before.phase, newest or (None if start is None else moved[start].record))
 
 
 def _of_last_move(move: Move, before: State) -> list[Finding]:

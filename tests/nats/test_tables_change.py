@@ -34,10 +34,11 @@ from tests.support.archives import audit_of_both, run_archive, with_archive
 from tests.support.changed_jobs import FIRST, SECOND, SECOND_LABELS, SECOND_MAP, SECOND_ROWS, THIRD, UNMAPPED, job
 from tests.support.command import ROOT, call
 from tests.support.installation import LIMIT
-from tests.support.jobs_at_work import AFTER, BEGIN, audit, decide, replace_kinds, states, worker
+from tests.support.jobs_at_work import AFTER, BEGIN, audit, decide, replace_kinds, sent, states, worker
 from tests.support.log_check import stored
 from tests.support.own_product import OWN
 from tests.support.raising import raises
+from tests.support.random_events import publish
 
 LATER = [("job", "started", "p/a"), ("job", "succeeded", "p/a"), ("job", "create", "q/f")]
 HASTY = Timeout("Pending", "expire", seconds=0.3)
@@ -96,7 +97,11 @@ async def test_timers_of_the_new_state_fire_and_those_of_the_old_one_are_gone(wi
 
 async def test_a_log_that_begins_in_retired_states_can_be_replayed(wire: Wire, settings: Settings) -> None:
     await decide(wire, settings, FIRST, BEGIN)
-    installation = await decide(wire, settings, SECOND, LATER, accept_tables=SECOND.digest)
+    await publish(wire, sent(settings.prefix, LATER))
+    installation = await decide(wire, settings, SECOND, [], accept_tables=SECOND.digest)
+    for job_id in ("p/a", "q/e"):  # what waited for the change was stored before it was carried out
+        times = [one.time_ns for one in await Latest(installation).history("job", job_id)]
+        assert times == sorted(times)
     late = Span(first=len(BEGIN) - 1)
     async with ServerLog.open(installation, late) as log:
         report = await WhatIf(log, SECOND, SECOND, None, None).run()

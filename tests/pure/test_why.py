@@ -12,6 +12,7 @@ from phaseline.machines.language.scripts import NoScripts
 from phaseline.machines.language.table import ABSENT
 from phaseline.schemas.records import State, Transition
 from tests.support import edge_worlds, sample_kinds
+from tests.support.emco_history import CTX, GROUP, NEW, EmcoHistory
 from tests.support.explanations import Logs, explained, explanation, logs, parts, predicates, triggers
 from tests.support.strategies import Sent, event, play
 
@@ -41,6 +42,24 @@ def test_a_pending_phase_leads_to_the_newest_request() -> None:
     history = play(edge_worlds.KINDS, [*RUNNING, *asked])
     (pool,) = explanation(history, "node_pool", "c/p").facets
     assert pool.causes[0].records[0].entity.attributes["desired"] == 3
+
+
+def test_a_phase_leads_to_the_newest_request_for_it_that_moves_no_base() -> None:
+    """A group stays Instantiated while it is updated and rolled back: the last of these is why it is so."""
+    told = EmcoHistory().group().context().do("emco_resource", "instantiate", GROUP, context=CTX)
+    told.context(ctx=NEW).do("emco_resource", "update", GROUP, context=NEW)
+    for way, data in (("update", {}), ("rollback", {"revision": 1})):
+        if way == "rollback":
+            told.do("emco_resource", way, GROUP, **data)
+        (caused,) = explanation(told.history, "emco_resource", GROUP).facets[0].causes
+        assert (caused.names, triggers(caused)[0][0]) == (("Instantiated",), way)
+
+
+def test_an_activity_that_failed_names_the_newest_request_for_it() -> None:
+    asked = [event("cluster", "update", "c") for _ in range(2)]
+    history = play(edge_worlds.KINDS, [*RUNNING, *asked, event("cluster", "overdue", "c")])
+    (cluster,) = explanation(history, "cluster", "c").facets
+    assert [caused.ended.records[0].cause.sequence for caused in cluster.causes if caused.ended] == [4]
 
 
 def test_who_is_heard_by_a_snapshot_is_no_reason_of_what_it_changes_nor_the_other_way_round() -> None:

@@ -19,6 +19,7 @@ from phaseline.engine import logs
 from phaseline.engine.core.message import NO_EVENT, Message
 from phaseline.engine.core.process import Processor
 from phaseline.engine.core.tables_change import moving, stranded
+from phaseline.engine.jetstream.direct_get import message_from_leader
 from phaseline.engine.log import table_eras
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.table_eras import Era
@@ -26,7 +27,7 @@ from phaseline.engine.ownership import oversized_commit
 from phaseline.engine.ownership.claim import Claim
 from phaseline.engine.ownership.load_states import PartitionStates
 from phaseline.engine.ownership.tables_change import survey
-from phaseline.schemas.records import Entity
+from phaseline.schemas.records import Entity, nanoseconds
 
 T = TypeVar("T")
 
@@ -67,12 +68,25 @@ async def _carry_out(installation: Installation, claim: Claim, former: Era | Non
     if accepted != kinds.digest:
         survey.refuse(kinds, await _scanned(partial(stranded.in_tree, claim.tree, changed)))
     noted = replace(noted, position=claim.position)
-    begun = replace(noted, former=changed, time_ns=time.time_ns())
+    begun = replace(noted, former=changed, time_ns=await _time(installation, claim))
     if not await _scanned(partial(moving.pieces, claim.tree, begun.change())):
         await _note(installation, claim, noted)
         return
     await _note(installation, claim, begun)
     await _go_on(installation, claim, begun)
+
+
+async def _time(installation: Installation, claim: Claim) -> int:
+    """When a change happens, ns: after all that is decided, and not after what is decided next, by the server's clock.
+
+    Events may have waited for the change for long, and their records have the times at which they were stored.
+    """
+    wire, events = installation.wire, installation.layout.events
+    info = await wire.api(f"STREAM.INFO.{events}")
+    now = nanoseconds(info["ts"]) if "ts" in info else time.time_ns()
+    wanted = {"seq": claim.position + 1, "next_by_subj": installation.subjects.stored(claim.partition)}
+    waiting = await message_from_leader(wire, events, wanted)
+    return now if waiting is None else min(now, waiting.time_ns)
 
 
 async def _go_on(installation: Installation, claim: Claim, begun: Era) -> None:
