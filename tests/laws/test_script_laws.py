@@ -1,5 +1,6 @@
 """Scripts decide the same twice: in two processes, in any order, and whatever ran before."""
 
+from collections.abc import Iterator
 from contextlib import suppress
 from random import Random
 from typing import Any
@@ -67,14 +68,28 @@ def test_a_search_answers_the_same_however_much_time_it_has_or_is_stopped(effort
         search(effort, law)
 
 
+@pytest.fixture(scope="module")
+def sandbox() -> Iterator[Sandbox]:
+    """One that many scripts share: starting a process takes longer than most of them."""
+    with Sandbox() as shared:
+        yield shared
+
+
+@pytest.fixture(scope="module")
+def used() -> Iterator[list[Sandbox]]:
+    """Two in which other scripts ran before."""
+    with Sandbox() as one, Sandbox() as other:
+        for script in EVERYDAY.values():
+            one.ask(lua(script))
+        for number in range(20):
+            other.ask(lua(random_script(Random(number))))
+        yield [one, other]
+
+
 @pytest.mark.parametrize("script", EVERYDAY.values(), ids=EVERYDAY)
-def test_an_everyday_script_answers_the_same_whatever_ran_before(script: str) -> None:
-    found = []
-    for before in ([], [*EVERYDAY.values()], [random_script(Random(n)) for n in range(20)]):
-        with Sandbox() as sandbox:
-            for other in before:
-                sandbox.ask(lua(other))
-            found.append(sandbox.ask(lua(script)))
+def test_an_everyday_script_answers_the_same_whatever_ran_before(script: str, used: list[Sandbox]) -> None:
+    with Sandbox() as fresh:
+        found = [one.ask(lua(script)) for one in (fresh, *used)]
     assert found[1:] == found[:1] * 2
     assert "0x" not in str(found)
 
@@ -85,7 +100,7 @@ def test_numbers_come_before_texts_and_texts_before_truth() -> None:
     for key in pairs(mine) do said = said .. tostring(key) .. " " end
     return {status = "Healthy", message = said}
     """
-    with Sandbox() as sandbox:
+    with Sandbox() as sandbox:  # a new one, in which nothing has an order yet
         assert sandbox.ask(lua(script))["message"] == "-1 0.5 1 2 B a b false true table "
 
 
@@ -95,10 +110,9 @@ def test_numbers_come_before_texts_and_texts_before_truth() -> None:
     ("#'#'", "1"), ("#[[#]]", "1"), ("#[==[#]]]==]", "3"), ("#--[[#]]'ab'", "2"), ("#'\\'#'", "2"), ('#"\\z  \n #"', "1"),
     ("select('#', 1, 2)", "2"), ("# #{{}} == nil and 1 or #'x' --#", "error"), ("#{1,2,3,4,5,6,7,8,9,10,11,12,13}", "13"),
 ])  # fmt: skip
-def test_the_length_operator_is_read_as_lua_reads_it(written: str, value: str) -> None:
+def test_the_length_operator_is_read_as_lua_reads_it(written: str, value: str, sandbox: Sandbox) -> None:
     script = f"local x = {written}\nreturn {{status = 'Healthy', message = tostring(x)}}"
-    with Sandbox() as sandbox:
-        answer = sandbox.ask(lua(script))
+    answer = sandbox.ask(lua(script))
     assert answer.get("message", "error") == value, (answer, with_our_length(script))
 
 
@@ -122,9 +136,8 @@ ALIASES = "string.a = string.char math.b = string.char table.c = string.char os.
     ("local s, ok = 'x', true while ok do ok = pcall(function() s = s .. s end) end", "it needed more than 64 MB"),
     ("\x1bLua", "attempt to load a binary chunk"),
 ])  # fmt: skip
-def test_an_error_says_where_and_nothing_of_the_process(script: str, why: str) -> None:
-    with Sandbox() as sandbox:
-        assert why in sandbox.ask(lua(script))["error"]
+def test_an_error_says_where_and_nothing_of_the_process(script: str, why: str, sandbox: Sandbox) -> None:
+    assert why in sandbox.ask(lua(script))["error"]
 
 
 JQ_NAMES = [
@@ -138,7 +151,6 @@ JQ_NAMES = [
 
 
 @pytest.mark.parametrize(("program", "calls"), JQ_NAMES)
-def test_jq_itself_says_whether_a_name_is_called(program: str, calls: bool) -> None:
-    with Sandbox() as sandbox:
-        [[answer]] = sandbox.ask({"run": "jq", "programs": [program], "objects": [{"a": [1]}]})["answers"]
+def test_jq_itself_says_whether_a_name_is_called(program: str, calls: bool, sandbox: Sandbox) -> None:
+    [[answer]] = sandbox.ask({"run": "jq", "programs": [program], "objects": [{"a": [1]}]})["answers"]
     assert ("is not allowed" in answer.get("error", "")) == calls, answer

@@ -382,6 +382,13 @@ async def test_probes_have_room_while_all_are_busy(
     client: Client, working: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Streams and requests that wait are not ended for others: those are told to come again."""
+    connections, admit = list[Any](), guard.Guard.admit
+
+    def noted(self: guard.Guard, one: Any) -> None:
+        connections.append(one)
+        admit(self, one)
+
+    monkeypatch.setattr(guard.Guard, "admit", noted)
     monkeypatch.setattr(server, "_room", lambda: 8)
     async with http_server(working) as api:
         await api.http.aclose()  # its connection would give way
@@ -390,9 +397,8 @@ async def test_probes_have_room_while_all_are_busy(
         for _, writer in opened:
             writer.write(far)
         async with asyncio.timeout(LIMIT):
-            while api.service.traffic.clients.connections < 8:
+            while sum(one.phase() is guard.ANSWER for one in connections) < 8:
                 await asyncio.sleep(0.02)
-        await asyncio.sleep(0.5)  # the requests are read
         statuses = []
         for path in (b"/livez", b"/v1/counts", b"/readyz", b"/v1/summary"):
             async with raw(api, b"GET %s HTTP/1.1\r\n%s\r\n" % (path, HOST)) as one:

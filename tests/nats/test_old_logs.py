@@ -3,6 +3,7 @@
 from collections import Counter
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -36,7 +37,12 @@ LATER = {"owned_object"}
 """The kinds that came after these logs."""
 LOGS = Path(__file__).parents[1] / "logs"
 FILES = sorted(LOGS.glob("*/*.plog.zst"))
-WITH_JOBS = Kinds((*BUILT_IN, *moved_jobs.AFTER), products=PRODUCTS)
+
+
+@cache
+def with_jobs() -> Kinds:
+    """Made when a test asks: compiling them takes long, and every test process imports this module."""
+    return Kinds((*BUILT_IN, *moved_jobs.AFTER), products=PRODUCTS)
 
 
 def named(path: Path) -> str:
@@ -44,7 +50,7 @@ def named(path: Path) -> str:
 
 
 def kinds_of(path: Path) -> Kinds:
-    return WITH_JOBS if "moved" in path.name else BUILT_IN_KINDS
+    return with_jobs() if "moved" in path.name else BUILT_IN_KINDS
 
 
 def fine(report: AuditReport) -> None:

@@ -34,7 +34,7 @@ async def test_the_scan_ends(wire: Wire, settings: Settings, monkeypatch: pytest
         begun.set()
         while not stop.is_set():
             time.sleep(0.01)
-        time.sleep(0.2)  # until the worker has cancelled its wait for the scan
+        time.sleep(1.0)  # until the worker has cancelled its wait for the scan
         return changes(tree, entity, change)
 
     def noted(*given: Any, **named: Any) -> Any:

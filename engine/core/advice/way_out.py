@@ -317,7 +317,7 @@ def _begun(kind: Kind, index: int, base: State, goal: Goal, steps: Sequence[WayS
         if _asked(kind, observed):
             break
         named.append(or_list(observed))
-        base = _after(kind, index, base, goal)[observed[0]]
+        base = _after(kind, index, base, goal.dies)[observed[0]]
         if len(named) == 1 and base.phase not in kind.waiting[index]:
             return []
     return named
@@ -365,7 +365,7 @@ def _shortest(kind: Kind, index: int, base: State, goal: Goal) -> tuple[tuple[st
     machine, seen = kind.machines[index], {base}
     queue: list[tuple[State, tuple[str, ...]]] = [(base, ())]
     for found, way in queue:
-        after = _after(kind, index, found, goal)
+        after = _after(kind, index, found, goal.dies)
         ends = {trigger: result.phase for trigger, result in after.items() if _is_there(machine, result, goal.at)}
         if ends:
             best = tuple(trigger for trigger, phase in ends.items() if phase == machine.facet.healthy)
@@ -384,15 +384,19 @@ def _is_there(machine: FacetMachine, base: State, goal: tuple[str, ...] | str) -
     return any(step.is_offered(base, base) for step in steps if True not in step.row.given.values())
 
 
-def _after(kind: Kind, index: int, base: State, goal: Goal) -> dict[str, State]:
-    """The bases that publishers can lead to from a base by the rows of the table, guards aside, by trigger."""
+@lru_cache(maxsize=4096)
+def _after(kind: Kind, index: int, base: State, dies: bool) -> dict[str, State]:
+    """The bases that publishers can lead to from a base by the rows of the table, guards aside, by trigger.
+
+    dies: as in `Goal`. Ways to many goals lead over the same bases, so this is computed once for each.
+    """
     machine, after = kind.machines[index], dict[str, State]()
     written = {(row.trigger, row.source) for facet in kind.written.facets[index : index + 1] for row in facet.rows}
     for trigger, by_phase in machine.steps.items():
         role = kind.roles[trigger]
         for step in by_phase.get(base.phase, ()) if role != "derived" else ():
             fails = role == "observation" and step.dest == machine.facet.accumulates_in != step.source
-            ends = step.dest == DELETED and not goal.dies
+            ends = step.dest == DELETED and not dies
             opted = True in step.row.given.values()
             left_out = step.row.to == FROM_DATA or (trigger, step.row.source) not in written or fails or ends or opted
             if not left_out and step.is_offered(base, base):

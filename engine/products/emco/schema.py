@@ -4,6 +4,7 @@ Belongs here: the shapes as types, from which the schemas are made. Does not: ma
 """
 
 import json
+from functools import cache
 from typing import Any, NotRequired, TypedDict
 
 import msgspec
@@ -256,6 +257,7 @@ def response(shape: Any) -> Schema:
     return {"$schema": DIALECT, **msgspec.json.schema(shape)}
 
 
+@cache
 def service() -> dict[str, str]:
     """The schemas that the service announces, as JSON."""
     found = {"request": request(), "response": response(SourceStatus), "response-emco": response(EmcoStatus)}
