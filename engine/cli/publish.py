@@ -22,6 +22,7 @@ from phaseline.engine.publish.repeated import repeat_map
 from phaseline.engine.settings import Settings
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.schemas.errors import Exit
+from phaseline.schemas.records import Rejection
 
 WAIT_OPTION = "--wait"
 DETAILS = ("source", "event_id", "sequence", "epoch", "time", "extensions")
@@ -119,7 +120,8 @@ def publish(
                         kind, trigger, entity_id, data, check=not force, timeout=wait, **details
                     )
             type_ = f"{kind}.{trigger}"
-            return show_outcome(client.kinds, outcome, type_, waited=wait is not None, output=output)
+            way_out = await way_out_of(client, outcome)
+            return show_outcome(client.kinds, outcome, type_, way_out, waited=wait is not None, output=output)
 
     return terminal.run(work())
 
@@ -132,7 +134,15 @@ def _extensions(given: tuple[tuple[str, str], ...]) -> dict[str, str] | None:
     return dict(given) or None
 
 
-def show_outcome(kinds: Kinds, outcome: Outcome, type_: str = "", *, waited: bool, output: Output) -> int:
+async def way_out_of(client: Client, outcome: Outcome) -> str:
+    """What could be done if the event was rejected; empty if it was not, or if nothing is known."""
+    place = next((one.sequence for one in outcome.records if isinstance(one.record, Rejection)), None)
+    return "" if place is None else await client.way_out(place)
+
+
+def show_outcome(
+    kinds: Kinds, outcome: Outcome, type_: str = "", way_out: str = "", *, waited: bool, output: Output
+) -> int:
     """Print the number of an event and its outcome; return the exit code. type_: that of the event, if it is known."""
     receipt, unread = outcome.receipt, outcome.unread or outcome.receipt.unread
     if output.is_data:
@@ -142,6 +152,7 @@ def show_outcome(kinds: Kinds, outcome: Outcome, type_: str = "", *, waited: boo
                 "effect": outcome.effect,
                 "repeat": repeat_map(outcome.repeat),
                 "records": [maps.record_map(kinds, r.sequence, r.record, r.wire) for r in outcome.records],
+                **({"way_out": way_out} if way_out else {}),
             }
         output.show(shown)
     else:
@@ -149,6 +160,8 @@ def show_outcome(kinds: Kinds, outcome: Outcome, type_: str = "", *, waited: boo
         render.show_line(render.text_of(f"event {receipt.sequence}{duplicate}"))
         for logged in outcome.records:
             render.show_record(output, render.RecordRow(kinds, logged.sequence, logged.record))
+        if way_out:
+            render.show_line(render.text_of(f"way out: {way_out}"))
         if waited and not outcome.records:
             render.show_line(render.text_of(f"no effect: {outcome.why_none}"))
         if unread:

@@ -175,10 +175,15 @@ def show(settings: Settings, place: int, *, output: Output) -> int | None:
             logged = await client.record(place)
             record = rejection_in(logged)
             if output.is_data:
-                output.show(maps.record_map(client.kinds, place, record, logged.wire))
+                output.show(
+                    {
+                        **maps.record_map(client.kinds, place, record, logged.wire),
+                        "way_out": await client.way_out(place),
+                    }
+                )
                 return
             body = None if record.reason == "secret" else await client.event(record.cause.sequence)
-            output.pairs(described(place, record))
+            output.pairs(described(place, record, await client.way_out(place)))
             output.flush()
             kept = record.payload if body is None else body
             if kept is None:
@@ -196,7 +201,7 @@ def rejection_in(logged: Logged) -> Rejection:
     return logged.record
 
 
-def described(place: int, record: Rejection) -> list[tuple[str, Text]]:
+def described(place: int, record: Rejection, way_out: str) -> list[tuple[str, Text]]:
     """The facts about a rejection, by name."""
     states = record.state or {}
     found = ", ".join(f"{name}: {state}" if len(states) > 1 else str(state) for name, state in states.items())
@@ -207,6 +212,7 @@ def described(place: int, record: Rejection) -> list[tuple[str, Text]]:
         "trigger": record.trigger,
         "reason": record.reason,
         "message": record.message,
+        "way out then": way_out,
         "state": found,
         "legal triggers": ", ".join(record.legal),
         "event": f"{record.cause.sequence}, {record.cause.event} of {render.sender(record.cause)}",
@@ -244,7 +250,8 @@ def resend(settings: Settings, place: int, *, wait: float | None, output: Output
             await leave_note(wire, settings, "rejections resend", f"the event rejected at place {place}")
             receipt = await client.resend(place)
             outcome = Outcome(receipt) if wait is None else await client.outcome(receipt, timeout=wait)
-            return publish.show_outcome(client.kinds, outcome, waited=wait is not None, output=output)
+            way_out = await publish.way_out_of(client, outcome)
+            return publish.show_outcome(client.kinds, outcome, "", way_out, waited=wait is not None, output=output)
 
     return terminal.run(work())
 

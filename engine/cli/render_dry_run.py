@@ -53,6 +53,8 @@ async def show_dry_run(
         if found.unread:
             text = unread_text(client.kinds, f"{kind}.{trigger}", found.unread)
             render.show_line(render.text_of(text, "yellow"))
+        if found.way_out:
+            render.show_line(render.text_of(f"way out: {found.way_out}"))
         show_transitions(client.kinds, found.transitions)
     return Exit.NO if found.effect == "rejection" else 0
 

@@ -71,10 +71,9 @@ def show_audit(report: AuditReport, *, output: Output) -> None:
     differences = list(report.divergences.values())
     if output.is_data:
         divergences = [difference._asdict() for difference in differences]
-        rewordings = [rewording._asdict() for rewording in report.rewordings]
         output.show(
             {
-                **asdict(report), "holds": report.holds, "divergences": divergences, "rewordings": rewordings,
+                **asdict(report), "holds": report.holds, "divergences": divergences,
                 "foreign": [found._asdict() for found in report.foreign],
                 "losses": [_loss_map(loss) for loss in report.losses],
             }
@@ -94,12 +93,8 @@ def show_audit(report: AuditReport, *, output: Output) -> None:
         )
     show_missing(report)
     show_foreign(report.foreign)
-    if report.rewordings:
-        first = report.rewordings[0]
-        terminal.say(
-            f"{counted(report.reworded, 'record')} with another wording only, which does not count; the first is of "
-            f"event {first.sequence}: the replay says {first.expected!r}, the log says {first.found!r}"
-        )
+    if report.reworded:
+        terminal.say(f"{counted(report.reworded, 'record')} with another wording only, which does not count")
     entities = counted(report.entities, "entity", "entities")
     sums = f"{counted(report.events, 'event')}, {counted(report.records, 'record')}, {entities}"
     differing = "1 entity differs" if len(differences) == 1 else f"{len(differences):,} entities differ"

@@ -433,6 +433,16 @@ class Client:
         """The record at the place `sequence` of the log; raises `NotFound.record_not_found`."""
         return await log_records.record_at(await self._session.installation(), sequence)
 
+    async def way_out(self, sequence: int) -> str:
+        """What could be done about the rejection at the place `sequence` of the log, as things stood there.
+
+        Empty if nothing is known. It offers requests, and a report of the state that somebody sees. Raises
+        `NotFound.record_not_found`.
+        """
+        from phaseline.engine.explain import fetch  # noqa: PLC0415  # as `why`
+
+        return await fetch.way_out_of(await self._session.installation(), await self.record(sequence))
+
     async def event(self, sequence: int) -> bytes | None:
         """The body of a stored event, by its sequence in EVENTS; None if the stream no longer keeps it."""
         found = await log_records.event_at(await self._session.installation(), sequence)

@@ -1,7 +1,7 @@
 """What an event would do to its entity, and what stands in its way. Pure.
 
 Belongs here: reading the event's data, the bases and attributes that its steps lead to, the children that must follow.
-Does not: the order in which an event is judged, its records (`decide`), what publishers could send now (`advice`).
+Does not: the order in which an event is judged, its records (`decide`), what publishers could send now (`rejections`).
 """
 
 from collections.abc import Iterable, Mapping
@@ -13,7 +13,6 @@ from phaseline.engine.core.tree import Tree
 from phaseline.machines.compiler.kinds import Kind
 from phaseline.machines.compiler.machine import Step
 from phaseline.machines.language.beside.free import ATTRIBUTES
-from phaseline.machines.language.predicates import or_list
 from phaseline.machines.language.table import ABSENT, DELETED, FROM_DATA, Cascade, Refusal, Row, RuleEvent
 from phaseline.schemas.records import Entity, State
 
@@ -106,8 +105,7 @@ def _child_problem(tree: Tree, cascade: Cascade, attributes: Mapping[str, Any], 
     child = tree.get(kind.name, child_id)
     needs = f"{arrival.trigger} needs that {kind.name} {child_id} takes {cascade.trigger}"
     if child is None:
-        asked = tuple(birth for birth in kind.births if kind.roles[birth] == "intent")
-        return f"{needs}, but that is unknown; way out: {or_list(asked)} at {kind.name} {child_id}"
+        return f"{needs}, but that is unknown"
     data = {name: attributes.get(of) for name, of in cascade.data.items()}
     steps = kind.select(cascade.trigger, child.facets, tree, child_id, data).steps
     if steps and impossible_base(kind, steps, data) is None:

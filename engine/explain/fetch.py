@@ -1,26 +1,37 @@
-"""Reads the states and histories that an explanation asks for, until it asks for nothing more.
+"""Reads the states and histories that a question asks for, until it asks for nothing more.
 
-Belongs here: which states and histories to read. Does not: the explanation itself (`explainer`).
+Belongs here: which states and histories to read for an explanation, for what is legal, for the way out of a rejection.
+Does not: the answers (`explainer`, `way_out`, `core.rejections`).
 """
 
 import asyncio
-from collections.abc import Iterator, Mapping, Sequence
-from typing import NamedTuple
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import NamedTuple, TypeVar
 
 from msgspec import structs
 
+from phaseline.engine.core import intake
+from phaseline.engine.core.intake import Arrival
+from phaseline.engine.core.rejections import legal_triggers
 from phaseline.engine.core.tree import Tree
 from phaseline.engine.explain.explainer import explain_entity
 from phaseline.engine.explain.model import Explanation, FacetExplanation
 from phaseline.engine.explain.said import said_of
+from phaseline.engine.explain.way_out import way_out
 from phaseline.engine.log.as_of import AsOf
+from phaseline.engine.log.installation import Installation
+from phaseline.engine.log.log_records import Logged, event_at
 from phaseline.engine.log.state_view import StateView
-from phaseline.engine.log.when import NOW
+from phaseline.engine.log.when import NOW, Moment
 from phaseline.machines.compiler.kinds import Kinds
+from phaseline.machines.compiler.nesting import with_all_above
 from phaseline.machines.language.scripts import ScriptRunner
-from phaseline.schemas.errors import EntityUnknown
-from phaseline.schemas.records import Entity, Transition
+from phaseline.schemas.errors import EntityUnknown, NotPermitted
+from phaseline.schemas.records import NONE, Cause, Entity, Rejection, Transition
 from phaseline.schemas.subjects import ancestor_id
+
+T = TypeVar("T")
 
 
 class Request(NamedTuple):
@@ -41,6 +52,11 @@ class ReadTree(Tree):
         super().__init__(kinds, scripts)
         self.read: set[Request] = set()
         self.requests: dict[Request, None] = {}
+
+    def get(self, kind: str, entity_id: str) -> Entity | None:
+        """The entity; None if it is unknown or not read yet."""
+        self._request(Request(kind, entity_id))
+        return super().get(kind, entity_id)
 
     def above(self, entity_id: str, kind: str) -> Entity | None:
         """The ancestor of that kind; None if it is unknown or not read yet."""
@@ -103,8 +119,34 @@ def _entities_of(facet: FacetExplanation) -> Iterator[FacetExplanation]:
         yield from predicate.entities
 
 
+async def legal(view: StateView, kind: str, entity_id: str) -> list[str]:
+    """The triggers that publishers could send to an entity in the tree that `view` shows."""
+    now = time.time_ns() if view.moment is None else view.moment.time_ns
+    arrival = Arrival(kind, "", entity_id, NONE, Cause(0, "", "", "event"), None, now)
+    return await _Fetch(view).worked_out(kind, entity_id, lambda tree: legal_triggers(tree, arrival))
+
+
+async def way_out_of(installation: Installation, logged: Logged) -> str:
+    """What could be done about a rejection, as things stood at its place in the log; empty if nothing is known.
+
+    Nothing is, unless the table of its kind is the one that decided: another one may not know its states.
+    """
+    record, kinds = logged.record, installation.kinds
+    if not isinstance(record, Rejection) or logged.wire.get("tableversion") != kinds.versions.get(record.kind, "-"):
+        return ""
+    try:
+        event = await event_at(installation, record.cause.sequence)
+    except NotPermitted:  # one who may not read events still learns what the log says
+        event = None
+    cause, read = record.cause, None
+    if event is not None:
+        read = intake.read(kinds, installation.subjects, event.subject, event.body, cause.sequence, record.time_ns)
+    view = AsOf(installation, Moment(logged.sequence, record.time_ns))
+    return await _Fetch(view).worked_out(record.kind, record.id, lambda tree: way_out(tree, record, read))
+
+
 class _Fetch:
-    """One explanation in progress, with what was read for it."""
+    """One answer in progress, with what was read for it."""
 
     def __init__(self, view: StateView) -> None:
         self.view = view
@@ -113,7 +155,7 @@ class _Fetch:
 
     async def explain(self, kind: str, entity_id: str) -> Explanation:
         await self.read_states(Request(kind, entity_id))
-        if self.tree.get(kind, entity_id) is None:
+        if entity_id not in self.tree.entities[kind]:
             raise self.view.unknown([kind], entity_id)
         while True:
             explanation = explain_entity(self.tree, self.histories, kind, entity_id)
@@ -124,6 +166,17 @@ class _Fetch:
             await asyncio.gather(*(map(self.read_states, states) if states else map(self.read_history, histories)))
             self.tree.requests.clear()
             self.histories.requests.clear()
+
+    async def worked_out(self, kind: str, entity_id: str, ask: Callable[[Tree], T]) -> T:
+        """The answer about an entity, once all that it depends on is read."""
+        above = with_all_above(self.tree.kinds, kind, entity_id)
+        self.tree.requests.update(dict.fromkeys(Request(*one) for one in above))
+        while True:
+            await asyncio.gather(*map(self.read_states, list(self.tree.requests)))
+            self.tree.requests.clear()
+            answer = ask(self.tree)
+            if not self.tree.requests:
+                return answer
 
     async def with_said(self, found: Explanation) -> Explanation:
         """The explanation with what was said of the entity's own conditions."""
@@ -144,7 +197,8 @@ class _Fetch:
         self.tree.read.add(request)
         for record in await self.last_records(request):
             entity = record.entity
-            known = self.tree.get(entity.kind, entity.id)
+            self.tree.read.add(Request(entity.kind, entity.id))
+            known = self.tree.entities[entity.kind].get(entity.id)
             if known is None or known.version < entity.version:
                 self.last[entity.kind, entity.id] = record
                 self.tree.put(entity)

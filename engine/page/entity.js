@@ -6,7 +6,7 @@ import { payload, staleMark } from "./side.js";
 import { described } from "./store.js";
 import { scale } from "./time.js";
 import { entityLink, whyList } from "./why.js";
-import { bdi, clock, ended, el, fill, kindName, language, moment, safe, seconds, sender, small, span, stateMark, stateName, t, table } from "./ui.js";
+import { bdi, clock, ended, el, fill, kindName, language, moment, safe, seconds, sender, span, stateMark, stateName, t, table } from "./ui.js";
 
 const PAGE = 50;
 const TYPE = { "content-type": "application/cloudevents+json" };
@@ -43,7 +43,7 @@ export function open(app, root) {
 			get(`/v1/timeline/${place}`, { to: at, depth: 0 }), get(`/v1/machines/${encodeURIComponent(kind)}`),
 		]);
 		const mark = (facet, one) => stateMark(described(app.machines, kind, facet, one));
-		return { entity, why, timeline, machine, mark, items: history.items.reverse(), may: new Map(Object.entries(legal)) };
+		return { entity, why, timeline, machine, mark, items: history.items.reverse(), may: new Set(legal) };
 	}
 
 	function show() {
@@ -85,7 +85,7 @@ export function open(app, root) {
 
 	function machine() {
 		const { machine: of, entity, may, items } = found;
-		const triggers = [...may].map(([trigger, guards]) => el("button.chip", { onclick: () => trial?.pick(trigger) }, trigger, guards ? small(guards) : null));
+		const triggers = [...may].map((trigger) => el("button.chip", { onclick: () => trial?.pick(trigger) }, trigger));
 		card("machine", of.diagrams.filter((one) => entity.facets[one.facet]).map((one) => {
 			const taken = items.filter(({ data }) => data.facet === one.facet).map(({ data }) => `${data.from?.state ?? "Absent"}>${data.to.state}`);
 			return drawing(of, one, entity.facets[one.facet], may, new Set(taken));
@@ -169,10 +169,14 @@ class Trial {
 			const answer = await post("/v1/events", event, dry ? TYPE : { ...TYPE, prefer: "wait=10" }, dry ? { "dry-run": "true" } : {});
 			const records = answer.records ?? [];
 			fill(this.result, records.length ? t(dry ? "would" : "did") : dry ? t("nothingWould") : t("sent", { n: answer.sequence }),
-				records.map((one) => this.#change(one.data)));
+				records.map((one) => this.#change(one.data)), this.#wayOut(answer));
 		} catch (problem) {
-			fill(this.result, el("p.bad", problem.message));
+			fill(this.result, el("p.bad", problem.message), this.#wayOut(problem.body));
 		}
+	}
+
+	#wayOut(answer) {
+		return answer?.way_out ? el("p", `${t("wayOut")}: `, safe(answer.way_out)) : null;
 	}
 
 	#change({ kind, id, facet, to, from, message, reason }) {

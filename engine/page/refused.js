@@ -62,7 +62,7 @@ export function open(app, root) {
 
 	async function one(place) {
 		if (!place) return fill(beside, el("p.soft", t("choose")));
-		const { rejection, event, problem } = await get(`/v1/rejections/${encodeURIComponent(place)}`).catch((failed) => ({ problem: failed }));
+		const { rejection, event, way_out: wayOutThen, problem } = await get(`/v1/rejections/${encodeURIComponent(place)}`).catch((failed) => ({ problem: failed }));
 		if (app.query.sel !== place) return;
 		if (problem) return fill(beside, el("p", { role: "alert" }, problem.message));
 		const { kind, id, message, reason, trigger, cause, state, legal } = rejection.data;
@@ -71,7 +71,7 @@ export function open(app, root) {
 		const said = el("p", { "aria-live": "polite" });
 		const again = () => post(`/v1/rejections/${place}/resend`, "").then((done) => fill(said, t("sent", { n: done.sequence })), (failed) => fill(said, failed.message));
 		const states = Object.entries(state ?? {}).map(([facet, now]) => `${facet} ${now.state} ${now.conditions.join(", ")}`);
-		const facts = { reason, trigger, time: moment(rejection.time), source: cause?.source, actor: cause?.actor, state: states.join("; "), legalThen: legal?.join(", ") };
+		const facts = { reason, trigger, time: moment(rejection.time), source: cause?.source, actor: cause?.actor, state: states.join("; "), wayOutThen, legalThen: legal?.join(", ") };
 		fill(beside, el("h2", kind && id ? entityLink(app, { kind, id, at: place }) : safe(id ?? "")),
 			el("p", safe(message ?? "")),
 			el("dl.facts", Object.entries(facts).map(([word, value]) => (value ? [el("dt", t(word)), el("dd", safe(value))] : null))),

@@ -124,6 +124,8 @@ export const WORDS = {
 	stallsAt: ["Stalled at", "停滞时间"],
 	legalNow: ["Legal now", "当前合法"],
 	legalThen: ["Legal then", "当时合法"],
+	wayOut: ["Way out", "出路"],
+	wayOutThen: ["Way out then", "当时的出路"],
 	timeline: ["Timeline", "时间线"],
 	history: ["History", "历史"],
 	older: ["Older", "更早"],

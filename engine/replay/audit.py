@@ -1,11 +1,10 @@
 """Audits a log: decides each event again and compares the records, byte for byte, with those in the log.
 
-Belongs here: comparing a recorded log and the states in STATE with the result of its events; separating differences
-in wording from all others. Does not: reading the log (`recorded_log`), showing the report (`engine.cli.render_replay`).
+Belongs here: comparing a recorded log and the states in STATE with the result of its events; what counts as another
+wording. Does not: reading the log (`recorded_log`), showing the report (`engine.cli.render_replay`).
 An audit keeps only the trees in memory, so its memory does not grow with the log.
 """
 
-from bisect import insort
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -51,23 +50,6 @@ class Divergence(NamedTuple):
     found: str | None
 
 
-class Rewording(NamedTuple):
-    """A record that differs only in a sentence that the engine wrote. `sequence` is the position of the event.
-
-    expected, found: the two sentences.
-    """
-
-    kind: str
-    id: str
-    sequence: int
-    expected: str | None
-    found: str | None
-
-
-SHOWN = 50
-"""Rewordings that a report keeps. It only counts any further ones."""
-
-
 @dataclass(slots=True)
 class AuditReport:
     """The result of an audit.
@@ -80,8 +62,8 @@ class AuditReport:
     are. older: how many of these records there are, by kind whose rules have changed.
     foreign: the messages on the subjects of workers that no worker wrote. They are skipped, and no divergence.
     losses: what is missing. emptied: the partitions whose log was emptied. without_state: entities that STATE lacks.
-    reworded: how many records differ only in a sentence of the engine, which is no divergence.
-    rewordings: the first of these. divergences: the first difference of each entity, by kind and id.
+    reworded: how many records differ only in a sentence of the engine, which is no divergence: sentences are not
+    compared. divergences: the first difference of each entity, by kind and id.
     """
 
     begins: int = 1
@@ -98,7 +80,6 @@ class AuditReport:
     emptied: list[int] = field(default_factory=list)
     without_state: int = 0
     reworded: int = 0
-    rewordings: list[Rewording] = field(default_factory=list)
     divergences: dict[tuple[str, str], Divergence] = field(default_factory=dict)
 
     @property
@@ -113,22 +94,24 @@ class AuditReport:
         divergence = Divergence(kind, entity_id, sequence, _summary(expected), _summary(found))
         self.divergences.setdefault((kind, entity_id), divergence)
 
-    def add_rewording(self, rewording: Rewording) -> None:
-        """Count a record that differs only in wording, and keep it if it is one of the first."""
-        self.reworded += 1
-        insort(self.rewordings, rewording, key=lambda one: one.sequence)
-        del self.rewordings[SHOWN:]
-
     def add(self, other: "AuditReport") -> None:
         """Add the result of the partitions that follow. Differences stand in the order of events, losses do not."""
-        for name in ("events", "records", "entities", "undecided", "erased", "purged", "by_others", "without_state"):
+        for name in (
+            "events",
+            "records",
+            "entities",
+            "undecided",
+            "erased",
+            "purged",
+            "by_others",
+            "without_state",
+            "reworded",
+        ):
             setattr(self, name, getattr(self, name) + getattr(other, name))
         self.older += other.older
         self.foreign = sorted(self.foreign + other.foreign, key=lambda one: one.stream)
         self.losses += other.losses
         self.emptied += other.emptied
-        self.reworded += other.reworded
-        self.rewordings = sorted(self.rewordings + other.rewordings, key=lambda one: one.sequence)[:SHOWN]
         found = sorted(
             [*self.divergences.items(), *other.divergences.items()], key=lambda one: (one[1].sequence, *one[0])
         )
@@ -155,19 +138,17 @@ class AuditReport:
                 self.add_divergence(record.cause.sequence, None, record)
 
 
-def rewording_of(expected: Record | None, found: Record) -> Rewording | None:
-    """The difference of two records in a sentence that the engine wrote; None if anything else differs.
+def is_reworded(expected: Record | None, found: Record) -> bool:
+    """Whether two records differ in nothing but a sentence that the engine wrote.
 
     The engine writes the message of a rejection, and that of a transition unless it repeats the message of an event.
     """
-    if isinstance(expected, Transition) and isinstance(found, Transition):
-        by_engine = expected.cause.by != "event" or (expected.message or "").startswith(BECAUSE)
-        same = by_engine and replace(expected, message=found.message) == found
-    elif isinstance(expected, Rejection) and isinstance(found, Rejection):
-        same = replace(expected, message=found.message) == found
-    else:
-        return None
-    return Rewording(*entity_of(found), found.cause.sequence, expected.message, found.message) if same else None
+    if expected is None or isinstance(expected, Mark) or isinstance(found, Mark):
+        return False
+    is_event = isinstance(expected, Transition) and expected.cause.by == "event"
+    if is_event and not (expected.message or "").startswith(BECAUSE):
+        return False
+    return replace(expected, message=found.message) == found
 
 
 def _summary(record: Record | None) -> str | None:
@@ -284,9 +265,8 @@ class Audit:
                 same = missing.pop((entity_of(record), getattr(record, "facet", "")), None)
             if same == record:
                 continue
-            rewording = rewording_of(same, record)
-            if rewording is not None:
-                self.report.add_rewording(rewording)
+            if is_reworded(same, record):
+                self.report.reworded += 1
             else:
                 self.report.add_divergence(record.cause.sequence, same, record)
         for record in missing.values():

@@ -10,8 +10,10 @@ import json
 import time
 from collections.abc import Callable
 
+from phaseline.engine.core import intake
 from phaseline.engine.core.process import Processor
 from phaseline.engine.core.tree import Tree, take_in
+from phaseline.engine.explain.way_out import way_out
 from phaseline.engine.faults import log_fault
 from phaseline.engine.jetstream import frames
 from phaseline.engine.jetstream.api_reply import Reply
@@ -28,7 +30,7 @@ from phaseline.engine.replay.dry_run_result import DryRun
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.schemas import codec
 from phaseline.schemas.errors import NotPermitted
-from phaseline.schemas.records import entity_after
+from phaseline.schemas.records import Rejection, entity_after
 from phaseline.schemas.subjects import partition_of, unquote
 
 
@@ -54,6 +56,7 @@ async def dry_run(
     subject = subjects.inbox(partition).removesuffix(">") + rest
     processor = Processor(tree, subjects, partition, as_json=installation.layout.feed == "json")
     event = Stored(subject, message.body, sequence, time.time_ns(), 0, None)
+    read = intake.read(installation.kinds, subjects, subject, message.body, sequence, event.time_ns)
     decision = processor.answer(event)
     records = decision.records
     if decision.fault is not None:
@@ -70,6 +73,7 @@ async def dry_run(
         else repeated_in(installation.kinds, entity, address.trigger, codec.decode(message.body)),
         behind=behind,
         table_differences=_differing(installation.kinds, eras),
+        way_out="" if not records or not isinstance(records[0], Rejection) else way_out(tree, records[0], read),
     )
 
 

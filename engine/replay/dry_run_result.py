@@ -29,6 +29,8 @@ class DryRun(NamedTuple):
     repeat: Repeat | None
     behind: bool | None
     table_differences: str
+    way_out: str = ""
+    """What could be done about its rejection; empty if nothing is known."""
 
     @property
     def transitions(self) -> tuple[Transition, ...]:

@@ -10,10 +10,10 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from phaseline.engine.core import intake
-from phaseline.engine.core.advice.legal import legal_triggers
 from phaseline.engine.core.decide import decide
 from phaseline.engine.core.intake import Arrival
 from phaseline.engine.core.process import Processor
+from phaseline.engine.core.rejections import legal_triggers
 from phaseline.engine.core.tree import Tree, evolve
 from phaseline.engine.replay.recorded_log import StoredEvent
 from phaseline.engine.scripts.runner import shared_runner

@@ -485,6 +485,12 @@ Raises `NoAnswer` if no worker answers."""
     def record(self, sequence: int) -> Logged:
         """The record at the place `sequence` of the log; raises `NotFound.record_not_found`."""
 
+    def way_out(self, sequence: int) -> str:
+        """What could be done about the rejection at the place `sequence` of the log, as things stood there.
+
+Empty if nothing is known. It offers requests, and a report of the state that somebody sees. Raises
+`NotFound.record_not_found`."""
+
     def event(self, sequence: int) -> bytes | None:
         """The body of a stored event, by its sequence in EVENTS; None if the stream no longer keeps it."""
 

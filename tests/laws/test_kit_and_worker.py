@@ -11,9 +11,9 @@ from typing import NamedTuple
 import pytest
 from hypothesis import strategies as st
 
-from phaseline.engine.core.advice.legal import legal_triggers
 from phaseline.engine.core.intake import Arrival
 from phaseline.engine.core.message import Message
+from phaseline.engine.core.rejections import legal_triggers
 from phaseline.engine.publish import compose
 from phaseline.engine.publish.compose import EventDetails
 from phaseline.engine.testing.histories import SUBJECTS, stored

@@ -117,8 +117,7 @@ async def test_a_guard_says_what_it_needs(wire: Wire, layout: Layout) -> None:
     (found,) = await rejections(wire, layout, sent=len(script))
     assert (found.reason, found.message) == (
         "guard",
-        "node c1/plain/n is Running [Ok]: the node_pool's autoscaling_mode is not set, stop needs Recycle; "
-        "way out: configure at node_pool c1/plain with autoscaling_mode Recycle",
+        "node c1/plain/n is Running [Ok]: the node_pool's autoscaling_mode is not set, stop needs Recycle",
     )
 
 

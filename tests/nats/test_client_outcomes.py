@@ -1,5 +1,7 @@
 """Waiting for what comes of an event: all its records, however many, or the word that there are none."""
 
+from typing import Any
+
 import pytest
 
 from phaseline.engine.client.client import Client
@@ -34,6 +36,39 @@ async def test_a_rejection_says_what_would_be_legal(client: Client) -> None:
     assert outcome.transitions == ()
     assert outcome.rejection is not None
     assert (outcome.rejection.reason, "created" in outcome.rejection.legal) == ("illegal", True)
+
+
+async def test_a_way_out_is_that_of_its_place_in_the_log(client: Client) -> None:
+    async def refused(kind: str, trigger: str, entity_id: str, **data: Any) -> int:
+        outcome = await client.publish_and_wait(kind, trigger, entity_id, data)
+        assert outcome.rejection is not None
+        assert "way out" not in outcome.rejection.message
+        return outcome.records[0].sequence
+
+    unknown = await refused("node", "create", "c1/p/n")
+    for kind, entity_id in (("cluster", "c1"), ("node_pool", "c1/p"), ("node", "c1/p/n")):
+        await client.publish_and_wait(kind, "adopt", entity_id, {"phase": "Running"})
+    attribute = await refused("node", "stop", "c1/p/n")
+    opted = await refused("node", "delete", "c1/p/n", abandon=True)
+    under_way = (await client.publish_and_wait("node_pool", "delete", "c1/p")).records[0].sequence
+    below = await refused("component", "create", "c1/k")
+    stale = await refused("node", "stop", "c1/p/n", if_version=99)
+    ways = {
+        unknown: "create at cluster c1; or if it is there: reported at cluster c1 with the state you see; then create at "
+        "node_pool c1/p; or if it is there: reported at node_pool c1/p with the state you see",
+        attribute: "configure at node_pool c1/p with autoscaling_mode Recycle",
+        opted: "delete at node c1/p/n without abandon",
+        below: "wait, it is so only while a node_pool without Stalled is Creating, Deleting or Scaling",
+        stale: "",
+        under_way: "",
+    }
+    assert {place: await client.way_out(place) for place in ways} == ways
+    await client.publish_and_wait("cluster", "delete", "c1")
+    assert {place: await client.way_out(place) for place in ways} == ways
+    now = (await client.dry_run("node", "stop", "c1/p/n")).way_out
+    assert now.startswith("if it is there: reported at node c1/p/n with the state you see; or wait: ")
+    with raises(NotFound.record_not_found):
+        await client.way_out(10_000)
 
 
 @pytest.mark.parametrize("sequence", [None, 5])

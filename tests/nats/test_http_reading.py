@@ -15,7 +15,6 @@ from phaseline.engine.log.as_of import AsOf
 from phaseline.engine.settings import Settings
 from phaseline.engine.shut import Shutters
 from phaseline.machines.docs import asyncapi
-from phaseline.schemas.records import Transition
 from tests.support.built_in_kinds import BUILT_IN_KINDS
 from tests.support.http_server import Api, as_json, http_server
 from tests.support.installation import at_work, until_decided
@@ -175,20 +174,14 @@ async def test_an_entity_says_what_it_takes_now(fresh: Api, client: Client) -> N
         ("node_pool", "create", "c1/p"),
     ):
         created = await client.publish_and_wait(kind, trigger, name)
-    found = await fresh.get("/v1/entities/node_pool/c1/p", min=created.records[-1].sequence)
-    records = [one.record for one in created.records if isinstance(one.record, Transition)]
-    [pool] = [one.entity for one in records if one.entity.kind == "node_pool"]
-    facets = (*pool.facets, *KINDS["node_pool"].unborn[1:])
-    taken = {one: [*KINDS["node_pool"].offered(one, facets)] for one in KINDS["node_pool"].roles}
-    assert found["legal"].keys() == {
-        one
-        for one, steps in taken.items()
-        if steps and KINDS["node_pool"].roles[one] != "derived" and (steps[0][0] == 0 or one == "condition")
-    }
-    assert "created" in found["legal"]
-    assert not {"create", "adopt"} & found["legal"].keys()
-    for one, guard in found["legal"].items():
-        assert bool(guard) == all(step.row.when for _, step in taken[one]), one
+    place = created.records[-1].sequence
+    found = await fresh.get("/v1/entities/node_pool/c1/p", min=place)
+    refused = await client.publish_and_wait("node_pool", "create", "c1/p", event_id="again")
+    assert refused.rejection is not None
+    assert found["legal"] == [*refused.rejection.legal]
+    assert {"created", "reported", "delete"} <= {*found["legal"]}
+    await client.publish_and_wait("cluster", "delete", "c1")
+    assert (await fresh.get("/v1/entities/node_pool/c1/p", at=place))["legal"] == found["legal"]
 
 
 @SHARED

@@ -18,7 +18,7 @@ from phaseline.engine.core.rejections import without_step
 from phaseline.engine.jetstream.streams import Layout, provision
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.log.installation import Installation
-from phaseline.engine.replay.audit import SHOWN, Audit, AuditReport, compare_states, rewording_of
+from phaseline.engine.replay.audit import Audit, AuditReport, compare_states, is_reworded
 from phaseline.engine.replay.recorded_log import Span
 from phaseline.engine.replay.server_log import ServerLog, first_event_after
 from phaseline.engine.scripts.runner import shared_runner
@@ -134,10 +134,7 @@ async def test_another_wording_is_no_difference(wire: Wire, layout: Layout, monk
     verdict = await audit(wire, layout)
     assert verdict.holds, verdict.divergences
     rejections = await stored(wire, layout.log, [f"{layout.prefix}.log.*.rejection.*.illegal.>"])
-    assert verdict.reworded == len(rejections) > SHOWN == len(verdict.rewordings)
-    told = verdict.rewordings[0]
-    assert told.expected == "that cannot be"
-    assert "is not legal there" in str(told.found)
+    assert verdict.reworded == len(rejections) > 0
 
 
 async def test_what_else_differs_is_a_difference_however_it_is_worded(
@@ -182,32 +179,19 @@ def caused(by: By, message: str | None) -> Transition:
     ],
 )
 def test_which_sentences_are_the_engines(expected: Record | None, found: Record, is_wording: bool) -> None:
-    told = rewording_of(expected, found)
-    assert (told is not None) == is_wording
-    if told is not None:
-        assert (told.kind, told.id, told.sequence) == ("node", "c/p/n", 7)
+    assert is_reworded(expected, found) == is_wording
 
 
 def test_the_command_says_that_the_wording_differs(capsys: pytest.CaptureFixture[str]) -> None:
-    verdict = AuditReport(events=3, records=2, entities=1)
-    for message in ("because of node a", "because of node b"):
-        told = rewording_of(caused("view", message), caused("view", "since a node failed"))
-        assert told is not None
-        verdict.add_rewording(told)
+    verdict = AuditReport(events=3, records=2, entities=1, reworded=2)
     render_replay.show_audit(verdict, output=Output())
     printed = capsys.readouterr()
     assert printed.out == "3 events, 2 records, 1 entity: the log equals the replay\n"
-    assert printed.err == (
-        "2 records with another wording only, which does not count; the first is of event 7: "
-        "the replay says 'because of node a', the log says 'since a node failed'\n"
-    )
+    assert printed.err == "2 records with another wording only, which does not count\n"
     with Output("json") as output:
         render_replay.show_audit(verdict, output=output)
     found = json.loads(capsys.readouterr().out)
     assert (found["holds"], found["reworded"], found["divergences"]) == (True, 2, [])
-    assert found["rewordings"][1] == {
-        "kind": "node", "id": "c/p/n", "sequence": 7, "expected": "because of node b", "found": "since a node failed",
-    }  # fmt: skip
 
 
 async def test_garbage_in_the_log_is_named(wire: Wire, layout: Layout) -> None:

@@ -68,8 +68,7 @@ def test_lives_as_its_table_says(site: Path) -> None:
         f"kinds: {', '.join(BUILT_IN)}, release",
         "create: rollout unknown -> Pending [Ok] (Pending)",
         "create: approval Absent -> Waiting [Ok] (Waiting for approval)",
-        "start: rejected, release v2 is Pending [Ok], Waiting [Ok]: the release is Waiting [Ok], start needs Approved; "
-        "way out: approve at release v2",
+        "start: rejected, release v2 is Pending [Ok], Waiting [Ok]: the release is Waiting [Ok], start needs Approved",
         "approve: approval Waiting [Ok] -> Approved [Ok] (Approved)",
         "start: rollout Pending [Ok] -> Rolling [Progressing] (Rolling out)",
         "checks_failed: rollout Rolling [Progressing] -> Failed [ChecksFailed] (Checks failed)",

@@ -107,7 +107,7 @@ async def test_a_refused_event_is_found_and_sent_again(chromium: Any, api: Api, 
         await tab.goto(f"{api.url}/refused")
         total = await tab.page.locator(".row").count()
         await tab.page.locator(".row", has_text=HOSTILE).first.click()
-        await tab.page.locator(".panel p", has_text="way out").wait_for()
+        await tab.page.locator(".panel dt", has_text="Way out then").wait_for()
         await tab.page.locator(".panel pre", has_text="\ufffdup").wait_for()
         await tab.page.get_by_role("button", name="Send again").click()
         await tab.sees("is stored")

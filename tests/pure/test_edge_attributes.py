@@ -49,7 +49,7 @@ def test_it_can_be_asked_for_and_taken_back_while_a_component_is_busy() -> None:
 
 def test_a_request_is_judged_by_what_is_shown() -> None:
     asked = RUNNING.event("cluster", "configure", "c", WITH_COMPONENTS).event("component", "create", "c/dns")
-    asked.when("component", "create", "c/other").then_rejected("guard", "way out: wait")
+    asked.when("component", "create", "c/other").then_rejected("guard", "needs Running or AllFailed")
     asked.when("node_pool", "create", "c/p").then("node_pool", "c/p", "Creating")
     asked.when("cluster", "update", "c").then("cluster", "c", "Updating", base="Updating")
 

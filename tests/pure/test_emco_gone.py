@@ -4,6 +4,7 @@ Belongs here: guards of `delete`, rollbacks and late answers while an older cont
 Does not: updates that go on to their end (`test_emco_updates`), every row (`test_emco_tables`).
 """
 
+from phaseline.engine.explain.way_out import way_out
 from tests.support.emco_history import CTX, GROUP, NEW, EmcoHistory, cluster, context, resource
 from tests.support.emco_status import ask
 
@@ -94,8 +95,9 @@ def test_delete_names_what_may_be_in_a_cluster_and_the_two_ways_out() -> None:
     refused = life.refused("emco_resource", "delete", GROUP)
     assert refused.reason == "guard"
     assert A in refused.message
-    assert f"if it is gone: reported Deleted at rsync_resource {A}" in refused.message
-    assert f"or delete at emco_resource {GROUP} with abandon true" in refused.message
+    way = way_out(life.history.tree, refused, None)
+    assert f"if it is gone: reported Deleted at rsync_resource {A}" in way
+    assert f"or delete at emco_resource {GROUP} with abandon true" in way
 
 
 def test_what_a_cluster_listed_before_rsync_said_terminated_is_in_no_ones_way() -> None:

@@ -95,7 +95,7 @@ def test_what_is_said_of_another_thing_is_refused(trigger: str) -> None:
     message = refused(tell(there(A), trigger, uid=B))
     assert A in message
     assert B in message
-    assert "way out: if aws:i-b is there: reported with it" in message
+    assert "reported with it and the state you see, if aws:i-b is there" in message
 
 
 def test_reported_gone_of_another_thing_is_refused() -> None:

@@ -5,6 +5,7 @@ Belongs here: `core.adoption` on three invented levels. Does not: the adoption o
 
 import pytest
 
+from phaseline.engine.explain.way_out import way_out
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.language.table import ABSENT, DELETED, LIVE, OK, Facet, KnownBy, Row, Table
 from phaseline.schemas.records import Rejection, State, Transition
@@ -61,7 +62,8 @@ def test_an_event_makes_all_its_ancestors_known_or_none(
         assert isinstance(refused, Rejection)
         name = missing.replace("/", " ", 1)
         assert refused.reason == "unknown_parent"
-        assert f"the {name} is unknown, {trigger} needs it alive; way out: " in refused.message
+        assert f"the {name} is unknown, {trigger} needs it alive" in refused.message
+        assert way_out(history(port, pier).tree, refused, None)
 
 
 @pytest.mark.parametrize("pier", ["itself", "anything"])
@@ -73,7 +75,6 @@ def test_nothing_is_made_below_a_deleted_ancestor(pier: KnownBy) -> None:
         [refused] = told.take(event(kind, "made", entity_id)).records
         assert isinstance(refused, Rejection)
         nearest = "pier p/q" if kind == "boat" and pier == "itself" else "port p"
-        assert (
-            f"the {nearest} is deleted, made needs it alive; way out: if it is there: reported at {kind} {entity_id} with the state you see"
-            in refused.message
-        )
+        assert f"the {nearest} is deleted, made needs it alive" in refused.message
+        way = way_out(told.tree, refused, None)
+        assert way == f"if it is there: reported at {kind} {entity_id} with the state you see"

@@ -10,6 +10,7 @@ from dataclasses import replace
 
 import pytest
 
+from phaseline.engine.explain.way_out import way_out
 from phaseline.engine.telemetry.readings import entities, of_entities
 from phaseline.engine.worker.measures import census
 from phaseline.machines.built_in import PRODUCTS
@@ -238,7 +239,7 @@ def test_a_cluster_is_deleted_at_once(after: tuple[str, ...]) -> None:
     life = Life(("cluster", "create", "c"), *(("cluster", trigger, "c") for trigger in after))
     assert life.say("cluster", "delete", "c").shown("cluster", "c") == DELETING
     assert life.say("cluster", "delete", "c").refused.reason == "illegal"
-    assert "will be Stalled at" in life.refused.message
+    assert "will be Stalled at" in way_out(life.clock.processor.tree, life.refused, None)
 
 
 def test_a_pool_under_a_view_is_deleted() -> None:

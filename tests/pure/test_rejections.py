@@ -1,7 +1,8 @@
-"""What a rejection says: the present state, the rule that was not met with the value found, a way out that works.
+"""What a rejection says: the present state, the rule that was not met with the value found; and a way out that works.
 
-Belongs here: the sentences, and the states of entities whose event could not be read. Does not: the law of `legal`
-(`tests/laws/test_legal_laws`), rejections on a server (`tests/nats/test_bad_input`).
+Belongs here: the sentences, the ways out, and the states of entities whose event could not be read. Does not: the law
+of `legal` (`tests/laws/test_legal_laws`), rejections on a server (`tests/nats/test_bad_input`), reading the tree for a
+way out (`tests/nats/test_client_outcomes`).
 """
 
 from collections.abc import Iterator
@@ -10,10 +11,10 @@ from typing import Any
 
 import pytest
 
-from phaseline.engine.core.advice import legal
-from phaseline.engine.core.advice.way_out import Turn, turns
+from phaseline.engine.core import rejections
 from phaseline.engine.core.intake import Arrival
 from phaseline.engine.core.process import Processor
+from phaseline.engine.explain.way_out import Turn, turns, way_out
 from phaseline.engine.replay.recorded_log import StoredEvent
 from phaseline.engine.testing.histories import SUBJECTS
 from phaseline.machines.built_in import BUILT_IN, PRODUCTS
@@ -87,11 +88,13 @@ SENTENCES: dict[str, tuple[tuple[Said, ...], Said, str]] = {
     ),
     "an observation in the wrong state": (
         (("cluster", "create", "c"),), ("cluster", "started", "c"),
-        "cluster c is Creating [Progressing]: started is not legal there, it needs Starting",
+        "cluster c is Creating [Progressing]: started is not legal there, it needs Starting; "
+        "way out: if it is there: reported at cluster c with the state you see",
     ),
     "an observation under a view": (
         (*UP, ("cluster", "overdue", "c")), ("node_pool", "cleanup_failed", "c/p"),
-        "node_pool c/p is Failed [ClusterNotRunning] (base Running [Ok]): cleanup_failed is not legal there, it needs Deleting",
+        "node_pool c/p is Failed [ClusterNotRunning] (base Running [Ok]): cleanup_failed is not legal there, it needs "
+        "Deleting; way out: if it is there: reported at node_pool c/p with the state you see",
     ),
     "an observation of what is unknown": (
         UP, ("node", "ready", "c/p/n"),
@@ -123,7 +126,8 @@ SENTENCES: dict[str, tuple[tuple[Said, ...], Said, str]] = {
     ),
     "sources with exceptions": (
         UP, ("node", "delete", "c/p/n"),
-        "node c/p/n is Absent: delete is not legal there, it needs Deleting [Stalled] or any live state but Deleting",
+        "node c/p/n is Absent: delete is not legal there, it needs Deleting [Stalled] or any live state but Deleting; "
+        "way out: create at node c/p/n",
     ),
     "a child that must follow": (
         GROUP[:2], ("emco_resource", "instantiate", "g", {"context": "9"}),
@@ -151,9 +155,14 @@ SENTENCES: dict[str, tuple[tuple[Said, ...], Said, str]] = {
 def test_a_rejection_says_what_is_so_what_was_needed_and_what_to_do(
     before: tuple[Said, ...], sent: Said, sentence: str
 ) -> None:
-    found = refused(history(*before), *sent)
-    assert found.message.startswith(sentence)
-    assert found.message == sentence or found.message[len(sentence)] in ";, 12"
+    made = history(*before)
+    found = refused(made, *sent)
+    said, _, way = sentence.partition("; way out: ")
+    assert found.message == said
+    told = way_out(made.tree, found, made.read(event(*sent)))
+    assert told.startswith(way)
+    assert told[len(way) :][:1] in ("", ";", "1")  # a time follows, or another way
+    assert bool(told) == bool(way)
 
 
 def test_a_tally_says_what_it_counts() -> None:
@@ -238,8 +247,7 @@ def way_of(made: History, kind: str, trigger: str, entity_id: str) -> list[Turn]
     step = made.decide(event(kind, trigger, entity_id))
     if not isinstance(step.read, Arrival) or step.accepted:
         return None
-    guard = made.kinds[kind].select(trigger, made.tree.entities[kind][entity_id].facets, made.tree, entity_id, {})
-    return [*dict.fromkeys(turns(made.tree, step.read, made.legal(kind, entity_id), guard.refused))]
+    return [*dict.fromkeys(turns(made.tree, step.read))]
 
 
 def rejected_intents(seeds: int) -> Iterator[tuple[History, str, str, str]]:
@@ -278,13 +286,13 @@ def test_a_way_out_asks_for_no_claim_and_begins_with_what_is_taken() -> None:
 def test_children_that_cannot_follow_are_told_apart_by_their_states(monkeypatch: pytest.MonkeyPatch) -> None:
     made = history(*GROUP, *((("app_context", "reported", f"g/x{n}", {"phase": "Terminated"})) for n in range(40)))
     tried: list[str] = []
-    is_taken = legal._is_taken
+    is_taken = rejections._is_taken
 
     def counted(tree: Any, kind: Any, entity: Any, probe: Arrival) -> bool:
         tried.append(probe.trigger)
         return is_taken(tree, kind, entity, probe)
 
-    monkeypatch.setattr(legal, "_is_taken", counted)
+    monkeypatch.setattr(rejections, "_is_taken", counted)
     assert refused(made, "emco_resource", "create", "g").legal == (
         "terminate",
         "heartbeat",

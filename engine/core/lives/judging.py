@@ -145,7 +145,7 @@ def _another(kind: Kind, entity: Entity, trigger: str, uid: str, seen: int | Non
     said = f"{_is(kind, entity)}: {trigger} is about {uid}{_now(entity, uid)}"
     if seen is not None:
         return f"{said}, and this report has seen records up to {seen}: report again with what it has read by then"
-    return f"{said}; way out: if {uid} is there: {REPORTED} with it and the state you see"
+    return f"{said}: {REPORTED} with it and the state you see, if {uid} is there"
 
 
 def _is_meant(entity: Entity | None, version: int) -> bool:
@@ -162,8 +162,8 @@ def _changed(tree: Tree, entity: Entity | None, arrival: Arrival) -> Rejection:
     wanted = arrival.data[IF_VERSION]
     meant = f"version {wanted}" if wanted else "something that is not there"
     message = f"{here(tree, arrival)}, version {version}: {arrival.trigger} was meant for {meant}"
-    way_out = f"look at what is there now, then {arrival.trigger} with {IF_VERSION} {version}"
-    return reject(tree, arrival, "changed", f"{message}; way out: {way_out}")
+    again = f"look at what is there now, then {arrival.trigger} with {IF_VERSION} {version}"
+    return reject(tree, arrival, "changed", f"{message}: {again}")
 
 
 def learnt(

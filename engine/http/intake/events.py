@@ -54,6 +54,7 @@ async def _one(call: Call, sender: Sender, event: Any, seconds: float, *, dry: b
             "sequence": found.sequence, "effect": found.effect, "repeat": repeat_map(found.repeat),
             "behind": found.behind,
             "table_differences": found.table_differences, "records": records,
+            **({"way_out": found.way_out} if found.way_out else {}),
             **({"unread": found.unread} if found.unread else {}),
         })  # fmt: skip
     if not seconds:

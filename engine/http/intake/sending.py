@@ -75,7 +75,11 @@ class Sender:
             if isinstance(one.record, Rejection):
                 reason, said = one.record.reason, one.record.message
                 raise InvalidInput.event_rejected(
-                    sequence=found.receipt.sequence, place=one.sequence, reason=reason, message=said
+                    sequence=found.receipt.sequence,
+                    place=one.sequence,
+                    reason=reason,
+                    message=said,
+                    way_out=await self._service.client.way_out(one.sequence),
                 ) from None
         return found
 

@@ -20,6 +20,7 @@ import msgspec
 from phaseline.engine.client import maps
 from phaseline.engine.client.class_choice import ClassChoice
 from phaseline.engine.client.selection import EVERYTHING, Selector, by_id, in_order, order_of
+from phaseline.engine.explain.fetch import legal
 from phaseline.engine.http.call import AnyCall, Call, HttpAnswer
 from phaseline.engine.http.fleet import columns
 from phaseline.engine.http.fleet.fleet import LiveFleet
@@ -31,12 +32,10 @@ from phaseline.engine.log import latest, state_view
 from phaseline.engine.log.watch import RecordFilter, chosen
 from phaseline.engine.log.when import NOW, Moment
 from phaseline.engine.overview.overview import as_map, overview
-from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.compiler.labels import Language
-from phaseline.machines.docs import wording
 from phaseline.schemas import codec
 from phaseline.schemas.errors import InvalidInput, NoAnswer
-from phaseline.schemas.records import Entity, Transition, timestamp
+from phaseline.schemas.records import Transition, timestamp
 
 PAGING = ("continue", "limit")
 """Parameters in which the requests for the pages of one list differ."""
@@ -187,25 +186,9 @@ async def entity(call: Call) -> HttpAnswer:
             await view.entities.unknown_parts([last.entity]),
             await view.entities.shut([last.entity]),
         ),
-        "legal": legal(call.service.kinds, last.entity),
+        "legal": await legal(view.states, last.entity.kind, last.entity.id),
     }
     return HttpAnswer(body, view.moment, is_past=view.is_past)
-
-
-def legal(kinds: Kinds, entity: Entity) -> dict[str, str]:
-    """The triggers that an entity takes in its states, each with what must hold in other entities; empty: nothing."""
-    kind = kinds.get(entity.kind)
-    if kind is None:
-        return {}
-    facets = (*entity.facets, *kind.unborn[len(entity.facets) :])  # `contact` is left out while nobody waits
-    found: dict[str, str] = {}
-    for trigger, role in kind.roles.items():
-        steps = kind.offered(trigger, facets)
-        # Who names a whole state names signals too, which alone are no reason to send it.
-        guards = {wording.guards(one.row) for index, one in steps if index < kind.own or trigger not in kind.naming}
-        if guards and role != "derived":
-            found[trigger] = "" if "" in guards else ", or ".join(sorted(guards))
-    return found
 
 
 async def counts(call: AnyCall) -> HttpAnswer:

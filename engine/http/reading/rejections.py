@@ -64,6 +64,7 @@ async def rejection(call: Call) -> HttpAnswer:
         kept = await service.client.event(record.cause.sequence) or kept
     return HttpAnswer({
         "rejection": maps.record_map(service.kinds, place, record, logged.wire), "event": _event(kept),
+        "way_out": await service.client.way_out(place),
     })  # fmt: skip
 
 
