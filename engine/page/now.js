@@ -22,7 +22,7 @@ export function open(app, root) {
 		choose: (number) => app.choose(number), open: (number) => app.openEntity(number),
 	});
 	const beside = panel(side.element, bad, silent, counts, lately);
-	beside.classList.add("now");
+	beside.classList.add("flat");
 	bad.classList.add("bad-now");
 	root.append(top, el("div.columns", body, beside));
 	const timer = setInterval(() => app.past || document.hidden || ask(), EVERY);

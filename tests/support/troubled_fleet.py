@@ -6,12 +6,16 @@ Belongs here: the events, and showing the overview and the page's first screen. 
 """
 
 import asyncio
+import fcntl
 import os
+import pty
+import struct
 import subprocess
 import sys
 import tempfile
+import termios
 from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -115,12 +119,19 @@ async def main(folder: Path) -> None:
 
 
 def show(settings: Settings) -> None:
-    """Print the overview, a tree and an entity."""
+    """Print the overview, a tree and an entity as a terminal of 80 columns shows them."""
     for words in ("overview", "get node edge-09/p1/n5", "tree edge-03 --depth 1", "watch --class bad --no-follow"):
         connection = ["--nats", ",".join(settings.nats), *(["--nkey", str(settings.nkey)] if settings.nkey else [])]
-        command = [sys.executable, "-m", "phaseline.engine.cli", *words.split(), *connection]
         print(f"$ phaseline {words}", flush=True)  # noqa: T201
-        subprocess.run(command, check=False, env={**os.environ, "COLUMNS": "80"}, timeout=120)
+        here, there = pty.openpty()
+        fcntl.ioctl(there, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
+        command = [sys.executable, "-m", "phaseline.engine.cli", *words.split(), *connection]
+        with subprocess.Popen(command, stdin=there, stdout=there, stderr=there):
+            os.close(there)
+            with suppress(OSError):  # how Linux says that the other side is closed
+                while piece := os.read(here, 65_536):
+                    sys.stdout.buffer.write(piece)
+                    sys.stdout.flush()
 
 
 if __name__ == "__main__":
