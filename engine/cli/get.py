@@ -11,7 +11,7 @@ import click
 from msgspec.structs import replace
 
 from phaseline.engine import identities
-from phaseline.engine.cli import cells, entity_name, following, options, render, terminal
+from phaseline.engine.cli import cells, classes, entity_name, following, options, render, terminal
 from phaseline.engine.cli.cells import Installations
 from phaseline.engine.cli.following import Following
 from phaseline.engine.cli.help import Page
@@ -26,7 +26,7 @@ from phaseline.engine.log.when import Moment, When
 from phaseline.engine.shut import Shut, ShutBy
 from phaseline.engine.staleness import Stale
 from phaseline.engine.unknown_parts import Parts, PartsOf
-from phaseline.machines.compiler.classes.entity_classes import class_of_entity, class_since
+from phaseline.machines.compiler.classes.entity_classes import class_since
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.compiler.labels import Language, advice_of, facet_named, message_of
 from phaseline.machines.docs import wording
@@ -252,10 +252,9 @@ def described(
         since = render.local_time(stale.since_ns)
         yield "stale", Text.assemble(render.as_of(stale.as_of_ns, now), f": nothing was heard since {since}{whom}")
     yield from _facets(kinds, entity, language, now, parts, shut)
-    if entity.memory is not None and entity.memory.stay is not None:
-        began = class_since(kinds, entity)
-        dwell = f"since {render.local_time(began)}, {render.duration(now - began)}"
-        yield "class", render.text_of(f"{class_of_entity(kinds, entity)} {dwell}")
+    if entity.facets[0].state.phase != DELETED or classes.told(kinds, entity, now):
+        since = f" since {render.local_time(class_since(kinds, entity))}"
+        yield "class", Text.assemble(classes.dwell(kinds, entity, now), since)
     compiled = kinds.get(entity.kind)
     yield from _life(entity)
     if compiled is not None and (waits := compiled.waits_for(entity)):

@@ -373,10 +373,9 @@ def _since(row: EntityRow) -> Text:
 
 def _class(row: EntityRow) -> Text:
     found, since = class_of_entity(row.kinds, row.entity), class_since(row.kinds, row.entity)
-    return render.word(f"{found} {render.duration(row.now - since)}", CLASS_STYLES.get(found, ""))
+    return render.word(f"{found} {render.duration(row.now - since)}", render.CLASS_COLOURS[found])
 
 
-CLASS_STYLES = {"bad": "red", "busy": "yellow", "good": "green", "excused": "bright_black", "gone": "bright_black"}
 COLUMNS: Final[tuple[Column[EntityRow], ...]] = (
     Column("CELL", lambda row: render.word(row.shown.cell) if row.shown.cell else render.NOTHING),
     Column("KIND", lambda row: render.word(row.entity.kind), worth=70),

@@ -17,13 +17,12 @@ from phaseline.engine.log.when import When
 from phaseline.engine.overview.overview import Noticed, Overview, TreeClasses, Trouble, as_map
 from phaseline.engine.settings import Settings
 from phaseline.machines.compiler.kinds import Kinds
+from phaseline.machines.language.state_classes import CLASSES
 from phaseline.schemas.records import own_facets
 
 TROUBLES, TREES, OTHERS = 8, 5, 2
 """The most lines about each, so that it fits one screen. A line more says how many there are beside them."""
-STYLES: Final[Mapping[str, str]] = {
-    "bad": "red", "unknown": "magenta", "busy": "yellow", "excused": "bright_black", "good": "green",
-}  # fmt: skip
+LIVING = [name for name in CLASSES if name != "gone"]
 
 
 @click.command(
@@ -171,7 +170,7 @@ TREE_COLUMNS: Final[tuple[Column[TreeClasses], ...]] = (
     Column("TREE", lambda row: Text(row.root)),
     *(
         Column(name.upper(), lambda row, name=name: render.text_of(  # type: ignore[misc]
-            f"{row.classes[name]:,}" if name in row.classes else "", STYLES[name]))
-        for name in STYLES
+            f"{row.classes[name]:,}" if name in row.classes else "", render.CLASS_COLOURS[name]))
+        for name in LIVING
     ),
 )  # fmt: skip

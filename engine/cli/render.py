@@ -21,15 +21,20 @@ from phaseline.engine.explain.causes import is_of_snapshot
 from phaseline.engine.log.when import Moment
 from phaseline.engine.staleness import Stale
 from phaseline.engine.unknown_parts import Parts, PartsOf
+from phaseline.machines.compiler.classes.state_classes import class_of
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.compiler.labels import Language, facet_named, label_of, message_of
 from phaseline.machines.language.endings import LABELS as OF_ENDS
 from phaseline.machines.language.endings import is_left_behind, is_unseen, shown_state, told
-from phaseline.machines.language.table import ABSENT, DELETED, PROGRESSING, Facet
+from phaseline.machines.language.table import DELETED, Facet
 from phaseline.schemas import codec
 from phaseline.schemas.cloudevents import actors
 from phaseline.schemas.records import SECOND, Cause, Entity, Rejection, State, Transition, facets_of, nanoseconds
 
+CLASS_COLOURS: Final[Mapping[str, str]] = {
+    "bad": "red", "busy": "yellow", "good": "green", "unknown": "magenta", "excused": "magenta", "gone": "bright_black",
+}  # fmt: skip
+"""By class of states, the colour in which it is shown everywhere."""
 DAY, HOUR, MINUTE = 86_400, 3_600, 60
 NEW, COMMA, NOTHING = Text("new", "bright_black"), Text(", "), Text()
 UNITS = ((DAY, "d", HOUR, "h"), (HOUR, "h", MINUTE, "m"), (MINUTE, "m", 1, "s"))
@@ -62,16 +67,8 @@ def word(text: str, style: str = "") -> Text:
 
 
 def colour(state: State, facet: Facet | None) -> str:
-    """The colour of a state: how it is, not which one."""
-    if state.phase in (DELETED, ABSENT):
-        return "bright_black"
-    if facet is not None and state.phase == facet.accumulates_in:
-        return "red"
-    if PROGRESSING in state.conditions:
-        return "yellow"
-    if facet is not None and state.phase == facet.healthy:
-        return "green" if state.conditions in ((), ("Ok",)) else "magenta"
-    return "red" if state.phase.endswith("Failed") else "yellow" if state.phase.endswith("ing") else "magenta"
+    """The colour of a state: that of its class, which says how it is, not which one."""
+    return CLASS_COLOURS["unknown" if facet is None else class_of(facet, state)]
 
 
 def state(kinds: Kinds, kind: str, facet: str, found: State) -> Text:

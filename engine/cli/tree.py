@@ -12,6 +12,7 @@ import click
 from phaseline.engine import shut, unknown_parts
 from phaseline.engine.cli import (
     cells,
+    classes,
     entity_name,
     following,
     options,
@@ -202,10 +203,12 @@ class Forest:
         name = entity.id if above is None else entity.id[len(above[1]) + 1 :]
         counts, beside = self._counts(entity), render_waves.beside(under, entity)
         stale = render.stale(self.stale.get((entity.kind, entity.id)), entity, self.now)
+        dwell = classes.told(self.kinds, entity, self.now) if self.now else render.NOTHING
         return Text.assemble(
             render.text_of(f"{entity.kind} ", "bright_black"), render.text_of(name, "bold"), "  ",
             render.states(self.kinds, entity, language, self.unknown),
             render.text_of(f"  {beside}" if beside else "", "cyan"),
+            "  " if dwell else "", dwell,
             "  " if stale else "", stale,
             "  " if counts else "", render.text_of(counts, "bright_black"),
         )  # fmt: skip

@@ -112,7 +112,7 @@ def _dwell(row: DwellRow) -> Text:
     if one.until_ns is None:
         return classes.lasting(one.state_class, render.now_ns() - one.since_ns)
     lasted = f" after {render.duration(one.until_ns - one.since_ns)} {one.state_class}"
-    return Text.assemble(render.word(one.now_class, classes.STYLES.get(one.now_class, "")), lasted)
+    return Text.assemble(render.word(one.now_class, render.CLASS_COLOURS[one.now_class]), lasted)
 
 
 def _states(row: DwellRow) -> Text:

@@ -8,6 +8,7 @@ Belongs here: the shortest way to a state in which the event is legal. Does not:
 """
 
 from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
 from itertools import groupby
 from typing import NamedTuple
 

@@ -6,7 +6,7 @@ import { payload, staleMark } from "./side.js";
 import { described } from "./store.js";
 import { scale } from "./time.js";
 import { entityLink, whyList } from "./why.js";
-import { bdi, clock, ended, el, fill, kindName, language, moment, safe, seconds, sender, span, stateMark, stateName, t, table } from "./ui.js";
+import { bdi, clock, ended, el, fill, glyph, kindName, language, moment, safe, seconds, sender, small, span, stateMark, stateName, t, table } from "./ui.js";
 
 const PAGE = 50;
 const TYPE = { "content-type": "application/cloudevents+json" };
@@ -67,14 +67,14 @@ export function open(app, root) {
 	}
 
 	function header() {
-		const { kind, id, facets, attributes, waits_for: request, timers = {}, memory = {}, stale_by: by, stale_since: since, as_of: then } = found.entity;
+		const { kind, id, facets, attributes, waits_for: request, timers = {}, memory = {}, stale_by: by, stale_since: since, as_of: then, class: cls, class_since: began } = found.entity;
 		const whom = by ? `${kindName(by.split("/", 1)[0])} ${safe(by.slice(by.indexOf("/") + 1))}` : "";
 		const fact = (label, value) => el("div", el("dt", label), el("dd", value));
 		fill(head,
 			el("div.bar", el("h1", bdi(id)), el("span.soft.grow", kindName(kind)),
 				by ? staleMark(t("staleBy", { whom, since: moment(since), age: span(app.clock() - seconds(then)) })) : null,
 				el("a", { href: app.router.to("tree", { id: id.split("/")[0], sel: `${kind}/${id}` }) }, t("tree"))),
-			el("dl.facts.bar", Object.entries(facets).map(([facet, one]) => [
+			el("dl.facts.bar", fact(t("class"), el(`span.state.${cls}`, glyph(cls), `${t(cls)} · ${span(app.clock() - seconds(began))}`)), Object.entries(facets).map(([facet, one]) => [
 				fact(facet, [found.mark(facet, ended(found.entity, one)), one.unknown_parts ? el("span.soft", `, ${one.unknown_parts.text}`) : null, one.lacks ? el("span.soft", `, ${one.lacks.text}`) : null]), one.conditions.length ? fact(t("conditions"), one.conditions.join(", ")) : null,
 				fact(t("since"), `${moment(one.since)} · ${span(app.clock() - seconds(one.since))}`)]),
 				request ? [fact(t("waitsFor"), `${t("event")} ${request}`), timers.phase ? fact(t("stallsAt"), moment(timers.phase)) : null] : null,

@@ -2,7 +2,7 @@
 
 import { get } from "./api.js";
 import { HeatMap } from "./heatmap.js";
-import { badges, nothingYet, Side, staleMark } from "./side.js";
+import { badges, nothingYet, Side, staleMark, WORST } from "./side.js";
 import { CLASSES } from "./store.js";
 import { bdi, chip, clock, el, fill, glyph, kindName, num, panel, refill, small, span, stateMark, stateName, t, table } from "./ui.js";
 
@@ -21,7 +21,10 @@ export function open(app, root) {
 		label: t("mapLabel"), describe: (number) => tip(app.store, number),
 		choose: (number) => app.choose(number), open: (number) => app.openEntity(number),
 	});
-	root.append(top, el("div.columns", body, panel(side.element, bad, counts, lately, silent)));
+	const beside = panel(side.element, bad, silent, counts, lately);
+	beside.classList.add("flat");
+	bad.classList.add("bad-now");
+	root.append(top, el("div.columns", body, beside));
 	const timer = setInterval(() => app.past || document.hidden || ask(), EVERY);
 	let asked = null;
 	let shown = "";
@@ -69,7 +72,7 @@ function tip(store, number) {
 function head(app, tally) {
 	return [
 		el("b", t("total", { n: num(tally.total) })),
-		CLASSES.map((name, cls) => (tally.classes[cls] ? chip(app, { class: name }, el(`span.state.${name}`, glyph(name), el("b", num(tally.classes[cls])), t(name))) : null)),
+		WORST.filter((cls) => tally.classes[cls]).map((cls) => chip(app, { class: CLASSES[cls] }, el(`span.state.${CLASSES[cls]}`, glyph(CLASSES[cls]), el("b", num(tally.classes[cls])), t(CLASSES[cls])))),
 		tally.stale ? staleMark(`${num(tally.stale)} ${t("stale")}`) : null,
 		el("span.grow"),
 		chip(app, { view: "" }, t("map")), chip(app, { view: "table" }, t("table")),
@@ -103,7 +106,7 @@ function troubles(app, { troubles: found, numbers, time }) {
 
 function line(app, kind, id, cls, said, ago, more = null) {
 	return el("li", el("button", { onclick: () => app.router.set({ sel: `${kind}/${id}` }) },
-		el("span", { class: cls }, glyph(cls)), el("span.cut", bdi(id), el("span.soft", ` ${said}`)), more, small(span(ago))));
+		el("span", { class: cls }, glyph(cls)), el("span.cut", bdi(id), el("span.soft", ` ${said}`)), el("span.bar", more, small(span(ago)))));
 }
 
 function kinds(app, tally) {

@@ -22,9 +22,12 @@ export function staleMark(text = t("stale")) {
 	return el("span.badge.silent", glyph("silent"), text);
 }
 
+/** The classes as positions in CLASSES, those that call for somebody first. */
+export const WORST = [2, 1, 5, 3, 0, 4];
+
 /** How many of each class, as signs and numbers. counts: six numbers, from `first` on. */
 export function badges(counts, first = 0) {
-	const found = [2, 1, 5, 3, 0, 4].filter((cls) => counts[first + cls]);
+	const found = WORST.filter((cls) => counts[first + cls]);
 	return el("span.badges", found.map((cls) =>
 		el("span", { class: `badge ${CLASSES[cls]}`, title: t(CLASSES[cls]) }, glyph(CLASSES[cls]), num(counts[first + cls]))));
 }

@@ -226,9 +226,9 @@ export class Store {
 		let worst = state < 0 ? UNKNOWN : this.classOf[state];
 		if (state >= 0 && this.states[state].state === "Deleted") return worst;
 		for (const column of this.more) {
-			const { facet } = this.states[column[number]] ?? {};
-			const cls = this.classOf[column[number]];
-			if (facet && facet !== "contact" && RANK[cls] < RANK[worst]) worst = cls;
+			const { facet, class: cls } = this.states[column[number]] ?? {};
+			const counts = facet && facet !== "contact" && (facet !== "signals" || cls === "bad" || cls === "unknown");
+			if (counts && RANK[this.classOf[column[number]]] < RANK[worst]) worst = this.classOf[column[number]];
 		}
 		return worst;
 	}

@@ -52,6 +52,7 @@ export const WORDS = {
 	kind: ["Kind", "种类"],
 	state: ["State", "状态"],
 	since: ["Since", "自"],
+	class: ["How it is", "状况"],
 	count: ["Count", "数量"],
 	name: ["Name", "名称"],
 	below: ["Below", "下级"],

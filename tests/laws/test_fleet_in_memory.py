@@ -3,6 +3,7 @@
 Belongs here: laws of what `phaseline serve` keeps in memory. Does not: reading the log, requests (`tests/nats`).
 """
 
+from collections import Counter
 from random import Random
 from types import SimpleNamespace
 from typing import Any, cast
@@ -20,6 +21,7 @@ from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.state_view import in_order, is_left_behind, matches
 from phaseline.engine.testing.random_events import SEED_LENGTH
 from phaseline.machines.built_in import PRODUCTS
+from phaseline.machines.compiler.classes.entity_classes import class_of_entity
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.compiler.nesting import shown_below
 from phaseline.machines.language.contact import UNHEARD
@@ -98,6 +100,11 @@ def the_columns_are_what_the_records_say(history: History) -> None:
     alive = [one for one in last_of(log).values() if matches(one.entity, None, deleted=False)]
     assert columns.tally(fleet) == columns.tally(fleet, columns.chosen(fleet, None, (), deleted=False))
     assert columns.tally(fleet)["total"] == len(alive)
+    classes = Counter(class_of_entity(history.kinds, one.entity) for one in alive)
+    assert columns.tally(fleet)["classes"] == classes
+    everything = columns.chosen(fleet, None, (), deleted=True)
+    classes = Counter(class_of_entity(history.kinds, fleet.last[number].entity) for number in everything)
+    assert columns.tally(fleet, everything)["classes"] == classes
 
 
 def a_record_that_comes_again_changes_nothing(history: History) -> None:

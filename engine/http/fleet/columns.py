@@ -16,8 +16,14 @@ import msgspec
 
 from phaseline.engine.http.fleet.fleet import GONE, LEFT, NONE, STALE, LiveFleet
 from phaseline.engine.http.fleet.state_index import IndexedState
+from phaseline.machines.compiler.classes.entity_classes import BEGINS
+from phaseline.machines.language.state_classes import CLASSES
+from phaseline.machines.language.table import DELETED
 from phaseline.schemas import codec
-from phaseline.schemas.records import CONTACT
+from phaseline.schemas.records import CONTACT, SIGNALS
+
+NO_RANK = len(CLASSES)
+"""The rank of a state by which no class is chosen."""
 
 
 def chosen(fleet: LiveFleet, kind: str | None, trees: Sequence[str], *, deleted: bool) -> Sequence[int]:
@@ -126,28 +132,56 @@ def _staleness(fleet: LiveFleet) -> Callable[[int], bool]:
 
 
 def tally(fleet: LiveFleet, numbers: Sequence[int] | None = None) -> dict[str, Any]:
-    """How many of these entities are in which state, by kind and facet; and in which class, by their first facet.
+    """How many of these entities are in which state, by kind and facet; and in which class, each counted once.
 
     numbers: None for all that are not deleted.
     """
     if numbers is None:
-        return _shown(fleet, {one: count for one, count in fleet.in_state.items() if count})
-    counted = Counter(column[number] for column in fleet.states for number in numbers)
-    counted.pop(NONE, None)
-    return _shown(fleet, counted)
-
-
-def _shown(fleet: LiveFleet, counted: Mapping[int, int]) -> dict[str, Any]:
+        counted = Counter({one: count for one, count in fleet.in_state.items() if count})
+    else:
+        counted = Counter(column[number] for column in fleet.states for number in numbers)
+        counted.pop(NONE, None)
     kinds: dict[str, dict[str, Counter[str]]] = {}
-    classes: Counter[str] = Counter()
     total = 0
     for number, count in sorted(counted.items()):
         known = fleet.index.known[number]
         kinds.setdefault(known.kind, {}).setdefault(known.facet, Counter())[known.state.phase] += count
-        if _is_first(fleet, known):
-            total += count
-            classes[known.state_class] += count
-    return {"total": total, "classes": dict(classes), "kinds": kinds}
+        total += count if _is_first(fleet, known) else 0
+    return {"total": total, "classes": _classes(fleet, numbers, counted), "kinds": kinds}
+
+
+def _classes(fleet: LiveFleet, numbers: Sequence[int] | None, counted: Mapping[int, int]) -> dict[str, int]:
+    """How many entities are in which class: each by the worst of its states, as `entity_classes` has it.
+
+    numbers: as for `tally`. counted: how many are in each state. Where only first facets count, that says it all.
+    """
+    known = fleet.index.known
+    ranks = [_rank(fleet, one) for one in known]
+    found = Counter[int]()
+    if all(ranks[one] == NO_RANK or _is_first(fleet, known[one]) for one in counted):
+        for one, count in counted.items():
+            found[ranks[one]] += count
+    else:
+        if numbers is None:
+            numbers = [number for number, flags in enumerate(fleet.flags) if not flags & GONE]
+        ranks.append(NO_RANK)  # of `NONE`, the last one
+        found.update(map(min, *([ranks[column[number]] for number in numbers] for column in fleet.states)))
+    classes = Counter[str]()
+    for rank, count in sorted(found.items()):
+        if rank != NO_RANK:
+            classes[CLASSES[rank % len(CLASSES)]] += count
+    return dict(classes)
+
+
+def _rank(fleet: LiveFleet, known: IndexedState) -> int:
+    """Where the class of a state stands among those of an entity, the worst first. The end of a life stands before all.
+
+    What does not count has `NO_RANK`: the contact, and signals that only stand beside the state.
+    """
+    rank = CLASSES.index(known.state_class)
+    if known.facet == CONTACT or (known.facet == SIGNALS and known.state_class not in BEGINS):
+        return NO_RANK
+    return rank - len(CLASSES) if known.state.phase == DELETED and _is_first(fleet, known) else rank
 
 
 def _is_first(fleet: LiveFleet, known: IndexedState) -> bool:
