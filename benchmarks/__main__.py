@@ -40,6 +40,7 @@ TITLES = {
     "take_over": "Taking over a partition",
     "handover": "Handing partitions over",
     "scale": "A million entities",
+    "questions": "Questions that workers answer",
     "metrics": "Metrics",
     "install": "Installing, importing, starting",
 }

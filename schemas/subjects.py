@@ -311,6 +311,10 @@ class Subjects(msgspec.Struct, frozen=True):
         """The subject on which the owner of a partition says how many of its events are not decided yet."""
         return f"{self.prefix}.status.backlog.{partition}"
 
+    def entities(self, partition: int) -> str:
+        """The subject on which the owner of a partition says which of its entities are selected."""
+        return f"{self.prefix}.status.entities.{partition}"
+
     def owner(self, partition: int, question: str) -> str:
         """The subject on which the owner of a partition answers a question that another worker received."""
         return f"{self.prefix}.owner.{partition}.{question}"

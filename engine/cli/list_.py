@@ -11,21 +11,22 @@ import click
 from msgspec.structs import replace
 
 from phaseline.engine import identities
-from phaseline.engine.cli import cells, following, names, options, render, selection, terminal
+from phaseline.engine.cells.reading import Reading
+from phaseline.engine.cli import cells, following, names, options, render, selection, terminal, undecided
 from phaseline.engine.cli.cells import Installations
 from phaseline.engine.cli.help import Page
 from phaseline.engine.cli.layout import WIDE, Column
 from phaseline.engine.cli.output import Output
 from phaseline.engine.cli.styled import Text
 from phaseline.engine.client import maps
-from phaseline.engine.client.class_choice import ClassChoice
 from phaseline.engine.client.client import Client
 from phaseline.engine.client.entity_view import EntityView, states_of
-from phaseline.engine.client.selection import Selector, by_id, order_of
+from phaseline.engine.client.selection import by_id, order_of
 from phaseline.engine.identities import NOTHING_DOUBLED, Doubled, Key
-from phaseline.engine.log.state_view import is_left_behind, matches
-from phaseline.engine.log.watch import chosen
 from phaseline.engine.log.when import Moment, When
+from phaseline.engine.questions.class_choice import ClassChoice
+from phaseline.engine.questions.selection import Selection
+from phaseline.engine.questions.selector import Selector
 from phaseline.engine.shut import Shut, ShutBy, Shutters
 from phaseline.engine.staleness import Marks, Stale, Staleness
 from phaseline.engine.unknown_parts import Parts, PartsOf
@@ -33,7 +34,7 @@ from phaseline.machines.compiler.classes.entity_classes import class_of_entity, 
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.compiler.labels import Language
 from phaseline.machines.language.endings import told
-from phaseline.schemas.errors import Exit
+from phaseline.schemas.errors import Exit, NameUnknown
 from phaseline.schemas.records import Entity, Transition
 
 FIRST, FURTHER = 50, 1_000
@@ -104,12 +105,13 @@ def list_(
     async def work() -> int:
         async with installations.reading(tree, at) as reading:
             if sort_by == selection.UNSORTED and not follow and not installations.cells:
-                await reading.each(partial(listing.print_unsorted, output, lang))
+                [(_, number)] = await reading.each(partial(listing.print_unsorted, output, lang))
+                await listing.check(reading, installations.kinds, bool(number))
+                say_how_many(number, output)
                 return cells.end(reading, output)
             listed = dict(await reading.each(listing.read))
-            everything = [one for found in listed.values() for one in found.everything]
-            wanted.selector.check(installations.kinds, kind, everything)
             shown = [one for cell, found in listed.items() for one in found.lines(cell)]
+            await listing.check(reading, installations.kinds, bool(shown))
             if sort_by not in (None, selection.UNSORTED):
                 key = order_of(installations.kinds, [one.record for one in shown], sort_by, kind, lang)
                 shown.sort(key=lambda one: key(one.record))
@@ -192,7 +194,8 @@ class Listing(NamedTuple):
         view = await client.at(self.at)
         start = await view.next_place() if self.follow_on else 0
         found = everything = await self.wanted.read(view, self.kind, self.tree, whole=self.follow_on)
-        if self.follow_on or self.wanted.selector.requirements or self.wanted.left_behind:
+        undecided.say_unanswered(view)
+        if self.follow_on:
             found = [record for record in everything if self.wanted.fits(record.entity)]
         found, twice = await self._doubled(view, found) if self.wanted.duplicates else (found, NOTHING_DOUBLED)
         entities = [record.entity for record in found]
@@ -211,29 +214,36 @@ class Listing(NamedTuple):
         some = [replace(one, entity=entities[key]) for one, key in keys if key in twice]
         return sorted(some, key=lambda one: min(twice[one.entity.kind, one.entity.id])), twice
 
-    async def print_unsorted(self, output: Output, language: Language, client: Client) -> None:
-        """Print the entities of one installation, each as soon as it is read."""
+    async def check(self, reading: Reading, kinds: Kinds, any_selected: bool) -> None:
+        """Raise `NameUnknown` for an attribute that nothing has. Only if nothing is selected are the others read."""
+        selector = self.wanted.selector
+        if any_selected or not selector.requirements:
+            return
+        try:
+            selector.check(kinds, self.kind)
+        except NameUnknown:
+            held = await reading.each(self._all)
+            selector.check(kinds, self.kind, [one for _, found in held for one in found])
+
+    async def _all(self, client: Client) -> Sequence[Transition]:
+        """All entities of the kind and the tree, whatever is selected."""
+        return await (await client.at(self.at)).last_of(self.kind, tree=self.tree, deleted=self.wanted.deleted)
+
+    async def print_unsorted(self, output: Output, language: Language, client: Client) -> int:
+        """Print the entities of one installation, each as soon as it is read; returns how many."""
         view = await client.at(self.at)
         now, wanted = 0 if output.is_data else render.time_at(view.moment, ""), self.wanted
         page, count = EntityLines(view.kinds, output, language, now, with_class=wanted.by_class(None)), 0
-        attributes: dict[frozenset[str], Transition] = {}
         staleness, shutters = Staleness(states_of(view)), Shutters(states_of(view))
-        found = view.unsorted(
-            self.kind, tree=self.tree, state=wanted.state, condition=wanted.condition, class_=wanted.classes,
-            lasting=wanted.lasting, deleted=wanted.deleted,
-        )  # fmt: skip
-        async for read in some_at_a_time(found):
-            if wanted.selector.requirements:
-                attributes.update((frozenset(one.entity.attributes), one) for one in read)
-            records = [one for one in read if wanted.selects(one.entity)]
+        async for records in some_at_a_time(view.each_selected(wanted.selection(view, self.kind, self.tree))):
             entities = [one.entity for one in records]
             stale = await staleness.of(entities)
             shut = await shutters.of(entities) if output.is_data else {}
             keyed = ((one, (one.entity.kind, one.entity.id)) for one in records)
             page.print([ListedEntity("", one, stale.get(key), {}, shut.get(key, {})) for one, key in keyed])
             count += len(records)
-        wanted.selector.check(view.kinds, self.kind, attributes.values())
-        say_how_many(count, output)
+        undecided.say_unanswered(view)
+        return count
 
     async def follow(self, listed: dict[str, ListRead], cell: str, client: Client) -> AsyncIterator[ListedEntity]:
         """The changes after what was listed. A cell that was not listed, or has failed since, is listed first."""
@@ -257,38 +267,34 @@ class Chosen:
     ) -> None:  # fmt: skip
         """What the options say."""
         self.classes, self.lasting = class_, lasting
-        self._of_class, self._kinds = ClassChoice.read(class_, lasting), Kinds(())
+        self._of_class, self._kinds, self._wanted = ClassChoice.read(class_, lasting), Kinds(()), Selection()
         self.state, self.condition, self.selector = state, condition, selector
         self.deleted, self.left_behind, self.duplicates = deleted or left_behind, left_behind, duplicates
-        self._choice = chosen({}, None, state, condition)
 
     async def read(
         self, view: EntityView[Moment | None], kind: str | None, tree: str | None, *, whole: bool
     ) -> Sequence[Transition]:
-        """Those that are chosen but for the selector. whole: all of the kind and of the tree, for `fits` to choose."""
-        self._choice, self._kinds = chosen(view.kinds, kind, self.state, self.condition), view.kinds
-        found = await view.last_of(
+        """Those that are chosen. whole: all of the kind and of the tree, for `fits` to choose."""
+        wanted = self.selection(view, kind, tree)
+        if not whole:
+            return await view.selected(wanted)
+        return await view.last_of(kind, tree=tree, deleted=True)
+
+    def selection(self, view: EntityView[Moment | None], kind: str | None, tree: str | None) -> Selection:
+        """What the options say, of a kind and a tree."""
+        self._kinds, self._wanted = view.kinds, view.selection(
             kind, tree=tree, state=self.state, condition=self.condition, class_=self.classes, lasting=self.lasting,
-            deleted=self.deleted,
+            deleted=self.deleted, selector=self.selector, left_behind=self.left_behind,
         )  # fmt: skip
-        return await view.last_of(kind, tree=tree, deleted=True) if whole else found
+        return self._wanted
 
     def fits(self, entity: Entity) -> bool:
         """Whether an entity is chosen."""
-        return (
-            matches(entity, self._choice.phase, deleted=self._of_class.with_ended(deleted=self.deleted))
-            and (not self._choice.looks_at_conditions or self._choice.selects_in(entity))
-            and self.selects(entity)
-            and (self._of_class.selects_all or self._of_class.selects(self._kinds, entity, render.now_ns()))
-        )
+        return self._wanted.selects(self._kinds, entity, render.now_ns())
 
     def by_class(self, sort_by: str | None) -> bool:
         """Whether the class is what somebody looks for."""
         return not self._of_class.selects_all or sort_by in ("bad-since", "class", "class-since")
-
-    def selects(self, entity: Entity) -> bool:
-        """Whether it is chosen by what no server can select."""
-        return self.selector.selects(entity) and (not self.left_behind or is_left_behind(entity))
 
 
 class EntityLines:
@@ -328,16 +334,14 @@ class EntityLines:
         self.output.show(cells.named(one.cell, shown), maps.name_of(one.record.entity))
 
 
-async def some_at_a_time(found: AsyncIterator[Transition]) -> AsyncIterator[list[Transition]]:
-    """The same in lists: the first one is short, so that something is printed at once."""
-    held, most = list[Transition](), FIRST
-    async for one in found:
-        held.append(one)
-        if len(held) >= most:
-            yield held
-            held, most = [], FURTHER
-    if held:
-        yield held
+async def some_at_a_time(found: AsyncIterator[Sequence[Transition]]) -> AsyncIterator[list[Transition]]:
+    """The same in other lists: the first one is short, so that something is printed at once."""
+    most = FIRST
+    async for some in found:
+        start = 0
+        while start < len(some):
+            yield [*some[start : start + most]]
+            start, most = start + most, FURTHER
 
 
 class EntityRow(NamedTuple):

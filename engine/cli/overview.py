@@ -50,6 +50,7 @@ def overview(settings: Settings, *, tree: str | None, at: When | None, output: O
         async with undecided.reading(settings, tree, at) as client:
             view = await client.at(at)
             found = await view.overview(tree=tree)
+            undecided.say_unanswered(view)
             if output.is_data:
                 output.show(as_map(found))
                 return

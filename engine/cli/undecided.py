@@ -8,10 +8,12 @@ Nothing is said where all events are decided. The words stand on stderr, so JSON
 import asyncio
 from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager
+from typing import Any
 
 from phaseline.engine.cli import similar_ids, terminal
 from phaseline.engine.cli.failures import DOCTOR
 from phaseline.engine.client.client import Client
+from phaseline.engine.client.entity_view import EntityView
 from phaseline.engine.log import when
 from phaseline.engine.log.log import Log
 from phaseline.engine.log.when import When
@@ -21,6 +23,8 @@ from phaseline.schemas.errors import NoAnswer, NotFound, PhaselineError
 from phaseline.schemas.records import timestamp
 
 START = "start one with `phaseline worker`, or a whole system with `phaseline up`"
+NAMED = 8
+"""The most partitions that a line names."""
 PATIENCE = 2.0
 """Seconds that a worker may take to load before a command that waits for it says so."""
 
@@ -120,6 +124,14 @@ def lines(found: Backlog) -> Iterator[str]:
         yield f"{found.events:,} {several} on the way; ask again in a moment, or publish with --wait"
     if found.silent:
         yield f"the worker of {_partitions(found.silent)} is loading, or does not answer; {DOCTOR}"
+
+
+def say_unanswered(view: EntityView[Any]) -> None:
+    """Say which partitions no worker answered for. Nothing is missing: they were read from STATE."""
+    if numbers := sorted(view.unanswered):
+        named = ", ".join(map(str, numbers[:NAMED])) + (f" and {len(numbers) - NAMED} more" if numbers[NAMED:] else "")
+        what = "partition" if len(numbers) == 1 else "partitions"
+        terminal.say(f"read from STATE, because no worker answered for {what} {named}")
 
 
 def _partitions(numbers: tuple[int, ...]) -> str:

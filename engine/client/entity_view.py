@@ -12,14 +12,16 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from phaseline.engine import unknown_parts
 from phaseline.engine.client import product_views
-from phaseline.engine.client.class_choice import ClassChoice
 from phaseline.engine.explain.model import Explanation, GivenReason
 from phaseline.engine.log import latest, state_view
-from phaseline.engine.log.latest import Latest
 from phaseline.engine.log.state_view import StateView
 from phaseline.engine.log.watch import RecordFilter, chosen
 from phaseline.engine.log.when import Moment
 from phaseline.engine.overview.overview import Overview, OverviewMaker
+from phaseline.engine.questions.asking import Asked
+from phaseline.engine.questions.class_choice import ClassChoice
+from phaseline.engine.questions.selection import Selection
+from phaseline.engine.questions.selector import EVERYTHING, Selector
 from phaseline.engine.shut import ShutBy, Shutters
 from phaseline.engine.staleness import Stale, Staleness
 from phaseline.engine.unknown_parts import PartsOf
@@ -110,13 +112,10 @@ class EntityView(Generic[M_co]):
         deleted: bool = False,
     ) -> Sequence[Transition]:  # fmt: skip
         """The last transition of each entity that `list` gives, in the same order: it tells the reason too."""
-        choice = chosen(self.kinds, kind, state, condition)
-        RecordFilter(kind=kind, state=choice.phase, below=tree, choice=choice).check(self.kinds)
-        of_class = ClassChoice.read(class_, lasting)
-        found = await self._states.states(kind, tree, choice.phase, deleted=of_class.with_ended(deleted=deleted))
-        if choice.looks_at_conditions:
-            found = [one for one in found if choice.selects_in(one.entity)]
-        return found if of_class.selects_all else of_class.among(self.kinds, found, self.now_ns)
+        wanted = self.selection(
+            kind, tree=tree, state=state, condition=condition, class_=class_, lasting=lasting, deleted=deleted
+        )
+        return await self.selected(wanted)
 
     async def unsorted(
         self, kind: str | None = None, *, tree: str | None = None, state: str | None = None,
@@ -124,27 +123,45 @@ class EntityView(Generic[M_co]):
         deleted: bool = False,
     ) -> AsyncIterator[Transition]:  # fmt: skip
         """What `last_of` gives, in no order: of the latest states each as soon as it is read."""
-        if not isinstance(self._states, Latest):
-            for record in await self.last_of(
-                kind, tree=tree, state=state, condition=condition, class_=class_, lasting=lasting, deleted=deleted
-            ):
-                yield record
-            return
-        of_class = ClassChoice.read(class_, lasting)
-        deleted = of_class.with_ended(deleted=deleted)
-        choice, seen = chosen(self.kinds, kind, state, condition), set[tuple[str, str]]()
-        RecordFilter(kind=kind, state=choice.phase, below=tree, choice=choice).check(self.kinds)
-        async for records in self._states.each(state_view.patterns(self._states.installation, kind, tree)):
+        wanted = self.selection(
+            kind, tree=tree, state=state, condition=condition, class_=class_, lasting=lasting, deleted=deleted
+        )
+        async for records in self.each_selected(wanted):
             for record in records:
-                entity = record.entity
-                if (entity.kind, entity.id) in seen or not state_view.matches(entity, choice.phase, deleted=deleted):
-                    continue
-                if choice.looks_at_conditions and not choice.selects_in(entity):
-                    continue
-                if not (of_class.selects_all or of_class.selects(self.kinds, entity, self.now_ns)):
-                    continue
-                seen.add((entity.kind, entity.id))
                 yield record
+
+    def selection(
+        self, kind: str | None = None, *, tree: str | None = None, state: str | None = None,
+        condition: str | Sequence[str] = (), class_: str | Sequence[str] = (), lasting: float = 0,
+        deleted: bool = False, selector: Selector = EVERYTHING, left_behind: bool = False,
+    ) -> Selection:  # fmt: skip
+        """The entities that `list` gives with these words; raises as it does."""
+        choice = chosen(self.kinds, kind, state, condition)
+        RecordFilter(kind=kind, state=choice.phase, below=tree, choice=choice).check(self.kinds)
+        of_class = ClassChoice.read(class_, lasting)
+        return Selection(kind, tree, choice, of_class, selector, deleted=deleted, left_behind=left_behind)
+
+    async def selected(self, wanted: Selection) -> Sequence[Transition]:
+        """The last transitions of the entities that are selected, ids in natural order."""
+        found = [record async for records in self.each_selected(wanted) for record in records]
+        return state_view.in_order(found, None, deleted=True)
+
+    async def each_selected(self, wanted: Selection) -> AsyncIterator[Sequence[Transition]]:
+        """The same in no order, some at a time: of the latest states as soon as they are read."""
+        states, kinds, now = self._states, self.kinds, self.now_ns
+        if not isinstance(states, Asked):
+            patterns = state_view.patterns(states.installation, wanted.kind, wanted.below)
+            yield [one for one in await states.matching(patterns) if wanted.selects(kinds, one.entity, now)]
+            return
+        found = await states.find(wanted, now)
+        yield found.records
+        async for records in states.rest(found):
+            yield [one for one in records if wanted.selects(kinds, one.entity, now)]
+
+    @property
+    def unanswered(self) -> frozenset[int]:
+        """The partitions that were read from STATE because no worker answered for them. Nothing is missing."""
+        return frozenset(self._states.unanswered) if isinstance(self._states, Asked) else frozenset()
 
     async def tree(self, root: str, *, deleted: bool = False) -> Sequence[Entity]:
         """`root` and all entities below it, ids in natural order; raises `TreeUnknown`."""
@@ -160,9 +177,21 @@ class EntityView(Generic[M_co]):
 
         tree: only this id and those below it. Raises `InvalidInput`.
         """
-        maker = OverviewMaker(self.kinds, self.now_ns)
-        async for record in self.unsorted(tree=tree, deleted=True):
-            maker.take(record)
+        maker, states = OverviewMaker(self.kinds, self.now_ns), self._states
+        if tree is not None or not isinstance(states, Asked):
+            async for record in self.unsorted(tree=tree, deleted=True):
+                maker.take(record)
+            return maker.made()
+        found = await states.find(Selection(troubled=True), self.now_ns, counts=True)
+        for counts in found.counts:
+            maker.add(counts)
+        for record in found.records:
+            maker.notice(record)
+        async for records in states.rest(found):
+            for record in records:
+                maker.take(record)
+        for record in await states.named(sorted(maker.lacking())):
+            maker.consider(record)
         return maker.made()
 
     async def next_place(self) -> int:

@@ -1,157 +1,25 @@
-"""Which entities are shown, and in which order: selectors in kubectl's syntax, the fields to sort by.
+"""In which order entities are shown: the fields to sort by.
 
-Belongs here: reading selectors and fields, whether an entity is selected, its place in an order. Does not: states and
-conditions (`schemas.state_choice`), options of commands (`cli.selection`).
+Belongs here: reading fields, the place of an entity in an order. Does not: which entities are shown
+(`engine.questions`), options of commands (`cli.selection`).
 """
 
-import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, Literal, NamedTuple, Protocol, TypeVar
+from typing import Any, TypeVar
 
 from phaseline.engine.client import maps
+from phaseline.engine.questions.selector import EVERYTHING as EVERYTHING  # noqa: PLC0414  # for importers
+from phaseline.engine.questions.selector import Selector as Selector  # noqa: PLC0414  # the same
+from phaseline.engine.questions.selector import check_attribute, value_of
 from phaseline.machines.compiler.classes.entity_classes import class_of_entity, class_since
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.compiler.labels import Language
 from phaseline.machines.docs import wording
-from phaseline.machines.language.beside.free import free_attributes
 from phaseline.machines.language.endings import told
 from phaseline.machines.language.state_classes import CLASSES
 from phaseline.schemas.errors import NameUnknown
-from phaseline.schemas.records import CONTACT, SIGNALS, Transition
+from phaseline.schemas.records import Transition
 from phaseline.schemas.subjects import natural
-
-LABELS = "labels"
-"""The attribute in which a kind keeps labels, if it has any: a map."""
-FORM = "write a=b, a!=b, 'a in (x,y)', 'a notin (x,y)', a, or !a, several separated by commas"
-_KEY = r"[^\s,()=!]+"
-_REQUIREMENT = re.compile(
-    rf"\s*(?:(?P<lacks>!)\s*(?P<lacking>{_KEY})"
-    rf"|(?P<key>{_KEY})(?:\s*(?P<sign>==|=|!=)\s*(?P<value>[^\s,()=!]*)"
-    rf"|\s+(?P<word>in|notin)\s*\((?P<values>[^()]*)\))?)\s*(?:,|$)"
-)
-
-
-class HasAttributes(Protocol):
-    """What a selector looks at: an entity, or what changed of one."""
-
-    @property
-    def attributes(self) -> Mapping[str, Any]:
-        """The attributes."""
-
-
-class Requirement(NamedTuple):
-    """What a selector asks of one attribute. values: for `in` and `notin`."""
-
-    key: str
-    how: Literal["in", "notin", "exists", "lacks"]
-    values: frozenset[str] = frozenset()
-
-    def holds(self, entity: HasAttributes) -> bool:
-        """Whether the entity has it. As in kubectl, `a!=b` holds for an entity without `a` too."""
-        found = _texts(entity, self.key)
-        if self.how in ("exists", "lacks"):
-            return (found is not None) is (self.how == "exists")
-        return bool(self.values.intersection(found or ())) is (self.how == "in")
-
-
-class Selector(NamedTuple):
-    """Entities that have all that is required."""
-
-    requirements: tuple[Requirement, ...] = ()
-
-    @classmethod
-    def read(cls, text: str) -> "Selector":
-        """The selector in a text; raises `ValueError`."""
-        found, at = [], 0
-        while at < len(text) or not text.strip():
-            match = _REQUIREMENT.match(text, at)
-            if match is None or match.end() == at:
-                raise ValueError(f"{text[at:][:80]!r} is no selector: {FORM}")
-            found.append(_requirement(match))
-            at = match.end()
-        if text.rstrip().endswith(","):
-            raise ValueError(f"{text[:80]!r} ends with a comma: {FORM}")
-        return cls(tuple(found))
-
-    def selects(self, entity: HasAttributes) -> bool:
-        """Whether the entity is one of these."""
-        return all(one.holds(entity) for one in self.requirements)
-
-    def check(self, kinds: Kinds, kind: str | None, found: Iterable[Transition] = ()) -> None:
-        """Raise `NameUnknown` for an attribute that no entity of the kind can have. found: all that there are."""
-        for one in self.requirements:
-            _check("attribute", one.key, (), attributes_of(kinds, kind), found, may_compute=_computes(kinds, kind))
-
-
-EVERYTHING = Selector()
-
-
-def _requirement(match: re.Match[str]) -> Requirement:
-    if match["lacks"]:
-        return Requirement(match["lacking"], "lacks")
-    if match["sign"]:
-        return Requirement(match["key"], "notin" if match["sign"] == "!=" else "in", frozenset({match["value"]}))
-    if match["word"]:
-        values = frozenset(value.strip() for value in match["values"].split(","))
-        return Requirement(match["key"], "in" if match["word"] == "in" else "notin", values)
-    return Requirement(match["key"], "exists")
-
-
-def attributes_of(kinds: Kinds, kind: str | None) -> list[str]:
-    """The attributes that entities of a kind can have; of all kinds without one."""
-    among = [kinds[kind]] if kind is not None and kind in kinds else kinds.values()
-    return list(dict.fromkeys(field.name for one in among for field in one.table.attributes))
-
-
-def _computes(kinds: Kinds, kind: str | None) -> bool:
-    """Whether a rule may give entities of the kind attributes that no table lists."""
-    among = [kinds[kind]] if kind is not None and kind in kinds else kinds.values()
-    own = (facet for one in among for facet in one.table.facets if facet.name not in (CONTACT, SIGNALS))
-    return any(row.computes is not None for facet in own for row in facet.rows)
-
-
-def _check(
-    what: str,
-    key: str,
-    words: Iterable[str],
-    declared: Sequence[str],
-    found: Iterable[Transition],
-    *,
-    may_compute: bool,
-) -> None:
-    """Raise `NameUnknown` for a name that is no word, is in no table and that none of the entities has."""
-    name = key.partition(".")[0]
-    if key in declared or name in declared or LABELS in declared:
-        return
-    kept = [record.entity.attributes for record in found]
-    held = dict.fromkeys(name for attributes in kept for name in (*attributes, *free_attributes(attributes)))
-    if name in held or key in held or (may_compute and not held):
-        return
-    raise NameUnknown.among(what, key, [*words, *declared, *held])
-
-
-def value_of(entity: HasAttributes, key: str) -> Any:
-    """An attribute, one of the labels, or with dots something inside of a map; None if there is none."""
-    attributes = entity.attributes
-    labels = attributes.get(LABELS)
-    if key not in attributes and isinstance(labels, Mapping) and key in labels:
-        return labels[key]
-    if key in attributes:
-        return attributes[key]
-    if key in (free := free_attributes(attributes)):
-        return free[key]
-    found: Any = attributes
-    for part in key.split("."):
-        found = found.get(part) if isinstance(found, Mapping) else None
-    return found
-
-
-def _texts(entity: HasAttributes, key: str) -> Sequence[str] | None:
-    """The value as texts: of a list each element. None if there is no value."""
-    found = value_of(entity, key)
-    if found is None:
-        return None
-    return [wording.plain_value(one) for one in (found if isinstance(found, list | tuple) else [found])]
 
 
 def _bad_since(kinds: Kinds, record: Transition) -> int | None:
@@ -202,7 +70,7 @@ def order_of(
     name = _name_in(by)
     field = FIELDS.get(name.casefold())
     if field is None:
-        _check("field", name, FIELDS, attributes_of(kinds, kind), found, may_compute=_computes(kinds, kind))
+        check_attribute("field", name, FIELDS, kinds, kind, found)
 
     def key(record: Transition) -> Any:
         return _sortable(value_of(record.entity, name) if field is None else field(kinds, record, language))

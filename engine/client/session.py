@@ -16,11 +16,11 @@ from phaseline.engine.log import as_of
 from phaseline.engine.log.as_of import AsOf
 from phaseline.engine.log.event_order import SERVER, Clock, EventWatch
 from phaseline.engine.log.installation import Installation
-from phaseline.engine.log.latest import Latest
 from phaseline.engine.log.log import Log
 from phaseline.engine.log.watch import RecordFilter, Watch, feed_of
 from phaseline.engine.log.when import NOW, START, Moment, When, parse
 from phaseline.engine.publish.compose import default_source
+from phaseline.engine.questions.asking import Asked
 from phaseline.engine.settings import Settings
 from phaseline.machines.built_in import PRODUCTS, installed
 from phaseline.machines.compiler.kinds import Kinds
@@ -83,10 +83,10 @@ class Session(msgspec.Struct):
         """The moment that `when` names; raises `NameUnknown`."""
         return await as_of.resolve(await self.installation(), when)
 
-    async def states(self, at: When | None) -> Latest | AsOf:
+    async def states(self, at: When | None) -> Asked | AsOf:
         """The states at a moment, which is resolved here; None: the latest ones. Raises `NameUnknown`."""
         installation = await self.installation()
-        return Latest(installation) if at is None else await AsOf.at(installation, at)
+        return Asked(installation) if at is None else await AsOf.at(installation, at)
 
     def watch(self, wanted: RecordFilter, start: When, *, follow: bool, clock: Clock = SERVER) -> Watch[Any]:
         """A watch of these records, closed at the latest with the client."""

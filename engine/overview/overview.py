@@ -7,11 +7,14 @@ Belongs here: `Overview` and its parts, `Dwell`, making an overview, its form fo
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
+from itertools import islice
 from typing import Any, NamedTuple
 
 from phaseline.engine.log.state_view import is_left_behind
+from phaseline.engine.questions.question import Counts
 from phaseline.machines.compiler.classes.entity_classes import class_of_entity, class_since
 from phaseline.machines.compiler.kinds import Kinds
+from phaseline.machines.compiler.nesting import with_all_above
 from phaseline.machines.language.contact import silent_since
 from phaseline.machines.language.state_classes import CLASSES, StateClass
 from phaseline.machines.language.table import STALLED
@@ -162,16 +165,50 @@ class OverviewMaker:
         self.began: dict[str, int] = {}
         self.unwell: dict[Name, Unwell] = {}
         self.silent, self.stalled, self.left_behind = list[Noticed](), list[Noticed](), list[Noticed]()
+        self._unnamed = 0
+        """How many trees there are beside those that are named."""
 
     def take(self, record: Transition) -> None:
         """Look at one entity, which may be deleted."""
         entity = record.entity
         found, since = class_of_entity(self._kinds, entity), class_since(self._kinds, entity)
         self.lately[found] += self._now - since <= LATELY
-        root = entity.id.partition("/")[0]
         if found != "gone":
             self.classes[found] += 1
-            self.trees.setdefault(root, Counter())[found] += 1
+            self.trees.setdefault(entity.id.partition("/")[0], Counter())[found] += 1
+        self._notice(record, found, since)
+
+    def add(self, counts: Counts) -> None:
+        """Count many entities at once. Those that call for somebody are to be noticed beside it."""
+        self.classes.update(counts.classes)
+        self.lately.update(counts.lately)
+        self.trees |= {root: Counter(classes) for root, classes in counts.trees}
+        self._unnamed += counts.number - len(counts.trees)
+
+    def notice(self, record: Transition) -> None:
+        """Look at one entity that was counted."""
+        self._notice(record, class_of_entity(self._kinds, record.entity), class_since(self._kinds, record.entity))
+
+    def consider(self, record: Transition) -> None:
+        """Look at one entity that only may explain others."""
+        entity, found = record.entity, class_of_entity(self._kinds, record.entity)
+        if found in ("bad", "excused"):
+            self.unwell[entity.kind, entity.id] = Unwell(record, found, class_since(self._kinds, entity))
+
+    def lacking(self) -> set[Name]:
+        """What could explain the bad ones and was not looked at."""
+        found = set[Name]()
+        for name, one in self.unwell.items():
+            if one.state_class == "bad":
+                found.update(islice(with_all_above(self._kinds, *name), 1, None))
+                kind, _, entity_id = (one.record.cause.origin or "").partition("/")
+                found |= {(kind, entity_id)} if entity_id else set()
+        return found.difference(self.unwell)
+
+    def _notice(self, record: Transition, found: StateClass, since: int) -> None:
+        """Remember an entity that calls for somebody, or could explain others."""
+        entity = record.entity
+        root = entity.id.partition("/")[0]
         if found in ("bad", "excused"):
             self.unwell[entity.kind, entity.id] = Unwell(record, found, since)
         if found == "bad":
@@ -191,7 +228,11 @@ class OverviewMaker:
             key=lambda one: (*(-one.classes.get(name, 0) for name in CLASSES[:3]), natural(one.root)),
         )
         lists = {"silent": self.silent, "stalled": self.stalled, "left_behind": self.left_behind}
-        numbers = {"troubles": len(found), "trees": len(trees), **{name: len(some) for name, some in lists.items()}}
+        numbers = {
+            "troubles": len(found),
+            "trees": len(trees) + self._unnamed,
+            **{name: len(some) for name, some in lists.items()},
+        }
         for some in lists.values():
             some.sort(key=lambda one: one.since_ns)
         return Overview(

@@ -90,6 +90,9 @@ METRICS: tuple[Metric, ...] = (
            "not store. They were never decided."),
     Metric("phaseline_lease_renewal_seconds", "histogram", (),
            "How long the server took to renew this worker's lease. Near `--lease`, partitions are lost."),
+    Metric("phaseline_questions_total", "counter", ("outcome",),
+           "Questions about many entities, such as those of `list --class bad` and `overview`, one for each partition"
+           " and page: `answered`, `refused` (the asker reads STATE), `failed`."),
     # the connection
     Metric("phaseline_nats_connected", "gauge", (),
            "1 if the connection to NATS is up.", "both"),

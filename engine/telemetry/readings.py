@@ -13,6 +13,7 @@ from phaseline.engine.core.counts.by_source import BySource
 from phaseline.engine.core.counts.outcomes import Move, Outcomes
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.ownership.atomic_batches import FAILURES
+from phaseline.engine.questions.answering import OUTCOMES
 from phaseline.engine.telemetry.metric_table import MOST_ENTITIES, Value
 from phaseline.engine.worker.measures import CASCADES, FORMER, LOSSES, States, spread
 from phaseline.engine.worker.partition import Partition
@@ -138,6 +139,7 @@ def _of_measures(worker: Worker) -> Iterator[Reading]:
     yield "phaseline_takeover_seconds", {(): measures.takeover_seconds}
     yield "phaseline_partition_losses_total", {(reason,): measures.losses[reason] for reason in LOSSES}
     yield "phaseline_edge_events_dropped_total", {(edge,): count for edge, count in measures.dropped.items()}
+    yield "phaseline_questions_total", {(outcome,): measures.questions[outcome] for outcome in OUTCOMES}
     yield "phaseline_lease_renewal_seconds", {(): measures.renewals}
 
 

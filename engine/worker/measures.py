@@ -120,6 +120,8 @@ class Measures:
         """By edge, the events that EVENTS took from its inlet and did not store."""
         self.renewals = Distribution(RENEWALS)
         """Seconds until the server had renewed this worker's key in LEASE."""
+        self.questions: Counter[str] = Counter()
+        """Questions about many entities, by what became of them."""
         self.streak = FaultStreak()
         self.living: frozenset[str] = frozenset()
         """The workers that were alive when leases were renewed last."""

@@ -26,6 +26,7 @@ from phaseline.engine.log.installation import Installation
 from phaseline.engine.ownership import divided, identity_keeping
 from phaseline.engine.ownership.atomic_batches import AtomicBatches
 from phaseline.engine.ownership.tables_change import survey
+from phaseline.engine.questions.answering import Questions
 from phaseline.engine.settings import Settings
 from phaseline.engine.worker import former_feed, hand_over
 from phaseline.engine.worker.commits import WorkerShares
@@ -100,6 +101,7 @@ class Worker:
         self._room.set()
         self._log_watch: LogWatch | None = None
         self._leases: Leases | None = None
+        self._questions: Questions | None = None
         self._loading = asyncio.Semaphore(LOADS)
         self._stop = asyncio.Event()
         self.ends: PhaselineError | None = None
@@ -159,7 +161,8 @@ class Worker:
         self._leases = leases = Leases(installation, self.name, self.settings.lease, self.measures)
         preparations = Preparations(installation, self.name, leases.take_given, self._is_taking_over, leases.calm)
         services = Services(installation, self.loaded, self.name, __version__)
-        announced = await services.start()
+        questions = self._questions = Questions(installation, self.measures.questions)
+        announced, keeping = await services.start(), asyncio.create_task(questions.keep())
         try:
             self.ready.set()
             await leases.run(
@@ -169,6 +172,7 @@ class Worker:
             if self.ends is None:
                 await leases.leave(self._end)
         finally:
+            keeping.cancel()
             await preparations.close()
             await announced.stop()
             await asyncio.gather(*(self._end(partition) for partition in list(self.owned)))
@@ -236,6 +240,7 @@ class Worker:
         listening = (
             await services.listen(number),
             await listen_backlog(installation, partition),
+            await self._held_questions.listen(partition),
             await hand_over.listen(installation, number, lambda worker: self._give(number, worker)),
         )
         owning = self._own(partition, stop, leases, preparations, listening)
@@ -264,6 +269,12 @@ class Worker:
         if self._leases is None:
             raise AssertionError("a worker has its leases before it owns anything")
         return self._leases
+
+    @property
+    def _held_questions(self) -> Questions:
+        if self._questions is None:
+            raise AssertionError("a worker answers questions before it owns anything")
+        return self._questions
 
     async def _end(self, number: int) -> None:
         if number in self.owned:
@@ -299,6 +310,7 @@ class Worker:
             self.loaded.pop(number, None)
             for sid in listening:
                 await self.wire.unsubscribe(sid)
+            self._held_questions.end(partition)
             self._done.take_in(partition.outcomes)
             preparations.keep(partition.states)
             await leases.give_up(number)

@@ -71,6 +71,11 @@ def _counting(kind: Kind, facets: Sequence[FacetState]) -> list[tuple[Facet, Fac
     return list(zip(kind.table.facets, facets[:until], strict=False))
 
 
+def follows_first(kind: Kind, facets: Sequence[FacetState]) -> bool:
+    """Whether the first facet alone says since when an entity is in its class, unless its memory does."""
+    return facets[0].state.phase == DELETED or len(_counting(kind, facets)) == 1
+
+
 def shown_since(kind: Kind, facets: Sequence[FacetState], state_class: StateClass) -> int:
     """Since when an entity is in its class, as far as its present states tell, ns.
 

@@ -1,0 +1,201 @@
+"""Questions over random histories: what workers say and what a reader finds by itself is the same, whoever is asked.
+
+Belongs here: laws of selecting, of the index, of pages and counts. Does not: the service on a server
+(`tests/nats/test_questions.py`).
+"""
+
+import asyncio
+from collections import Counter
+from collections.abc import Callable, Iterator
+from types import SimpleNamespace
+from typing import Any, TypeVar, cast
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from phaseline.engine.core.tree import Tree, evolve
+from phaseline.engine.log.installation import Installation
+from phaseline.engine.overview.overview import OverviewMaker, as_map, overview
+from phaseline.engine.questions import answering
+from phaseline.engine.questions.answering import Indexed, Questions
+from phaseline.engine.questions.class_choice import ClassChoice
+from phaseline.engine.questions.question import OwnerAnswer, Question, decode, encode, meaning_of
+from phaseline.engine.questions.selection import Selection
+from phaseline.engine.questions.selector import Selector
+from phaseline.engine.questions.tree_index import TreeIndex
+from phaseline.machines.compiler.kinds import Kinds
+from phaseline.machines.language.scripts import NoScripts
+from phaseline.machines.language.state_classes import CLASSES
+from phaseline.schemas.records import SECOND, Record, Transition
+from phaseline.schemas.state_choice import StateChoice
+from tests.laws.test_fleet_in_memory import GITOPS
+from tests.support import edge_worlds
+from tests.support.strategies import History, histories, hold
+
+T = TypeVar("T")
+FAMILIES = {"edge hosting": edge_worlds.KINDS, "gitops": GITOPS}
+family = pytest.mark.parametrize("kinds", FAMILIES.values(), ids=list(FAMILIES))
+Last = dict[tuple[str, str], Transition]
+
+
+class Memory:
+    """A partition as its owner holds it; its tree grows by records."""
+
+    number, worker, epoch = 0, "w", 3
+
+    def __init__(self, kinds: Kinds) -> None:
+        self.tree: Tree = Tree(kinds, NoScripts())
+        self.last: Last = {}
+
+    def take(self, record: Record) -> None:
+        evolve(self.tree, record)
+        if isinstance(record, Transition):
+            self.last[record.entity.kind, record.entity.id] = record
+
+    async def look(self, ask: Callable[[Tree], T]) -> tuple[T, int]:
+        return ask(self.tree), len(self.last)
+
+
+def asked(kinds: Kinds, room: int = 1 << 20) -> tuple[Memory, Questions, Indexed]:
+    wire = SimpleNamespace(max_payload=room)
+    installation = cast("Installation", SimpleNamespace(kinds=kinds, wire=wire))
+    memory = Memory(kinds)
+    return memory, Questions(installation, Counter()), Indexed(memory, installation)
+
+
+def records(history: History) -> Iterator[Record]:
+    return (record for step in history.steps for record in step.records)
+
+
+async def told(questions: Questions, indexed: Indexed, question: Question) -> list[OwnerAnswer]:
+    """The pages of the answer, as a reader gets them."""
+    pages, after, epoch = list[OwnerAnswer](), None, 0
+    while not pages or after is not None:
+        body = encode(
+            Question(question.wanted, question.now_ns, question.meaning, after, epoch, counts=question.counts)
+        )
+        page = decode(encode(await questions.answer(indexed, body)), OwnerAnswer)
+        pages.append(page)
+        after, epoch = page.after, page.epoch
+    return pages
+
+
+def names(found: list[OwnerAnswer]) -> list[tuple[str, str]]:
+    return [(one.kind, one.id) for page in found for one in page.names]
+
+
+SELECTORS = ("", "labels.a=b", "autoscaling_mode=Recycle", "!context", "version=1", "project", "heard_at")
+NOW = 10_000 * SECOND
+
+
+@st.composite
+def selections(draw: st.DrawFn, kinds: Kinds) -> Selection:
+    """Selections of what there may be."""
+    states = [
+        (label.phase, label.condition) for kind in kinds.values() for f in kind.table.facets for label in f.labels
+    ]
+    phase, condition = draw(st.sampled_from(states))
+    text = draw(st.sampled_from(SELECTORS))
+    return Selection(
+        kind=draw(st.none() | st.sampled_from(list(kinds))),
+        below=draw(st.sampled_from((None, None, "c1", "a1", "c1/n1", "c2"))),
+        choice=draw(st.sampled_from((
+            StateChoice(), StateChoice(), StateChoice(phase), StateChoice(None, frozenset({condition or "Ok"})),
+            StateChoice(phase, frozenset({condition} if condition else ()), exact=True),
+        ))),
+        of_class=ClassChoice(
+            frozenset(draw(st.sets(st.sampled_from(CLASSES), max_size=2))),
+            draw(st.sampled_from((0, 0, 9_960 * SECOND, 9_990 * SECOND))),
+        ),
+        selector=Selector.read(text) if text else Selector(),
+        deleted=draw(st.booleans()), left_behind=draw(st.sampled_from((False, False, True))),
+        troubled=draw(st.sampled_from((False, False, True))),
+    )  # fmt: skip
+
+
+def workers_select_what_a_reader_would(kinds: Kinds, history: History, wanted: list[Selection], room: int) -> None:
+    """At each place at which it is asked, whatever was asked before, in pages of any size."""
+    memory, questions, indexed = asked(kinds, room)
+
+    async def play() -> None:
+        for at, record in enumerate(records(history)):
+            memory.take(record)
+            if at % 7 == 3:
+                one = wanted[at % len(wanted)]
+                said = names(await told(questions, indexed, Question(one, NOW, meaning_of(kinds))))
+                assert len(said) == len(set(said))
+                fitting = {key for key, last in memory.last.items() if one.selects(kinds, last.entity, NOW)}
+                assert {key for key in said if one.selects(kinds, memory.last[key].entity, NOW)} == fitting
+                whole = {key for key in said if one.selects(kinds, memory.tree.entities[key[0]][key[1]], NOW)}
+                assert whole == set(said)
+
+    asyncio.run(play())
+
+
+def overviews_agree(kinds: Kinds, history: History) -> None:
+    memory, questions, indexed = asked(kinds)
+
+    async def play() -> None:
+        for at, record in enumerate(records(history)):
+            memory.take(record)
+            if at % 11 == 5:
+                question = Question(Selection(troubled=True), NOW, meaning_of(kinds), counts=True)
+                pages = await told(questions, indexed, question)
+                maker = OverviewMaker(kinds, NOW)
+                assert pages[0].counts is not None
+                maker.add(pages[0].counts)
+                for name in names(pages):
+                    maker.notice(memory.last[name])
+                for name in sorted(maker.lacking() & memory.last.keys()):
+                    maker.consider(memory.last[name])
+                assert as_map(maker.made()) == as_map(overview(kinds, memory.last.values(), NOW))
+
+    asyncio.run(play())
+
+
+@family
+def test_workers_select_what_a_reader_would(kinds: Kinds) -> None:
+    rooms = st.sampled_from((1 << 20, answering.ROOM + 1, answering.ROOM + 400))
+    drawn = st.tuples(histories(kinds), st.lists(selections(kinds), min_size=1, max_size=6), rooms)
+    hold(lambda one: workers_select_what_a_reader_would(kinds, *one), drawn, "dear")
+
+
+@family
+def test_overviews_agree(kinds: Kinds) -> None:
+    hold(lambda history: overviews_agree(kinds, history), histories(kinds), "dear")
+
+
+@family
+def test_an_index_that_is_made_in_steps_is_the_same(kinds: Kinds) -> None:
+    """The tree changes between any two steps."""
+
+    def same(drawn: tuple[History, Selection]) -> None:
+        history, wanted = drawn
+        memory, index = Memory(kinds), TreeIndex(kinds)
+        left = records(history)
+        preparing: Iterator[None] = iter(())
+        for record in left:
+            memory.take(record)
+            if next(preparing, memory) is memory:
+                preparing = index.prepare(memory.tree)
+        for _ in preparing:
+            pass
+        index.catch_up(memory.tree)
+        new = TreeIndex(kinds)
+        new.catch_up(memory.tree)
+        assert (len(index), index.classes(), index.lately(NOW // 2)) == (len(new), new.classes(), new.lately(NOW // 2))
+        assert index.trees(100) == new.trees(100)
+        for kind in index.kinds_from(wanted, None):
+            assert index.candidates(kind, wanted, NOW, 0) == new.candidates(kind, wanted, NOW, 0)
+
+    hold(same, st.tuples(histories(kinds), selections(kinds)), "dear")
+
+
+@given(st.integers(0, 5), st.integers(0, 5), st.integers(0, 5), st.integers(0, 5))
+def test_an_answer_counts_if_it_is_as_new_as_the_log_was(epoch: int, position: int, last: int, decided: int) -> None:
+    from phaseline.engine.log.checkpoint import Checkpoint
+    from phaseline.engine.questions.asking import counts_as
+
+    counts: Any = counts_as(epoch, position, Checkpoint(epoch=last, position=decided))
+    assert counts is ((epoch, position) >= (last, decided))
