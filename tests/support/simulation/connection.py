@@ -50,13 +50,19 @@ def frames_in(buffer: bytes) -> list[Frame]:
 
 
 class Network:
-    """How long things take, and what gets lost. All of it is calm once `lost`, `doubled` and `slow` are 0."""
+    """How long things take, and what gets lost. All of it is calm once `calm` is called."""
 
     def __init__(self, world: World) -> None:
         self._dice = world.dice
         self.lost = self.doubled = self.slow = 0.0
         """The share of frames that are lost, doubled, or late by up to `late` seconds."""
         self.late = 0.5
+        self.unanswered = 0.0
+        """The share of requests that are done, and whose answers are lost."""
+
+    def calm(self) -> None:
+        """Lose, double and delay nothing any more."""
+        self.lost = self.doubled = self.slow = self.unanswered = 0.0
 
     def delay(self) -> float:
         """Seconds that a frame takes."""

@@ -61,7 +61,7 @@ SAFEGUARDS = {
     ),
     "the look for a record without an answer": Safeguard(
         lambda: mock.patch.object(Fence, "_is_stored", _never),
-        ("cut", "hub_dies"),
+        ("answers_lost",),
     ),
     "waiting for STATE": Safeguard(
         lambda: mock.patch.object(PartitionStates, "_read_checkpoint", _nothing),

@@ -128,7 +128,8 @@ class VirtualServer:
 
     def _reply(self, inbox: str, answer: Answer) -> None:
         """Send an answer to whatever subject the request named; a stream may store it there."""
-        if inbox:
+        is_lost = self.network.unanswered and self.world.dice.random() < self.network.unanswered
+        if inbox and not is_lost:
             data = json.dumps(answer).encode()
             for _ in range(self.network.copies(Frame(inbox, inbox, data, None))):
                 for one in self.streams.values():

@@ -28,7 +28,7 @@ class Troubles:
         self._kills, self._is_over = 0, False
         everywhere: tuple[Callable[[], None], ...] = (
             self.worker_dies, self.worker_freezes, self.worker_comes, self.worker_leaves, self.cut, self.stall,
-            self.weather, self.hub_dies,
+            self.weather, self.answers_lost, self.hub_dies,
         )  # fmt: skip
         at_edges: tuple[Callable[[], None], ...] = (
             self.uplink_cut,
@@ -99,10 +99,17 @@ class Troubles:
         self._world.tell("weather:", network.lost, network.doubled, network.slow)
         self._later(self._dice.uniform(0.5, 4.0), self.clear_up)
 
+    def answers_lost(self) -> None:
+        """A server does what it is asked, and its answers are lost for a while."""
+        network = self._dice.choice(self._plant.servers).network
+        network.unanswered = self._dice.choice((0.1, 0.5))
+        self._world.tell("answers are lost:", network.unanswered)
+        self._later(self._dice.uniform(0.5, 4.0), self.clear_up)
+
     def clear_up(self) -> None:
         """Nothing is lost any more."""
         for one in self._plant.servers:
-            one.network.lost = one.network.doubled = one.network.slow = 0.0
+            one.network.calm()
 
     def hub_dies(self) -> None:
         """The server of the hub is killed and started again."""
