@@ -1,4 +1,4 @@
-"""Replays a seed and prints what happened: `python -m tests.support.simulation SEED`; or many: `SEED COUNT`.
+"""Replays a seed and prints what happened: `python -m tests.support.simulation SEED`. With a number behind it, that many.
 
 Belongs here: printing. Does not: the schedule (`schedule`).
 """
