@@ -1,6 +1,5 @@
 """An archive that somebody else can write to: nothing outside of it is opened, and no file keeps a reader waiting."""
 
-import hashlib
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -11,52 +10,19 @@ from msgspec import structs
 from phaseline.engine import regular_files
 from phaseline.engine.archive import check, manifest
 from phaseline.engine.archive.folder import Folder
-from phaseline.engine.archive.manifest import NAME, Manifest, PartEntry
-from phaseline.engine.archive.part_index import PartIndex
-from phaseline.engine.archive.read_part import index_of, part_file
+from phaseline.engine.archive.manifest import NAME, Manifest
+from phaseline.engine.archive.read_part import part_file
 from phaseline.engine.log.archived.note import ArchiveNote
-from phaseline.engine.replay.log_format import EventItem, Header, RecordItem
-from phaseline.engine.replay.log_writer import LogWriter
-from phaseline.schemas import codec
 from phaseline.schemas.errors import BadArchive
-
-EVENT = codec.encode({"specversion": "1.0", "id": "x", "source": "/me", "type": "cluster.create"})
-
-
-def made_part(folder: Path, number: int, first: int, last: int) -> PartEntry:
-    """A part with events, and the rejection of the last one."""
-    name, index, rejection = f"part-{number:06}.plog.zst", PartIndex(), f"rejection.cluster.illegal.c{last}"
-    index.take(rejection)
-    header = Header(prefix="pl", partitions=2, first=first, last=last, since=first, until=last, records=True)
-    with LogWriter(folder / name, header) as log:
-        for position in range(first, last + 1):
-            log.write(EventItem(position, position, f"c{position}.cluster.create", EVENT))
-        log.write(RecordItem(rejection, EVENT, 2 * last, last))
-    (folder / f"part-{number:06}.index").write_bytes(index.encode())
-    size, sha256 = Folder(folder).digest(name)
-    return PartEntry(
-        name=name, first=first, last=last, since=first, until=last, states=0, events=last - first + 1, records=1,
-        bytes=size, sha256=sha256, lowest=2 * last, highest=2 * last, earliest=last, latest=last, spread=0, index_bytes=len(index.encode()),
-        index_sha256=hashlib.sha256(index.encode()).hexdigest(),
-    )  # fmt: skip
+from tests.support.archive_parts import made_archive, made_part, read_all
 
 
 @pytest.fixture
 def whole(tmp_path: Path) -> Manifest:
     """An archive of two parts."""
-    parts = [made_part(tmp_path, 1, 1, 4), made_part(tmp_path, 2, 5, 9)]
-    found = Manifest.new("pl", 2).extended(parts, position=9, place=20, time_ns=9)
-    Folder(tmp_path).write(found)
+    found = made_archive(tmp_path)
     assert check.check(Folder(tmp_path))[0] == found
     return found
-
-
-def read_all(folder: Path) -> None:
-    """Read an archive as its readers do."""
-    store = Folder(folder)
-    for part in store.existing_manifest().parts:
-        list(part_file(store, part).items())
-        index_of(store, part)
 
 
 def outside(folder: Path) -> Path:

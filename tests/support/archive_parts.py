@@ -1,0 +1,53 @@
+"""Small archives without a server: their parts, written as `engine.archive` reads them.
+
+Belongs here: making one, reading all of it. Does not: archives of installations (`archives`), what is done to them.
+"""
+
+import hashlib
+from pathlib import Path
+
+from phaseline.engine.archive.folder import Folder
+from phaseline.engine.archive.manifest import Manifest, PartEntry
+from phaseline.engine.archive.part_index import PartIndex
+from phaseline.engine.archive.read_part import index_of, part_file
+from phaseline.engine.log.archived.note import ArchiveNote
+from phaseline.engine.replay.log_format import EventItem, Header, RecordItem
+from phaseline.engine.replay.log_writer import LogWriter
+from phaseline.schemas import codec
+
+EVENT = codec.encode({"specversion": "1.0", "id": "x", "source": "/me", "type": "cluster.create"})
+
+
+def made_part(folder: Path, number: int, first: int, last: int) -> PartEntry:
+    """A part with events, and the rejection of the last one."""
+    name, index, rejection = f"part-{number:06}.plog.zst", PartIndex(), f"rejection.cluster.illegal.c{last}"
+    index.take(rejection)
+    header = Header(prefix="pl", partitions=2, first=first, last=last, since=first, until=last, records=True)
+    with LogWriter(folder / name, header) as log:
+        for position in range(first, last + 1):
+            log.write(EventItem(position, position, f"c{position}.cluster.create", EVENT))
+        log.write(RecordItem(rejection, EVENT, 2 * last, last))
+    (folder / f"part-{number:06}.index").write_bytes(index.encode())
+    size, sha256 = Folder(folder).digest(name)
+    return PartEntry(
+        name=name, first=first, last=last, since=first, until=last, states=0, events=last - first + 1, records=1,
+        bytes=size, sha256=sha256, lowest=2 * last, highest=2 * last, earliest=last, latest=last, spread=0, index_bytes=len(index.encode()),
+        index_sha256=hashlib.sha256(index.encode()).hexdigest(),
+    )  # fmt: skip
+
+
+def made_archive(folder: Path) -> Manifest:
+    """An archive of two parts."""
+    parts = [made_part(folder, 1, 1, 4), made_part(folder, 2, 5, 9)]
+    found = Manifest.new("pl", 2).extended(parts, position=9, place=20, time_ns=9)
+    Folder(folder).write(found)
+    return found
+
+
+def read_all(folder: Path, told: ArchiveNote | None = None) -> str:
+    """Read an archive as its readers do, and return what it holds. told: what the log knows of it."""
+    store, found = Folder(folder), list[object]()
+    manifest = store.existing_manifest()
+    for part in manifest.parts if told is None else manifest.noted(told, str(folder)).parts:
+        found += [part, *part_file(store, part).items(), index_of(store, part)]
+    return repr(found)

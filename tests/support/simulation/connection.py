@@ -1,0 +1,241 @@
+"""What stands for the connection to NATS in a simulation: the same methods, over a virtual network.
+
+Belongs here: `VirtualConnection`, which takes the place of `engine.jetstream.connection.Connection`, and the `Network`,
+which delays, loses and doubles what goes through it. Does not: the server at the other end (`server`).
+Frames of one connection arrive in their order, as with TCP. One that is lost, or comes twice, stands for what happens
+behind the first server, between those of a cluster. A record under the fence of another subject is never doubled: no
+server repeats a publish of its own accord, and such a record has nothing else that would tell the two apart.
+"""
+
+import asyncio
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from phaseline.engine.jetstream.connection import Callback
+from phaseline.engine.settings import Settings
+from phaseline.schemas.errors import NatsUnreachable
+from tests.support.simulation.world import Process, ProcessLoop, World
+
+if TYPE_CHECKING:
+    from tests.support.simulation.server import VirtualServer
+
+AGAIN = 0.25
+"""Seconds before the next try to connect."""
+ONLY_ONCE = b"Sequence-Subject:"
+
+
+class Frame(NamedTuple):
+    """A message that a client publishes."""
+
+    subject: str
+    reply: str
+    data: bytes
+    block: bytes | None
+
+
+def frames_in(buffer: bytes) -> list[Frame]:
+    """The messages in what a client sends. It always sends whole ones."""
+    found, at = list[Frame](), 0
+    while at < len(buffer):
+        end = buffer.index(b"\r\n", at)
+        words = buffer[at:end].decode(errors="surrogateescape").split(" ")
+        size, begin = int(words[-1]), end + 2
+        head = int(words[-2]) if words[0] == "HPUB" else 0
+        sizes = 2 if head else 1
+        reply = words[2] if len(words) - sizes > 2 else ""
+        block = buffer[begin : begin + head] if head else None
+        found.append(Frame(words[1], reply, buffer[begin + head : begin + size], block))
+        at = begin + size + 2
+    return found
+
+
+class Network:
+    """How long things take, and what gets lost. All of it is calm once `calm` is called."""
+
+    def __init__(self, world: World) -> None:
+        self._dice = world.dice
+        self.lost = self.doubled = self.slow = 0.0
+        """The share of frames that are lost, doubled, or late by up to `late` seconds."""
+        self.late = 0.5
+        self.unanswered = 0.0
+        """The share of requests that are done, and whose answers are lost."""
+
+    def calm(self) -> None:
+        """Lose, double and delay nothing any more."""
+        self.lost = self.doubled = self.slow = self.unanswered = 0.0
+
+    def delay(self) -> float:
+        """Seconds that a frame takes."""
+        if self.slow and self._dice.random() < self.slow:
+            return self._dice.uniform(0.0, self.late)
+        return self._dice.uniform(0.0002, 0.003)
+
+    def copies(self, frame: Frame) -> int:
+        """How often a frame arrives."""
+        if not self.lost and not self.doubled:
+            return 1
+        chance = self._dice.random()
+        if chance < self.lost:
+            return 0
+        is_doubled = chance > 1 - self.doubled and frame.reply and not (frame.block and ONLY_ONCE in frame.block)
+        return 2 if is_doubled else 1
+
+
+class Session:
+    """One connection as both ends know it, until it is cut."""
+
+    def __init__(self, client: "VirtualConnection", server: "VirtualServer") -> None:
+        self.client, self.server, self.world = client, server, server.world
+        self.is_open = True
+        self.blocked_until = self._up_at = self._down_at = 0.0
+        self.subscriptions: dict[int, tuple[str, str]] = {}
+
+    def up(self, call: Callable[..., None], *args: Any) -> None:
+        """Let something reach the server after what was sent before."""
+        at = max(self._up_at, self.blocked_until, self.world.now + self.server.network.delay())
+        self._up_at = at
+        self.world.later(at - self.world.now, self._if_open, call, *args)
+
+    def down(self, call: Callable[..., None], *args: Any) -> None:
+        """Let something reach the client after what was sent before."""
+        at = max(self._down_at, self.blocked_until, self.world.now + self.server.network.delay())
+        self._down_at = at
+        self.world.later(at - self.world.now, self._if_open, self.client.process.call, call, *args)
+
+    def _if_open(self, call: Callable[..., None], *args: Any) -> None:
+        if self.is_open:
+            call(*args)
+
+    def cut(self, notice: float) -> None:
+        """Lose what is under way. The client notices so many seconds later."""
+        if self.is_open:
+            self.is_open = False
+            self.server.left(self)
+            self.world.later(notice, self.client.process.call, self.client.lost, self)
+
+
+class VirtualConnection:
+    """A connection that reconnects."""
+
+    max_payload = 1 << 20
+    clustered = False
+    version = "2.15.1"
+    has_jetstream = True
+    pending_data_size = 0
+    cause = "the connection was cut"
+
+    def __init__(
+        self, settings: Settings, down: Callable[[str], None], up: Callable[[], None], _: Callable[[str], None]
+    ) -> None:
+        loop = asyncio.get_running_loop()
+        assert isinstance(loop, ProcessLoop)
+        self.process: Process = loop.process
+        self._settings, self._down, self._up = settings, down, up
+        self.server: VirtualServer = loop.process.world.servers[settings.nats[0]]
+        self._callbacks: dict[int, tuple[str, str, Callback]] = {}
+        self._sid = 0
+        self._session: Session | None = None
+        self._is_closed = False
+        self._reconnecting: asyncio.Task[None] | None = None
+
+    async def open(self, _: str, *, patient: bool) -> None:
+        """Connect."""
+        self.process.connections.append(self)
+        try:
+            async with asyncio.timeout(None if patient else self._settings.connect_timeout):
+                await self._connect()
+        except TimeoutError:
+            raise self.unreachable() from None
+
+    async def _connect(self) -> None:
+        while True:
+            await asyncio.sleep(self.server.network.delay())
+            if self.server.is_up:
+                break
+            await asyncio.sleep(AGAIN)
+        self._session = Session(self, self.server)
+        self.server.joined(self._session)
+        for sid, (subject, queue, _) in self._callbacks.items():
+            self._session.up(self.server.subscribe, self._session, sid, subject, queue)
+
+    async def flush_and_close(self, _: float = 2.0) -> None:
+        """Send what is pending and close."""
+        self._is_closed = True
+        if self._reconnecting is not None:
+            self._reconnecting.cancel()
+        session, self._session = self._session, None
+        if session is not None and session.is_open:
+            session.up(session.cut, 0.0)
+        if self in self.process.connections:
+            self.process.connections.remove(self)
+
+    def unreachable(self) -> NatsUnreachable:
+        """The error that says why the connection is down."""
+        return NatsUnreachable(url=self._settings.shown, cause=self.cause)
+
+    def ended_by_kill(self) -> None:
+        """The process is killed. What it had sent may arrive, or be lost."""
+        session = self._session
+        if session is not None and session.is_open:
+            if self.process.world.dice.random() < 0.5:
+                session.up(session.cut, 0.0)
+            else:
+                session.cut(0.0)
+
+    @property
+    def session(self) -> Session | None:
+        """The connection as it is now, if there is one."""
+        return self._session
+
+    def lost(self, session: Session) -> None:
+        """Notice that the connection is cut."""
+        if self._session is session and not self._is_closed:
+            self._session = None
+            self._down(self.cause)
+            self._reconnecting = asyncio.get_running_loop().create_task(self._come_back())
+
+    async def _come_back(self) -> None:
+        await asyncio.sleep(AGAIN)
+        await self._connect()
+        self._up()
+
+    def send(self, buffer: bytes) -> None:
+        """Send frames; raises `NatsUnreachable` while the connection is known to be down."""
+        if self._session is None:
+            raise self.unreachable()
+        session = self._session
+        session.up(self.server.received, buffer)
+
+    async def ping(self, timeout: float) -> None:
+        """Wait until the server has read all that was sent before."""
+        session = self._session
+        if session is None:
+            raise self.unreachable()
+        answered: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        session.up(session.down, _set, answered)
+        async with asyncio.timeout(timeout):
+            await answered
+
+    async def subscribe_with(self, subject: str, callback: Callback, queue: str = "") -> int:
+        """Call `callback` for each message."""
+        self._sid += 1
+        self._callbacks[self._sid] = subject, queue, callback
+        if self._session is not None:
+            self._session.up(self.server.subscribe, self._session, self._sid, subject, queue)
+        return self._sid
+
+    async def unsubscribe_from(self, sid: int) -> None:
+        """End a subscription."""
+        if self._callbacks.pop(sid, None) is not None and self._session is not None:
+            self._session.up(self.server.unsubscribe, self._session, sid)
+
+    def deliver(self, session: Session, sid: int, subject: str, data: bytes, block: bytes | None, reply: str) -> None:
+        """Hand a message to whoever subscribed, if the connection is still the same."""
+        found = self._callbacks.get(sid)
+        if found is not None and self._session is session:
+            found[2](subject, data, block, reply)
+
+
+def _set(answered: "asyncio.Future[None]") -> None:
+    if not answered.done():
+        answered.set_result(None)

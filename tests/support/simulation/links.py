@@ -1,0 +1,266 @@
+"""Streams that copy from other streams: on one server, and by the consumer of a stream at the other end of an uplink.
+
+Belongs here: up to where a stream has the messages of its source, what it takes again after a crash. Does not: what
+streams do with a message (`stream`).
+A server that was killed finds the position of a source in the last message that its stream holds from there, and a
+consumer that acknowledges may come back with a former state. Both are what docs/decisions/15-repeats-of-edges.md says.
+"""
+
+import re
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from tests.support.simulation.stream import Kept, VirtualStream, matches, transformed
+
+if TYPE_CHECKING:
+    from tests.support.simulation.server import VirtualServer
+
+DROPPED = re.compile(rb"\r\nNats-(?:Stream-Source|Expected-[A-Za-z-]+|Batch-[A-Za-z-]+):[^\r]*")
+"""The headers that a copy does not have."""
+SOURCE = b"\r\nNats-Stream-Source: "
+BUSY = 0.03
+"""How often a server that copies to another of its streams does something else first."""
+IDLE = 1.0
+"""Seconds without a message after which a stream tells its source what it has."""
+
+
+class Way:
+    """How the messages of one source become those of a stream."""
+
+    def __init__(self, target: VirtualStream, source: dict[str, Any]) -> None:
+        self.target, self.name = target, str(source["name"])
+        transforms = source.get("subject_transforms") or []
+        self._from = str(transforms[0]["src"]) if transforms else ">"
+        self._to = str(transforms[0]["dest"]) if transforms else ">"
+        self._is_changed = bool(transforms)
+        self._filters = [self._from]
+
+    def place(self, origin: VirtualStream) -> int:
+        """The sequence in the origin of the last message that the target holds from there."""
+        start = f"{self.name} ".encode()
+        end = f"{self._from} {self._to} ".encode()
+        for found in reversed([*self.target.messages.values()]):
+            line = (found.block or b"").partition(SOURCE)[2].partition(b"\r\n")[0]
+            if line.startswith(start) and end in line and line.endswith(origin.identity.encode()):
+                return int(line.split()[1])
+        return 0
+
+    def takes(self, found: Kept) -> bool:
+        """Whether the target takes a message of the origin."""
+        return not self._is_changed or matches(self._filters, found.subject)
+
+    def copy(self, origin: VirtualStream, found: Kept) -> bool:
+        """Copy a message; False if the target knew its id."""
+        block = DROPPED.sub(b"", found.block) if found.block else b"NATS/1.0\r\n\r\n"
+        words = f"{self.name} {found.sequence} {self._from} {self._to} {found.subject} {origin.identity}"
+        block = block[:-4] + SOURCE + words.encode() + b"\r\n\r\n"
+        subject = transformed(found.subject, self._from, self._to) if self._is_changed else found.subject
+        return self.target.copy(subject, found.data, block)
+
+
+class CopyLink:
+    """A stream copies from another stream of its server."""
+
+    def __init__(self, server: "VirtualServer", way: Way, origin: VirtualStream) -> None:
+        self._server, self.way, self._origin = server, way, origin
+        self.place = way.place(origin)
+        self._is_due = self.is_over = False
+        origin.listeners.append(self)
+        self._soon()
+
+    def end(self) -> None:
+        """Copy nothing more."""
+        self.is_over = True
+        self._origin.listeners.remove(self)
+
+    def stored(self, _: Kept) -> None:
+        """The origin has another message."""
+        self._soon()
+
+    def dropped(self, _: int) -> None:
+        """A message of the origin is gone."""
+
+    def _soon(self) -> None:
+        if not self._is_due:
+            self._is_due = True
+            dice = self._server.world.dice
+            self._server.world.later(
+                dice.uniform(0.1, 2.0) if dice.random() < BUSY else self._server.network.delay(), self._copy
+            )
+
+    def _copy(self) -> None:
+        self._is_due = False
+        if self.is_over or not self._server.is_up:
+            return
+        held, dice = self._origin.messages, self._server.world.dice
+        while self.place < self._origin.last:
+            self.place += 1
+            if (found := held.get(self.place)) is not None and self.way.takes(found):
+                self.way.copy(self._origin, found)
+                if dice.random() < 0.1:
+                    self._soon()
+                    return
+
+    def crash(self) -> None:
+        """Begin again where the target says."""
+        self._is_due = False
+        self.place = self.way.place(self._origin)
+        self._soon()
+
+    def info(self) -> dict[str, Any]:
+        """What the server says of this source."""
+        return {"name": self.way.name, "lag": max(0, self._origin.last - self.place), "seq": self.place, "active": 0}
+
+
+class Durable:
+    """A consumer by which another stream takes the messages of a stream, and which is told what is stored there."""
+
+    def __init__(self, stream: VirtualStream, config: dict[str, Any]) -> None:
+        self.stream = stream
+        self.floor = self._saved = 0
+        """Up to where all is confirmed; and what of that a killed server remembers."""
+        self.sent = 0
+        self.change(config)
+
+    def change(self, config: dict[str, Any]) -> None:
+        """Have other filters."""
+        self.config = config
+        self.filters = list[str](config.get("filter_subjects") or ())
+
+    def held(self) -> list[Kept]:
+        """The messages of the stream that it is about."""
+        return [one for one in self.stream.messages.values() if matches(self.filters, one.subject)]
+
+    def next(self) -> Kept | None:
+        """The next message to send."""
+        if self.sent - self.floor >= int(self.config["max_ack_pending"]):
+            return None
+        for found in self.stream.messages.values():
+            if found.sequence > self.sent and matches(self.filters, found.subject):
+                return found
+        return None
+
+    def confirm(self, sequence: int, *, is_saved: bool) -> None:
+        """The other side has all up to this one. A stream that is a queue gives it up."""
+        if sequence <= self.floor:
+            return
+        self.floor = sequence
+        if is_saved:
+            self._saved = sequence
+        if self.stream.config.get("retention") in ("workqueue", "interest"):
+            for one in [*self.stream.messages.values()]:
+                if one.sequence <= sequence and matches(self.filters, one.subject):
+                    self.stream.remove(one.sequence)
+
+    def crash(self) -> None:
+        """Come back with a former state."""
+        self.floor = self.sent = self._saved
+
+    def again(self) -> None:
+        """Send again what is not confirmed."""
+        self.sent = self.floor
+
+    def info(self) -> dict[str, Any]:
+        """What the server says of it."""
+        held = [one.sequence for one in self.held()]
+        return {
+            "config": self.config,
+            "num_pending": sum(one > self.sent for one in held),
+            "num_ack_pending": sum(self.floor < one <= self.sent for one in held),
+            "ack_floor": {"consumer_seq": self.floor, "stream_seq": self.floor},
+            "delivered": {"consumer_seq": self.sent, "stream_seq": self.sent},
+        }
+
+
+class FlowLink:
+    """A stream takes from a durable consumer, which may be at another server. Each confirms what it has stored."""
+
+    def __init__(self, server: "VirtualServer", way: Way, find: Callable[[], Durable | None], consumer: str) -> None:
+        """find: returns the consumer, if it can be reached now."""
+        self._server, self.way, self._find, self._consumer = server, way, find, consumer
+        self._durable: Durable | None = None
+        self._known = 0
+        """The last message of the origin that the target has."""
+        self._round = 0
+        self._unsaid, self._busy_at, self._arrives_at = 0, 0.0, 0.0
+        self.is_over = False
+        server.world.later(server.network.delay(), self._look)
+
+    def end(self) -> None:
+        """Take nothing more."""
+        self.is_over = True
+        self._drop()
+
+    def crash(self) -> None:
+        """Forget what only the memory of the server of the target knew."""
+        self._drop()
+
+    def _drop(self) -> None:
+        """Lose what is under way."""
+        self._round += 1
+        if self._durable is not None:
+            self._durable.stream.listeners.remove(self)
+            self._durable = None
+
+    def _look(self) -> None:
+        """See whether the origin can be reached, now and then."""
+        if self.is_over:
+            return
+        world, found = self._server.world, self._find() if self._server.is_up else None
+        if found is not self._durable:
+            self._drop()
+            if found is not None:
+                self._begin(found)
+        if self._durable is not None and self._unsaid and world.now - self._busy_at >= IDLE:
+            self._confirm()
+        world.later(world.dice.uniform(0.2, 0.4), self._look)
+
+    def _begin(self, found: Durable) -> None:
+        self._durable, self._unsaid = found, 0
+        self._known = self.way.place(found.stream)
+        found.again()
+        found.stream.listeners.append(self)
+        self._send()
+
+    def stored(self, _: Kept) -> None:
+        """The origin has another message."""
+        self._send()
+
+    def dropped(self, _: int) -> None:
+        """A message of the origin is gone."""
+
+    def _send(self) -> None:
+        durable, world = self._durable, self._server.world
+        while durable is not None and (found := durable.next()) is not None:
+            durable.sent = found.sequence
+            self._arrives_at = max(self._arrives_at, world.now + self._server.network.delay())
+            world.later(self._arrives_at - world.now, self._arrived, self._round, found)
+
+    def _arrived(self, round_: int, found: Kept) -> None:
+        if round_ != self._round or self._durable is None:
+            return
+        if self._find() is not self._durable:
+            self._drop()
+            return
+        self._busy_at, self._unsaid = self._server.world.now, self._unsaid + 1
+        if found.sequence > self._known:
+            self.way.copy(self._durable.stream, found)
+            self._known = found.sequence
+        if self._unsaid >= int(self._durable.config["max_ack_pending"]):
+            self._confirm()
+
+    def _confirm(self) -> None:
+        assert self._durable is not None
+        self._unsaid = 0
+        self._server.world.later(self._server.network.delay(), self._confirmed, self._round, self._known)
+
+    def _confirmed(self, round_: int, sequence: int) -> None:
+        if round_ == self._round and self._durable is not None:
+            self._durable.confirm(sequence, is_saved=self._server.world.dice.random() < 0.5)
+            self._send()
+
+    def info(self) -> dict[str, Any]:
+        """What the server says of this source."""
+        found = self._durable
+        lag = 0 if found is None else sum(one.sequence > max(self._known, found.floor) for one in found.held())
+        return {"name": self.way.name, "lag": lag, "seq": self._known, "active": 0 if self._durable else -1}

@@ -1,0 +1,248 @@
+"""An installation in a simulation: a hub, edges, workers that are the real ones, and agents that publish.
+
+Belongs here: starting all of it, what agents have been told is stored. Does not: what befalls it (`troubles`).
+"""
+
+import asyncio
+import json
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from functools import cache, partial
+from typing import Any
+from unittest import mock
+
+from phaseline.engine import logs
+from phaseline.engine.edge import adding
+from phaseline.engine.edge.adding import StoreWanted
+from phaseline.engine.edge.edge_names import EdgeNames
+from phaseline.engine.jetstream import wire as wire_module
+from phaseline.engine.jetstream.wire import Wire
+from phaseline.engine.log import checkpoint
+from phaseline.engine.settings import Settings
+from phaseline.engine.worker.deciding import DecidingThread, Pace
+from phaseline.engine.worker.worker import Worker
+from phaseline.machines.built_in import BUILT_IN
+from phaseline.machines.compiler.kinds import Kinds
+from phaseline.schemas.errors import PhaselineError
+from phaseline.schemas.subjects import Subjects
+from tests.support.built_in_kinds import KINDS_OF_PRODUCT
+from tests.support.simulation.connection import VirtualConnection
+from tests.support.simulation.server import Uplink, VirtualServer
+from tests.support.simulation.world import Process, World
+
+PARTITIONS, TREES = 2, ("c1", "c2")
+WINDOW, STORE_WINDOW = 2.0, 600.0
+"""Seconds in which message ids are known: by EVENTS where all agents are at edges, and otherwise.
+
+An agent that tries again publishes twice if its own server knows ids for less time than it tries. So only what crosses
+an uplink meets a short window.
+"""
+LEASE, PATIENCE = 2.0, 1.0
+
+
+@cache
+def kinds() -> Kinds:
+    """Those of edge hosting, without the services and bans of products."""
+    own = tuple(table for table in BUILT_IN if table.kind in KINDS_OF_PRODUCT["edge-hosting"])
+    return Kinds(own, checked=BUILT_IN, products=())
+
+
+def event(tree: str, number: int, choice: int) -> tuple[str, dict[str, Any]]:
+    """An event of a tree: its subject, and its envelope. Most make one transition, some make several or a rejection."""
+    kind, trigger, rest, data = "node", ("ready", "not_ready")[number % 2], [tree, "p", f"n{choice % 3}"], {}
+    if number < 3:
+        trigger, rest, data = "adopt", [tree, "p", f"n{number}"], {"phase": "Running"}
+    elif choice % 5 == 4:
+        kind, trigger, rest = "cluster", ("overdue", "renewed", "started")[choice % 3], [tree]
+    about = {"type": f"{kind}.{trigger}", "subject": "/".join([kind, *rest]), "data": data}
+    envelope = {"specversion": "1.0", "id": f"{tree}-{number}", "source": f"/agent/{tree}", **about}
+    return ".".join(["pl.events", tree, kind, trigger, *rest[1:]]), envelope
+
+
+class Agent:
+    """Publishes the events of a tree one after the other, each until it is stored."""
+
+    def __init__(self, world: World, tree: str, address: str, most: int) -> None:
+        self.tree, self.most, self.stored = tree, most, 0
+        self.choices = [world.dice.randrange(1 << 16) for _ in range(most)]
+        self._pause = world.dice.choice((0.01, 0.1, 0.3))
+        self._settings, self._dice = Settings(nats=(address,), prefix="pl", request_timeout=PATIENCE), world.dice
+
+    async def run(self) -> None:
+        """Publish."""
+        async with Wire.open(self._settings, patient=True) as wire:
+            while self.stored < self.most:
+                subject, body = event(self.tree, self.stored, self.choices[self.stored])
+                try:
+                    await wire.publish_acked(subject, json.dumps(body).encode(), {"Nats-Msg-Id": body["id"]})
+                except PhaselineError:
+                    await asyncio.sleep(0.05)
+                else:
+                    self.stored += 1
+                    await asyncio.sleep(self._dice.uniform(0.0, 2 * self._pause))
+
+
+class Plant:
+    """The installation of one world."""
+
+    def __init__(self, world: World, edges: tuple[str, ...], events: int) -> None:
+        """edges: the trees that have one."""
+        self.world, self.edges = world, edges
+        self.hub = VirtualServer(world, "hub")
+        self.sites: dict[str, VirtualServer] = {}
+        self.uplinks: dict[str, Uplink] = {}
+        for name in edges:
+            names = EdgeNames("pl", name)
+            self.sites[name], self.uplinks[name] = VirtualServer(world, name, names.domain), Uplink()
+            self.hub.uplinks[names.domain] = self.sites[name], self.uplinks[name]
+        self.agents = [
+            Agent(world, tree, f"nats://{tree if tree in edges else 'hub'}", events) for tree in TREES
+        ]  # fmt: skip
+        self.workers: list[Process] = []
+        self._stops: dict[Process, asyncio.Event] = {}
+        self._count = 0
+        self.faults: list[str] = []
+        """What went wrong in the code that runs, and must not."""
+        self.operator: Process | None = None
+
+    @property
+    def settings(self) -> Settings:
+        """Those of workers and operators."""
+        window = WINDOW if len(self.edges) == len(TREES) else STORE_WINDOW
+        return Settings(
+            nats=("nats://hub",), prefix="pl", partitions=PARTITIONS, lease=LEASE, request_timeout=PATIENCE,
+            dedupe_window=window,
+        )  # fmt: skip
+
+    @property
+    def servers(self) -> list[VirtualServer]:
+        """All of them."""
+        return [self.hub, *self.sites.values()]
+
+    def start_worker(self) -> Process:
+        """Start another worker."""
+        self._count += 1
+        made = self.world.process(f"w{self._count}")
+        self.workers.append(made)
+        made.start(self._work(made))
+        return made
+
+    async def _work(self, process: Process) -> None:
+        stop = self._stops[process] = asyncio.Event()
+        try:
+            async with Wire.open(self.settings, name=process.name, patient=True) as wire:
+                await Worker(wire, self.settings, kinds(), process.name).run(stop)
+        except Exception as error:  # noqa: BLE001  # it is judged later
+            if not self.world.is_over:
+                self.faults.append(f"{process.name} ended: {error!r}")
+
+    def stop_worker(self, process: Process) -> None:
+        """Tell a worker to stop."""
+        self.workers.remove(process)
+        process.call(self._stop, process)
+
+    def _stop(self, process: Process) -> None:
+        self._stops[process].set()
+
+    def kill_worker(self, process: Process) -> None:
+        """Kill a worker."""
+        process.kill()
+        self.workers.remove(process)
+
+    def add_edges(self) -> None:
+        """Add the edges, as an operator does, or make what an interrupted call has left."""
+        operator = self.world.process("operator")
+        for name in self.edges:
+            added = self.world.complete(operator, self.operated(partial(self.add, name)))
+            assert added.connected
+        self.operator = operator
+
+    def finish(self) -> None:
+        """Let operators end what they do, and do again what has failed."""
+        if self.operator is not None:
+            tasks = self.operator.tasks
+            self.world.run(lambda: all(one.done() for one in tasks), 100.0)
+            self.add_edges()
+
+    async def add(self, name: str, wire: Wire) -> Any:
+        """Add an edge, or mend it."""
+        return await adding.add(wire, replace(self.settings, dedupe_window=STORE_WINDOW), name, StoreWanted())
+
+    async def operated(self, do: Callable[[Wire], Any]) -> Any:
+        """What an operator does."""
+        async with Wire.open(self.settings, patient=True) as wire:
+            return await do(wire)
+
+    def start_agents(self) -> None:
+        """Let them publish."""
+        for agent in self.agents:
+            self.world.process(f"agent-{agent.tree}").start(agent.run())
+
+    @property
+    def is_published(self) -> bool:
+        """Whether the agents are done."""
+        return all(agent.stored == agent.most for agent in self.agents)
+
+    @property
+    def waits_for(self) -> str:
+        """What is still to come until EVENTS has all that was published, and all of it is decided; empty if that is."""
+        streams, subjects = self.hub.streams, Subjects("pl")
+        if not self.is_published:
+            return "agents publish"
+        for name in self.edges:
+            names = EdgeNames("pl", name)
+            if names.store not in self.sites[name].streams or names.inlet not in streams:
+                return f"the edge {name} is not there"
+        for stream, links in self.hub.links.items():
+            if behind := [info for one in links.values() if _is_behind(info := one.info())]:
+                return f"{stream} lacks something of {behind}"
+        for partition in range(PARTITIONS):
+            last = streams["pl-EVENTS"].last_on(subjects.inbox(partition))
+            found = streams["pl-LOG"].last_on(subjects.checkpoint(partition))
+            position = 0 if found is None else _position(found.data)
+            if last is not None and position < last.sequence:
+                return f"partition {partition} is at {position} of {last.sequence}"
+        return ""
+
+    def logged(self, level: str, event: str, fields: dict[str, Any]) -> None:
+        """Take a line that the real code logs."""
+        if self.world.is_over:
+            return
+        self.world.tell(f"[{level}]", event, fields)
+        if level == "error" and event not in EXPECTED:
+            self.faults.append(f"{event}: {fields}")
+
+
+EXPECTED = {"partition_failed", "nats_unreachable"}
+"""Errors that are logged where NATS does not answer."""
+
+
+def _is_behind(info: dict[str, Any]) -> bool:
+    """Whether a stream has not all of a source, or cannot know."""
+    return bool(info["lag"]) or info["active"] < 0
+
+
+def _position(body: bytes) -> int:
+    return checkpoint.decode(body).position
+
+
+async def _decided_here(_: DecidingThread, call: Callable[[], Any], __: Pace) -> Any:
+    """What `DecidingThread.run` does, without a thread."""
+    return call()
+
+
+@contextmanager
+def running(plant: Plant) -> Iterator[None]:
+    """A block in which the code of the engine runs in the world of a plant."""
+
+    def log(_: logs.Logger, level: str, event: str, fields: dict[str, Any]) -> None:
+        plant.logged(level, event, fields)
+
+    with (
+        mock.patch.object(wire_module, "Connection", VirtualConnection),
+        mock.patch.object(DecidingThread, "run", _decided_here),
+        mock.patch.object(logs.Logger, "_log", log),
+        plant.world.entered(),
+    ):
+        yield

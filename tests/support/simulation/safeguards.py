@@ -1,0 +1,71 @@
+"""What the code of workers and edges does for exactly-once, taken out one by one: a seed must then find a problem.
+
+Belongs here: the safeguards, and what their absence leads to. Does not: safeguards of the model (`commit_model`).
+"""
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from typing import Any, NamedTuple
+from unittest import mock
+
+from phaseline.engine.edge import edge_streams
+from phaseline.engine.edge.origins import Origins
+from phaseline.engine.ownership.fenced_commit import Fence
+from phaseline.engine.ownership.load_states import PartitionStates
+from tests.support.simulation.stream import VirtualStream
+
+
+class Safeguard(NamedTuple):
+    """What is taken out, the troubles that it is for, whether at edges, and the problem that follows."""
+
+    taken_out: Callable[[], AbstractContextManager[Any]]
+    troubles: tuple[str, ...]
+    edges: bool = False
+    problem: str = "LOG of partition"
+
+
+async def _never(*_: object) -> bool:
+    """The answer of a safeguard that does not look."""
+    return False
+
+
+def _no_repeats(*_: object) -> list[object]:
+    """No event came before."""
+    return []
+
+
+def _no_refusal(*_: object) -> None:
+    """Nothing is expected of a subject."""
+
+
+async def _nothing(*_: object) -> None:
+    """A safeguard that does nothing."""
+
+
+SAFEGUARDS = {
+    "the last message of an inlet": Safeguard(
+        lambda: mock.patch.object(edge_streams, "RETENTION", "interest"),
+        ("hub_dies_in_a_cut",),
+        edges=True,
+        problem="doubled ['c",
+    ),
+    "the origins in the checkpoint": Safeguard(
+        lambda: mock.patch.object(Origins, "repeats", _no_repeats),
+        ("taken_again",),
+        edges=True,
+        problem="doubled ['c",
+    ),
+    "the fence": Safeguard(
+        lambda: mock.patch.object(VirtualStream, "unexpected", _no_refusal),
+        ("worker_freezes", "worker_comes"),
+    ),
+    "the look for a record without an answer": Safeguard(
+        lambda: mock.patch.object(Fence, "_is_stored", _never),
+        ("answers_lost",),
+    ),
+    "waiting for STATE": Safeguard(
+        lambda: mock.patch.object(PartitionStates, "_read_checkpoint", _nothing),
+        ("worker_comes", "worker_leaves"),
+    ),
+}
+"""By what it is."""

@@ -1,0 +1,61 @@
+"""One seed, from the beginning of its world to the judgement.
+
+Belongs here: the size of a schedule, running one, saying what it found. Does not: the parts of it.
+"""
+
+from typing import NamedTuple
+from zlib import crc32
+
+from tests.support.simulation import judge
+from tests.support.simulation.plant import TREES, Plant, running
+from tests.support.simulation.troubles import Troubles
+from tests.support.simulation.world import Endless, World
+
+CALM = 240.0
+"""Virtual seconds in which all must be decided once it is calm."""
+
+
+class Outcome(NamedTuple):
+    """What a seed led to. digest: of all that was stored, so that a replay can be compared."""
+
+    seed: int
+    problems: list[str]
+    story: list[str]
+    turns: int
+    seconds: float
+    digest: int
+
+    def __str__(self) -> str:
+        return "\n".join([f"seed {self.seed}: {self.turns:,} turns, {self.seconds:.0f} virtual s", *self.problems])
+
+
+def run(seed: int, *, edges: bool | None = None, only: tuple[str, ...] = (), is_told: bool = False) -> Outcome:
+    """Run the schedule of a seed. edges: whether trees have edges; by the seed if it is not given.
+
+    only: the names of the troubles that may happen.
+    """
+    world = World(seed, is_told=is_told)
+    dice = world.dice
+    count = dice.choice((0, 1, 1, 2)) if edges is None else dice.choice((1, 1, 2)) if edges else 0
+    plant = Plant(world, TREES[:count], dice.choice((8, 20, 40)))
+    found: list[str] = []
+    with running(plant):
+        for _ in range(dice.choice((1, 2, 2, 3))):
+            plant.start_worker()
+        world.run(lambda: "pl-LIVE" in plant.hub.streams or "pl-LEASE" in plant.hub.streams, 5.0)
+        plant.add_edges()
+        plant.start_agents()
+        seconds = dice.choice((1.0, 4.0, 12.0))
+        troubles = Troubles(plant, dice.choice((1, 3, 6)), seconds, only)
+        try:
+            world.run(lambda: False, seconds)
+            troubles.end()
+            plant.finish()
+            world.run(lambda: not plant.waits_for, CALM)
+            world.run(lambda: False, 3.0)
+        except Endless as error:
+            found.append(str(error))
+        found += judge.problems(plant)
+        log = plant.hub.streams["pl-LOG"].messages.values()
+        digest = crc32(repr([(one.sequence, one.subject, one.data) for one in log]).encode())
+    return Outcome(seed, found, world.story, world.turns, world.now - 1_000, digest)
