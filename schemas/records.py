@@ -160,6 +160,26 @@ AWAITED = Memory(awaited=True)
 """The memory of an entity that was asked for and not seen yet. Nearly all such entities share it."""
 
 
+@lru_cache(maxsize=4096)
+def of_reason(condition: str, reason: str) -> Memory:
+    """What is remembered where one condition has a reason, and nothing else is. Entities share it."""
+    return Memory(reasons={condition: reason})
+
+
+def lean(memory: Memory) -> Memory:
+    """A memory that was decoded, as entities hold it: what many have alike is one object, as are empty maps."""
+    if memory == AWAITED:
+        return AWAITED
+    if len(memory.reasons) == 1:
+        [(condition, reason)] = memory.reasons.items()
+        if memory == (shared := of_reason(condition, reason)):
+            return shared
+    return Memory(
+        memory.uids or NONE, memory.former, memory.awaited, memory.settled, memory.sources or NONE, memory.taken,
+        memory.reasons or NONE, memory.stay,
+    )  # fmt: skip
+
+
 class Entity(msgspec.Struct, frozen=True, gc=False):
     """A whole entity after a record.
 

@@ -13,7 +13,6 @@ import msgspec
 
 from phaseline.schemas import codec
 from phaseline.schemas.records import (
-    AWAITED,
     NONE,
     NOTHING,
     Cause,
@@ -27,6 +26,7 @@ from phaseline.schemas.records import (
     State,
     Transition,
     facets_of,
+    lean,
     nanoseconds,
     state,
     timestamp,
@@ -404,7 +404,7 @@ def entity_of(data: WithEntity, names: tuple[str, ...], facets: tuple[FacetState
         {name: nanoseconds(due) for name, due in found.timers.items()} if found.timers else NONE,
         found.asked,
         found.asked if found.born == found.asked else found.born,  # one number takes less room than two
-        AWAITED if found.memory == AWAITED else found.memory,
+        None if found.memory is None else lean(found.memory),
     )
 
 

@@ -398,9 +398,7 @@ class Changeset:
 
 
 @lru_cache(maxsize=REMEMBERED)
-def _counts_of(
-    kind: Kind, facet: int, before: State, after: State
-) -> tuple[tuple[Counted, TallyKey, str, str], ...]:
+def _counts_of(kind: Kind, facet: int, before: State, after: State) -> tuple[tuple[Counted, TallyKey, str, str], ...]:
     """The tallies above that a move changes, each with its key, and from which phase to which."""
     of_facet = [one for one in kind.counted if one.facet == facet]
     found = [(one, key_of(one, kind.name), one.phase(before), one.phase(after)) for one in of_facet]

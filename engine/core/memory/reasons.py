@@ -18,7 +18,7 @@ from phaseline.machines.compiler.kinds import Kind
 from phaseline.machines.compiler.machine import Step
 from phaseline.machines.compiler.reports import CONDITIONS, PHASE, STAYED
 from phaseline.machines.language.table import DELETED, FROM_DATA, OK, SAME, STALLED, Facet, Row
-from phaseline.schemas.records import NO_MEMORY, NONE, Entity, FacetState, Memory, State
+from phaseline.schemas.records import NO_MEMORY, NONE, Entity, FacetState, Memory, State, of_reason
 
 REASON, MESSAGE = "reason", "message"
 """Fields of data."""
@@ -81,12 +81,12 @@ def after(
         if not reason or not told:
             return None
         if not index and len(told) == 1 and is_word(reason):  # by far the most
-            return _alone(told[0], reason) if told[0] in base.conditions or told[0] == base.phase else None
+            return of_reason(told[0], reason) if told[0] in base.conditions or told[0] == base.phase else None
     elif not memory.reasons and not (reason and told):
         return memory
     elif not told and not index and len(memory.reasons) == 1:
         [(name, why)] = memory.reasons.items()
-        if name != base.phase and name not in base.conditions and memory is _alone(name, why):
+        if name != base.phase and name not in base.conditions and memory is of_reason(name, why):
             return None
     old = reasons_of(kind, index, memory)
     stays, facet = before.phase == base.phase, kind.table.facets[index]
@@ -104,12 +104,6 @@ def after(
     all_of_it = {**others, **{f"{start}{name}": why for name, why in new.items()}}
     found = replace(memory or NO_MEMORY, reasons=dict(sorted(all_of_it.items())) or NONE)
     return None if found == NO_MEMORY else found
-
-
-@lru_cache(maxsize=4096)
-def _alone(condition: str, reason: str) -> Memory:
-    """What is remembered where one condition has a reason, and nothing else is. Entities share it."""
-    return Memory(reasons={condition: reason})
 
 
 def of_step(
