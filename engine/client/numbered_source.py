@@ -12,8 +12,8 @@ from weakref import WeakValueDictionary
 import msgspec
 
 from phaseline.engine.client.session import Session
-from phaseline.engine.log import identity
 from phaseline.engine.log.installation import Installation
+from phaseline.engine.log.restored import identity
 from phaseline.engine.publish import snapshots
 from phaseline.engine.publish.compose import EventDetails
 from phaseline.engine.publish.outcomes import Outcome

@@ -15,11 +15,12 @@ from phaseline.engine.jetstream import frames
 from phaseline.engine.jetstream.api_reply import Reply
 from phaseline.engine.jetstream.direct_get import NOT_FOUND, LastMessage, direct, gather
 from phaseline.engine.jetstream.stream_reader import reader_of
-from phaseline.engine.log import foreign, identity
+from phaseline.engine.log import foreign
 from phaseline.engine.log.archived.log_archive import LogArchive
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.log import Log
 from phaseline.engine.log.log_records import Logged, logged, record_in_log, records_kept
+from phaseline.engine.log.restored import identity
 from phaseline.engine.log.state_view import Pattern, StateView
 from phaseline.engine.log.when import END, Moment, PlaceOf, Time, When, parse
 from phaseline.schemas import wire_codec
