@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, NamedTuple
 
-from phaseline.engine.log.restored import unheard
 from phaseline.engine.log.state_view import StateView
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.language.contact import FRESH, SILENT, has_begun, recorded_ns, silent_since
@@ -121,6 +120,8 @@ class Staleness:
 
     async def _of_backup(self, entities: Sequence[Entity]) -> dict[Key, Stale]:
         """Those of these entities that are known from a backup of the log only."""
+        from phaseline.engine.log.restored import unheard  # noqa: PLC0415  # few commands ask
+
         if self._backup is None:
             self._backup = (await unheard.backup_of(self._view),)
         (note,) = self._backup

@@ -20,7 +20,6 @@ from phaseline.engine.log.archived.log_archive import LogArchive
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.log import Log
 from phaseline.engine.log.log_records import Logged, logged, record_in_log, records_kept
-from phaseline.engine.log.restored import identity
 from phaseline.engine.log.state_view import Pattern, StateView
 from phaseline.engine.log.when import END, Moment, PlaceOf, Time, When, parse
 from phaseline.schemas import wire_codec
@@ -61,6 +60,8 @@ async def check_place(installation: Installation, place: int, *, beyond: int = 0
     beyond: by so much a place may lie behind the end. `END` may always.
     """
     if isinstance(place, PlaceOf):
+        from phaseline.engine.log.restored import identity  # noqa: PLC0415  # few places name their log
+
         await identity.check_place(installation, place, place.log)
     for look in range(LOOKS if place < END else 0):
         last = int((await installation.wire.api(f"STREAM.INFO.{installation.layout.log}"))["state"]["last_seq"])
