@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, NamedTuple
 
-from phaseline.engine import restored
 from phaseline.engine.log.state_view import StateView
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.language.contact import FRESH, SILENT, has_begun, recorded_ns, silent_since
@@ -18,7 +17,7 @@ from phaseline.schemas.records import Entity, timestamp, utc
 from phaseline.schemas.subjects import ancestor_id
 
 if TYPE_CHECKING:
-    from phaseline.engine.log.identity import LogIdentity
+    from phaseline.engine.log.restored.identity import LogIdentity
 
 Key = tuple[str, str]
 """A kind and an id."""
@@ -121,13 +120,15 @@ class Staleness:
 
     async def _of_backup(self, entities: Sequence[Entity]) -> dict[Key, Stale]:
         """Those of these entities that are known from a backup of the log only."""
+        from phaseline.engine.log.restored import unheard  # noqa: PLC0415  # few commands ask
+
         if self._backup is None:
-            self._backup = (await restored.backup_of(self._view),)
+            self._backup = (await unheard.backup_of(self._view),)
         (note,) = self._backup
         if note is None:
             return {}
         stale = Stale(BACKUP, note.backup_ns, note.backup_ns)
-        return dict.fromkeys(await restored.unheard(self._view, note, entities), stale)
+        return dict.fromkeys(await unheard.unheard(self._view, note, entities), stale)
 
     async def _read(self, places: Iterable[Key]) -> None:
         """Read those that exist; of many, at least those without which nothing can be said."""

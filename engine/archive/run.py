@@ -24,8 +24,8 @@ from phaseline.engine.jetstream.api_reply import EXPECTED
 from phaseline.engine.log import as_of
 from phaseline.engine.log.archived import note as notes
 from phaseline.engine.log.archived.note import ArchiveNote, NoteStanding
-from phaseline.engine.log.identity import log_identity
 from phaseline.engine.log.installation import Installation
+from phaseline.engine.log.restored.identity import log_identity
 from phaseline.engine.log.when import When
 from phaseline.schemas.cloudevents import content_types
 from phaseline.schemas.errors import BadArchive, BadLogFile, Fenced, NotInLog

@@ -133,7 +133,7 @@ class Client:
         are made of this log it keeps those of a log that was put back from being taken for repeats. 0 before a worker
         has made it. Raises `NotPermitted`.
         """
-        from phaseline.engine.log.identity import log_identity  # noqa: PLC0415  # few ask
+        from phaseline.engine.log.restored.identity import log_identity  # noqa: PLC0415  # few ask
 
         return await log_identity(await self._session.installation())
 

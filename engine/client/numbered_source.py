@@ -12,7 +12,6 @@ from weakref import WeakValueDictionary
 import msgspec
 
 from phaseline.engine.client.session import Session
-from phaseline.engine.log import identity
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.publish import snapshots
 from phaseline.engine.publish.compose import EventDetails
@@ -164,6 +163,8 @@ async def begin(client: "Client", session: Session, name: str) -> NumberedSource
 
 async def _least(installation: Installation) -> int:
     """What is added to a position, so that the epoch is above those of a log that was put back: its own number."""
+    from phaseline.engine.log.restored import identity  # noqa: PLC0415  # few programs number their events
+
     try:
         note = await identity.last(installation)
     except NotPermitted:

@@ -14,9 +14,10 @@ from phaseline.engine.jetstream.stream_settings.fill import size
 from phaseline.engine.jetstream.stream_settings.report import StreamReport, report_on
 from phaseline.engine.jetstream.streams import Layout, wanted
 from phaseline.engine.jetstream.wire import Wire
-from phaseline.engine.log import identity, table_eras
+from phaseline.engine.log import table_eras
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.latest import Latest
+from phaseline.engine.log.restored import identity
 from phaseline.engine.publish.backlog import first_waiting
 from phaseline.engine.publish.living_workers import living
 from phaseline.engine.publish.source_counts import source_counts

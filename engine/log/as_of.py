@@ -15,7 +15,7 @@ from phaseline.engine.jetstream import frames
 from phaseline.engine.jetstream.api_reply import Reply
 from phaseline.engine.jetstream.direct_get import NOT_FOUND, LastMessage, direct, gather
 from phaseline.engine.jetstream.stream_reader import reader_of
-from phaseline.engine.log import foreign, identity
+from phaseline.engine.log import foreign
 from phaseline.engine.log.archived.log_archive import LogArchive
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.log import Log
@@ -60,6 +60,8 @@ async def check_place(installation: Installation, place: int, *, beyond: int = 0
     beyond: by so much a place may lie behind the end. `END` may always.
     """
     if isinstance(place, PlaceOf):
+        from phaseline.engine.log.restored import identity  # noqa: PLC0415  # few places name their log
+
         await identity.check_place(installation, place, place.log)
     for look in range(LOOKS if place < END else 0):
         last = int((await installation.wire.api(f"STREAM.INFO.{installation.layout.log}"))["state"]["last_seq"])

@@ -18,8 +18,8 @@ from phaseline.engine.jetstream.direct_get import LastMessage
 from phaseline.engine.jetstream.reader import Stored
 from phaseline.engine.jetstream.stream_reader import read_all
 from phaseline.engine.log import foreign
-from phaseline.engine.log.identity import LogIdentity
 from phaseline.engine.log.installation import Installation
+from phaseline.engine.log.restored.identity import LogIdentity
 from phaseline.engine.settings import Settings
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.schemas import codec
@@ -32,8 +32,8 @@ class Era(msgspec.Struct, frozen=True, omit_defaults=True):
     silence_after: the seconds after which places fall silent that have none of their own.
     former: where a map of states moves entities, by kind that has changed the version of its table before. The next
     note says that all of them have moved. time_ns: when they began to.
-    log: the identity of the log (`log.identity`); 0 before it had one. backup: if it goes on from a backup, the last
-    position before.
+    log: the identity of the log (`restored.identity`); 0 before it had one. backup: if it goes on from a backup, the
+    last position before.
     """
 
     position: int

@@ -12,8 +12,8 @@ from phaseline.engine import logs
 from phaseline.engine.core.message import Message
 from phaseline.engine.jetstream.reader import Reader
 from phaseline.engine.log.archived import note as archive_note
-from phaseline.engine.log.identity import LogIdentity
 from phaseline.engine.log.installation import Installation
+from phaseline.engine.log.restored.identity import LogIdentity
 from phaseline.engine.ownership.claim import Claim
 from phaseline.schemas import codec, losses
 from phaseline.schemas.records import Loss

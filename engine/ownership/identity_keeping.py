@@ -1,6 +1,6 @@
 """Keeps the identity of the log: makes it with the log, and anew when LOG or EVENTS was put back from a backup.
 
-Belongs here: seeing that, writing the note. Does not: the note (`log.identity`), what follows in a partition
+Belongs here: seeing that, writing the note. Does not: the note (`log.restored.identity`), what follows in a partition
 (`takeover`, `tables_change.carry_out`).
 The server says when it made a stream; one that is restored counts as made then, as one that was deleted does. So the
 note is compared with that. Where files of the server were put back, the streams end before what a worker has seen in
@@ -15,9 +15,9 @@ from typing import Any
 from phaseline.engine import logs
 from phaseline.engine.jetstream.api_reply import EXPECTED
 from phaseline.engine.jetstream.direct_get import message_from_leader
-from phaseline.engine.log import identity
-from phaseline.engine.log.identity import LogIdentity
 from phaseline.engine.log.installation import Installation
+from phaseline.engine.log.restored import identity
+from phaseline.engine.log.restored.identity import LogIdentity
 from phaseline.schemas.cloudevents import content_types
 from phaseline.schemas.errors import Fenced
 from phaseline.schemas.records import nanoseconds

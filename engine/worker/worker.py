@@ -25,6 +25,7 @@ from phaseline.engine.log import table_eras
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.ownership import divided, identity_keeping
 from phaseline.engine.ownership.atomic_batches import AtomicBatches
+from phaseline.engine.ownership.log_watch import LogWatch
 from phaseline.engine.ownership.tables_change import survey
 from phaseline.engine.questions.answering import Questions
 from phaseline.engine.settings import Settings
@@ -32,7 +33,6 @@ from phaseline.engine.worker import former_feed, hand_over
 from phaseline.engine.worker.commits import WorkerShares
 from phaseline.engine.worker.hand_over import Preparations
 from phaseline.engine.worker.lease import Leases
-from phaseline.engine.worker.log_watch import LogWatch
 from phaseline.engine.worker.measures import Measures
 from phaseline.engine.worker.partition import Partition
 from phaseline.engine.worker.services import Services, listen_backlog

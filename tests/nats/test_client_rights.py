@@ -68,6 +68,7 @@ CALLS: dict[str, Call] = {
     "dry_run": lambda client: client.dry_run("cluster", "update", "c1"),
     "at": lambda client: client.at("now"),
     "moment": lambda client: client.moment("now"),
+    "log_identity": lambda client: client.log_identity(),
     "watch": lambda client: client.watch(tree="c1", start="start", follow=False),
     "history": lambda client: client.history("node", "c1/p/n1"),
     "rejections": lambda client: client.rejections(),

@@ -24,16 +24,17 @@ from phaseline.engine.http.fleet.fleet import LiveFleet
 from phaseline.engine.jetstream.direct_get import origin
 from phaseline.engine.jetstream.reader import Stored
 from phaseline.engine.jetstream.stream_reader import read_all, reader_of
-from phaseline.engine.log import as_of, checkpoint, foreign, identity, latest
+from phaseline.engine.log import as_of, checkpoint, foreign, latest
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.log_records import record_in_log, record_in_state
+from phaseline.engine.log.restored import identity
 from phaseline.engine.outgoing import problem
 from phaseline.schemas import wire_codec
 from phaseline.schemas.errors import ApiFailed, LogDamaged, NoAnswer, NotFound, NotInLog, NotPermitted, PhaselineError
 from phaseline.schemas.records import Mark, Transition, nanoseconds
 
 if TYPE_CHECKING:
-    from phaseline.engine.log.identity import LogIdentity
+    from phaseline.engine.log.restored.identity import LogIdentity
 
 SLICE = 100
 """Messages that are taken at once. After each slice others have a turn: within some ms, however much there is."""

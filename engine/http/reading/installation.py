@@ -8,8 +8,9 @@ from typing import Any
 
 from phaseline.engine.http.call import Call, HttpAnswer
 from phaseline.engine.http.fleet import columns
-from phaseline.engine.log import identity, latest, table_eras
+from phaseline.engine.log import latest, table_eras
 from phaseline.engine.log.installation import Installation
+from phaseline.engine.log.restored import identity
 from phaseline.engine.log.when import Moment
 from phaseline.engine.publish.backlog import owner_of
 from phaseline.engine.publish.living_workers import living

@@ -18,8 +18,9 @@ from phaseline.engine.http.live import frames, replay
 from phaseline.engine.http.live.frames import COLUMNS, Form
 from phaseline.engine.http.live.hub import Channel, Topic
 from phaseline.engine.http.service import REACH, Service
-from phaseline.engine.log import as_of, identity, latest
+from phaseline.engine.log import as_of, latest
 from phaseline.engine.log.log import Log
+from phaseline.engine.log.restored import identity
 from phaseline.engine.log.watch import RecordFilter, chosen
 from phaseline.engine.log.when import NOW, START, Moment, PlaceOf, parse
 from phaseline.schemas import codec

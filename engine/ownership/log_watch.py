@@ -11,8 +11,8 @@ from collections.abc import Awaitable, Callable
 from contextlib import suppress
 
 from phaseline.engine import logs
-from phaseline.engine.log import identity
 from phaseline.engine.log.installation import Installation
+from phaseline.engine.log.restored import identity
 from phaseline.engine.ownership import identity_keeping
 from phaseline.schemas.errors import ApiFailed, NoAnswer, SetupError
 
