@@ -224,7 +224,8 @@ def test_a_line_of_a_table_is_painted_as_its_text(cells: list[tuple[str, str]], 
     row = [Text(text, style) for text, style in cells]
     columns = [Column(str(at), partial(taken, at), wraps=at % 2 == 0) for at in range(len(row))]
     painted = printed(TableLines(columns, width, partial(Text.painted, codes=codes)), [row])
-    assert [line.translate({60: None, 62: None}) for line in painted] == printed(TableLines(columns, width), [row])
+    plain = [line.translate({60: None, 62: None}).rstrip(" ") for line in painted]  # a painted blank stays at the end
+    assert plain == [line.rstrip(" ") for line in printed(TableLines(columns, width), [row])]
 
 
 def test_a_text_is_painted_anew_for_other_codes() -> None:

@@ -77,8 +77,14 @@ async def test_a_range_that_ends_before_it_starts(api: Api, path: str) -> None:
     for start, stop in ((end, 1), ("2026-03-02T09:00:00Z", "2026-03-02T08:00:00Z"), ("2099-01-01T00:00:00Z", "now")):
         said = await api.get(f"/v1/{path}", 400, from_=start, to=stop)
         assert (said["type"], said["detail"][:27]) == (BEFORE, f"nothing can be read from {said['start'][:2]}")
-    for start, stop in ((end, end), ("0s", "now"), ("0s", end)):
+    for start, stop in ((end, end), ("0s", "now")):
         await api.get(f"/v1/{path}", from_=start, to=stop)
+    while True:  # a timer may add to the log meanwhile; then now is later than the end
+        end = await api.place()
+        answer = await api.http.get(f"/v1/{path}", params={"from": "0s", "to": end})
+        if answer.status_code == 200 or await api.place() == end:
+            break
+    assert answer.status_code == 200, answer.text
 
 
 @SHARED

@@ -29,6 +29,8 @@ SESSION = (
 )
 FONTS = re.compile(r"\s*@font-face \{.*?\}", re.DOTALL)
 """The SVG shall need no other file."""
+PLACE = re.compile(r"(?m)^ *\d+(?=<time>)")
+"""The place of a record in the log, which depends on how many commits the worker made before."""
 
 
 async def picture(folder: Path) -> str:
@@ -52,7 +54,8 @@ def text_of(svg: str) -> str:
     lines: dict[str, list[str]] = {}
     for element in ET.fromstring(svg).iter("{http://www.w3.org/2000/svg}text"):
         lines.setdefault(element.get("y", ""), []).append(element.text or "")
-    return calm("\n".join("".join(words).replace("\xa0", " ") for words in lines.values()))
+    said = calm("\n".join("".join(words).replace("\xa0", " ") for words in lines.values()))
+    return PLACE.sub("<place>", said)
 
 
 def draw() -> None:
