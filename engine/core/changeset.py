@@ -15,7 +15,7 @@ from phaseline.engine.core.judgement import attributes_after
 from phaseline.engine.core.lives import beginning
 from phaseline.engine.core.memory import reasons
 from phaseline.engine.core.timers import silence_of
-from phaseline.engine.core.tree import TallyKey, Tree, key_of, recount
+from phaseline.engine.core.tree import TallyKey, Tree, key_of
 from phaseline.machines.compiler.conditions import without_expired
 from phaseline.machines.compiler.kinds import Kind
 from phaseline.machines.compiler.machine import Step
@@ -353,7 +353,7 @@ class Changeset:
             tally = self.tallies.get(key)
             if tally is None:
                 tally = self.tallies[key] = dict(self.tree.tally(*key))
-            crossed = recount(tally, old, new)
+            crossed = _recount(tally, old, new)
             self.tally_changed_by[key] = entity_id
             if not counted.phases.isdisjoint(crossed) and self.above(above, counted.kind) is not None:
                 self._mark((counted.kind, above), Origin(self.trigger, "tally", f"{kind}/{entity_id}"))
@@ -431,3 +431,20 @@ def is_fired(cascade: Cascade, trigger: str, moves: list[tuple[State, State]], d
     if cascade.then is not None and all(result.phase != cascade.then for _, result in moves):
         return False
     return trigger in cascade.on or any(result.phase == cascade.into != base.phase for base, result in moves)
+
+
+def _recount(tally: dict[str, int], old: str, new: str) -> tuple[str, ...]:
+    """Move one descendant from phase `old` to phase `new`; returns the phases whose count left zero or came to it."""
+    crossed: tuple[str, ...] = ()
+    if old != ABSENT:
+        left = tally[old] - 1
+        if left:
+            tally[old] = left
+        else:
+            del tally[old]
+            crossed = (old,)
+    if new != ABSENT:
+        count = tally[new] = tally.get(new, 0) + 1
+        if count == 1:
+            crossed = (*crossed, new)
+    return crossed

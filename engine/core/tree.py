@@ -250,23 +250,6 @@ def _counted_phase(counted: Counted, state: State) -> str:
     return "" if phase == ABSENT else phase
 
 
-def recount(tally: dict[str, int], old: str, new: str) -> tuple[str, ...]:
-    """Move one descendant from phase `old` to phase `new`; returns the phases whose count left zero or came to it."""
-    crossed: tuple[str, ...] = ()
-    if old != ABSENT:
-        left = tally[old] - 1
-        if left:
-            tally[old] = left
-        else:
-            del tally[old]
-            crossed = (old,)
-    if new != ABSENT:
-        count = tally[new] = tally.get(new, 0) + 1
-        if count == 1:
-            crossed = (*crossed, new)
-    return crossed
-
-
 def evolve(tree: Tree, record: Record) -> None:
     """Apply one record to the tree."""
     if not isinstance(record, Rejection):
