@@ -13,29 +13,11 @@ Belongs here: these rules. Does not: what is counted and shown (`overview`).
 
 from collections.abc import Mapping
 from itertools import islice
-from typing import NamedTuple
 
+from phaseline.engine.overview.overview import Name, Unwell
 from phaseline.machines.compiler.classes.state_classes import class_of
 from phaseline.machines.compiler.kinds import Kind, Kinds
 from phaseline.machines.compiler.nesting import with_all_above
-from phaseline.machines.language.state_classes import StateClass
-from phaseline.schemas.records import Transition
-
-Name = tuple[str, str]
-"""A kind and an id."""
-
-
-class Unwell(NamedTuple):
-    """An entity that is bad or excused: its last record, its class, and since when it is in it, ns."""
-
-    record: Transition
-    state_class: StateClass
-    since_ns: int
-
-    @property
-    def name(self) -> Name:
-        """Its kind and id."""
-        return self.record.entity.kind, self.record.entity.id
 
 
 class Explaining:

@@ -7,11 +7,9 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from itertools import islice
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from phaseline.engine.log.state_view import is_left_behind
-from phaseline.engine.overview.explaining import Explaining, Name, Unwell
-from phaseline.engine.questions.question import Counts
 from phaseline.machines.compiler.classes.entity_classes import class_of_entity, class_since
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.compiler.nesting import with_all_above
@@ -21,10 +19,30 @@ from phaseline.machines.language.table import STALLED
 from phaseline.schemas.records import SECOND, Entity, Transition, own_facets, timestamp, utc
 from phaseline.schemas.subjects import natural
 
+if TYPE_CHECKING:
+    from phaseline.engine.questions.question import Counts
+
 LATELY = 3_600 * SECOND
 """How far back is looked for what became bad or good lately, ns."""
 MOST = 100
 """The most troubles, trees and other things that an overview names, of each sort. Of the others it has the number."""
+
+
+Name = tuple[str, str]
+"""A kind and an id."""
+
+
+class Unwell(NamedTuple):
+    """An entity that is bad or excused: its last record, its class, and since when it is in it, ns."""
+
+    record: Transition
+    state_class: StateClass
+    since_ns: int
+
+    @property
+    def name(self) -> Name:
+        """Its kind and id."""
+        return self.record.entity.kind, self.record.entity.id
 
 
 class Noticed(NamedTuple):
@@ -123,7 +141,7 @@ class OverviewMaker:
             self.trees.setdefault(entity.id.partition("/")[0], Counter())[found] += 1
         self._notice(record, found, since)
 
-    def add(self, counts: Counts) -> None:
+    def add(self, counts: "Counts") -> None:
         """Count many entities at once. Those that call for somebody are to be noticed beside it."""
         self.classes.update(counts.classes)
         self.lately.update(counts.lately)
@@ -196,6 +214,8 @@ def overview(kinds: Kinds, records: Iterable[Transition], now_ns: int, most: int
 
 def troubles(kinds: Kinds, unwell: Mapping[Name, Unwell]) -> list[Trouble]:
     """What is bad, by cause, the longest first. unwell: all that are bad or excused."""
+    from phaseline.engine.overview.explaining import Explaining  # noqa: PLC0415  # most processes explain nothing
+
     explaining = Explaining(kinds, unwell)
     parts: dict[Name, list[Unwell]] = {}
     for name, one in unwell.items():
