@@ -24,6 +24,7 @@ from phaseline.engine.client.entity_view import EntityView, states_of
 from phaseline.engine.client.selection import by_id, order_of
 from phaseline.engine.identities import NOTHING_DOUBLED, Doubled, Key
 from phaseline.engine.log.when import Moment, When
+from phaseline.engine.questions import listing
 from phaseline.engine.questions.class_choice import ClassChoice
 from phaseline.engine.questions.selection import Selection
 from phaseline.engine.questions.selector import Selector
@@ -100,18 +101,18 @@ def list_(
     wanted = Chosen(**which)
     if wanted.duplicates and (follow or sort_by == selection.UNSORTED):
         raise click.UsageError("--duplicates compares all entities: it goes with neither --watch nor --sort-by none")
-    listing = Listing(wanted, kind, tree, at, follow_on=follow)
+    shown_list = Listing(wanted, kind, tree, at, follow_on=follow)
 
     async def work() -> int:
         async with installations.reading(tree, at) as reading:
             if sort_by == selection.UNSORTED and not follow and not installations.cells:
-                [(_, number)] = await reading.each(partial(listing.print_unsorted, output, lang))
-                await listing.check(reading, installations.kinds, bool(number))
+                [(_, number)] = await reading.each(partial(shown_list.print_unsorted, output, lang))
+                await shown_list.check(reading, installations.kinds, bool(number))
                 say_how_many(number, output)
                 return cells.end(reading, output)
-            listed = dict(await reading.each(listing.read))
+            listed = dict(await reading.each(shown_list.read))
             shown = [one for cell, found in listed.items() for one in found.lines(cell)]
-            await listing.check(reading, installations.kinds, bool(shown))
+            await shown_list.check(reading, installations.kinds, bool(shown))
             if sort_by not in (None, selection.UNSORTED):
                 key = order_of(installations.kinds, [one.record for one in shown], sort_by, kind, lang)
                 shown.sort(key=lambda one: key(one.record))
@@ -123,7 +124,7 @@ def list_(
             if not follow:
                 say_how_many(len(shown), output)
                 return cells.end(reading, output)
-            async for _, one in reading.follow(partial(listing.follow, listed), partial(cells.tell, output)):
+            async for _, one in reading.follow(partial(shown_list.follow, listed), partial(cells.tell, output)):
                 page.add(one)
                 output.flush_when_idle()
             return Exit.DONE
@@ -235,7 +236,7 @@ class Listing(NamedTuple):
         now, wanted = 0 if output.is_data else render.time_at(view.moment, ""), self.wanted
         page, count = EntityLines(view.kinds, output, language, now, with_class=wanted.by_class(None)), 0
         staleness, shutters = Staleness(states_of(view)), Shutters(states_of(view))
-        async for records in some_at_a_time(view.each_selected(wanted.selection(view, self.kind, self.tree))):
+        async for records in some_at_a_time(wanted.each(view, self.kind, self.tree)):
             entities = [one.entity for one in records]
             stale = await staleness.of(entities)
             shut = await shutters.of(entities) if output.is_data else {}
@@ -275,16 +276,22 @@ class Chosen:
         self, view: EntityView[Moment | None], kind: str | None, tree: str | None, *, whole: bool
     ) -> Sequence[Transition]:
         """Those that are chosen. whole: all of the kind and of the tree, for `fits` to choose."""
-        wanted = self.selection(view, kind, tree)
+        wanted = self._selection(view, kind, tree)
         if not whole:
-            return await view.selected(wanted)
+            return await listing.selected(states_of(view), wanted, view.now_ns)
         return await view.last_of(kind, tree=tree, deleted=True)
 
-    def selection(self, view: EntityView[Moment | None], kind: str | None, tree: str | None) -> Selection:
+    def each(
+        self, view: EntityView[Moment | None], kind: str | None, tree: str | None
+    ) -> AsyncIterator[Sequence[Transition]]:
+        """Those that are chosen, in no order, some at a time."""
+        return listing.each_selected(states_of(view), self._selection(view, kind, tree), view.now_ns)
+
+    def _selection(self, view: EntityView[Moment | None], kind: str | None, tree: str | None) -> Selection:
         """What the options say, of a kind and a tree."""
-        self._kinds, self._wanted = view.kinds, view.selection(
-            kind, tree=tree, state=self.state, condition=self.condition, class_=self.classes, lasting=self.lasting,
-            deleted=self.deleted, selector=self.selector, left_behind=self.left_behind,
+        self._kinds, self._wanted = view.kinds, listing.selection(
+            view.kinds, kind, tree=tree, state=self.state, condition=self.condition, class_=self.classes,
+            lasting=self.lasting, deleted=self.deleted, selector=self.selector, left_behind=self.left_behind,
         )  # fmt: skip
         return self._wanted
 

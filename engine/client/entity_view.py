@@ -13,15 +13,10 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from phaseline.engine import unknown_parts
 from phaseline.engine.client import product_views
 from phaseline.engine.explain.model import Explanation, GivenReason
-from phaseline.engine.log import latest, state_view
+from phaseline.engine.log import latest
 from phaseline.engine.log.state_view import StateView
-from phaseline.engine.log.watch import RecordFilter, chosen
 from phaseline.engine.log.when import Moment
 from phaseline.engine.overview.overview import Overview, OverviewMaker
-from phaseline.engine.questions.asking import Asked
-from phaseline.engine.questions.class_choice import ClassChoice
-from phaseline.engine.questions.selection import Selection
-from phaseline.engine.questions.selector import EVERYTHING, Selector
 from phaseline.engine.shut import ShutBy, Shutters
 from phaseline.engine.staleness import Stale, Staleness
 from phaseline.engine.unknown_parts import PartsOf
@@ -32,6 +27,7 @@ from phaseline.schemas.records import Entity, Transition, own_facets, utc
 if TYPE_CHECKING:
     from phaseline.engine.products.emco.views import EmcoView
     from phaseline.engine.products.fleet.views import FleetView
+    from phaseline.engine.questions.asking import Asked
 
 M_co = TypeVar("M_co", bound=Moment | None, covariant=True)
 
@@ -112,10 +108,13 @@ class EntityView(Generic[M_co]):
         deleted: bool = False,
     ) -> Sequence[Transition]:  # fmt: skip
         """The last transition of each entity that `list` gives, in the same order: it tells the reason too."""
-        wanted = self.selection(
-            kind, tree=tree, state=state, condition=condition, class_=class_, lasting=lasting, deleted=deleted
-        )
-        return await self.selected(wanted)
+        from phaseline.engine.questions import listing  # noqa: PLC0415  # not all commands select
+
+        wanted = listing.selection(
+            self.kinds, kind, tree=tree, state=state, condition=condition, class_=class_, lasting=lasting,
+            deleted=deleted,
+        )  # fmt: skip
+        return await listing.selected(self._states, wanted, self.now_ns)
 
     async def unsorted(
         self, kind: str | None = None, *, tree: str | None = None, state: str | None = None,
@@ -123,45 +122,27 @@ class EntityView(Generic[M_co]):
         deleted: bool = False,
     ) -> AsyncIterator[Transition]:  # fmt: skip
         """What `last_of` gives, in no order: of the latest states each as soon as it is read."""
-        wanted = self.selection(
-            kind, tree=tree, state=state, condition=condition, class_=class_, lasting=lasting, deleted=deleted
-        )
-        async for records in self.each_selected(wanted):
+        from phaseline.engine.questions import listing  # noqa: PLC0415  # not all commands select
+
+        wanted = listing.selection(
+            self.kinds, kind, tree=tree, state=state, condition=condition, class_=class_, lasting=lasting,
+            deleted=deleted,
+        )  # fmt: skip
+        async for records in listing.each_selected(self._states, wanted, self.now_ns):
             for record in records:
                 yield record
-
-    def selection(
-        self, kind: str | None = None, *, tree: str | None = None, state: str | None = None,
-        condition: str | Sequence[str] = (), class_: str | Sequence[str] = (), lasting: float = 0,
-        deleted: bool = False, selector: Selector = EVERYTHING, left_behind: bool = False,
-    ) -> Selection:  # fmt: skip
-        """The entities that `list` gives with these words; raises as it does."""
-        choice = chosen(self.kinds, kind, state, condition)
-        RecordFilter(kind=kind, state=choice.phase, below=tree, choice=choice).check(self.kinds)
-        of_class = ClassChoice.read(class_, lasting)
-        return Selection(kind, tree, choice, of_class, selector, deleted=deleted, left_behind=left_behind)
-
-    async def selected(self, wanted: Selection) -> Sequence[Transition]:
-        """The last transitions of the entities that are selected, ids in natural order."""
-        found = [record async for records in self.each_selected(wanted) for record in records]
-        return state_view.in_order(found, None, deleted=True)
-
-    async def each_selected(self, wanted: Selection) -> AsyncIterator[Sequence[Transition]]:
-        """The same in no order, some at a time: of the latest states as soon as they are read."""
-        states, kinds, now = self._states, self.kinds, self.now_ns
-        if not isinstance(states, Asked):
-            patterns = state_view.patterns(states.installation, wanted.kind, wanted.below)
-            yield [one for one in await states.matching(patterns) if wanted.selects(kinds, one.entity, now)]
-            return
-        found = await states.find(wanted, now)
-        yield found.records
-        async for records in states.rest(found):
-            yield [one for one in records if wanted.selects(kinds, one.entity, now)]
 
     @property
     def unanswered(self) -> frozenset[int]:
         """The partitions that were read from STATE because no worker answered for them. Nothing is missing."""
-        return frozenset(self._states.unanswered) if isinstance(self._states, Asked) else frozenset()
+        return frozenset() if (asked := self._asked) is None else frozenset(asked.unanswered)
+
+    @property
+    def _asked(self) -> "Asked | None":
+        """The latest states, which workers are asked about; None for those of a moment, and of who asks nobody."""
+        from phaseline.engine.questions.asking import Asked  # noqa: PLC0415  # not all commands read states
+
+        return self._states if isinstance(self._states, Asked) else None
 
     async def tree(self, root: str, *, deleted: bool = False) -> Sequence[Entity]:
         """`root` and all entities below it, ids in natural order; raises `TreeUnknown`."""
@@ -177,8 +158,10 @@ class EntityView(Generic[M_co]):
 
         tree: only this id and those below it. Raises `InvalidInput`.
         """
-        maker, states = OverviewMaker(self.kinds, self.now_ns), self._states
-        if tree is not None or not isinstance(states, Asked):
+        from phaseline.engine.questions.selection import Selection  # noqa: PLC0415  # not all commands select
+
+        maker, states = OverviewMaker(self.kinds, self.now_ns), self._asked
+        if tree is not None or states is None:
             async for record in self.unsorted(tree=tree, deleted=True):
                 maker.take(record)
             return maker.made()

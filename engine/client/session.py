@@ -4,7 +4,7 @@ Belongs here: `Session`, which finds the installation and the states at a moment
 (`client`, `entity_view`, `products`).
 """
 
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import msgspec
 from msgspec.structs import replace
@@ -20,12 +20,14 @@ from phaseline.engine.log.log import Log
 from phaseline.engine.log.watch import RecordFilter, Watch, feed_of
 from phaseline.engine.log.when import NOW, START, Moment, When, parse
 from phaseline.engine.publish.compose import default_source
-from phaseline.engine.questions.asking import Asked
 from phaseline.engine.settings import Settings
 from phaseline.machines.built_in import PRODUCTS, installed
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.schemas.errors import InvalidInput, NotPermitted
 from phaseline.schemas.subjects import Subjects
+
+if TYPE_CHECKING:
+    from phaseline.engine.questions.asking import Asked
 
 
 class Session(msgspec.Struct):
@@ -83,8 +85,10 @@ class Session(msgspec.Struct):
         """The moment that `when` names; raises `NameUnknown`."""
         return await as_of.resolve(await self.installation(), when)
 
-    async def states(self, at: When | None) -> Asked | AsOf:
+    async def states(self, at: When | None) -> "Asked | AsOf":
         """The states at a moment, which is resolved here; None: the latest ones. Raises `NameUnknown`."""
+        from phaseline.engine.questions.asking import Asked  # noqa: PLC0415  # not all commands read states
+
         installation = await self.installation()
         return Asked(installation) if at is None else await AsOf.at(installation, at)
 

@@ -8,10 +8,9 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from itertools import islice
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from phaseline.engine.log.state_view import is_left_behind
-from phaseline.engine.questions.question import Counts
 from phaseline.machines.compiler.classes.entity_classes import class_of_entity, class_since
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.compiler.nesting import with_all_above
@@ -20,6 +19,9 @@ from phaseline.machines.language.state_classes import CLASSES, StateClass
 from phaseline.machines.language.table import STALLED
 from phaseline.schemas.records import SECOND, Entity, Transition, own_facets, timestamp, utc
 from phaseline.schemas.subjects import natural
+
+if TYPE_CHECKING:
+    from phaseline.engine.questions.question import Counts
 
 LATELY = 3_600 * SECOND
 """How far back is looked for what became bad or good lately, ns."""
@@ -178,7 +180,7 @@ class OverviewMaker:
             self.trees.setdefault(entity.id.partition("/")[0], Counter())[found] += 1
         self._notice(record, found, since)
 
-    def add(self, counts: Counts) -> None:
+    def add(self, counts: "Counts") -> None:
         """Count many entities at once. Those that call for somebody are to be noticed beside it."""
         self.classes.update(counts.classes)
         self.lately.update(counts.lately)
@@ -251,7 +253,7 @@ def overview(kinds: Kinds, records: Iterable[Transition], now_ns: int, most: int
 
 def troubles(kinds: Kinds, unwell: Mapping[Name, Unwell]) -> list[Trouble]:
     """What is bad, by cause, the longest first. unwell: all that are bad or excused."""
-    from phaseline.engine.overview.explaining import Explaining  # noqa: PLC0415  # few ask for an overview
+    from phaseline.engine.overview.explaining import Explaining  # noqa: PLC0415  # most processes explain nothing
 
     explaining = Explaining(kinds, unwell)
     parts: dict[Name, list[Unwell]] = {}

@@ -5,6 +5,7 @@
 - `tree_index`: what a worker notes of its entities, so that a question need not look at each
 - `question`: the shapes of questions and answers
 - `answering`: the service of a worker
+- `listing`: a selection of the words that users give, and what it selects at any moment
 - `asking`: a reader asks the owners of all partitions, and reads STATE where none answers
 
 A worker says *which* entities; the records are those of STATE, and are judged once more. So an answer can leave

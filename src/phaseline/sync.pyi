@@ -44,9 +44,6 @@ from phaseline.engine.publish.pipeline import PublishResult
 from phaseline.engine.publish.pipeline import WINDOW
 from phaseline.engine.publish.single import Receipt
 from phaseline.engine.publish.source_counts import SourceReport
-from phaseline.engine.questions.selection import Selection
-from phaseline.engine.questions.selector import EVERYTHING
-from phaseline.engine.questions.selector import Selector
 from phaseline.engine.replay.dry_run_result import DryRun
 from phaseline.engine.settings import ConnectionSettings
 from phaseline.engine.settings import DEFAULT_URL
@@ -203,15 +200,6 @@ deleted ones too. Raises `InvalidInput.no_state`, `NameUnknown`."""
 
     def unsorted(self, kind: str | None=None, *, tree: str | None=None, state: str | None=None, condition: str | Sequence[str]=(), class_: str | Sequence[str]=(), lasting: float=0, deleted: bool=False) -> Iterator[Transition]:
         """What `last_of` gives, in no order: of the latest states each as soon as it is read."""
-
-    def selection(self, kind: str | None=None, *, tree: str | None=None, state: str | None=None, condition: str | Sequence[str]=(), class_: str | Sequence[str]=(), lasting: float=0, deleted: bool=False, selector: Selector=EVERYTHING, left_behind: bool=False) -> Selection:
-        """The entities that `list` gives with these words; raises as it does."""
-
-    def selected(self, wanted: Selection) -> Sequence[Transition]:
-        """The last transitions of the entities that are selected, ids in natural order."""
-
-    def each_selected(self, wanted: Selection) -> Iterator[Sequence[Transition]]:
-        """The same in no order, some at a time: of the latest states as soon as they are read."""
 
     @property
     def unanswered(self) -> frozenset[int]:
