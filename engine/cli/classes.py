@@ -11,8 +11,8 @@ from phaseline.machines.compiler.classes.entity_classes import class_of_entity, 
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.schemas.records import Entity
 
-TELLING: Final = ("bad", "unknown", "busy", "excused")
-"""The classes of which a tree says for how long: all in which it is not as it should be."""
+TELLING: Final = ("bad", "unknown", "busy")
+"""The classes of which a tree says for how long: those that call for somebody, or will end."""
 
 
 def lasting(found: str, ns: int) -> Text:
@@ -26,5 +26,5 @@ def dwell(kinds: Kinds, entity: Entity, now: int) -> Text:
 
 
 def told(kinds: Kinds, entity: Entity, now: int) -> Text:
-    """The same, where it tells something: empty for what is good or gone."""
+    """The same, where it tells something: empty for what is good, excused or gone."""
     return dwell(kinds, entity, now) if class_of_entity(kinds, entity) in TELLING else render.NOTHING

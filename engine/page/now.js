@@ -3,7 +3,7 @@
 import { get } from "./api.js";
 import { HeatMap } from "./heatmap.js";
 import { badges, nothingYet, Side, staleMark, WORST } from "./side.js";
-import { CLASSES } from "./store.js";
+import { CLASSES, nameIn } from "./store.js";
 import { bdi, chip, clock, el, fill, glyph, kindName, num, panel, refill, small, span, stateMark, stateName, t, table } from "./ui.js";
 
 const LATELY = 900;
@@ -31,10 +31,11 @@ export function open(app, root) {
 
 	async function ask() {
 		const at = asked = app.at;
-		const found = await get("/v1/overview", { at }).catch(() => null);
+		const asks = Object.keys(app.store.places).map((cell) => get("/v1/overview", { at }, cell || undefined).then((one) => named(cell, one)).catch(() => null));
+		const found = (await Promise.all(asks)).filter(Boolean);
 		if (at !== asked) return;
-		bad.hidden = !found;
-		if (found) refill(bad, troubles(app, found));
+		bad.hidden = !found.length;
+		if (found.length) refill(bad, troubles(app, found));
 	}
 
 	function draw() {
@@ -95,12 +96,18 @@ function listed(store, { class: name, kind }) {
 	return [...store.order().filter(fits).subarray(0, LISTED)];
 }
 
-function troubles(app, { troubles: found, numbers, time }) {
-	const until = Date.parse(time) / 1000;
+/** The troubles of a cell, with its name in their ids, and for how long they have lasted. */
+function named(cell, { troubles: found, numbers, time }) {
+	const list = found.map((one) => ({ ...one, id: cell ? nameIn(cell, one.id) : one.id, ago: (Date.parse(time) - Date.parse(one.since)) / 1000 }));
+	return { list, number: numbers.troubles };
+}
+
+function troubles(app, parts) {
+	const found = parts.flatMap((one) => one.list).sort((a, b) => b.ago - a.ago);
 	return [
-		el("h2", t("badNow"), el("span.soft", num(numbers.troubles))),
+		el("h2", t("badNow"), el("span.soft", num(parts.reduce((sum, one) => sum + one.number, 0)))),
 		el("ul.list", found.slice(0, SHOWN).map((one) => line(app, one.kind, one.id, one.class, Object.values(one.states).join(", "),
-			until - Date.parse(one.since) / 1000, one.others ? el("b", `+${num(one.others)}`) : null))),
+			one.ago, one.others ? el("b", `+${num(one.others)}`) : null))),
 	];
 }
 

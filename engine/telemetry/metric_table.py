@@ -42,9 +42,9 @@ METRICS: tuple[Metric, ...] = (
     Metric("phaseline_entities_stalled", "gauge", ("kind", "facet", "state"),
            "Those of them whose operation was not answered in time. A state that was left stays, with 0."),
     Metric("phaseline_entities_by_class", "gauge", ("kind", "class", "age"),
-           "Entities that live, by the worst class of their states and by how long they have been in that class, "
-           "whatever states they had in it: `0`, `1m`, `10m`, `1h` or `1d` and more, each counted once. As of the last "
-           "pass over all entities, some seconds ago."),
+           "Entities that are not gone, by the worst class of their states and by how long they have been in that "
+           "class, whatever states they had meanwhile: `0`, `1m`, `10m`, `1h` or `1d` and more, each counted once. As "
+           "of the last pass over all entities, some seconds ago."),
     Metric("phaseline_entity_state", "gauge", ("kind", "id", "facet", "state"),
            "1 for the state of each entity of the kind that `--metrics-entities` names, at most 1,000 entities."),
     Metric("phaseline_metrics_entities_dropped", "gauge", ("kind",),

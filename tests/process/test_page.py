@@ -55,6 +55,19 @@ async def test_each_screen_shows_data_and_can_be_used_by_everybody(chromium: Any
     assert {screen: wrong for screen, wrong in found.items() if wrong} == {}
 
 
+async def test_the_first_screen_begins_with_what_is_bad(chromium: Any, api: Api, client: Client) -> None:
+    await client.publish_and_wait("cluster", "adopt", "worst", {"phase": "Failed", "conditions": ["Unknown"]})
+    for width in (390, 820):
+        async with browser.tab(chromium, width=width) as tab:
+            await tab.goto(f"{api.url}/now")
+            await tab.page.locator(".bad-now button", has_text="worst").wait_for()
+            top, left = "getBoundingClientRect().top", "document.querySelector('.left').getBoundingClientRect().top"
+            assert await tab.page.evaluate(f"document.querySelector('.bad-now').{top} <= {left} + 20")
+            heights = "[...document.querySelectorAll('.bad-now li')].map((one) => one.offsetHeight)"
+            assert max(await tab.page.evaluate(heights)) < 45  # each cause is one line
+            assert tab.errors == []
+
+
 async def test_what_happens_is_shown_at_once(chromium: Any, api: Api, client: Client) -> None:
     async with browser.tab(chromium) as tab:
         await tab.goto(f"{api.url}/tree")

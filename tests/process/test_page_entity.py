@@ -81,7 +81,7 @@ async def test_an_event_is_tried_before_it_is_sent(chromium: Any, api: Api, clie
     async with browser.tab(chromium) as tab:
         await tab.goto(f"{api.url}/entity/cluster/fresh")
         await tab.page.locator(".machine .chip", has_text="create_failed").click()
-        await tab.page.get_by_label("condition").select_option("StockOut")
+        await tab.page.locator("select[name='condition']").select_option("StockOut")
         await tab.page.get_by_role("button", name="What would change?").click()
         await tab.page.locator(".tryEvent .state.bad").wait_for()
         assert await state(api) == {"state": "Creating", "conditions": ["Progressing"]}
