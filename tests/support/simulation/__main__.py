@@ -1,4 +1,4 @@
-"""Replays a seed and prints what happened: `python -m tests.support.simulation SEED`. With a number behind it, that many.
+"""Replays a seed and prints what happened: `python -m tests.support.simulation SEED`. With a number after it, so many.
 
 Belongs here: printing. Does not: the schedule (`schedule`).
 """

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 AGAIN = 0.25
 """Seconds before the next try to connect."""
+BUSY = 0.03
+"""How often a server that copies to another of its streams does something else first."""
 ONLY_ONCE = b"Sequence-Subject:"
 
 
@@ -57,12 +59,13 @@ class Network:
         self.lost = self.doubled = self.slow = 0.0
         """The share of frames that are lost, doubled, or late by up to `late` seconds."""
         self.late = 0.5
-        self.unanswered = 0.0
-        """The share of requests that are done, and whose answers are lost."""
+        self.unanswered, self.busy = 0.0, BUSY
+        """The share of requests that are done, and whose answers are lost; of copies between streams that come late."""
 
     def calm(self) -> None:
         """Lose, double and delay nothing any more."""
         self.lost = self.doubled = self.slow = self.unanswered = 0.0
+        self.busy = BUSY
 
     def delay(self) -> float:
         """Seconds that a frame takes."""

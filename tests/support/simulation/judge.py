@@ -6,6 +6,7 @@ with LOG. Does not: how it came to that (`troubles`).
 
 import json
 from collections.abc import Iterator
+from itertools import zip_longest
 
 from phaseline.engine.core.process import Processor
 from phaseline.engine.core.tree import Tree
@@ -62,10 +63,9 @@ def _records(plant: Plant) -> Iterator[str]:
             wanted += [(one.subject, one.body) for one in batch.messages if not one.subject.startswith("pl.timer.")]
             del own[: batch.events]
         if found != wanted:
-            at = next(
-                (n for n, (a, b) in enumerate(zip(found, wanted, strict=False)) if a != b), min(len(found), len(wanted))
-            )
-            yield f"LOG of partition {partition}: {len(found)} records for {len(wanted)}; at {at}: {found[at : at + 1]} for {wanted[at : at + 1]}"
+            pairs = zip_longest(found, wanted)
+            at, (one, other) = next((at, pair) for at, pair in enumerate(pairs) if pair[0] != pair[1])
+            yield f"LOG of partition {partition}: {len(found)} records for {len(wanted)}; at {at}: {one} for {other}"
 
 
 def _states(plant: Plant) -> Iterator[str]:
@@ -81,4 +81,5 @@ def _states(plant: Plant) -> Iterator[str]:
         if ".checkpoint." not in one.subject
     }
     if found != last:
-        yield f"STATE differs from LOG at {sorted(one for one in found.keys() | last.keys() if found.get(one) != last.get(one))}"
+        differ = [one for one in sorted(found.keys() | last.keys()) if found.get(one) != last.get(one)]
+        yield f"STATE differs from LOG at {differ}"

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 DROPPED = re.compile(rb"\r\nNats-(?:Stream-Source|Expected-[A-Za-z-]+|Batch-[A-Za-z-]+):[^\r]*")
 """The headers that a copy does not have."""
 SOURCE = b"\r\nNats-Stream-Source: "
-BUSY = 0.03
-"""How often a server that copies to another of its streams does something else first."""
 IDLE = 1.0
 """Seconds without a message after which a stream tells its source what it has."""
 
@@ -85,7 +83,8 @@ class CopyLink:
             self._is_due = True
             dice = self._server.world.dice
             self._server.world.later(
-                dice.uniform(0.1, 2.0) if dice.random() < BUSY else self._server.network.delay(), self._copy
+                dice.uniform(0.1, 2.0) if dice.random() < self._server.network.busy else self._server.network.delay(),
+                self._copy,
             )
 
     def _copy(self) -> None:

@@ -65,7 +65,7 @@ SAFEGUARDS = {
     ),
     "waiting for STATE": Safeguard(
         lambda: mock.patch.object(PartitionStates, "_read_checkpoint", _nothing),
-        ("worker_comes", "worker_leaves"),
+        ("copies_late", "worker_comes", "worker_leaves"),
     ),
 }
 """By what it is."""

@@ -28,7 +28,7 @@ class Troubles:
         self._kills, self._is_over = 0, False
         everywhere: tuple[Callable[[], None], ...] = (
             self.worker_dies, self.worker_freezes, self.worker_comes, self.worker_leaves, self.cut, self.stall,
-            self.weather, self.answers_lost, self.hub_dies,
+            self.weather, self.answers_lost, self.copies_late, self.hub_dies,
         )  # fmt: skip
         at_edges: tuple[Callable[[], None], ...] = (
             self.uplink_cut,
@@ -105,6 +105,12 @@ class Troubles:
         network.unanswered = self._dice.choice((0.1, 0.5))
         self._world.tell("answers are lost:", network.unanswered)
         self._later(self._dice.uniform(0.5, 4.0), self.clear_up)
+
+    def copies_late(self) -> None:
+        """What the hub copies from one of its streams to another one lags for a while."""
+        self._plant.hub.network.busy = 0.7
+        self._world.tell("copies are late")
+        self._later(self._dice.uniform(1.0, 4.0), self.clear_up)
 
     def clear_up(self) -> None:
         """Nothing is lost any more."""
