@@ -286,6 +286,7 @@ class InvalidInput(PhaselineError):
     bad_tables = case("cannot load tables from {where}: {problem}")
     state_unknown = case("these tables have no {state} for {facet} of {kind} {id} at event {begins}: begin earlier")
     bad_status_query = case("{problem}")
+    bad_rules = case("{name}: {problem}")
     bad_manifest = case("{where}: {problem}")
     no_manifest = case("the kind {kind} has no manifests: name an entity of {kinds}")
     start_after_end = case("nothing can be read from {start} to {end}, because that is earlier: exchange them")

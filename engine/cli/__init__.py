@@ -148,6 +148,9 @@ SECTIONS: Sections = {
         "why": ("why.why", "Show why an entity is in its state, back to the events behind it."),
         "rejections": ("rejections.rejections", "Show rejected events and the reasons, and send them again."),
     },
+    "Notices": {
+        "notices": ("notices.notices", "What people are told: try rules on the past."),
+    },
     "Operate": {
         "doctor": ("doctor.doctor", "Check the server, rights, streams, workers and tables, and say what to do."),
         "sources": ("sources.sources", "Show who sends events: how many were taken, rejected, or came again."),

@@ -20,7 +20,6 @@ from phaseline.engine.http.fleet.history import Base, FleetHistory, PastFleet
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.state_view import in_order, is_left_behind, matches
 from phaseline.engine.testing.random_events import SEED_LENGTH
-from phaseline.machines.built_in import PRODUCTS
 from phaseline.machines.compiler.classes.entity_classes import class_of_entity
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.compiler.nesting import shown_below
@@ -30,14 +29,10 @@ from phaseline.machines.language.table import OK
 from phaseline.schemas.records import SECOND, State, Transition, facets_of
 from phaseline.schemas.wire_codec import Numbered
 from tests.support import edge_worlds
-from tests.support.built_in_kinds import BUILT_IN_KINDS
+from tests.support.built_in_kinds import family as kinds_of
 from tests.support.strategies import History, histories, hold, law_by_law, random_history
 
-GITOPS = Kinds(
-    tuple(BUILT_IN_KINDS[name].written for name in ("application_set", "application", "resource", "owned_object")),
-    products=PRODUCTS,
-)
-FAMILIES = {"edge hosting": edge_worlds.KINDS, "gitops": GITOPS}
+FAMILIES = {"edge hosting": edge_worlds.KINDS, "gitops": kinds_of("gitops")}
 family = pytest.mark.parametrize("kinds", FAMILIES.values(), ids=list(FAMILIES))
 Log = list[tuple[int, Transition]]
 """Places and transitions."""

@@ -26,7 +26,7 @@ PLACES = (("node", "c/p/a"), ("node", "c/p/b"), ("node_pool", "c/p"), ("cluster"
 
 
 class Step(NamedTuple):
-    """One event. back: how many events ago its reporter read the log. answers: the request that it answers, so far back."""
+    """One event. back: how many events ago its reporter read the log. answers: how far back the answered request is."""
 
     place: tuple[str, str]
     way: str

@@ -29,12 +29,12 @@ from phaseline.machines.language.scripts import NoScripts
 from phaseline.machines.language.state_classes import CLASSES
 from phaseline.schemas.records import SECOND, Record, Transition
 from phaseline.schemas.state_choice import StateChoice
-from tests.laws.test_fleet_in_memory import GITOPS
 from tests.support import edge_worlds
+from tests.support.built_in_kinds import family as kinds_of
 from tests.support.strategies import History, histories, hold
 
 T = TypeVar("T")
-FAMILIES = {"edge hosting": edge_worlds.KINDS, "gitops": GITOPS}
+FAMILIES = {"edge hosting": edge_worlds.KINDS, "gitops": kinds_of("gitops")}
 family = pytest.mark.parametrize("kinds", FAMILIES.values(), ids=list(FAMILIES))
 Last = dict[tuple[str, str], Transition]
 

@@ -77,6 +77,7 @@ BEFORE = {
     "phaseline purge": "phaseline publish resource observed shop/web/core:Secret/shop/mail --data '{\"live\": null}'",
     "phaseline replay --file day.plog.zst": "phaseline export day.plog.zst",
     "phaseline export day.plog.zst": "mkdir tests",
+    "phaseline notices try": "cp examples/notices.yaml notices.yaml",
     "phaseline counts": "phaseline publish --file examples/fleet/infra.jsonl",
     "phaseline tree proj+vfw+v1+group": "phaseline publish --file examples/emco/deployment.jsonl",
     "phaseline completion fish": "mkdir -p ~/.config/fish/completions",

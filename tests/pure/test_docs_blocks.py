@@ -15,6 +15,7 @@ from tests.support.pages.blocks import LANGUAGES, blocks, commands, not_run, pag
 ROOT = Path(__file__).parents[2]
 NOT_RUN = {
     "needs a Kubernetes cluster": 3,
+    "needs a client and a list of your nodes": 1,
     "needs a log that is wrong": 1,
     "needs a worker with a bug": 1,
     "`tests/process/test_foreign_clients.py` runs such a program": 1,
