@@ -2,8 +2,9 @@
 
 Belongs here: the note that holds it, reading the last one and all of them, the identity of an installation. Does not:
 making it (`ownership.identity_keeping`), what it means for an event (`core.lives.of_log`).
-What counts in a log, such as the position that a report has seen, or a place, counts in no other one. A backup has the identity of
-the log of which it was made; by the time at which the server made the streams workers see that they were put back.
+What counts in a log, such as the position that a report has seen, or a place, counts in no other one. A backup has the
+identity of the log of which it was made; by the time at which the server made the streams workers see that they were
+put back.
 """
 
 import json
