@@ -18,9 +18,10 @@ from phaseline.engine.cli.layout import WIDE, Column
 from phaseline.engine.cli.output import Output
 from phaseline.engine.cli.styled import Text
 from phaseline.engine.client import maps
-from phaseline.engine.client.selection import Selector, by_field
+from phaseline.engine.client.selection import by_field
 from phaseline.engine.log.changes import Change
 from phaseline.engine.log.when import A_MOMENT, When
+from phaseline.engine.questions.selector import Selector
 from phaseline.machines.language.language_tags import ENGLISH
 from phaseline.schemas.records import State
 from phaseline.schemas.subjects import natural

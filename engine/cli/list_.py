@@ -25,8 +25,7 @@ from phaseline.engine.client.selection import by_id, order_of
 from phaseline.engine.identities import NOTHING_DOUBLED, Doubled, Key
 from phaseline.engine.log.when import Moment, When
 from phaseline.engine.questions import listing
-from phaseline.engine.questions.class_choice import ClassChoice
-from phaseline.engine.questions.selection import Selection
+from phaseline.engine.questions.selection import ClassChoice, Selection
 from phaseline.engine.questions.selector import Selector
 from phaseline.engine.shut import Shut, ShutBy, Shutters
 from phaseline.engine.staleness import Marks, Stale, Staleness

@@ -9,7 +9,8 @@ from typing import Any
 import click
 
 from phaseline.engine.cli.help import Function, option
-from phaseline.engine.client.selection import EVERYTHING, FIELDS, Selector
+from phaseline.engine.client.selection import FIELDS
+from phaseline.engine.questions.selector import EVERYTHING, Selector
 
 UNSORTED = "none"
 """The order of what is printed as soon as it is read."""

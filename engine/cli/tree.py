@@ -27,8 +27,8 @@ from phaseline.engine.cli.layout import Branch
 from phaseline.engine.cli.output import NAME, Output
 from phaseline.engine.cli.styled import Text
 from phaseline.engine.client import maps
-from phaseline.engine.client.selection import Selector
 from phaseline.engine.log.when import When
+from phaseline.engine.questions.selector import Selector
 from phaseline.engine.settings import Settings
 from phaseline.engine.staleness import Marks
 from phaseline.machines.compiler.kinds import Kinds

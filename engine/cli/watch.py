@@ -18,9 +18,9 @@ from phaseline.engine.cli.help import Page
 from phaseline.engine.cli.output import NAME, Output
 from phaseline.engine.cli.styled import width_of
 from phaseline.engine.client import maps
-from phaseline.engine.client.class_choice import ClassChoice
-from phaseline.engine.client.selection import EVERYTHING, Selector
 from phaseline.engine.log.when import A_MOMENT, When
+from phaseline.engine.questions.selection import ClassChoice
+from phaseline.engine.questions.selector import EVERYTHING, Selector
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.compiler.labels import Language
 from phaseline.schemas.records import Rejection

@@ -15,12 +15,12 @@ from phaseline.engine.cli.layout import Column
 from phaseline.engine.cli.output import Output
 from phaseline.engine.cli.styled import Text, width_of
 from phaseline.engine.client import dwelling, maps
-from phaseline.engine.client.class_choice import ClassChoice
 from phaseline.engine.client.client import Client
 from phaseline.engine.client.dwelling import WantedClass
-from phaseline.engine.client.selection import Selector
 from phaseline.engine.log.when import NOW, When
 from phaseline.engine.overview.overview import Dwell
+from phaseline.engine.questions.selection import ClassChoice
+from phaseline.engine.questions.selector import Selector
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.compiler.labels import Language
 from phaseline.machines.language.endings import told

@@ -10,7 +10,6 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, Literal, Self, Unpack, overload
 
 from phaseline.engine.client import braking, numbered_source, product_views, ranges
-from phaseline.engine.client.class_choice import ClassChoice
 from phaseline.engine.client.entity_view import EntityView
 from phaseline.engine.client.numbered_source import NumberedSource
 from phaseline.engine.client.rejection_counts import RejectionCount, RejectionCounts
@@ -383,6 +382,7 @@ class Client:
             if facet is not None or rejections:
                 raise InvalidInput.bad_parameter(name="class_", problem="is of whole entities: no facet, no rejections")
             from phaseline.engine.client import dwelling  # noqa: PLC0415  # few watch by class
+            from phaseline.engine.questions.selection import ClassChoice  # noqa: PLC0415  # the same
 
             of_class = ClassChoice.read(class_, lasting)
             wanted = dwelling.WantedClass(of_class, kind, tree, state, condition)

@@ -9,7 +9,6 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from phaseline.engine.client import maps
-from phaseline.engine.client.class_choice import ClassChoice
 from phaseline.engine.client.session import Session
 from phaseline.engine.log.log import Log
 from phaseline.engine.log.watch import RecordFilter, Watch, chosen
@@ -17,6 +16,7 @@ from phaseline.engine.log.when import NOW, START, Moment, Time, When, parse
 from phaseline.engine.overview.dwell_watch import DwellWatch, First, Source
 from phaseline.engine.overview.dwells import Dwells
 from phaseline.engine.overview.overview import Dwell
+from phaseline.engine.questions.selection import ClassChoice
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.compiler.labels import Language
 from phaseline.schemas.errors import InvalidInput

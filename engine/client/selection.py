@@ -8,13 +8,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 
 from phaseline.engine.client import maps
-from phaseline.engine.questions.selector import EVERYTHING as EVERYTHING  # noqa: PLC0414  # for importers
-from phaseline.engine.questions.selector import Selector as Selector  # noqa: PLC0414  # the same
 from phaseline.engine.questions.selector import check_attribute, value_of
 from phaseline.machines.compiler.classes.entity_classes import class_of_entity, class_since
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.compiler.labels import Language
-from phaseline.machines.docs import wording
 from phaseline.machines.language.endings import told
 from phaseline.machines.language.state_classes import CLASSES
 from phaseline.schemas.errors import NameUnknown
@@ -102,4 +99,6 @@ def _sortable(value: Any) -> tuple[int, Any]:
         return 2, ""
     if isinstance(value, int | float):
         return 0, value
+    from phaseline.machines.docs import wording  # noqa: PLC0415  # few sort by attributes
+
     return 1, natural(wording.plain_value(value))

@@ -17,8 +17,7 @@ from phaseline.engine.notices.rules import Choice, Rule, Rules
 from phaseline.engine.notices.telling import data_of, head_of
 from phaseline.engine.notices.windows import OpenWindow, Windows
 from phaseline.engine.overview.explaining import Explaining
-from phaseline.engine.overview.overview import Unwell
-from phaseline.machines.compiler.classes.entity_classes import class_of_entity, class_since
+from phaseline.machines.compiler.classes.entity_classes import Unwell, class_of_entity, class_since
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.compiler.nesting import with_all_above
 from phaseline.schemas.records import SECOND, Rejection, Transition, timestamp

@@ -25,7 +25,7 @@ class OpenWindow(NamedTuple):
     place: int = 0
 
 
-class Asked(NamedTuple):
+class OpenedByIntent(NamedTuple):
     """An intent that opened a window for an entity and what is below it."""
 
     window: str
@@ -43,9 +43,9 @@ class Windows:
     def __init__(self, kinds: Kinds, windows: Sequence[QuietWindow]) -> None:
         """Nothing is open by an intent yet."""
         self._kinds, self._windows = kinds, windows
-        self._asked: dict[tuple[str, str, str], Asked] = {}
+        self._asked: dict[tuple[str, str, str], OpenedByIntent] = {}
 
-    def take(self, record: Transition, place: int) -> Asked | None:
+    def take(self, record: Transition, place: int) -> OpenedByIntent | None:
         """Look at a record: it may open a window, or end one, which is returned."""
         entity = record.entity
         for window in self._windows:
@@ -54,7 +54,7 @@ class Windows:
                 if in_trees(window.trees, entity.id):
                     by = record.cause.actor or record.cause.source
                     until = record.time_ns + window.limit
-                    self._asked[key] = Asked(*key, record.time_ns, until, by, place)
+                    self._asked[key] = OpenedByIntent(*key, record.time_ns, until, by, place)
             elif (asked := self._asked.get(key)) is not None:
                 if asked.until <= record.time_ns:
                     del self._asked[key]

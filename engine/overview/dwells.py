@@ -8,8 +8,8 @@ import math
 from collections.abc import Callable, Iterable, Iterator
 from heapq import heappop, heappush
 
-from phaseline.engine.overview.overview import Dwell, Name
-from phaseline.machines.compiler.classes.entity_classes import class_of_entity, class_since
+from phaseline.engine.overview.overview import Dwell
+from phaseline.machines.compiler.classes.entity_classes import Name, class_of_entity, class_since
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.schemas.records import Entity, Transition
 from phaseline.schemas.wire_codec import Numbered

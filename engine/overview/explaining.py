@@ -15,7 +15,7 @@ from collections.abc import Mapping
 from functools import cache
 from itertools import islice
 
-from phaseline.engine.overview.overview import Name, Unwell
+from phaseline.machines.compiler.classes.entity_classes import Name, Unwell
 from phaseline.machines.compiler.classes.state_classes import class_of
 from phaseline.machines.compiler.kinds import Kind, Kinds
 from phaseline.machines.compiler.nesting import with_all_above

@@ -11,7 +11,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from phaseline.engine.log.state_view import is_left_behind
-from phaseline.machines.compiler.classes.entity_classes import class_of_entity, class_since
+from phaseline.machines.compiler.classes.entity_classes import Name, Unwell, class_of_entity, class_since
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.compiler.nesting import with_all_above
 from phaseline.machines.language.contact import silent_since
@@ -27,23 +27,6 @@ LATELY = 3_600 * SECOND
 """How far back is looked for what became bad or good lately, ns."""
 MOST = 100
 """The most troubles, trees and other things that an overview names, of each sort. Of the others it has the number."""
-
-
-Name = tuple[str, str]
-"""A kind and an id."""
-
-
-class Unwell(NamedTuple):
-    """An entity that is bad or excused: its last record, its class, and since when it is in it, ns."""
-
-    record: Transition
-    state_class: StateClass
-    since_ns: int
-
-    @property
-    def name(self) -> Name:
-        """Its kind and id."""
-        return self.record.entity.kind, self.record.entity.id
 
 
 class Noticed(NamedTuple):
@@ -253,7 +236,7 @@ def overview(kinds: Kinds, records: Iterable[Transition], now_ns: int, most: int
 
 def troubles(kinds: Kinds, unwell: Mapping[Name, Unwell]) -> list[Trouble]:
     """What is bad, by cause, the longest first. unwell: all that are bad or excused."""
-    from phaseline.engine.overview.explaining import Explaining  # noqa: PLC0415  # most processes explain nothing
+    from phaseline.engine.overview.explaining import Explaining  # noqa: PLC0415  # few explain anything
 
     explaining = Explaining(kinds, unwell)
     parts: dict[Name, list[Unwell]] = {}

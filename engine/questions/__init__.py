@@ -1,7 +1,7 @@
 """Questions about many entities, which the workers answer that hold them: which are bad, Failed, left behind, how many.
 
 - `selection`: which entities somebody selects. One function decides, for workers, for readers, for any moment;
-  `class_choice`, `selector`: its parts
+  `selector`: by attributes
 - `tree_index`: what a worker notes of its entities, so that a question need not look at each
 - `question`: the shapes of questions and answers
 - `answering`: the service of a worker

@@ -10,8 +10,7 @@ from phaseline.engine.log import state_view
 from phaseline.engine.log.state_view import StateView
 from phaseline.engine.log.watch import RecordFilter, chosen
 from phaseline.engine.questions.asking import Asked
-from phaseline.engine.questions.class_choice import ClassChoice
-from phaseline.engine.questions.selection import Selection
+from phaseline.engine.questions.selection import ClassChoice, Selection
 from phaseline.engine.questions.selector import EVERYTHING, Selector
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.schemas.records import Transition

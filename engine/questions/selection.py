@@ -1,20 +1,62 @@
 """Which entities somebody selects: by kind, tree, state, conditions, class, dwell, attributes. Pure.
 
-Belongs here: `Selection`, the one function that decides whether an entity is selected. Does not: reading entities, the
-order in which they are shown.
+Belongs here: `Selection`, the one function that decides whether an entity is selected, and `ClassChoice`. Does not:
+reading entities, the order in which they are shown.
 """
+
+from collections.abc import Iterable, Sequence
+from math import isfinite
+from typing import NamedTuple
 
 import msgspec
 
 from phaseline.engine.log.state_view import is_left_behind, matches
-from phaseline.engine.questions.class_choice import ClassChoice
 from phaseline.engine.questions.selector import EVERYTHING, Selector
-from phaseline.machines.compiler.classes.entity_classes import class_of_entity
+from phaseline.machines.compiler.classes.entity_classes import class_of_entity, class_since
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.language.contact import SILENT
+from phaseline.machines.language.state_classes import CLASSES
 from phaseline.machines.language.table import STALLED
-from phaseline.schemas.records import Entity, own_facets
+from phaseline.schemas.errors import InvalidInput, NameUnknown
+from phaseline.schemas.records import SECOND, Entity, Transition, own_facets
 from phaseline.schemas.state_choice import StateChoice
+
+
+class ClassChoice(NamedTuple):
+    """The entities in one of these classes (none: in any), for so many ns at least."""
+
+    classes: frozenset[str] = frozenset()
+    lasting_ns: int = 0
+
+    @classmethod
+    def read(cls, classes: str | Iterable[str] = (), lasting: float = 0) -> "ClassChoice":
+        """The choice of these classes, for so many seconds. Raises `NameUnknown`, `InvalidInput`."""
+        named = (classes,) if isinstance(classes, str) else tuple(classes)
+        for name in named:
+            if name not in CLASSES:
+                raise NameUnknown.among("class", name, CLASSES)
+        if not (isfinite(lasting) and lasting >= 0):
+            raise InvalidInput.bad_parameter(name="lasting", problem=f"must be seconds from 0 on, found {lasting}")
+        return cls(frozenset(named), int(lasting * SECOND))
+
+    @property
+    def selects_all(self) -> bool:
+        """Whether it leaves nothing out."""
+        return not self.classes and not self.lasting_ns
+
+    def with_ended(self, *, deleted: bool) -> bool:
+        """Whether entities whose life is over have to be read: what is left behind is bad."""
+        return deleted or bool(self.classes)
+
+    def selects(self, kinds: Kinds, entity: Entity, now: int) -> bool:
+        """Whether an entity is selected at the time `now`, ns."""
+        if self.classes and class_of_entity(kinds, entity) not in self.classes:
+            return False
+        return not self.lasting_ns or now - class_since(kinds, entity) >= self.lasting_ns
+
+    def among(self, kinds: Kinds, found: Sequence[Transition], now: int) -> list[Transition]:
+        """Those of these entities that are selected, in the same order."""
+        return [one for one in found if self.selects(kinds, one.entity, now)]
 
 
 class Selection(msgspec.Struct, frozen=True):

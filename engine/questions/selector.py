@@ -9,7 +9,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal, NamedTuple, Protocol
 
 from phaseline.machines.compiler.kinds import Kinds
-from phaseline.machines.docs import wording
 from phaseline.machines.language.beside.free import free_attributes
 from phaseline.schemas.errors import NameUnknown
 from phaseline.schemas.records import CONTACT, SIGNALS, Transition
@@ -139,4 +138,6 @@ def _texts(entity: HasAttributes, key: str) -> Sequence[str] | None:
     found = value_of(entity, key)
     if found is None:
         return None
+    from phaseline.machines.docs import wording  # noqa: PLC0415  # few select by attributes
+
     return [wording.plain_value(one) for one in (found if isinstance(found, list | tuple) else [found])]

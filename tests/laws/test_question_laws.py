@@ -19,9 +19,8 @@ from phaseline.engine.log.installation import Installation
 from phaseline.engine.overview.overview import OverviewMaker, as_map, overview
 from phaseline.engine.questions import answering
 from phaseline.engine.questions.answering import Indexed, Questions
-from phaseline.engine.questions.class_choice import ClassChoice
 from phaseline.engine.questions.question import OwnerAnswer, Question, decode, encode, meaning_of
-from phaseline.engine.questions.selection import Selection
+from phaseline.engine.questions.selection import ClassChoice, Selection
 from phaseline.engine.questions.selector import Selector
 from phaseline.engine.questions.tree_index import TreeIndex
 from phaseline.machines.compiler.kinds import Kinds

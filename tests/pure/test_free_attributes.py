@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from phaseline.engine.client.selection import Selector
 from phaseline.engine.core.beside.free_attributes import merged
+from phaseline.engine.questions.selector import Selector
 from phaseline.machines.compiler.checks import WrongTable
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.language.table import ABSENT, Facet, Field, Label, Refusal, Row, Table

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from phaseline.engine.cli.selection import SelectorType
 from phaseline.engine.client import maps
-from phaseline.engine.client.selection import FIELDS, Selector, in_order
+from phaseline.engine.client.selection import FIELDS, in_order
+from phaseline.engine.questions.selector import Selector
 from phaseline.schemas.errors import NameUnknown
 from phaseline.schemas.records import Cause, Entity, FacetState, State, Transition
 from phaseline.schemas.subjects import natural

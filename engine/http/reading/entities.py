@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from phaseline.engine.client import maps
-from phaseline.engine.client.selection import EVERYTHING, Selector, by_id, in_order, order_of
+from phaseline.engine.client.selection import by_id, in_order, order_of
 from phaseline.engine.explain.fetch import legal
 from phaseline.engine.http.call import AnyCall, Call, HttpAnswer
 from phaseline.engine.http.fleet import columns
@@ -31,7 +31,8 @@ from phaseline.engine.log import latest, state_view
 from phaseline.engine.log.watch import RecordFilter, chosen
 from phaseline.engine.log.when import NOW, Moment
 from phaseline.engine.overview.overview import as_map, overview
-from phaseline.engine.questions.class_choice import ClassChoice
+from phaseline.engine.questions.selection import ClassChoice
+from phaseline.engine.questions.selector import EVERYTHING, Selector
 from phaseline.machines.compiler.labels import Language
 from phaseline.schemas import codec
 from phaseline.schemas.errors import InvalidInput, NoAnswer

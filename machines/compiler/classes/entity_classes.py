@@ -5,7 +5,7 @@ Belongs here: reading both from an entity. Does not: the class of one state (`st
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from phaseline.machines.compiler.classes.state_classes import class_of
 from phaseline.machines.compiler.kinds import Kind, Kinds
@@ -13,10 +13,26 @@ from phaseline.machines.compiler.labels import facet_named
 from phaseline.machines.language.endings import told
 from phaseline.machines.language.state_classes import CLASSES, StateClass
 from phaseline.machines.language.table import DELETED, Facet
-from phaseline.schemas.records import Entity, FacetState, State
+from phaseline.schemas.records import Entity, FacetState, State, Transition
 
 BEGINS: tuple[StateClass, ...] = ("bad", "unknown")
 """The classes that one facet brings to an entity. It is in another one when no facet has these any more."""
+
+Name = tuple[str, str]
+"""A kind and an id."""
+
+
+class Unwell(NamedTuple):
+    """An entity that is bad or excused: its last record, its class, and since when it is in it, ns."""
+
+    record: Transition
+    state_class: StateClass
+    since_ns: int
+
+    @property
+    def name(self) -> Name:
+        """Its kind and id."""
+        return self.record.entity.kind, self.record.entity.id
 
 
 def class_in(kinds: Kinds, kind: str, facet: str, state: State) -> StateClass:

@@ -54,7 +54,7 @@ def text_of(svg: str) -> str:
     lines: dict[str, list[str]] = {}
     for element in ET.fromstring(svg).iter("{http://www.w3.org/2000/svg}text"):
         lines.setdefault(element.get("y", ""), []).append(element.text or "")
-    said = calm("\n".join("".join(words).replace("\xa0", " ") for words in lines.values()))
+    said = calm("\n".join(" ".join(words).replace("\xa0", " ") for words in lines.values()))
     return PLACE.sub("<place>", said)
 
 
