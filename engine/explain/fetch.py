@@ -18,7 +18,6 @@ from phaseline.engine.core.tree import Tree
 from phaseline.engine.explain.explainer import explain_entity
 from phaseline.engine.explain.model import Explanation, FacetExplanation
 from phaseline.engine.explain.said import said_of
-from phaseline.engine.explain.way_out import way_out
 from phaseline.engine.log.as_of import AsOf
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.log_records import Logged, event_at
@@ -142,6 +141,8 @@ async def way_out_of(installation: Installation, logged: Logged) -> str:
     if event is not None:
         read = intake.read(kinds, installation.subjects, event.subject, event.body, cause.sequence, record.time_ns)
     view = AsOf(installation, Moment(logged.sequence, record.time_ns))
+    from phaseline.engine.explain.way_out import way_out  # noqa: PLC0415  # few ask for a way out
+
     return await _Fetch(view).worked_out(record.kind, record.id, lambda tree: way_out(tree, record, read))
 
 
