@@ -2,12 +2,12 @@
 
 Belongs here: `scenario` (given / when / then) with `placement`, `testing.timers` and `failure_text`; `laws` with
 `search`, `random_events`, `histories` and `recompute`; `replay` (recorded logs as tests), `driven`
-(a facet as a machine of the library transitions), `rules` (of notices). Does not: tests of Phaseline itself.
+(a facet as a machine of the library transitions), `rules` (of notices, which `phaseline.testing` loads when it is
+asked). Does not: tests of Phaseline itself.
 """
 
 from phaseline.engine.testing.replay import Replayed, replay
-from phaseline.engine.testing.rules import GivenRules, given_rules
 from phaseline.engine.testing.scenario import Given, Then, given
 from phaseline.engine.testing.search import check_laws
 
-__all__ = ["Given", "GivenRules", "Replayed", "Then", "check_laws", "given", "given_rules", "replay"]
+__all__ = ["Given", "Replayed", "Then", "check_laws", "given", "replay"]

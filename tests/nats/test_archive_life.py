@@ -250,7 +250,7 @@ async def test_the_archive_of_other_streams(wire: Wire, settings: Settings, tmp_
         await built(wire, layout, RandomEvents(layout.prefix), 30)
         live = Installation(wire, layout, KINDS)
         held, records = await messages(wire, layout.events), await whole_log(live)
-        with pytest.raises(BadArchive, match="of another installation"):
+        with pytest.raises(BadArchive, match="which was put back from a backup"):
             await run_archive(live, tmp_path)
         with pytest.raises(BadArchive, match="of another installation"):
             await with_archive(live, tmp_path)

@@ -113,6 +113,7 @@ class Installed:
             "resend": lambda client: client.resend(self.rejected),
             "outcome": lambda client: client.outcome(self.receipt),
             "record": lambda client: client.record(self.rejected),
+            "way_out": lambda client: client.way_out(self.rejected),
             "stale_since": lambda client: client.stale_since(self.nodes),
         }
 
@@ -147,7 +148,7 @@ def test_every_method_is_in_the_table() -> None:
     groups = public(phaseline.Emco, "emco.") | public(phaseline.Fleet, "fleet.") | public(phaseline.Gitops, "gitops.")
     documented = {name for names in TABLE.values() for name in names} - {"wait"}
     assert documented == (public(Client) | groups) - {"close"}
-    assert documented == {*CALLS, "snapshot", "resend", "outcome", "record", "source", "stale_since"}
+    assert documented == {*CALLS, "snapshot", "resend", "outcome", "record", "way_out", "source", "stale_since"}
     shared = public(phaseline.EmcoView, "emco.") | public(phaseline.FleetView, "fleet.")
     only = {"last_of", "last_of_tree", "next_place", "said", "shut", "stale", "unknown_parts", "unsorted"}
     assert public(phaseline.EntityView) | shared == {*VIEW, "stale_since"} | only

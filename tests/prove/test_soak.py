@@ -36,7 +36,7 @@ USUAL = frozenset(
 )
 BUSY = USUAL | {
     *("partition_lost", "lease_left", "lease_wait", "lease_back"),
-    *("slow_decision", "commit_in_doubt", "reader_silence", "reader_gap", "partition_cut_off"),
+    *("slow_decision", "commit_in_doubt", "reader_silence", "reader_gap", "partition_cut_off", "log_identified"),
 }
 """What is written as well while the machine has other work. A worker that stops while the server owes it an
 answer cuts its partition off."""

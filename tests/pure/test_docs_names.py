@@ -12,6 +12,7 @@ import phaseline
 from phaseline import testing
 from phaseline.engine.testing.laws import LAWS
 from phaseline.engine.testing.replay import Replayed
+from phaseline.engine.testing.rules import GivenRules
 from phaseline.engine.testing.scenario import Then
 from phaseline.machines.kubernetes.profiles import PROFILES
 
@@ -39,11 +40,11 @@ def test_what_the_page_on_the_client_names_is_there() -> None:
 
 def test_the_methods_and_laws_of_the_test_kit_are_there() -> None:
     text = page("testing.md")
-    laws = text.partition("## Laws")[2]
+    laws = text.partition("## Laws")[2].partition("\n## ")[0]
     listed = [re.sub(r"[,]", "", law) for law in re.findall(r"^\| ([a-z ,]+) \| ", laws, re.MULTILINE)]
     assert listed[1:] == [law.__name__.replace("_", " ") for law in LAWS]
     for word in re.findall(r"`(\w+)\(", text.partition("## Given")[2]):
-        assert word in testing.__all__ or hasattr(Then, word) or hasattr(Replayed, word), word
+        assert word in testing.__all__ or any(hasattr(one, word) for one in (Then, Replayed, GivenRules)), word
 
 
 def test_the_profiles_of_the_page_are_those_there_are() -> None:

@@ -238,6 +238,7 @@ class World:
             mock.patch.object(time, "time", self._seconds),
             mock.patch.object(time, "time_ns", self.time_ns),
             mock.patch.object(secrets, "token_hex", self._token),
+            mock.patch.object(secrets, "randbelow", self._names.randrange),
         ):
             try:
                 yield
