@@ -238,6 +238,10 @@ async def test_nothing_to_archive(wire: Wire, settings: Settings, tmp_path: Path
     assert list(tmp_path.glob("manifest*")) == []
 
 
+OF_OTHERS = "of another installation|which was put back from a backup"
+"""Why an archive is refused: by what the streams hold, or by the identity of the log, whichever is seen first."""
+
+
 async def test_the_archive_of_other_streams(wire: Wire, settings: Settings, tmp_path: Path) -> None:
     """Streams that were deleted and made anew have the same prefix. Nothing of them is in that archive, or trimmed."""
     async with working(settings, wire, KINDS, 2) as layout:
@@ -250,14 +254,14 @@ async def test_the_archive_of_other_streams(wire: Wire, settings: Settings, tmp_
         await built(wire, layout, RandomEvents(layout.prefix), 30)
         live = Installation(wire, layout, KINDS)
         held, records = await messages(wire, layout.events), await whole_log(live)
-        with pytest.raises(BadArchive, match="which was put back from a backup"):
+        with pytest.raises(BadArchive, match=OF_OTHERS):
             await run_archive(live, tmp_path)
-        with pytest.raises(BadArchive, match="of another installation"):
+        with pytest.raises(BadArchive, match=OF_OTHERS):
             await with_archive(live, tmp_path)
         assert (await messages(wire, layout.events), await whole_log(live)) == (held, records)
         assert await note.last(live) is None
         await run_archive(live, tmp_path / "own")
         for use in (run_archive, with_archive):
-            with pytest.raises(BadArchive, match="of another installation"):
+            with pytest.raises(BadArchive, match=OF_OTHERS):
                 await use(live, tmp_path)
         assert await whole_log(await with_archive(live, tmp_path / "own")) == records
