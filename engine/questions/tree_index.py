@@ -171,9 +171,7 @@ class TreeIndex:
         named = [kind for kind in self._notes if wanted.kind in (None, kind)]
         return named[named.index(after) :] if after in named else named
 
-    def candidates(
-        self, kind: str, wanted: Selection, now_ns: int, start: int
-    ) -> tuple[Sequence[Entity], Sequence[int]]:
+    def candidates(self, kind: str, wanted: Selection, now_ns: int, start: int) -> tuple[list[Entity], Sequence[int]]:
         """The entities of a kind from `start` on that may be selected, and their numbers. The order is the tree's."""
         notes = self._notes[kind]
         fitting = {
@@ -182,7 +180,7 @@ class TreeIndex:
             if one.entity.kind == kind and wanted.by_state(self._kinds, one.entity)
         }
         if not fitting or not notes.entities:
-            return (), array("L")
+            return [], array("L")
         chosen = map(fitting.__contains__, islice(notes.shapes, start, None))
         numbers = array("L", compress(count(start), chosen))
         if lasting := wanted.of_class.lasting_ns:
