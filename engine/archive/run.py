@@ -23,7 +23,8 @@ from phaseline.engine.archive.write_parts import EVENTS, PartWriter
 from phaseline.engine.jetstream.api_reply import EXPECTED
 from phaseline.engine.log import as_of
 from phaseline.engine.log.archived import note as notes
-from phaseline.engine.log.archived.note import ArchiveNote, NoteStanding
+from phaseline.engine.log.archived.note import ArchiveNote
+from phaseline.engine.log.foreign import NoteStanding
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.restored.identity import log_identity
 from phaseline.engine.log.when import When
@@ -167,7 +168,7 @@ class Archiver:
             ended = True
             raise
 
-    async def _finish(self, done: ArchiveRun, standing: NoteStanding) -> None:
+    async def _finish(self, done: ArchiveRun, standing: NoteStanding[ArchiveNote]) -> None:
         """Note in the log what the archive holds, if it does not say so yet, and trim the streams."""
         manifest = done.manifest
         if standing.note is None or standing.note.position < manifest.position:

@@ -137,13 +137,13 @@ def _shut(portal: Portal, opening: AbstractAsyncContextManager[Any]) -> None:
         portal.close()
 
 
-class DwellWatch:
-    """`for dwell in watch`: who has been in a class for long enough.
+class PortalIterator(Generic[T]):
+    """`for one in watch`, over a watch that runs in the portal.
 
     `with watch:` begins at once and ends with the block; without it the watch begins when the first one is asked for.
     """
 
-    def __init__(self, portal: Portal, watch: dwell_watch.DwellWatch) -> None:
+    def __init__(self, portal: Portal, watch: Any) -> None:
         """Run this watch in the portal."""
         self._portal, self._watch = portal, watch
 
@@ -157,56 +157,41 @@ class DwellWatch:
     def __iter__(self) -> Self:
         return self
 
-    def __next__(self) -> Dwell:
+    def __next__(self) -> T:
         try:
-            return self._portal.run(self._watch.__anext__())
+            found: T = self._portal.run(self._watch.__anext__())
         except StopAsyncIteration:
             raise StopIteration from None
+        return found
 
     def close(self) -> None:
-        """End the watch."""
+        """End the watch: nothing follows."""
         self._portal.run(self._watch.close())
 
     @property
     def over(self) -> bool:
         """Whether the watch has ended."""
-        return self._watch.over
+        return bool(self._watch.over)
 
 
-class Watch(Generic[R]):
+class DwellWatch(PortalIterator[Dwell]):
+    """`for dwell in watch`: who has been in a class for long enough. It begins and ends as `Watch` does."""
+
+    _watch: dwell_watch.DwellWatch
+
+
+class Watch(PortalIterator[R]):
     """`for record in watch`. `sequence` is the place in the log of the last record, `wire` its map on the wire.
 
     `start=watch.sequence + 1` continues after it. `with watch:` begins at once and ends with the block; without it
     the watch begins when the first record is asked for.
     """
 
-    def __init__(self, portal: Portal, watch: log_watch.Watch[R]) -> None:
-        """Run this watch in the portal."""
-        self._portal, self._watch = portal, watch
-
-    def __enter__(self) -> Self:
-        self._portal.run(self._watch.__aenter__())
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
-    def __iter__(self) -> Self:
-        return self
-
-    def __next__(self) -> R:
-        try:
-            return self._portal.run(self._watch.__anext__())
-        except StopAsyncIteration:
-            raise StopIteration from None
+    _watch: log_watch.Watch[R]
 
     def batch(self) -> list[Logged]:
         """The next records, with their places: as many as are there, at least one. Empty at the end."""
         return self._portal.run(self._watch.batch())
-
-    def close(self) -> None:
-        """End the watch: there are no further records."""
-        self._portal.run(self._watch.close())
 
     @property
     def sequence(self) -> int:
@@ -217,11 +202,6 @@ class Watch(Generic[R]):
     def wire(self) -> dict[str, Any]:
         """The last record as the map that it is on the wire."""
         return self._watch.wire
-
-    @property
-    def over(self) -> bool:
-        """Whether the watch has ended."""
-        return self._watch.over
 
     @property
     def caught_up(self) -> bool:

@@ -3,25 +3,29 @@
 The server sends the answer to a request to whatever subject the request names. So, on a server where publishers share
 the account of the workers, an acknowledgement or a copy of a stored message can be stored wherever somebody wants it.
 Belongs here: telling foreign messages from those of workers, the message in the answer to a direct get, finding the
-last message of a worker on a subject, saying once what was set aside. Does not: the contents of checkpoints, eras,
-leases and records.
+last message of a worker on a subject, notes that are written under the fence, saying once what was set aside. Does not:
+the contents of checkpoints, eras, leases, notes and records.
 
 Workers write LOG by atomic batches and under the fence only. The server checks the headers of both before it stores
 anything, and an answer cannot have them. A copy that the server sends has `Nats-Stream`, which no worker writes.
 """
 
+import json
 import time
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Generic, NamedTuple, TypeVar
+
+import msgspec
 
 from phaseline.engine import logs
 from phaseline.engine.core.message import COPY
 from phaseline.engine.jetstream import frames
 from phaseline.engine.jetstream.api_reply import Reply
-from phaseline.engine.jetstream.direct_get import LastMessage, last_message_from_leader
+from phaseline.engine.jetstream.direct_get import LastMessage, direct, last_message_from_leader
 from phaseline.engine.jetstream.reader import BUFFER, Stored
 from phaseline.engine.jetstream.stream_reader import reader_of
 from phaseline.engine.jetstream.wire import Wire
+from phaseline.schemas import codec
 from phaseline.schemas.errors import RequestTimedOut
 
 BATCH = b"\r\nNats-Batch-Id:"
@@ -38,6 +42,7 @@ QUIET = 60.0
 REPORTED = 20
 """Subjects that are reported in `QUIET` seconds, at most."""
 
+T = TypeVar("T")
 log = logs.get_logger(__name__)
 Ours = Callable[[LastMessage | Stored], bool]
 """Whether a message is one that a worker wrote there."""
@@ -147,6 +152,43 @@ async def standing(wire: Wire, stream: str, subject: str, ours: Ours) -> Standin
         if (found := await _search(wire, stream, subject, ours, last.sequence)) is not None:
             return found
     raise RequestTimedOut(subject=subject, seconds=SEARCHES * PATIENCE, hint="")
+
+
+class NoteStanding(NamedTuple, Generic[T]):
+    """The last note, and the sequence of the last message on its subject, which the next note has to expect."""
+
+    note: T | None
+    sequence: int
+
+
+class Notes(NamedTuple, Generic[T]):
+    """The notes of one type, which owners write on one subject of LOG under the fence."""
+
+    wire: Wire
+    stream: str
+    subject: str
+    of: type[T]
+
+    def read(self, message: LastMessage | Stored) -> T | None:
+        """The note in a message; None if nobody wrote it under the fence."""
+        if not is_by_owner(message.block):
+            return None
+        try:
+            return msgspec.convert(codec.decode_own(message.data), self.of)
+        except ValueError:
+            return None
+
+    async def standing(self) -> NoteStanding[T]:
+        """The last note, according to LOG's leader."""
+        found = await standing(self.wire, self.stream, self.subject, lambda message: self.read(message) is not None)
+        return NoteStanding(None if found.ours is None else self.read(found.ours), found.end)
+
+    async def last(self) -> T | None:
+        """The last note; None if there is none. Any replica may answer."""
+        reply = await direct(self.wire, self.stream, json.dumps({"last_by_subj": self.subject}).encode())
+        if reply is None:
+            return None
+        return self.read(message_in(reply)) or (await self.standing()).note
 
 
 async def _search(wire: Wire, stream: str, subject: str, ours: Ours, end: int) -> Standing | None:

@@ -6,14 +6,11 @@ A note is written before anything is trimmed. So whoever reads first and looks a
 that was asked for was still there.
 """
 
-import json
-from typing import Annotated, NamedTuple
+from typing import Annotated
 
 import msgspec
 
-from phaseline.engine.jetstream.direct_get import LastMessage, direct
-from phaseline.engine.jetstream.reader import Stored
-from phaseline.engine.log import foreign
+from phaseline.engine.log.foreign import Notes, NoteStanding
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.when import Time
 from phaseline.schemas import codec
@@ -55,39 +52,19 @@ class ArchiveNote(msgspec.Struct, frozen=True):
         return 0 < named < self.place
 
 
-class NoteStanding(NamedTuple):
-    """The last note, and the sequence of the last message on its subject, which the next note has to expect."""
-
-    note: ArchiveNote | None
-    sequence: int
+def notes(installation: Installation) -> Notes[ArchiveNote]:
+    """The notes of an installation."""
+    return Notes(installation.wire, installation.layout.log, installation.subjects.archived(), ArchiveNote)
 
 
-def read(message: LastMessage | Stored) -> ArchiveNote | None:
-    """The note in a message of LOG; None if nobody wrote it under the fence."""
-    if not foreign.is_by_owner(message.block):
-        return None
-    try:
-        return msgspec.convert(codec.decode_own(message.data), ArchiveNote)
-    except ValueError:
-        return None
-
-
-async def standing(installation: Installation) -> NoteStanding:
+async def standing(installation: Installation) -> NoteStanding[ArchiveNote]:
     """The last note, according to LOG's leader."""
-    found = await foreign.standing(
-        installation.wire, installation.layout.log, installation.subjects.archived(),
-        lambda message: read(message) is not None,
-    )  # fmt: skip
-    return NoteStanding(None if found.ours is None else read(found.ours), found.end)
+    return await notes(installation).standing()
 
 
 async def last(installation: Installation) -> ArchiveNote | None:
     """The last note; None if the log was never archived. Any replica may answer."""
-    wanted = json.dumps({"last_by_subj": installation.subjects.archived()}).encode()
-    reply = await direct(installation.wire, installation.layout.log, wanted)
-    if reply is None:
-        return None
-    return read(foreign.message_in(reply)) or (await standing(installation)).note
+    return await notes(installation).last()
 
 
 async def position(installation: Installation) -> int:

@@ -7,16 +7,13 @@ identity of the log of which it was made; by the time at which the server made t
 put back.
 """
 
-import json
 from collections.abc import Sequence
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any
 
 import msgspec
 
-from phaseline.engine.jetstream.direct_get import LastMessage, direct
-from phaseline.engine.jetstream.reader import Stored
 from phaseline.engine.jetstream.stream_reader import read_all
-from phaseline.engine.log import foreign
+from phaseline.engine.log.foreign import Notes, NoteStanding
 from phaseline.engine.log.installation import Installation
 from phaseline.schemas import codec
 from phaseline.schemas.errors import InvalidInput
@@ -59,46 +56,26 @@ class LogIdentity(msgspec.Struct, frozen=True, omit_defaults=True):
         return codec.encode(msgspec.to_builtins(self))
 
 
-class IdentityStanding(NamedTuple):
-    """The last note, and the sequence of the last message on its subject, which the next note has to expect."""
-
-    note: LogIdentity | None
-    sequence: int
+def notes(installation: Installation) -> Notes[LogIdentity]:
+    """The notes of an installation."""
+    return Notes(installation.wire, installation.layout.log, installation.subjects.identity(), LogIdentity)
 
 
-def read(message: LastMessage | Stored) -> LogIdentity | None:
-    """The note in a message of LOG; None if nobody wrote it under the fence."""
-    if not foreign.is_by_owner(message.block):
-        return None
-    try:
-        return msgspec.convert(codec.decode_own(message.data), LogIdentity)
-    except ValueError:
-        return None
-
-
-async def standing(installation: Installation) -> IdentityStanding:
+async def standing(installation: Installation) -> NoteStanding[LogIdentity]:
     """The last note, according to LOG's leader."""
-    found = await foreign.standing(
-        installation.wire, installation.layout.log, installation.subjects.identity(),
-        lambda message: read(message) is not None,
-    )  # fmt: skip
-    return IdentityStanding(None if found.ours is None else read(found.ours), found.end)
+    return await notes(installation).standing()
 
 
 async def last(installation: Installation) -> LogIdentity | None:
     """The last note; None if the log has no identity yet. Any replica may answer."""
-    wanted = json.dumps({"last_by_subj": installation.subjects.identity()}).encode()
-    reply = await direct(installation.wire, installation.layout.log, wanted)
-    if reply is None:
-        return None
-    return read(foreign.message_in(reply)) or (await standing(installation)).note
+    return await notes(installation).last()
 
 
 async def all_of(installation: Installation) -> Sequence[LogIdentity]:
     """The identities that the log has had, oldest first. Foreign messages are skipped."""
     found, subject = list[LogIdentity](), installation.subjects.identity()
     async for messages in read_all(installation.wire, installation.layout.log, [subject]):
-        found += filter(None, map(read, messages))
+        found += filter(None, map(notes(installation).read, messages))
     return found
 
 
