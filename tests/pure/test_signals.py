@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from phaseline.engine.core.tree import Tree
+from phaseline.engine.explain.way_out import way_out
 from phaseline.engine.log.watch import RecordFilter
 from phaseline.machines.built_in import PRODUCTS
 from phaseline.machines.compiler.checks import WrongTable
@@ -117,9 +118,13 @@ def test_what_cannot_be_a_signal_is_rejected(data: dict[str, object], says: str)
 
 
 def test_a_condition_needs_a_life() -> None:
-    reason, message = rejection(told(Contacts(), "MemoryPressure"))
+    life = told(Contacts(), "MemoryPressure")
+    reason, message = rejection(life)
     assert reason == "guard"
     assert "condition needs the node to live" in message
+    [refused] = life.records
+    assert isinstance(refused, Rejection)
+    assert "reported" in way_out(life.tree, refused, None)
 
 
 def test_at_most_so_many_stand() -> None:
