@@ -2,7 +2,7 @@
 
 The rules are in docs/restored.md.
 Belongs here: an event that names another log than this one, and what is heard of again after a restore. Does not: the
-identity of a log (`engine.log.restored.identity`), what was seen proves otherwise (`judging`).
+identity of a log (`engine.log.restored.identity`), what a position of this log proves (`judging`).
 """
 
 from collections.abc import Iterator
