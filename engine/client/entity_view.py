@@ -6,6 +6,7 @@ Belongs here: one method for each read that is about one moment. Does not: the r
 """
 
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from contextlib import suppress
 from datetime import datetime
 from time import time_ns
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
@@ -22,12 +23,14 @@ from phaseline.engine.staleness import Stale, Staleness
 from phaseline.engine.unknown_parts import PartsOf
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.language.table import OK, PROGRESSING
+from phaseline.schemas.errors import EntityUnknown
 from phaseline.schemas.records import Entity, Transition, own_facets, utc
 
 if TYPE_CHECKING:
     from phaseline.engine.products.emco.views import EmcoView
     from phaseline.engine.products.fleet.views import FleetView
     from phaseline.engine.questions.asking import Asked
+    from phaseline.engine.questions.selection import Selection
 
 M_co = TypeVar("M_co", bound=Moment | None, covariant=True)
 
@@ -160,22 +163,42 @@ class EntityView(Generic[M_co]):
         """
         from phaseline.engine.questions.selection import Selection  # noqa: PLC0415  # not all commands select
 
-        maker, states = OverviewMaker(self.kinds, self.now_ns), self._asked
-        if tree is not None or states is None:
+        maker, asked = OverviewMaker(self.kinds, self.now_ns), self._asked
+        looked: Selection | None = None
+        if asked is None or (tree is not None and "/" in tree):  # workers count whole trees
             async for record in self.unsorted(tree=tree, deleted=True):
                 maker.take(record)
-            return maker.made()
-        found = await states.find(Selection(troubled=True), self.now_ns, counts=True)
-        for counts in found.counts:
-            maker.add(counts)
-        for record in found.records:
-            maker.notice(record)
-        async for records in states.rest(found):
-            for record in records:
-                maker.take(record)
-        for record in await states.named(sorted(maker.lacking())):
-            maker.consider(record)
+            looked = Selection(below=tree)
+        else:
+            found = await asked.find(Selection(below=tree, troubled=True), self.now_ns, counts=True)
+            for counts in found.counts:
+                maker.add(counts)
+            for record in found.records:
+                maker.notice(record)
+            async for records in asked.rest(found):
+                for record in records:
+                    maker.take(record)
+        await self._look_beside(maker, looked)
         return maker.made()
+
+    async def _look_beside(self, maker: OverviewMaker, looked: "Selection | None") -> None:
+        """Look at what may explain the bad ones, and at what may explain that. looked: at what was looked before."""
+        known = set[tuple[str, str]]()
+        while lacking := maker.lacking() - known:
+            known |= lacking
+            names = sorted(name for name in lacking if looked is None or not looked.is_at_or_below(name[1]))
+            for record in await self._last_of(names):
+                maker.consider(record)
+
+    async def _last_of(self, names: Sequence[tuple[str, str]]) -> Sequence[Transition]:
+        """The last transitions of those of these entities that there are."""
+        if (asked := self._asked) is not None:
+            return await asked.named(names)
+        found = list[Transition]()
+        for name in names:
+            with suppress(EntityUnknown):
+                found.append(await self._states.last(*name))
+        return found
 
     async def next_place(self) -> int:
         """Where a watch must start to go on from this view without a gap. Ask for it before you read.

@@ -149,6 +149,8 @@ class OverviewMaker:
         self.trees: dict[str, Counter[str]] = {}
         self.began: dict[str, int] = {}
         self.unwell: dict[Name, Unwell] = {}
+        self.beside: dict[Name, Unwell] = {}
+        """What is not well, is not of those that are looked at, and may explain them."""
         self.silent, self.stalled, self.left_behind = list[Noticed](), list[Noticed](), list[Noticed]()
         self._unnamed = 0
         """How many trees there are beside those that are named."""
@@ -178,17 +180,17 @@ class OverviewMaker:
         """Look at one entity that only may explain others."""
         entity, found = record.entity, class_of_entity(self._kinds, record.entity)
         if found in ("bad", "excused"):
-            self.unwell[entity.kind, entity.id] = Unwell(record, found, class_since(self._kinds, entity))
+            self.beside[entity.kind, entity.id] = Unwell(record, found, class_since(self._kinds, entity))
 
     def lacking(self) -> set[Name]:
-        """What could explain the bad ones and was not looked at."""
-        found = set[Name]()
-        for name, one in self.unwell.items():
+        """What could explain the bad ones and was not looked at, as far as it is known by now."""
+        found, known = set[Name](), self.beside | self.unwell
+        for name, one in known.items():
             if one.state_class == "bad":
                 found.update(islice(with_all_above(self._kinds, *name), 1, None))
                 kind, _, entity_id = (one.record.cause.origin or "").partition("/")
                 found |= {(kind, entity_id)} if entity_id else set()
-        return found.difference(self.unwell)
+        return found.difference(known)
 
     def _notice(self, record: Transition, found: StateClass, since: int) -> None:
         """Remember an entity that calls for somebody, or could explain others."""
@@ -207,7 +209,7 @@ class OverviewMaker:
 
     def made(self, most: int = MOST) -> Overview:
         """The overview of what was taken. most: how many of each sort are named."""
-        found = troubles(self._kinds, self.unwell)
+        found = troubles(self._kinds, self.unwell, self.beside)
         trees = sorted(
             (TreeClasses(root, _ordered(classes), self.began.get(root)) for root, classes in self.trees.items()),
             key=lambda one: (*(-one.classes.get(name, 0) for name in CLASSES[:3]), natural(one.root)),
@@ -226,35 +228,43 @@ class OverviewMaker:
         )  # fmt: skip
 
 
-def overview(kinds: Kinds, records: Iterable[Transition], now_ns: int, most: int = MOST) -> Overview:
-    """The overview of entities at a time, deleted ones included."""
+def overview(
+    kinds: Kinds, records: Iterable[Transition], now_ns: int, most: int = MOST, beside: Iterable[Transition] = ()
+) -> Overview:
+    """The overview of entities at a time, deleted ones included. beside: others, which may explain some of them."""
     maker = OverviewMaker(kinds, now_ns)
     for record in records:
         maker.take(record)
+    for record in beside:
+        maker.consider(record)
     return maker.made(most)
 
 
-def troubles(kinds: Kinds, unwell: Mapping[Name, Unwell]) -> list[Trouble]:
-    """What is bad, by cause, the longest first. unwell: all that are bad or excused."""
+def troubles(kinds: Kinds, unwell: Mapping[Name, Unwell], beside: Mapping[Name, Unwell]) -> list[Trouble]:
+    """What is bad, by cause, the longest first.
+
+    unwell: all that are bad or excused. beside: others that are, of which one may explain some.
+    """
     from phaseline.engine.overview.explaining import Explaining  # noqa: PLC0415  # few explain anything
 
-    explaining = Explaining(kinds, unwell)
+    known = {**beside, **unwell}
+    explaining = Explaining(kinds, known)
     parts: dict[Name, list[Unwell]] = {}
     for name, one in unwell.items():
         if one.state_class == "bad":
             parts.setdefault(explaining.head_of(name), []).append(one)
     by_event: dict[tuple[str, int], list[Name]] = {}
     for head in parts:
-        by_event.setdefault((head[1].partition("/")[0], unwell[head].since_ns), []).append(head)
-    found = [_trouble(unwell, heads, parts) for heads in by_event.values()]
+        by_event.setdefault((head[1].partition("/")[0], known[head].since_ns), []).append(head)
+    found = [_trouble(known, heads, parts) for heads in by_event.values()]
     return sorted(found, key=lambda one: (one.head.since_ns, -one.number, natural(one.head.entity.id)))
 
 
-def _trouble(unwell: Mapping[Name, Unwell], heads: list[Name], parts: Mapping[Name, list[Unwell]]) -> Trouble:
+def _trouble(known: Mapping[Name, Unwell], heads: list[Name], parts: Mapping[Name, list[Unwell]]) -> Trouble:
     """The trouble of heads that one event began: the topmost one of them stands for all."""
     top = min(heads, key=lambda name: (name[1].count("/"), natural(name[1]), name[0]))
     others = Counter(one.record.entity.kind for head in heads for one in parts[head] if one.name != top)
-    return Trouble(Noticed(*unwell[top]), dict(others.most_common()))
+    return Trouble(Noticed(*known[top]), dict(others.most_common()))
 
 
 def _ordered(classes: Mapping[str, int]) -> dict[str, int]:

@@ -170,7 +170,7 @@ class Indexed:
         for kind in index.kinds_from(wanted, None if after is None else after.kind):
             start = after.number + 1 if after is not None and kind == after.kind else 0
             parts.append(KindCandidates(kind, *index.candidates(kind, wanted, now, start), index.before(kind)))
-        counts = _counts(index, now) if question.counts else None
+        counts = _counts(index, now, wanted.below) if question.counts else None
         return FoundAtOnce(self.partition.epoch, 0, len(index), parts, counts)
 
     async def _prepared(self) -> tuple[TreeIndex, float]:
@@ -298,14 +298,18 @@ class Questions:
         return NamesPage(names, found.entities, None)
 
 
-def _counts(index: TreeIndex, now_ns: int) -> Counts:
+def _counts(index: TreeIndex, now_ns: int, root: str | None) -> Counts:
+    """What the index counts, of all trees or of one."""
+    begun = now_ns - LATELY
+    if root is not None:
+        one = index.tree(root)
+        classes = {} if one is None else dict(one.classes)
+        return Counts(
+            classes, dict(index.lately_in(root, begun)), [(root, classes)] if classes else [], 1 if classes else 0
+        )
     trees, number = index.trees(TREES)
-    return Counts(
-        dict(index.classes()),
-        dict(index.lately(now_ns - LATELY)),
-        [(one.root, dict(one.classes)) for one in trees],
-        number,
-    )
+    named = [(one.root, dict(one.classes)) for one in trees]
+    return Counts(dict(index.classes()), dict(index.lately(begun)), named, number)
 
 
 def _refusal(code: int, why: str) -> Mapping[str, str]:

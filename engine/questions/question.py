@@ -29,7 +29,8 @@ class Question(msgspec.Struct, frozen=True, omit_defaults=True):
     """Which entities of a partition are selected at a time.
 
     meaning: `meaning_of` the asker, because both must understand states alike. after: where the page before ended, and
-    epoch: who gave it; another owner has another order. counts: with the counts of the whole partition.
+    epoch: who gave it; another owner has another order. counts: with the counts of the partition, or of one tree where
+    what is selected stands below its root.
     """
 
     wanted: Selection

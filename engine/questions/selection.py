@@ -83,7 +83,11 @@ class Selection(msgspec.Struct, frozen=True):
         """Whether it is of the kind, and at or below the id."""
         if self.kind is not None and entity.kind != self.kind:
             return False
-        return self.below is None or entity.id == self.below or entity.id.startswith(f"{self.below}/")
+        return self.is_at_or_below(entity.id)
+
+    def is_at_or_below(self, entity_id: str) -> bool:
+        """Whether an id is the one below which entities are selected, or below it."""
+        return self.below is None or entity_id == self.below or entity_id.startswith(f"{self.below}/")
 
     def by_state(self, kinds: Kinds, entity: Entity) -> bool:
         """Whether its states select it, and what else entities of one shape have in common (`tree_index.shape_of`)."""

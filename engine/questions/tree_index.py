@@ -190,21 +190,34 @@ class TreeIndex:
 
     def classes(self) -> Counter[str]:
         """How many entities that live are in which class."""
-        found = Counter[str]()
-        for at, name in enumerate(CLASSES):
-            if name != "gone":
-                found[name] = sum(self._rows[at::ROW])
-        return +found
+        return _named([sum(self._rows[at::ROW]) for at in range(LIVE)])
 
     def lately(self, begun_ns: int) -> Counter[str]:
         """How many entities came to their class at this time or later, by class, what is gone included."""
         found = Counter[int]()
         for notes in self._notes.values():
             found.update(compress(notes.shapes, map(begun_ns.__le__, notes.since)))
+        return self._by_class(found)
+
+    def lately_in(self, root: str, begun_ns: int) -> Counter[str]:
+        """The same of one tree."""
+        found, wanted = Counter[int](), Selection(below=root)
+        for notes in self._notes.values():
+            late = compress(zip(notes.entities, notes.shapes, strict=True), map(begun_ns.__le__, notes.since))
+            found.update(shape for entity, shape in late if wanted.is_at_or_below(entity.id))
+        return self._by_class(found)
+
+    def _by_class(self, found: Counter[int]) -> Counter[str]:
         classes = Counter[str]()
         for shape, number in found.items():
             classes[self.shapes[shape].state_class] += number
         return classes
+
+    def tree(self, root: str) -> TreeRow | None:
+        """How many entities of a tree that live are in which class; None if none does."""
+        at = self._roots.get(root)
+        found = Counter[str]() if at is None else _named(self._rows[at * ROW : at * ROW + LIVE])
+        return TreeRow(root, found) if found else None
 
     def trees(self, most: int) -> tuple[list[TreeRow], int]:
         """The worst trees in which something lives, at most so many, and how many there are."""
@@ -214,8 +227,8 @@ class TreeIndex:
         return [TreeRow(root, _named(row)) for root, row in worst], len(living)
 
 
-def _named(row: Sequence[int]) -> dict[str, int]:
-    return {name: number for name, number in zip(CLASSES[:LIVE], row, strict=True) if number}
+def _named(row: Sequence[int]) -> Counter[str]:
+    return Counter({name: number for name, number in zip(CLASSES[:LIVE], row, strict=True) if number})
 
 
 def tree_order(root: str, worst: Sequence[int]) -> tuple[object, ...]:

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from phaseline.engine.core.tree import Tree, evolve
 from phaseline.engine.log.installation import Installation
-from phaseline.engine.overview.overview import OverviewMaker, as_map, overview
+from phaseline.engine.overview.overview import Overview, OverviewMaker, as_map, overview
 from phaseline.engine.questions import answering
 from phaseline.engine.questions.answering import Indexed, Questions
 from phaseline.engine.questions.question import OwnerAnswer, Question, decode, encode, meaning_of
@@ -139,18 +139,33 @@ def overviews_agree(kinds: Kinds, history: History) -> None:
         for at, record in enumerate(records(history)):
             memory.take(record)
             if at % 11 == 5:
-                question = Question(Selection(troubled=True), NOW, meaning_of(kinds), counts=True)
-                pages = await told(questions, indexed, question)
-                maker = OverviewMaker(kinds, NOW)
-                assert pages[0].counts is not None
-                maker.add(pages[0].counts)
-                for name in names(pages):
-                    maker.notice(memory.last[name])
-                for name in sorted(maker.lacking() & memory.last.keys()):
-                    maker.consider(memory.last[name])
-                assert as_map(maker.made()) == as_map(overview(kinds, memory.last.values(), NOW))
+                entity_id = next(reversed(memory.last))[1]
+                for tree in (None, entity_id.partition("/")[0], "nowhere"):
+                    wanted = Selection(below=tree, troubled=True)
+                    pages = await told(questions, indexed, Question(wanted, NOW, meaning_of(kinds), counts=True))
+                    assert as_map(by_workers(kinds, pages, memory.last)) == as_map(
+                        by_reading(kinds, wanted, memory.last)
+                    )
 
     asyncio.run(play())
+
+
+def by_workers(kinds: Kinds, pages: list[OwnerAnswer], last: Last) -> Overview:
+    maker, known = OverviewMaker(kinds, NOW), set[tuple[str, str]]()
+    assert pages[0].counts is not None
+    maker.add(pages[0].counts)
+    for name in names(pages):
+        maker.notice(last[name])
+    while lacking := maker.lacking() - known:
+        known |= lacking
+        for name in sorted(lacking & last.keys()):
+            maker.consider(last[name])
+    return maker.made()
+
+
+def by_reading(kinds: Kinds, wanted: Selection, last: Last) -> Overview:
+    within = [one for one in last.values() if wanted.is_within(one.entity)]
+    return overview(kinds, within, NOW, beside=[one for one in last.values() if not wanted.is_within(one.entity)])
 
 
 @family

@@ -105,12 +105,16 @@ async def test_the_owners_answer_as_state_does(two: Workers) -> None:
         asking = await two.view()
         assert await found(asking, question) == await found(by_state, question), name
         assert asking.unanswered == frozenset()
-    asking = await two.view()
-    assert as_map(await asking.overview()) | {"time": ""} == as_map(await by_state.overview()) | {"time": ""}
+    for tree in (None, "c1", "c2/p", "nowhere"):
+        asking = await two.view()
+        told, read = await asking.overview(tree=tree), await by_state.overview(tree=tree)
+        assert as_map(told) | {"time": ""} == as_map(read) | {"time": ""}, tree
     counted = [worker.measures.questions for worker in two.workers]
     assert all(one[ANSWERED] for one in counted), counted
     assert sum(one[REFUSED] for one in counted) == 0
-    assert sum(one[ANSWERED] for one in counted) == PARTITIONS * len(QUESTIONS) + 1  # one is of one tree
+    assert (
+        sum(one[ANSWERED] for one in counted) == PARTITIONS * len(QUESTIONS) + 1 + 2
+    )  # some are of one tree, and a part of a tree is read
 
 
 async def test_a_worker_that_dies_in_the_middle_takes_nothing_with_it(two: Workers) -> None:

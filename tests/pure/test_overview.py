@@ -152,3 +152,14 @@ def test_each_bad_one_is_in_one_trouble() -> None:
 
 def _size(one: Trouble) -> int:
     return one.number + (one.head.state_class == "bad")
+
+
+def test_what_explains_a_part_of_a_tree_may_stand_beside_it() -> None:
+    story = fleet().say(100, "cluster", "overdue", "c1")
+    pool, cluster = story.last["node_pool", "c1/p"], story.last["cluster", "c1"]
+    [alone] = overview(KINDS, [pool], START + 300 * SECOND).troubles
+    assert (alone.head.entity.id, alone.others) == ("c1/p", {})
+    found = overview(KINDS, [pool], START + 300 * SECOND, beside=[cluster])
+    [trouble] = found.troubles
+    assert (trouble.head.entity.id, trouble.others) == ("c1", {"node_pool": 1})
+    assert found.classes == {"bad": 1}, "what stands beside explains, and does not count"
