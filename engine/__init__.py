@@ -34,7 +34,8 @@ what waits too long for an answer is *Stalled*.
 **The rooms**, from the inside out. Kernel: `core` decides; `jetstream` speaks with the server, `embedded` starts one,
 `accounts` says who may do what there; `log` reads, `explain` says why; `ownership` claims and commits, `worker` is the
 loop of a partition, `telemetry` its figures; `publish` sends events and waits for what became of them; `replay` decides
-a recorded log again, `archive` keeps its past in files; `scripts` runs users' scripts in a process of their own.
+a recorded log again, `archive` keeps its past in files, `backup` copies its streams; `scripts` runs users' scripts in a
+process of their own.
 Products: `products` has what EMCO, GitOps and Fleet add beside their tables; `observe` turns Kubernetes objects into
 events. Surfaces: `client` is the Python client, `cli` the command, `http` the API, `page` the page, `cells` reads
 several installations as one, `edge` brings events of far sites, `overview` says what is bad, `doctor` what is wrong

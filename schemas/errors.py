@@ -136,6 +136,7 @@ class NoAnswer(PhaselineError):
 
     connection_lost = case("the connection to NATS broke before {subject} answered")
     not_decided_yet = case("{missing}; events not decided yet in its partition ({events}) may change that: ask again")
+    backup_stopped = case("the server stopped in the middle of {stream}, {problem}: begin anew")
     cells_away = case("none of the cells can be read: {problems}")
     not_in_cells = case("{missing}, but {away} cannot be read and may have it: ask again")
     not_owned = case("partition {partition} is not owned by this worker")
@@ -287,6 +288,7 @@ class InvalidInput(PhaselineError):
     state_unknown = case("these tables have no {state} for {facet} of {kind} {id} at event {begins}: begin earlier")
     bad_status_query = case("{problem}")
     bad_rules = case("{name}: {problem}")
+    bad_backup = case("backup {name}: {problem}")
     bad_manifest = case("{where}: {problem}")
     no_manifest = case("the kind {kind} has no manifests: name an entity of {kinds}")
     start_after_end = case("nothing can be read from {start} to {end}, because that is earlier: exchange them")
@@ -375,6 +377,11 @@ class SetupError(PhaselineError):
 
     exit_code = Exit.NOT_SET_UP
 
+    backup_in_the_way = case(
+        "nothing was put back: the stream {stream} exists on this server",
+        remedy="put the backup back where no installation has this prefix; or stop all workers and delete the streams"
+        " (docs/backup.md)",
+    )  # fmt: skip
     user_refused = case(
         "the NATS server at {url} refuses {who}: {problem}", exit_code=Exit.NOT_ALLOWED, doctor=True,
         remedy="name a user by --nkey, --creds or nats://USER:PASSWORD@HOST; the server of a `phaseline up` takes only"

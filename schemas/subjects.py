@@ -392,6 +392,10 @@ class Subjects(msgspec.Struct, frozen=True):
         """The subject of the notes about what else operators did."""
         return f"{self.prefix}.tables.operated"
 
+    def skipped(self) -> str:
+        """The subject of empty messages by which LOG skips places when it is put back. They are purged at once."""
+        return f"{self.prefix}.tables.skipped"
+
     def identity(self) -> str:
         """The subject of the notes about which log this is."""
         return f"{self.prefix}.tables.identity"

@@ -80,8 +80,8 @@ ROLES = (
         "operator", ENGINE, "people who maintain the installation with the command",
         publish=(
             "{p}.events.>", "{p}.status.>", "$SRV.>", "{p}.tables.*.purged", "{p}.tables.archived",
-            "{p}.tables.operated", "{p}.edge.>",
-            "$JS.API.>",
+            "{p}.tables.operated", "{p}.tables.skipped", "{p}.edge.>",
+            "$JS.API.>", "$JS.SNAPSHOT.>",
         ),
         subscribe=FEED,
     ),

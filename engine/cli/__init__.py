@@ -157,6 +157,7 @@ SECTIONS: Sections = {
         "streams": ("streams.streams", "Show how the streams differ from what is wanted, and change them."),
         "tables": ("tables.tables", "Show what a change of tables would do, and who would be stranded."),
         "edge": ("edge.edge", "Sites that lose their uplink: add, list and configure them."),
+        "admin": ("admin.admin", "Back an installation up while it runs, and put it back."),
         "purge": ("purge.purge", "Erase the observations of one entity for good."),
         "operations": ("operations.operations", "Show what operators did by the command, and who they say they are."),
     },

@@ -75,8 +75,10 @@ ROWS = {
             "{p}.tables.*.purged",
             "{p}.tables.archived",
             "{p}.tables.operated",
+            "{p}.tables.skipped",
             "{p}.edge.>",
             "$JS.API.>",
+            "$JS.SNAPSHOT.>",
         ],
         FEED,
     ),
@@ -173,7 +175,10 @@ async def test_no_message_of_a_role_arrives_where_it_may_not(server: AccountsSer
 @pytest.mark.parametrize(
     ("user", "own"),
     [
-        ("operator", ("pl.tables.archived", "pl.tables.operated", "pl.tables.0.purged", "pl.edge.")),
+        (
+            "operator",
+            ("pl.tables.archived", "pl.tables.operated", "pl.tables.skipped", "pl.tables.0.purged", "pl.edge."),
+        ),
         ("engine", tuple(f"pl.{one}." for one in ("log", "mark", "plan", "tables", "timer", "lease", "owner"))),
     ],
 )
