@@ -5,7 +5,7 @@ Belongs here: which checks are made, and when later ones make no sense. Does not
 
 from collections.abc import AsyncIterator
 
-from phaseline.engine.doctor import edge_checks, event_checks, installation_checks, server_checks
+from phaseline.engine.doctor import edge_checks, event_checks, growth, installation_checks, server_checks
 from phaseline.engine.doctor.check_result import CheckResult, failed, ok
 from phaseline.engine.jetstream.streams import inspect, layout_of
 from phaseline.engine.jetstream.wire import Wire
@@ -86,6 +86,8 @@ async def _of_installation(installation: Installation) -> AsyncIterator[CheckRes
     yield await server_checks.clock(wire, layout.log)
     for finding in await installation_checks.streams(wire, layout, installation.kinds):
         yield finding
+    if (growing := await growth.growth(installation, wire.settings.nkey)) is not None:
+        yield growing
     if (log := await installation_checks.log(installation)) is not None:
         yield log
     yield await installation_checks.workers(installation)

@@ -11,12 +11,17 @@ import pytest_asyncio
 from phaseline.engine.client.client import Client
 from phaseline.engine.doctor.check_result import CheckResult
 from phaseline.engine.doctor.examine import examine
+from phaseline.engine.doctor.growth import Room, growth, said
 from phaseline.engine.embedded.server import EmbeddedServer
+from phaseline.engine.jetstream.api_reply import EXPECTED
 from phaseline.engine.jetstream.stream_settings.fill import size
 from phaseline.engine.jetstream.streams import provision
 from phaseline.engine.jetstream.wire import Wire
+from phaseline.engine.log.archived.note import ArchiveNote
+from phaseline.engine.log.installation import Installation
 from phaseline.engine.settings import Settings
 from phaseline.machines.compiler.kinds import Kinds
+from phaseline.schemas.cloudevents.content_types import AS_MSGPACK
 from tests.support import closed_port
 from tests.support.accounts_server import accounts_installation
 from tests.support.built_in_kinds import BUILT_IN_KINDS
@@ -199,3 +204,34 @@ async def test_the_command_prints_each_check_and_ends_with_a_code(owned: Setting
     assert wrong.code == 6
     assert "run `phaseline up`" in wrong.out
     assert (await shell("doctor", "--nats", closed_port.NATS)).code == 3
+
+
+async def test_growth_is_said_before_something_is_full(wire: Wire, settings: Settings) -> None:
+    layout = await provision(wire, replace(settings, partitions=1, events_max_bytes=1_000_000))
+    installation = Installation(wire, layout, BUILT_IN_KINDS)
+    for number in range(100):
+        await wire.publish_acked(f"{settings.prefix}.events.c1.cluster.create.{number}", b"x" * 1_000)
+    found = await growth(installation, None, least=0)
+    assert found is not None
+    assert (found.check, found.verdict) == ("growth", "warning")
+    assert found.found.startswith(f"{layout.events} has ")
+    assert await growth(installation, None) is None, "a few seconds are no history"
+    await wire.publish_acked(
+        f"{settings.prefix}.tables.archived", ArchiveNote(1, 1, 1, "a").encode(), {**AS_MSGPACK, EXPECTED: "0"}
+    )
+    assert await growth(installation, None, least=0) is None, "what is archived does not stay"
+
+
+@pytest.mark.parametrize(
+    ("rooms", "found"),
+    [
+        ([], None),
+        ([Room("LOG", 0.0, 0)], None),
+        ([Room("LOG", 1.0, 8 * 86_400)], None),
+        ([Room("LOG", 1e6, int(3 * 86_400e6)), Room("disk", 1e6, int(2 * 86_400e6))], "disk has 172.8 GB left, and is full in 2.0 days at 86.4 GB a day"),
+        ([Room("LOG", 1e6, int(7_200e6))], "LOG has 7.2 GB left, and is full in 2.0 hours at 86.4 GB a day"),
+    ],
+)  # fmt: skip
+def test_what_is_full_first_is_named(rooms: list[Room], found: str | None) -> None:
+    warned = said(rooms)
+    assert (None if warned is None else warned.found) == found
