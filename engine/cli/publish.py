@@ -4,6 +4,7 @@ Belongs here: its options, and the outcome of one event. Does not: sending (`eng
 """
 
 import re
+import sys
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -158,6 +159,8 @@ def show_outcome(
     else:
         duplicate = ", a duplicate: it was stored before" if receipt.duplicate else ""
         render.show_line(render.text_of(f"event {receipt.sequence}{duplicate}"))
+        if not waited and sys.stderr.isatty():
+            terminal.say("it is stored, and decided in a moment: --wait shows what becomes of it")
         for logged in outcome.records:
             render.show_record(output, render.RecordRow(kinds, logged.sequence, logged.record))
         if way_out:

@@ -36,7 +36,7 @@ async def timeline_between(
     records = [logged.record async for some in batches for logged in some]
     found = [record for record in records if isinstance(record, Transition)]
     if not before and not found:
-        raise TreeUnknown(root=entity_id)
+        raise TreeUnknown(root=entity_id) if end is None else AsOf(installation, up_to).unknown_tree(entity_id)
     first = after.time_ns or min(record.time_ns for record in (*before, *found))
     return timeline(before, found, first, max(first, up_to.time_ns), depth)
 

@@ -113,15 +113,12 @@ def _finding(
 
 
 def _ended(kind: Kind, facet: Facet, history: History, moved: Sequence[Move], at: int) -> Finding | None:
-    """What began the activity whose bad end the move at index `at` reports; None if it ended well."""
+    """What began that which the move at index `at` ends: an activity that ended badly, or what a timer ran for."""
     record, before, after = moved[at]
-    reports = kind.roles.get(record.trigger) == "observation"
-    if (
-        not reports
-        or before is None
-        or PROGRESSING not in before.conditions
-        or after.phase in (before.phase, facet.healthy)
-    ):
+    if before is None or before.phase in (ABSENT, after.phase):
+        return None
+    failed = kind.roles.get(record.trigger) == "observation" and PROGRESSING in before.conditions
+    if record.cause.by != "timer" and (not failed or after.phase == facet.healthy):
         return None
     start, index = entered(moved[:at]), kind.names.index(facet.name)
     until = [one for one in history if one.entity.version < record.entity.version]

@@ -76,6 +76,8 @@ async def test_a_timeline_between_two_times_of_the_events(day: Client) -> None:
     assert [str(one.state) for one in later.lanes[0].intervals] == ["Failed [NotReady]", "Running [Unschedulable]"]
     with pytest.raises(TreeUnknown):
         await day.timeline("c9", clock="event")
+    with pytest.raises(TreeUnknown, match="there was no entity in the tree 'c1' at place 0 of the log"):
+        await day.timeline("c1", end=0)
     with raises(InvalidInput.start_after_end, match=r"from 2026-.*T11:00:00.* to .*T09:30"):
         await day.timeline("c1/p/n", start=at(11), end=at(9, 30), clock="event")
     with raises(InvalidInput.wrong_clock, match="with the clock `event`, name a time"):

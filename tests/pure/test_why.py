@@ -6,12 +6,15 @@ Belongs here: explanations of small histories. Does not: laws (`test_why_laws`),
 import msgspec
 import pytest
 
+from phaseline import testing
 from phaseline.engine.core.tree import Tree
 from phaseline.engine.explain import causes, explainer
+from phaseline.machines.built_in import PRODUCTS
+from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.language.scripts import NoScripts
 from phaseline.machines.language.table import ABSENT
 from phaseline.schemas.records import State, Transition
-from tests.support import edge_worlds, sample_kinds
+from tests.support import edge_worlds, sample_kinds, timed_kinds
 from tests.support.emco_history import CTX, GROUP, NEW, EmcoHistory
 from tests.support.explanations import Logs, explained, explanation, logs, parts, predicates, triggers
 from tests.support.strategies import Sent, event, play
@@ -201,6 +204,17 @@ def test_a_timer_ends_an_explanation() -> None:
     (record,) = logs(play(edge_worlds.KINDS, RUNNING[:1]))["cluster", "c"]
     fired = msgspec.structs.replace(record, cause=msgspec.structs.replace(record.cause, by="timer", origin="cluster/c"))
     assert causes.trace(edge_worlds.KINDS, lambda *_: [], fired) == ((fired,), None)
+
+
+def test_what_a_timer_ended_leads_to_what_began_it() -> None:
+    kinds = Kinds(timed_kinds.KINDS, products=PRODUCTS)
+    started = testing.given(kinds).when("job", "start", "j")
+    stuck = started.later(minutes=11)
+    told = [one for one in (*started.transitions, *stuck.transitions) if one.entity.kind == "job"]
+    (phase,) = explainer.explain_entity(stuck.tree, lambda *_: told, "job", "j").facets[0].causes
+    assert (phase.names, triggers(phase)) == (("Stuck",), [("give_up", "job/j")])
+    assert phase.ended is not None
+    assert (phase.ended.names, triggers(phase.ended)) == (("Running",), [("start", "job/j")])
 
 
 def test_records_that_name_each_other_end_the_trace() -> None:
