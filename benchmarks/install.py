@@ -76,7 +76,7 @@ async def _starts(python: str, rounds: int) -> dict[str, dict[str, float]]:
             EMPTY: [python, "-c", "pass"],
             "import phaseline": [python, "-c", "import phaseline"],
             "phaseline --help": [command, "--help"],
-            "phaseline machines node": [command, "machines", "node"],
+            "phaseline kinds show node": [command, "machines", "node"],
             "phaseline get cluster c1": [command, "get", "cluster", "c1", "--nats", server.url],
             "phaseline publish": [command, "publish", "cluster", "created", "c1", "--nats", server.url],
         }  # fmt: skip

@@ -48,7 +48,7 @@ Work = Callable[[], Awaitable[None]]
 
 
 def write(path: Path, count: int) -> None:
-    """A log as `phaseline export --records` writes it, made without a server."""
+    """A log as `phaseline log export --records` writes it, made without a server."""
     subjects, skip = Subjects(PREFIX), len(f"{PREFIX}.events.")
     processors = [Processor(Tree(installed(), shared_runner()), subjects, partition) for partition in range(8)]
     with LogWriter(path, Header(prefix=PREFIX, partitions=8, first=1, last=count, records=True)) as log:
@@ -97,7 +97,7 @@ async def audit(path: Path) -> None:
 
 
 def together(directory: Path, count: int) -> dict[int, float]:
-    """By the number of processes, the seconds that `phaseline replay` takes for a file, with its start."""
+    """By the number of processes, the seconds that `phaseline log replay` takes for a file, with its start."""
     path, seconds = directory / "long.plog", {jobs: list[float]() for jobs in JOBS}
     write(path, count)
     for _ in range(ROUNDS):
@@ -168,7 +168,7 @@ def page(found: dict[str, Any]) -> str:
     return (
         f"{found['events']:,} events; medians of {ROUNDS} rounds in which the contenders take turns.\n\n{head}\n"
         + "\n".join(lines)
-        + f"\n\n`phaseline replay --file` of {LONGER * found['events']:,} events, from its start to its end: "
+        + f"\n\n`phaseline log replay --file` of {LONGER * found['events']:,} events, from its start to its end: "
         + ", ".join(f"{seconds:.1f} s with `--jobs {jobs}`" for jobs, seconds in found["jobs"].items())
         + "."
     )

@@ -177,7 +177,7 @@ class Settings:
 class ConnectionSettings(TypedDict, total=False):
     """What `connect` takes beside URLs: the installation, and how to reach it. `Settings` has the defaults.
 
-    connect_timeout, request_timeout: seconds. archive: the folder or URL of an archive (`phaseline archive`).
+    connect_timeout, request_timeout: seconds. archive: the folder or URL of an archive (`phaseline log archive`).
     partitions: the number that the installation was made with, for users who may not ask the server for it.
     """
 

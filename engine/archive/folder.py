@@ -85,5 +85,5 @@ class Folder(ArchiveStore):
             try:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except OSError:
-                raise self.failed("another `phaseline archive` is at work in it") from None
+                raise self.failed("another `phaseline log archive` is at work in it") from None
             yield

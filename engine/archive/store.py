@@ -39,7 +39,7 @@ class ArchiveStore(ABC):
         """The manifest; raises `BadArchive` if there is none."""
         found = self.manifest()
         if found is None:
-            problem = f"it has no {manifest.NAME}: name one that `phaseline archive` has filled"
+            problem = f"it has no {manifest.NAME}: name one that `phaseline log archive` has filled"
             raise BadArchive(name=self.name, problem=problem)
         return found
 

@@ -19,8 +19,8 @@ from phaseline.engine.cli.help import Page
 @click.command(
     cls=Page,
     examples=[
-        ("phaseline accounts --trees c1,c2 --keys ./keys > accounts.conf", "then: include accounts.conf"),
-        ("phaseline accounts --trees c1,c2,c3 --keys ./keys > accounts.conf", "add a tree; other keys stay"),
+        ("phaseline admin accounts --trees c1,c2 --keys ./keys > accounts.conf", "then: include accounts.conf"),
+        ("phaseline admin accounts --trees c1,c2,c3 --keys ./keys > accounts.conf", "add a tree; other keys stay"),
         ("PHASELINE_NKEY=keys/tree-c1.nk PHASELINE_INBOX_PREFIX=_INBOX_tree-c1 phaseline publish ...", "as a user"),
     ],
 )

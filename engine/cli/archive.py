@@ -30,9 +30,9 @@ from phaseline.schemas.records import SECOND, timestamp
 @click.command(
     cls=Page,
     examples=[
-        ("phaseline archive --keep 30d --to /backup/pl", "what is older than 30 days; call it once a day"),
-        ("phaseline archive --before 2026-03-01 --to /backup/pl", "all that was finished before March"),
-        ("phaseline archive --check /backup/pl", "read an archive and check every byte; needs no server"),
+        ("phaseline log archive --keep 30d --to /backup/pl", "what is older than 30 days; call it once a day"),
+        ("phaseline log archive --before 2026-03-01 --to /backup/pl", "all that was finished before March"),
+        ("phaseline log archive --check /backup/pl", "read an archive and check every byte; needs no server"),
         ("phaseline get node c1/pool-a/n7 --at 90d --archive /backup/pl", "read archive and streams as one"),
     ],
 )
@@ -55,11 +55,11 @@ def archive(
 ) -> int | None:  # fmt: skip
     """Write finished parts of the log to files, check them, and trim the streams.
 
-    The files are logs as `phaseline export --records` writes them, in numbered parts, with checksums in manifest.json.
-    They are read back and compared with the streams. Only then are events removed from EVENTS, and from LOG the records
-    that later ones replace. The last record of each entity, checkpoints, timers and notes stay, so workers go on and
-    all later moments can be read. Nothing is archived that is not decided, and nothing is trimmed that is younger than
-    the dedupe window.
+    The files are logs as `phaseline log export --records` writes them, in numbered parts, with checksums in
+    manifest.json. They are read back and compared with the streams. Only then are events removed from EVENTS, and
+    from LOG the records that later ones replace. The last record of each entity, checkpoints, timers and notes
+    stay, so workers go on and all later moments can be read. Nothing is archived that is not decided, and nothing
+    is trimmed that is younger than the dedupe window.
 
     Workers may run meanwhile. A run that was interrupted is repeated by calling it again. Commands that read the past
     take --archive DIR, or PHASELINE_ARCHIVE. It is for operators (docs/operating.md says which rights it needs).

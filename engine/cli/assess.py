@@ -33,11 +33,11 @@ FILE = click.Path(exists=True, dir_okay=False, allow_dash=True, path_type=Path)
 @click.command(
     cls=Page,
     examples=[
-        ("phaseline assess --live deployment.yaml", "health, with the reason"),
-        ("kubectl get deploy -n shop -o json | phaseline assess --live - --desired ./shop", "compare with a directory"),
-        ("phaseline assess --live live.yaml --desired git.yaml --rules argocd-cm.yaml", "with your own rules"),
-        ("phaseline assess --live custom.yaml --rules health.lua", "with a health script"),
-        ("phaseline assess --desired ./shop --server-side", "by the API server's own dry run"),
+        ("phaseline gitops assess --live deployment.yaml", "health, with the reason"),
+        ("kubectl get deploy -n shop -o json | phaseline gitops assess --live - --desired ./shop", "beside a folder"),
+        ("phaseline gitops assess --live live.yaml --desired git.yaml --rules argocd-cm.yaml", "with your own rules"),
+        ("phaseline gitops assess --live custom.yaml --rules health.lua", "with a health script"),
+        ("phaseline gitops assess --desired ./shop --server-side", "by the API server's own dry run"),
     ],
 )  # fmt: skip
 @click.option("--live", type=PLACE, help="Objects in the cluster: a file, a directory, or - for standard input.")

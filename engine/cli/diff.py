@@ -17,8 +17,8 @@ from phaseline.engine.settings import Settings
 @click.command(
     cls=Page,
     examples=[
-        ("phaseline diff shop/shop/apps:Deployment/shop/web", "differences and ignored differences"),
-        ("phaseline diff shop/shop/apps:Deployment/shop/web --json", "for programs, with the event observed"),
+        ("phaseline gitops diff shop/shop/apps:Deployment/shop/web", "differences and ignored differences"),
+        ("phaseline gitops diff shop/shop/apps:Deployment/shop/web --json", "for programs, with the event observed"),
     ],
 )
 @options.connected

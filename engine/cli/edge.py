@@ -49,9 +49,9 @@ class EdgeGroup(Page, click.Group):
 @click.group(
     cls=EdgeGroup,
     examples=[
-        ("phaseline edge config c1 --hub nats-leaf://hub:7422 --keys ./keys --output c1.conf", "for its server"),
-        ("phaseline edge add c1", "at the hub: take the events of c1 from there"),
-        ("phaseline edge list", "which edges are connected, and how far behind the hub is"),
+        ("phaseline admin sites config c1 --hub nats-leaf://hub:7422 --keys ./keys --output c1.conf", "for its server"),
+        ("phaseline admin sites add c1", "at the hub: take the events of c1 from there"),
+        ("phaseline admin sites list", "which edges are connected, and how far behind the hub is"),
     ],
 )
 def edge() -> None:
@@ -64,9 +64,9 @@ def edge() -> None:
 @edge.command(
     cls=Page,
     examples=[
-        ("phaseline edge add c1", "an edge whose agents report on the tree c1"),
-        ("phaseline edge add factory --tree line-1 --tree line-2", "one for two trees"),
-        ("phaseline edge add c1 --max-bytes 4000000000", "give its store more room"),
+        ("phaseline admin sites add c1", "an edge whose agents report on the tree c1"),
+        ("phaseline admin sites add factory --tree line-1 --tree line-2", "one for two trees"),
+        ("phaseline admin sites add c1 --max-bytes 4000000000", "give its store more room"),
     ],
 )
 @click.argument("name")
@@ -103,7 +103,7 @@ def _show_added(found: Added, output: Output) -> None:
         render.show_line(render.text_of(f"edge {found.edge}, trees {', '.join(found.trees)}: {what}"))
     if not found.connected:
         terminal.say(
-            f"{found.edge} is not connected, so it has no store yet: start its server (`phaseline edge config "
+            f"{found.edge} is not connected, so it has no store yet: start its server (`phaseline admin sites config "
             f"{found.edge}` prints its configuration), and run this command again"
         )
 
@@ -112,8 +112,8 @@ def _show_added(found: Added, output: Output) -> None:
     "list",
     cls=Page,
     examples=[
-        ("phaseline edge list", ""),
-        ("phaseline edge list --json | jq 'select(.state != \"connected\")'", "edges that need somebody"),
+        ("phaseline admin sites list", ""),
+        ("phaseline admin sites list --json | jq 'select(.state != \"connected\")'", "edges that need somebody"),
     ],
 )
 @options.connected
@@ -133,7 +133,7 @@ def list_(settings: Settings, *, output: Output) -> int | None:
         if not output.is_data and found:
             _show(found, output)
         if not found:
-            terminal.say("no edge was added: `phaseline edge add NAME`")
+            terminal.say("no edge was added: `phaseline admin sites add NAME`")
         return Exit.NO if any(one.state not in WELL for one in found) else Exit.DONE
 
     return terminal.run(work())
@@ -191,7 +191,7 @@ COLUMNS: Final[tuple[Column[EdgeRow], ...]] = (
 
 @edge.command(
     cls=Page,
-    examples=[("phaseline edge remove c1 --yes", "take no more events from c1")],
+    examples=[("phaseline admin sites remove c1 --yes", "take no more events from c1")],
 )
 @click.argument("name")
 @click.option("--yes", is_flag=True, help="Do not ask.")
@@ -201,7 +201,7 @@ def remove(settings: Settings, *, name: str, yes: bool, output: Output) -> int |
     """Take the edge NAME out of the installation.
 
     EVENTS takes nothing more from it. Events that the hub took stay. The store at the edge stays too, with the events
-    that the hub did not take; `phaseline edge add` takes them later.
+    that the hub did not take; `phaseline admin sites add` takes them later.
     """
     if not yes:
         if not sys.stdin.isatty():
@@ -223,17 +223,17 @@ def remove(settings: Settings, *, name: str, yes: bool, output: Output) -> int |
 @edge.command(
     cls=Page,
     examples=[
-        ("phaseline edge config c1 --hub nats-leaf://hub:7422 --keys ./keys --output c1.conf", ""),
-        ("phaseline edge config c1 --hub tls://hub:7422 --keys ./keys --hub-ca /etc/nats/ca.crt", "by TLS"),
-        ("phaseline edge config lab --hub nats-leaf://127.0.0.1:7422", "for a hub without accounts"),
+        ("phaseline admin sites config c1 --hub nats-leaf://hub:7422 --keys ./keys --output c1.conf", ""),
+        ("phaseline admin sites config c1 --hub tls://hub:7422 --keys ./keys --hub-ca /etc/nats/ca.crt", "by TLS"),
+        ("phaseline admin sites config lab --hub nats-leaf://127.0.0.1:7422", "for a hub without accounts"),
     ],
 )
 @click.argument("name")
 @click.option("--hub", required=True, metavar="URLS",
               help="Where the hub's servers listen for leaf nodes, separated by commas.")  # fmt: skip
 @click.option("--keys", type=click.Path(file_okay=False, path_type=Path), metavar="DIR",
-              help="Folder with the keys of `phaseline accounts`. Without it the hub has no accounts, and every user of"
-              " the edge's server may do everything.")  # fmt: skip
+              help="Folder with the keys of `phaseline admin accounts`. Without it the hub has no accounts, and every"
+              " user of the edge's server may do everything.")  # fmt: skip
 @TREES
 @click.option("--listen", default="127.0.0.1:4222", show_default=True, metavar="HOST:PORT",
               help="Where the agents of the edge connect.")  # fmt: skip

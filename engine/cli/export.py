@@ -22,11 +22,11 @@ from phaseline.machines.built_in import installed
     name="export",
     cls=Page,
     examples=[
-        ("phaseline export day.plog.zst --from 24h", "the events of one day, compressed"),
-        ("phaseline export c1.jsonl --tree c1 --records", "one tree, with records, as JSON lines"),
-        ("phaseline export tests/c1.jsonl --tree c1 --as-test", "a regression test, see docs/testing.md"),
-        ("phaseline export - | jq -c .event", "to standard output"),
-        ("phaseline export all.plog.zst --records --archive /backup/pl", "archive and streams as one log"),
+        ("phaseline log export day.plog.zst --from 24h", "the events of one day, compressed"),
+        ("phaseline log export c1.jsonl --tree c1 --records", "one tree, with records, as JSON lines"),
+        ("phaseline log export tests/c1.jsonl --tree c1 --as-test", "a regression test, see docs/testing.md"),
+        ("phaseline log export - | jq -c .event", "to standard output"),
+        ("phaseline log export all.plog.zst --records --archive /backup/pl", "archive and streams as one log"),
     ],
 )
 @click.argument("file", type=click.Path(dir_okay=False, path_type=Path, allow_dash=True))

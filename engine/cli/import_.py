@@ -45,9 +45,9 @@ class Speed(click.ParamType):  # type: ignore[type-arg]  # click 8.1 has no type
     name="import",
     cls=Page,
     examples=[
-        ("phaseline import day.plog.zst", "as fast as possible"),
-        ("phaseline import day.plog.zst --speed 10x --shift-time", "a recorded day in 2.4 hours, with today's times"),
-        ("phaseline import day.plog.zst --prefix rehearsal", "into another installation"),
+        ("phaseline log import day.plog.zst", "as fast as possible"),
+        ("phaseline log import day.plog.zst --speed 10x --shift-time", "a day in 2.4 hours, with today's times"),
+        ("phaseline log import day.plog.zst --prefix rehearsal", "into another installation"),
     ],
 )
 @click.argument("file", type=click.Path(dir_okay=False, path_type=Path))
@@ -64,7 +64,7 @@ class Speed(click.ParamType):  # type: ignore[type-arg]  # click 8.1 has no type
 def import_(
     settings: Settings, file: Path, *, speed: float | str, shift: bool, partial: bool, most: int | None, output: Output
 ) -> int | None:
-    """Publish the events of a file that `phaseline export` wrote, in order.
+    """Publish the events of a file that `phaseline log export` wrote, in order.
 
     The file is checked first: nothing of a damaged file is sent. States at its beginning are sent as `adopt` events.
     Events that were stored within the last ten minutes are not stored again, so an interrupted import can be

@@ -20,18 +20,18 @@ from phaseline.machines.kubernetes.health.registry import RULES
 from phaseline.machines.kubernetes.known.statusless import STATUSLESS
 from phaseline.schemas.errors import NameUnknown
 
-COMMAND = "phaseline machines --format markdown"
+COMMAND = "phaseline kinds show --format markdown"
 
 
 @click.command(
     cls=Page,
     examples=[
-        ("phaseline machines", "all kinds"),
-        ("phaseline machines node", "one kind, with its whole table"),
-        ("phaseline machines node --format mermaid > node.mmd", "a diagram"),
-        ("phaseline machines --format markdown > machines.md", "a page with all tables"),
-        ("phaseline machines cert-manager.io/Certificate", "what the status of a Kubernetes kind means"),
-        ("phaseline machines '*/*'", "the same of all Kubernetes kinds that are known"),
+        ("phaseline kinds show", "all kinds"),
+        ("phaseline kinds show node", "one kind, with its whole table"),
+        ("phaseline kinds show node --format mermaid > node.mmd", "a diagram"),
+        ("phaseline kinds show --format markdown > machines.md", "a page with all tables"),
+        ("phaseline kinds show cert-manager.io/Certificate", "what the status of a Kubernetes kind means"),
+        ("phaseline kinds show '*/*'", "the same of all Kubernetes kinds that are known"),
     ],
 )
 @click.argument("kind", type=names.KIND, required=False)

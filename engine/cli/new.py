@@ -18,26 +18,17 @@ from phaseline.machines.compiler.checks import LOG_WORDS
 from phaseline.schemas import subjects
 
 
-class NewGroup(Page, click.Group):
-    """A group of commands with examples."""
-
-
-@click.group(cls=NewGroup, examples=[("phaseline new kind rack", "a package with the kind rack, in ./rack")])
-def new() -> None:
-    """Write a package to begin with: a kind of your own."""
-
-
-@new.command(
+@click.command(
     cls=Page,
     examples=[
-        ("phaseline new kind backup_job", "write the package into ./backup_job"),
-        ("phaseline new kind backup_job --path ~/src/backups", "write it into another folder"),
+        ("phaseline kinds new backup_job", "write the package into ./backup_job"),
+        ("phaseline kinds new backup_job --path ~/src/backups", "write it into another folder"),
     ],
 )
 @click.argument("name")
 @click.option("--path", type=click.Path(path_type=Path), metavar="DIR", help="The folder; ./NAME if left out.")
 @options.verbose
-def kind(name: str, *, path: Path | None) -> int | None:
+def new(name: str, *, path: Path | None) -> int | None:
     """Write a package with a kind: its table, tests with the test kit, a README and an entry point. Needs no server.
 
     NAME is the name of the kind: lower-case letters, digits and _. The tests of the package pass as they are written,

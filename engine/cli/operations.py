@@ -33,8 +33,8 @@ COLUMNS: Final[tuple[Column[Operation], ...]] = (
 @click.command(
     cls=Page,
     examples=[
-        ("phaseline operations", "who changed what"),
-        ("phaseline operations --json | jq 'select(.command == \"purge\")'", "what was purged"),
+        ("phaseline admin operations", "who changed what"),
+        ("phaseline admin operations --json | jq 'select(.command == \"purge\")'", "what was purged"),
     ],
 )
 @options.connected

@@ -191,7 +191,7 @@ def at(function: Function) -> Function:
 READING: dict[str, dict[str, Any]] = {
     "archive": {
         "metavar": "DIR",
-        "help": "Folder or URL of an archive: what `phaseline archive` took out of the log is read too.",
+        "help": "Folder or URL of an archive: what `phaseline log archive` took out of the log is read too.",
     },
 }
 """The options of all commands that read the log: by the name of the setting."""

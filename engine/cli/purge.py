@@ -26,8 +26,8 @@ from phaseline.machines.built_in import installed
 @click.command(
     cls=Page,
     examples=[
-        ("phaseline purge resource shop/web/core:Secret/shop/mail --dry-run", "what would be erased"),
-        ("phaseline purge resource shop/web/core:Secret/shop/mail --yes", "erase it, without a question"),
+        ("phaseline admin purge resource shop/web/core:Secret/shop/mail --dry-run", "what would be erased"),
+        ("phaseline admin purge resource shop/web/core:Secret/shop/mail --yes", "erase it, without a question"),
     ],
 )
 @click.option("--dry-run", is_flag=True, help="Only count what would be erased.")
@@ -44,7 +44,7 @@ def purge(
     rejections that hold a part of an event. What stays: its transitions, and so its state and its history. They hold
     states, conditions, reasons and messages, but no manifests. Entities below it are not touched.
 
-    A note in the log says which events are gone. `phaseline replay --audit` counts them as purged, and takes their
+    A note in the log says which events are gone. `phaseline log replay --audit` counts them as purged, and takes their
     records from the log. Events that are not decided yet are not erased: the command waits for them for --timeout
     seconds. It is for operators (docs/operating.md says which rights it needs).
     """

@@ -27,11 +27,11 @@ from phaseline.schemas.errors import BadLogFile, Exit
 @click.command(
     cls=Page,
     examples=[
-        ("phaseline replay --audit", "check that the log equals a replay"),
-        ("phaseline replay --audit --tree c1 --from 2h --json", "one tree, the last two hours"),
-        ("phaseline replay --with acme.tables:KINDS", "show what would differ with other tables"),
-        ("phaseline replay --with installed --fail-on-difference", "before an upgrade of the workers"),
-        ("phaseline replay --file day.plog.zst", "rebuild the states from a file, without a server"),
+        ("phaseline log replay --audit", "check that the log equals a replay"),
+        ("phaseline log replay --audit --tree c1 --from 2h --json", "one tree, the last two hours"),
+        ("phaseline log replay --with acme.tables:KINDS", "show what would differ with other tables"),
+        ("phaseline log replay --with installed --fail-on-difference", "before an upgrade of the workers"),
+        ("phaseline log replay --file day.plog.zst", "rebuild the states from a file, without a server"),
     ],
 )
 @click.option("--audit", "audits", is_flag=True, help="Compare every record and every final state with a replay.")
@@ -42,7 +42,7 @@ from phaseline.schemas.errors import BadLogFile, Exit
 )  # fmt: skip
 @click.option("--fail-on-difference", "fail", is_flag=True, help="With --with: exit with 1 if anything would differ.")
 @click.option(
-    "--file", type=FILE, metavar="FILE", help="Read a log that `phaseline export` wrote, instead of a server."
+    "--file", type=FILE, metavar="FILE", help="Read a log that `phaseline log export` wrote, instead of a server."
 )
 @log_source.max_unpacked
 @click.option(

@@ -47,7 +47,7 @@ NEEDED = ("starlette", "uvicorn", "httptools")
               help="Transitions of the past that are kept in memory, 30 bytes each.")  # fmt: skip
 @click.option("--tokens", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE",
               envvar="PHASELINE_TOKENS", show_envvar=True,
-              help="Who may do what: the digests of tokens, which `phaseline token` makes.")  # fmt: skip
+              help="Who may do what: the digests of tokens, which `phaseline admin token` makes.")  # fmt: skip
 @click.option("--allowed-host", "hosts", multiple=True, metavar="NAME", envvar="PHASELINE_ALLOWED_HOST",
               show_envvar=True,
               help="A host name of this server beside localhost; *.example.com is all below.")  # fmt: skip

@@ -33,8 +33,8 @@ COLUMNS: Final[tuple[Column[SourceRow], ...]] = (
 @click.command(
     cls=Page,
     examples=[
-        ("phaseline sources", "who sends events, those in trouble first"),
-        ("phaseline sources --json | jq 'select(.repeats > 0)'", "whose events came again"),
+        ("phaseline admin sources", "who sends events, those in trouble first"),
+        ("phaseline admin sources --json | jq 'select(.repeats > 0)'", "whose events came again"),
     ],
 )
 @options.connected

@@ -61,7 +61,7 @@ def filters(function: Function) -> Function:
                 type=click.Choice(SHAPES),
                 default="source",
                 show_default=True,
-                help="Form of --json: as in EMCO's design notes, or as later versions of EMCO print it.",
+                help="Form of --json: as in EMCO's design notes, or as later EMCO versions print it.",
             ),
             click.option("--status", type=click.Choice(STATUSES), help="With --shape emco: this status."),
             *(
@@ -77,12 +77,15 @@ def filters(function: Function) -> Function:
 @click.command(
     cls=Page,
     examples=[
-        ("phaseline status proj+vfw+v1+group", "a tree with counts"),
-        ("phaseline status proj+vfw+v1+group --output summary", "counts only"),
-        ("phaseline status proj+vfw+v1+group --app sink --type rsync --json", "for programs"),
-        ("phaseline status proj+vfw+v1+group --shape emco --status ready --json", "as later versions of EMCO print it"),
-        ("phaseline status proj+vfw+v1+group --at 15m", "15 minutes ago"),
-        ("phaseline status proj+vfw+v1+group --output summary --watch", "again after each change"),
+        ("phaseline emco status proj+vfw+v1+group", "a tree with counts"),
+        ("phaseline emco status proj+vfw+v1+group --output summary", "counts only"),
+        ("phaseline emco status proj+vfw+v1+group --app sink --type rsync --json", "for programs"),
+        (
+            "phaseline emco status proj+vfw+v1+group --shape emco --status ready --json",
+            "as later EMCO versions print it",
+        ),
+        ("phaseline emco status proj+vfw+v1+group --at 15m", "15 minutes ago"),
+        ("phaseline emco status proj+vfw+v1+group --output summary --watch", "again after each change"),
     ],
 )
 @filters

@@ -33,9 +33,9 @@ from phaseline.schemas.errors import Exit, NoResponders, NotPermitted, SetupErro
 @click.command(
     cls=Page,
     examples=[
-        ("phaseline streams", "what each stream holds, and what this version wants otherwise"),
-        ("phaseline streams --replicas 3 --log-max-bytes 200GB", "what these options would change"),
-        ("phaseline streams --replicas 3 --apply", "change it, and wait until all copies are up to date"),
+        ("phaseline admin streams", "what each stream holds, and what this version wants otherwise"),
+        ("phaseline admin streams --replicas 3 --log-max-bytes 200GB", "what these options would change"),
+        ("phaseline admin streams --replicas 3 --apply", "change it, and wait until all copies are up to date"),
     ],
 )
 @click.option("--apply", "applies", is_flag=True, help="Change what differs, and wait until all copies are up to date.")
@@ -113,7 +113,7 @@ def _kept(found: Expiring) -> str:
 def _way_out(found: Expiring) -> str:
     if found.undecided:
         return "start workers, and wait until `phaseline doctor` says that all events are decided"
-    return "call `phaseline archive` before"
+    return "call `phaseline log archive` before"
 
 
 def _show(found: Sequence[StreamReport], output: Output) -> None:

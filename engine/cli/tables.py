@@ -27,13 +27,13 @@ from phaseline.schemas.records import State
 @click.command(
     cls=Page,
     examples=[
-        ("phaseline tables", "before workers with the tables installed here are started"),
-        ("phaseline tables --with backups/table.py:KINDS --json", "with tables that are not installed"),
+        ("phaseline kinds check", "before workers with the tables installed here are started"),
+        ("phaseline kinds check --with backups/table.py:KINDS --json", "with tables that are not installed"),
     ],
 )
 @click.option(
     "--with", "changed", metavar="TABLES", default=INSTALLED, show_default=True,
-    help="The tables to change to, as in `phaseline replay --with`. They replace the tables of the same kind.",
+    help="The tables to change to, as in `phaseline log replay --with`. They replace the tables of the same kind.",
 )  # fmt: skip
 @options.connected
 @options.output("json", "yaml")

@@ -14,9 +14,9 @@ from phaseline.engine.cli.help import Page
 @click.command(
     cls=Page,
     examples=[
-        ("phaseline token --tokens tokens alice read operate", "Alice may read everything and send events again"),
-        ("phaseline token --tokens tokens agent-c1 read:c1 publish:c1", "only the tree c1"),
-        ("phaseline token --tokens tokens agent-c2 publish:c2 'source:/agent/c2*'", "only events of these sources"),
+        ("phaseline admin token --tokens tokens alice read operate", "Alice may read everything and send events again"),
+        ("phaseline admin token --tokens tokens agent-c1 read:c1 publish:c1", "only the tree c1"),
+        ("phaseline admin token --tokens tokens agent-c2 publish:c2 'source:/agent/c2*'", "only these sources"),
     ],
 )
 @click.argument("name")

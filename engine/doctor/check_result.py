@@ -51,4 +51,6 @@ def failed(check: str, error: PhaselineError, advice: str = "") -> CheckResult:
 
 def unknown(check: str, found: str) -> CheckResult:
     """A check that this user may not make."""
-    return CheckResult(check, "unknown", found, "ask an operator: `phaseline accounts` lists what each role may do")
+    return CheckResult(
+        check, "unknown", found, "ask an operator: `phaseline admin accounts` says what each role may do"
+    )

@@ -29,7 +29,9 @@ WAITING = 5.0
 """Seconds that an event may wait for its decision before that is a problem."""
 MOST_STATES = 200_000
 """The most states that are read to compare them; more take too long for an examination."""
-MORE_ROOM = "make room, or raise its limit with `phaseline streams --apply` (The limits of streams, docs/operating.md)"
+MORE_ROOM = (
+    "make room, or raise its limit with `phaseline admin streams --apply` (The limits of streams, docs/operating.md)"
+)
 ANEW = (
     "is its program started anew without its numbers, or twice? Let it send an epoch: client.source does so (Repeats, "
     "docs/bad-input.md); or give each program a source of its own"
@@ -69,7 +71,7 @@ def _judged(report: StreamReport) -> CheckResult:
     found = f"{report.messages:,} messages, {size(fill.bytes)}{limit}, replicas {report.replicas}"
     needed = next((one for one in report.differences if one.needed), None)
     if needed is not None:
-        advice = needed.way_out or "change it with `phaseline streams --apply`; no worker starts before"
+        advice = needed.way_out or "change it with `phaseline admin streams --apply`; no worker starts before"
         return problem(check, f"{found}; {needed.setting}: {needed.found}", advice)
     if report.late:
         late = ", ".join(report.late)
@@ -79,7 +81,7 @@ def _judged(report: StreamReport) -> CheckResult:
         return (problem if fill.is_full else warning)(check, found, MORE_ROOM)
     if report.differences:
         differs = ", ".join(f"{one.setting} {one.found}, wanted {one.wanted}" for one in report.differences)
-        return warning(check, f"{found}; {differs}", "`phaseline streams` says more, and --apply changes it")
+        return warning(check, f"{found}; {differs}", "`phaseline admin streams` says more, and --apply changes it")
     return ok(check, found)
 
 
@@ -139,7 +141,7 @@ async def sources(installation: Installation) -> list[CheckResult]:
     ]
     more = sum(one.is_in_trouble for _, one in rows[MOST_SOURCES:])
     if more:
-        found.append(warning("sources", f"{more:,} more are in trouble too", "`phaseline sources` lists them"))
+        found.append(warning("sources", f"{more:,} more are in trouble too", "`phaseline admin sources` lists them"))
     return found or [ok("sources", f"{len(rows):,} heard; of none are the last events repeats")]
 
 

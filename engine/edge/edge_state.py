@@ -33,7 +33,7 @@ AT_ONCE = 50
 """How many edges are asked at the same time."""
 NOT_KEPT = (
     "no worker removes from its inlet what EVENTS has: update the workers, and let their user publish "
-    "{prefix}.edge.*.api.STREAM.PURGE.*, as `phaseline accounts` prints it"
+    "{prefix}.edge.*.api.STREAM.PURGE.*, as `phaseline admin accounts` prints it"
 )
 FORMER = "an earlier version has made its inlet, so a crash of the hub may double its last events"
 CUT_BACK = (
@@ -119,7 +119,7 @@ class _Hub(NamedTuple):
 
 
 async def _edge(wire: Wire, names: EdgeNames, source: dict[str, Any]) -> EdgeState:
-    again = f"run `phaseline edge add {names.name}` again"
+    again = f"run `phaseline admin sites add {names.name}` again"
     try:
         way = await uplink.find(wire, names)
         inlet = await way.at_hub(f"STREAM.INFO.{names.inlet}")
@@ -178,7 +178,7 @@ async def _asked(way: Uplink, known: EdgeState, hub: _Hub, again: str) -> EdgeSt
     if last < hub.taken:
         return known._replace(state="store lost", advice=CUT_BACK.format(last=last, taken=hub.taken, again=again))
     if share >= FULL:
-        more = f"`phaseline edge add {names.name} --max-bytes BYTES` gives it more room"
+        more = f"`phaseline admin sites add {names.name} --max-bytes BYTES` gives it more room"
         return known._replace(state="full", advice=f"its store refuses events; {more}")
     if hub.error:
         return known._replace(state="failing", advice=hub.error)

@@ -64,7 +64,7 @@ class Replayed:
         """Raise `AssertionError` with the differences if there are any, or if the log expects nothing."""
         __tracebackhide__ = True
         if not self.expected:
-            raise AssertionError(f"{self.path} holds no expected states: write it with `phaseline export --as-test`")
+            raise AssertionError(f"{self.path} holds no expected states: write it by `phaseline log export --as-test`")
         differences = list(self.differences())
         if differences:
             more = [f"... and {len(differences) - MAX_SHOWN} more"] if len(differences) > MAX_SHOWN else []
@@ -80,7 +80,7 @@ def _text(entity: Entity | None) -> str:
 
 
 def replay(path: Path | str, kinds: KindsLike = None) -> Replayed:
-    """Decide the events of a log file that `phaseline export` wrote, by these kinds.
+    """Decide the events of a log file that `phaseline log export` wrote, by these kinds.
 
     kinds: as for `given`; left out, all installed kinds. Raises `BadLogFile` if the file is not a log, or is damaged.
     """

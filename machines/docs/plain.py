@@ -1,4 +1,4 @@
-"""Tables as plain maps for programs: the output of `phaseline machines KIND --format json`.
+"""Tables as plain maps for programs: the output of `phaseline kinds show KIND --format json`.
 
 Belongs here: the keys and the nesting of the maps; a key has the name of the field in the table language. Does not: the
 phrases under `text` (`wording`).

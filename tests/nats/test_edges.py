@@ -26,7 +26,7 @@ from tests.support.raising import raises
 
 
 async def states(found: Site) -> dict[str, EdgeState]:
-    """What `phaseline edge list` shows."""
+    """What `phaseline admin sites list` shows."""
     settings = found.hub.settings("operator")
     async with Wire.open(settings) as wire:
         return {one.edge: one for one in await edge_state.edges(wire, settings)}
@@ -163,10 +163,10 @@ async def test_a_lost_store_is_said_and_mended(tmp_path: Path) -> None:
         with pytest.raises(NoSuchStream):
             async with Client.open(edge.settings(request_timeout=1.0), source="/agent") as client:
                 await client.publish("cluster", "create", "c1")
-        with raises(SetupError.edge_store_missing, match="`phaseline edge add c1` at the hub"):
+        with raises(SetupError.edge_store_missing, match="`phaseline admin sites add c1` at the hub"):
             async with Client.open(edge.settings("operator", request_timeout=1.0), source="/agent") as client:
                 await client.publish("cluster", "create", "c1")
-        assert "phaseline edge add c1" in (await until(found, "store lost")).advice
+        assert "phaseline admin sites add c1" in (await until(found, "store lost")).advice
         mended = await found.add("c1")
         assert (mended.connected, "stream pl-EDGE at the edge" in mended.changed) == (True, True)
         await publish(edge, nodes("c1", 10, 15))

@@ -256,7 +256,7 @@ async def test_an_inlet_of_an_earlier_version_is_mended(tmp_path: Path) -> None:
             await publish(edge, nodes("c1", 0, 10))
             await found.until_stored(10)
             [state] = await edge_state.edges(wire, settings)
-            assert (state.state, "`phaseline edge add c1` again" in state.advice) == ("incomplete", True)
+            assert (state.state, "`phaseline admin sites add c1` again" in state.advice) == ("incomplete", True)
             assert (await found.add("c1")).changed == [f"retention of {edge.names.inlet}"]
             await publish(edge, nodes("c1", 10, 20))
             await found.until_stored(20)

@@ -248,7 +248,7 @@ async def test_without_a_token(guarded: Guarded) -> None:
     http = guarded.api.http
     answer = await http.get("/v1/entities")
     assert (answer.status_code, answer.headers["www-authenticate"]) == (401, "Bearer")
-    assert "`phaseline token` makes one" in answer.json()["detail"]
+    assert "`phaseline admin token` makes one" in answer.json()["detail"]
     for path in ("/livez", "/readyz", "/openapi.json", "/page/login.js"):
         assert (await http.get(path)).status_code == 200
     assert "<title>Phaseline: log in" in (await http.get("/")).text

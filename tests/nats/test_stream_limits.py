@@ -38,7 +38,7 @@ def _often(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 async def limit(wire: Wire, settings: Settings) -> None:
-    """Change the streams as `phaseline streams --apply` does."""
+    """Change the streams as `phaseline admin streams --apply` does."""
     layout = await inspect(wire, settings)
     for report in await reports(wire, settings, layout, BUILT_IN_KINDS.copies.values()):
         if report.differences:

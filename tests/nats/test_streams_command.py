@@ -1,4 +1,4 @@
-"""`phaseline streams`: what differs, what --apply changes, what it refuses; by the command and the real server."""
+"""`phaseline admin streams`: what differs, what --apply changes, what it refuses; by the command and the real server."""
 
 from collections.abc import AsyncIterator
 from dataclasses import replace
@@ -114,7 +114,7 @@ async def test_provisioning_doctor_and_command_agree(
     assert {setting for _, setting in told} == {"at the limit", "replicas"}
     found = {one.check: one async for one in examine(settings, BUILT_IN_KINDS)}[f"stream {layout.state}"]
     assert (found.verdict, "at the limit drops the oldest, wanted refuses" in found.found) == ("warning", True)
-    assert "phaseline streams" in found.advice
+    assert "phaseline admin streams" in found.advice
     assert (await shell("streams")).code == 1
 
 

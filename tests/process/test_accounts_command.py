@@ -70,7 +70,7 @@ async def server(tmp_path: Path) -> AsyncIterator[Printed]:
 
 
 async def accounts(folder: Path, *words: str) -> Answer:
-    """Call `phaseline accounts`, with keys and output in this folder."""
+    """Call `phaseline admin accounts`, with keys and output in this folder."""
     return await Shell()("accounts", *words, "--keys", str(folder / "keys"), "--output", str(folder / OUTPUT))
 
 

@@ -1,4 +1,4 @@
-"""`phaseline archive`, and the commands that read an archive together with the streams."""
+"""`phaseline log archive`, and the commands that read an archive together with the streams."""
 
 import asyncio
 import random

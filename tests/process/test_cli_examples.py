@@ -31,25 +31,25 @@ PARSED = {
     "phaseline COMMAND": "a sketch of a command",
     "phaseline serve --listen 0.0.0.0": "needs a file of tokens",
     "phaseline observe --cluster": "needs a Kubernetes cluster",
-    "phaseline assess --desired ./shop --server-side": "needs a Kubernetes cluster",
-    "phaseline edge add": "needs a server of an edge",
-    "phaseline edge remove": "needs an edge",
-    "phaseline replay --with acme.tables:KINDS": "needs a package of the reader's",
-    "phaseline tables --with backups/table.py:KINDS": "needs a table of the reader's",
+    "phaseline gitops assess --desired ./shop --server-side": "needs a Kubernetes cluster",
+    "phaseline admin sites add": "needs a server of an edge",
+    "phaseline admin sites remove": "needs an edge",
+    "phaseline log replay --with acme.tables:KINDS": "needs a package of the reader's",
+    "phaseline kinds check --with backups/table.py:KINDS": "needs a table of the reader's",
     'eval "$(phaseline completion zsh)"': "needs zsh",
-    "phaseline archive": "writes outside the folder of the test, and nothing is that old",
+    "phaseline log archive": "writes outside the folder of the test, and nothing is that old",
     "phaseline get node c1/pool-a/n7 --at 90d --archive": "reads that archive",
-    "phaseline export all.plog.zst --records --archive": "reads that archive",
+    "phaseline log export all.plog.zst --records --archive": "reads that archive",
     "phaseline serve --archive": "reads that archive",
 }
 """By the beginning of an example, why it cannot run. Its options and arguments are parsed."""
 ENDS = {
     "phaseline publish cluster create c1 --wait": {0, 1},  # the second time it is rejected
-    "phaseline new kind backup_job  ": {0, 2},  # the second time the folder is there
+    "phaseline kinds new backup_job  ": {0, 2},  # the second time the folder is there
     "phaseline list node": {0, 1},
     "phaseline doctor": {0, 1},
-    "phaseline streams --replicas 3 --log": {1},  # something differs
-    "phaseline streams --replicas 3 --apply": {6},  # this server is no member of a cluster
+    "phaseline admin streams --replicas 3 --log": {1},  # something differs
+    "phaseline admin streams --replicas 3 --apply": {6},  # this server is no member of a cluster
     "phaseline counts --cluster 'edge-*'": {4},  # no cluster has such a name
 }
 MEANT = (
@@ -73,10 +73,10 @@ BEFORE = {
     "my-agent() { echo '[]'; }",
     "kubectl get -o json deploy,svc,cm -n shop --watch": MANIFESTS,
     "phaseline rejections show": "REJECTED=$(phaseline rejections --json | head -1 | jq .logsequence)",
-    "phaseline import day.plog.zst --prefix": "phaseline worker --prefix rehearsal",
-    "phaseline purge": "phaseline publish resource observed shop/web/core:Secret/shop/mail --data '{\"live\": null}'",
-    "phaseline replay --file day.plog.zst": "phaseline export day.plog.zst",
-    "phaseline export day.plog.zst": "mkdir tests",
+    "phaseline log import day.plog.zst --prefix": "phaseline worker --prefix rehearsal",
+    "phaseline admin purge": "phaseline publish resource observed shop/web/core:Secret/shop/mail --data '{\"live\": null}'",
+    "phaseline log replay --file day.plog.zst": "phaseline log export day.plog.zst",
+    "phaseline log export day.plog.zst": "mkdir tests",
     "phaseline notices try": "cp examples/notices.yaml notices.yaml",
     "phaseline counts": "phaseline publish --file examples/fleet/infra.jsonl",
     "phaseline tree proj+vfw+v1+group": "phaseline publish --file examples/emco/deployment.jsonl",

@@ -130,7 +130,7 @@ def test_machines_in_every_format() -> None:
         assert as_json.output.startswith(f'{{"kind":"{name}"')
         assert runner.invoke(cli, ["machines", name, "--format", "json"]).output == as_json.output
     assert runner.invoke(cli, ["machines", "--format", "markdown"]).output.startswith(
-        "<!-- Written by `phaseline machines"
+        "<!-- Written by `phaseline kinds show"
     )
     assert len(runner.invoke(cli, ["machines", "--json"]).output.splitlines()) == len(kinds)
     assert runner.invoke(cli, ["machines", "--format", "mermaid"]).exit_code == 2

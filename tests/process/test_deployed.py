@@ -1,7 +1,7 @@
 """The containers of the kustomize base as processes, asked by their probes, as a kubelet does it.
 
 Belongs here: commands, variables, probes and the end by SIGTERM, on a NATS server with the accounts of
-`phaseline accounts`. Does not: what Kubernetes would refuse (`tests/pure/test_deploy.py`).
+`phaseline admin accounts`. Does not: what Kubernetes would refuse (`tests/pure/test_deploy.py`).
 """
 
 import asyncio

@@ -1,4 +1,4 @@
-"""`phaseline diff`: the last observation, by the settings as they are now; on the real server."""
+"""`phaseline gitops diff`: the last observation, by the settings as they are now; on the real server."""
 
 import asyncio
 

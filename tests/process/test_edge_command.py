@@ -41,10 +41,10 @@ async def test_an_operator_adds_sees_and_removes_an_edge(tmp_path: Path) -> None
         assert "✓ edges              1 of 1 connected; all that they have is here" in healthy.out, healthy
         await found.edges["c1"].lose_store()
         lost = await shell("edge", "list")
-        assert (lost.code, "store lost" in lost.out, "phaseline edge add c1" in lost.out) == (1, True, True)
+        assert (lost.code, "store lost" in lost.out, "phaseline admin sites add c1" in lost.out) == (1, True, True)
         assert "✗ edge c1            store lost" in (await shell("doctor")).out
         unknown = await shell("edge", "add", "c2", "--timeout", "2")
-        assert (unknown.code, "phaseline accounts --edges" in unknown.err) == (6, True), unknown
+        assert (unknown.code, "phaseline admin accounts --edges" in unknown.err) == (6, True), unknown
         unsure = await shell("edge", "remove", "c1")
         assert (unsure.code, "--yes" in unsure.err) == (2, True)
         removed = await shell("edge", "remove", "c1", "--yes")

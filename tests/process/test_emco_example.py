@@ -64,7 +64,7 @@ async def test_what_became_of_it_at_every_turn(shell: Shell, client: Client, wor
         for query in PAGES:
             said = await shell("status", RELEASE, *query.split())
             assert (said.code, said.err) == (0, "")
-            page += f"$ phaseline status {RELEASE} {query}".rstrip() + f"    # {turn}\n{spans(said.out)}\n"
+            page += f"$ phaseline emco status {RELEASE} {query}".rstrip() + f"    # {turn}\n{spans(said.out)}\n"
     held(GOLDEN / "pages.txt", page)
     acted = (await shell("history", "emco_resource", RELEASE)).out
     assert f"revision 2, context 7204118839472310064, previous {OLD}" in " ".join(acted.split())

@@ -1,4 +1,4 @@
-"""The command `phaseline new kind`: the package that it writes works as it is written; wrong names are answered.
+"""The command `phaseline kinds new`: the package that it writes works as it is written; wrong names are answered.
 
 Belongs here: the package and the errors. Does not: the table language.
 """

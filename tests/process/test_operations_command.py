@@ -1,4 +1,4 @@
-"""`phaseline operations`: what the commands of operators leave in the log, and what stands there by others."""
+"""`phaseline admin operations`: what the commands of operators leave in the log, and what stands there by others."""
 
 import getpass
 import json

@@ -1,4 +1,4 @@
-"""`phaseline purge`: what is erased, what stays, and that an audit says so afterwards."""
+"""`phaseline admin purge`: what is erased, what stays, and that an audit says so afterwards."""
 
 import asyncio
 import json

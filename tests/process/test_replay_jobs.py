@@ -1,6 +1,6 @@
 """A replay in several processes prints what one process prints, for any number of them.
 
-Belongs here: `phaseline replay --jobs`. Does not: what a replay finds (`test_replaying`, `test_audit`).
+Belongs here: `phaseline log replay --jobs`. Does not: what a replay finds (`test_replaying`, `test_audit`).
 """
 
 import asyncio

@@ -19,7 +19,7 @@ from tests.support.random_events import RandomEvents, publish
 
 
 async def apply(wire: Wire, settings: Settings, layout: Layout) -> list[Copying]:
-    """What `phaseline streams --apply` does; the progress that it tells."""
+    """What `phaseline admin streams --apply` does; the progress that it tells."""
     told: list[Copying] = []
     for report in await reports(wire, settings, layout, BUILT_IN_KINDS.copies.values()):
         if report.differences:

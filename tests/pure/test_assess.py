@@ -1,4 +1,4 @@
-"""`phaseline assess`: manifests in, health and sync out, no server."""
+"""`phaseline gitops assess`: manifests in, health and sync out, no server."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""A server with the accounts that `phaseline accounts` prints, a worker on it, and settings for each user.
+"""A server with the accounts that `phaseline admin accounts` prints, a worker on it, and settings for each user.
 
 Belongs here: starting it, and connecting as one of its users. Does not: what each user may do (the tests say it).
 """

@@ -53,7 +53,7 @@ class Hub(AccountsServer):
 
 
 class EdgeSite(EmbeddedServer):
-    """The server of an edge, with the configuration that `phaseline edge config` prints.
+    """The server of an edge, with the configuration that `phaseline admin sites config` prints.
 
     ports: of leaf nodes at the hub; those of `hub` if left out.
     """

@@ -103,7 +103,8 @@ class Access:
     def check_listen(self, host: str) -> None:
         """Raise `BadSetting` if other machines could reach a server that lets everybody do everything."""
         if not self.is_asked and not origin.is_loopback(host):
-            ways = "give --tokens FILE (`phaseline token` makes one), --jwks, or --trusted-proxy and --user-header"
+            maker = "`phaseline admin token` makes one"
+            ways = f"give --tokens FILE ({maker}), --jwks, or --trusted-proxy and --user-header"
             raise BadSetting(
                 name="listen", problem=f"other machines can reach {host}, so callers must be known: {ways}"
             )

@@ -16,7 +16,7 @@ from phaseline.engine.jetstream.wire import Wire
 from phaseline.schemas.errors import ApiFailed, SetupError
 
 STREAM_NOT_FOUND = 10059
-APPLY = "`phaseline streams --apply` changes it"
+APPLY = "`phaseline admin streams --apply` changes it"
 
 log = logs.get_logger(__name__)
 

@@ -1,6 +1,6 @@
 """The kind `rack`: its states, and which trigger leads from where to where.
 
-`help(phaseline.tables.Row)` explains each column. `phaseline machines rack` prints this table.
+`help(phaseline.tables.Row)` explains each column. `phaseline kinds show rack` prints this table.
 """
 
 from phaseline.tables import ABSENT, DELETED, OK, PROGRESSING, Facet, Field, Label, Row, Table, Timeout

@@ -33,26 +33,7 @@ from phaseline.schemas.records import timestamp
 FOLDER = click.Path(file_okay=False, path_type=Path)
 
 
-class AdminGroup(Page, click.Group):
-    """A group of commands with examples."""
-
-
-@click.group(
-    cls=AdminGroup,
-    examples=[
-        ("phaseline admin backup /backup/pl-monday", "while everything runs"),
-        ("phaseline admin backup --check /backup/pl-monday", "is it whole? needs no server"),
-        ("phaseline admin restore /backup/pl-monday --nats nats://new:4222", "on a server that has no installation"),
-    ],
-)
-def admin() -> None:
-    """Back an installation up while it runs, and put it back.
-
-    docs/backup.md says what a backup holds, what is lost at most, and how to test one.
-    """
-
-
-@admin.command(
+@click.command(
     cls=Page,
     examples=[
         ("phaseline admin backup /backup/pl-$(date +%F)", "call it as often as you can afford to lose"),
@@ -85,7 +66,7 @@ def backup(settings: Settings, *, folder: Path, checks: bool, output: Output) ->
     return terminal.run(work())
 
 
-@admin.command(
+@click.command(
     cls=Page,
     examples=[
         ("phaseline admin restore /backup/pl-2026-03-02", "on a server that has no installation of this prefix"),
