@@ -151,7 +151,7 @@ def help_(topic: tuple[str, ...]) -> None:
         click.echo(page_of_group(topic[0], root, context))
         return
     command: click.Command = root
-    for word in topic:
+    for word in getattr(root, "now_called", list)(topic):  # a former name has the help of the new one
         below = command.get_command(context, word) if isinstance(command, click.Group) else None
         if below is None:
             known = [*GROUPS, *(command.list_commands(context) if isinstance(command, click.Group) else ())]

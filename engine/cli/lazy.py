@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from functools import cached_property
 from importlib import import_module
 from importlib.metadata import entry_points
-from typing import Any, NamedTuple
+from typing import Any
 
 import click
 
@@ -57,6 +57,20 @@ class Lazy(Page, click.Group):
             command: click.Command = getattr(import_module(f"{PACKAGE}.{module}"), function)
         return command
 
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """The command that the first word names; a wrong word is answered with the most similar command."""
+        name = str(args[0])
+        if name in self.list_commands(ctx) or name.startswith("-") or ctx.resilient_parsing:
+            return super().resolve_command(ctx, args)
+        every = f"{ctx.command_path} --help lists all commands"
+        raise click.UsageError(f"there is no command {name!r}{self.meant(name, ctx)}: {every}", ctx)
+
+    def meant(self, word: str, ctx: click.Context) -> str:
+        """What a word that names no command probably means, as the end of a sentence."""
+        return did_you_mean(word, self.list_commands(ctx))
+
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the commands section by section, without importing any."""
         width = max(map(len, self.list_commands(ctx)))
@@ -95,17 +109,27 @@ class Root(Lazy):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """The command that the first words name. A former name is answered with the new one, and works."""
         name = str(args[0])
-        if name in self.table or name.startswith("-") or ctx.resilient_parsing or name in self.added:
-            return super().resolve_command(ctx, args)
-        if now := now_called(self.moved, args):
-            former = [*args[: len(args) - len(now.rest)]]
-            click.echo(f"`phaseline {' '.join(former)}` is now `phaseline {' '.join(now.words)}`", err=True)
-            return super().resolve_command(ctx, [*now.words, *now.rest])
-        if name in self._removed:
-            raise click.UsageError(f"{name!r} was removed; {self._removed[name]}", ctx)
-        word, known = self._elsewhere.get(name, ""), [*self.table, *self.added]
-        meant = f" (did you mean {word}?)" if word.partition(" ")[0] in known else did_you_mean(name, known)
-        raise click.UsageError(f"there is no command {name!r}{meant}: phaseline --help lists all commands", ctx)
+        if name not in self.table and name not in self.added and not ctx.resilient_parsing:
+            if name in self._removed:
+                raise click.UsageError(f"{name!r} was removed; {self._removed[name]}", ctx)
+            if (now := self.now_called(args)) != [*args]:
+                former = " ".join(args[: 2 + len(args) - len(now)])
+                click.echo(f"`phaseline {former}` is now `phaseline {' '.join(now[:2])}`", err=True)
+                args = now
+        return super().resolve_command(ctx, args)
+
+    def now_called(self, words: Sequence[str]) -> list[str]:
+        """The same words with the name that a command has now."""
+        for length in (2, 1):
+            if (now := self.moved.get(tuple(map(str, words[:length])))) is not None:
+                return [*now, *words[length:]]
+        return [*words]
+
+    def meant(self, word: str, ctx: click.Context) -> str:
+        """The same, with the words of other commands, and former names, which still work."""
+        if word in self._elsewhere:
+            return f" (did you mean {self._elsewhere[word]}?)"
+        return did_you_mean(word, [*self.list_commands(ctx), *(first for first, *_ in self.moved)])
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the commands, those of installed packages last."""
@@ -119,21 +143,6 @@ class Root(Lazy):
         super().format_epilog(ctx, formatter)
         with formatter.section("Exit codes"):
             formatter.write_dl([(str(int(code)), code.meaning) for code in Exit])
-
-
-class NowCalled(NamedTuple):
-    """A command that had another name. words: those of now. rest: what follows them."""
-
-    words: Sequence[str]
-    rest: Sequence[str]
-
-
-def now_called(moved: Moved, arguments: Sequence[str]) -> NowCalled | None:
-    """The command that a former name means; None if the first words are none."""
-    for length in (2, 1):
-        if (words := moved.get(tuple(map(str, arguments[:length])))) is not None:
-            return NowCalled(words, arguments[length:])
-    return None
 
 
 def _of_package(name: str, at: str) -> click.Command:
