@@ -20,6 +20,7 @@ from phaseline.engine.cli.help import Page
 from phaseline.engine.cli.operations import leave_note
 from phaseline.engine.cli.output import Output
 from phaseline.engine.cli.render_replay import counted
+from phaseline.engine.cli.worker import of_replicas
 from phaseline.engine.jetstream.stream_settings.fill import size
 from phaseline.engine.jetstream.streams import MINIMUM_SERVER, inspect, layout_of
 from phaseline.engine.jetstream.wire import Wire
@@ -74,12 +75,11 @@ def backup(settings: Settings, *, folder: Path, checks: bool, output: Output) ->
     ],
 )
 @click.argument("folder", type=FOLDER)
-@click.option("--replicas", type=click.Choice(["1", "3", "5"]),
-              help="Number of copies of each stream.  [default: as in the backup]")  # fmt: skip
 @click.option("--anywhere", is_flag=True, help="Forget in which servers the streams were placed.")
 @options.connected
+@of_replicas
 @options.output("json", "yaml")
-def restore(settings: Settings, *, folder: Path, replicas: str | None, anywhere: bool, output: Output) -> int | None:
+def restore(settings: Settings, *, folder: Path, anywhere: bool, output: Output) -> int | None:
     """Make the installation that FOLDER holds.
 
     Every file is checked first. Nothing is made where a stream of the installation exists. Start no worker before it is
@@ -92,7 +92,7 @@ def restore(settings: Settings, *, folder: Path, replicas: str | None, anywhere:
         if found.prefix != settings.prefix:
             problem = f"it is one of the prefix {found.prefix}, not {settings.prefix}: name it by --prefix"
             raise InvalidInput.bad_backup(name=folder, problem=problem)
-        changes: dict[str, object] = {"num_replicas": int(replicas)} if replicas else {}
+        changes: dict[str, object] = {} if settings.replicas is None else {"num_replicas": settings.replicas}
         changes |= {"placement": None} if anywhere else {}
         async with Wire.open(settings, name="phaseline-restore") as wire:
             _check_rights(wire)

@@ -112,6 +112,11 @@ def of_streams(function: Function) -> Function:
     return _added(function, STREAMS)
 
 
+def of_replicas(function: Function) -> Function:
+    """Add only the option `--replicas` of streams."""
+    return _added(function, {"replicas": STREAMS["replicas"]})
+
+
 def _added(function: Function, added: dict[str, dict[str, Any]]) -> Function:
     @functools.wraps(function)
     def call(settings: Settings, **values: Any) -> int | None:
