@@ -1,4 +1,4 @@
-"""The commands about levels: `levels show`.
+"""The commands about levels: `levels show`, and `excuse`, `excuses` and `withdraw`.
 
 Belongs here: their options and layout. Does not: counting (`phaseline.engine.levels`), reading the log
 (`phaseline.engine.products.levels`).
@@ -19,24 +19,27 @@ from phaseline.engine.cli.progress import when_slow
 from phaseline.engine.cli.styled import Text
 from phaseline.engine.cli.timeline import GLYPHS
 from phaseline.engine.client.client import Client
+from phaseline.engine.client.entity_view import states_of
 from phaseline.engine.levels.reckoning import (
     ENTITY,
-    KIND,
-    LABEL,
     OBJECTIVE,
-    TREE,
     Level,
     Levels,
     classes_of,
+    excuse_map,
     levels_map,
+    read_grouping,
     worst,
 )
+from phaseline.engine.levels.spared import Excuse
 from phaseline.engine.levels.tallies import CLASS_OF, Outage, Part
 from phaseline.engine.log.when import A_MOMENT, When
 from phaseline.engine.notices import read_rules
 from phaseline.engine.notices.rules import QuietWindow
+from phaseline.engine.products.levels import excuses as excuses_of_log
 from phaseline.engine.products.levels.reading import LevelsQuestion
 from phaseline.engine.products.levels.reading import levels as read_levels
+from phaseline.engine.publish.operations import operator
 from phaseline.engine.settings import Settings
 from phaseline.machines.built_in import installed
 from phaseline.machines.language.state_classes import StateClass
@@ -70,10 +73,10 @@ class GroupingType(click.ParamType):  # type: ignore[type-arg]  # click 8.1 has 
         """The grouping, and the name of the attribute."""
         if isinstance(value, tuple):
             return value
-        word, _, name = str(value).partition("=")
-        if not ((word in (TREE, KIND, ENTITY) and not name) or (word == LABEL and name)):
-            self.fail(f"{value!r} is none of: entity, tree, kind, label=NAME (such as label=zone)", param, ctx)
-        return word, name
+        try:
+            return read_grouping(str(value))
+        except ValueError as error:
+            self.fail(str(error), param, ctx)
 
 
 @click.group(
@@ -84,6 +87,7 @@ class GroupingType(click.ParamType):  # type: ignore[type-arg]  # click 8.1 has 
         ("phaseline levels node --by tree", "how available the nodes of each tree were"),
         ("phaseline levels --windows notices.yaml", "without maintenance"),
         ("phaseline levels --flaps --from 1d", "who comes and goes"),
+        ("phaseline levels excuse c1 --from 02:00 --to 03:00 --why 'new switches'", "what counts for nothing"),
     ],
 )
 def levels() -> None:
@@ -147,20 +151,100 @@ def show(
     return terminal.run(work())
 
 
-def _named(what: str | None, kind: str | None) -> tuple[str | None, str | None]:
-    """The tree and the kind that are asked for. A word that is a kind is one; else it is an id."""
+def _named(what: str | None, kind: str | None) -> tuple[tuple[str, ...], str | None]:
+    """The trees and the kind that are asked for. A word that is a kind is one; else it is an id."""
     if what is None:
-        return None, kind
+        return (), kind
     kinds = installed()
     if (spelt := names.spelt(what, kinds)) in kinds:
         if kind not in (None, spelt):
             raise click.UsageError(f"the kind is named twice: {spelt}, and --kind {kind}")
-        return None, spelt
-    return entity_name.read(kinds, what, None).id, kind
+        return (), spelt
+    return (entity_name.read(kinds, what, None).id,), kind
 
 
 def _windows(file: Path | None) -> Sequence[QuietWindow]:
     return () if file is None else read_rules.read_file(file, installed()).windows
+
+
+WHY: Final = click.option("--why", required=True, metavar="TEXT", help="Why, for those who read it later.")
+
+
+@levels.command(
+    cls=Page,
+    examples=[
+        ("phaseline levels excuse c1 --from 02:00 --to 03:00 --why 'new switches'", "an hour of one cluster"),
+        ("phaseline levels excuse c1/pool-a --from 2026-03-01T02:00Z --to 2026-03-01T04:30Z --why 'a bad image'", ""),
+    ],
+)
+@click.argument("tree", type=names.ID, metavar="ID")
+@click.option("--from", "start", type=options.WhenType(), required=True, metavar="MOMENT",
+              help=f"Where it begins: {A_MOMENT}.")  # fmt: skip
+@click.option("--to", "end", type=options.WhenType(), required=True, metavar="MOMENT", help="Where it ends.")
+@WHY
+@options.connected
+def excuse(settings: Settings, *, tree: str, start: When, end: When, why: str) -> int | None:
+    """Excuse a time of an entity and of all below it: it counts neither for nor against them.
+
+    The log keeps a note of it, with who says to have done it. Levels show what was excused, and how available it would
+    be without.
+    """
+
+    async def work() -> None:
+        async with Client.open(settings) as client:
+            await similar_ids.tell_absent({"": client}, tree)
+            begin, until = await client.moment(start), await client.moment(end)
+            given = Excuse(tree, begin.time_ns, until.time_ns, why)
+            await excuses_of_log.give(states_of(await client.at()).installation, given, operator(settings))
+        terminal.say(f"excused: {tree}, {render.duration(given.end_ns - given.begin_ns)}")
+
+    return terminal.run(work())
+
+
+@levels.command(cls=Page, examples=[("phaseline levels excuses", "what was excused, by whom and why")])
+@options.connected
+@options.output("json", "yaml", "wide")
+def excuses(settings: Settings, *, output: Output) -> int | None:
+    """List what was excused later, oldest first, with its place in the log."""
+
+    async def work() -> None:
+        async with Client.open(settings) as client:
+            found = await excuses_of_log.all_of(states_of(await client.at()).installation)
+        for one in found if output.is_data else ():
+            output.show(excuse_map(one))
+        if found and not output.is_data:
+            output.table(EXCUSES, found)
+        elif not found:
+            terminal.say("nothing was excused")
+
+    return terminal.run(work())
+
+
+@levels.command(cls=Page, examples=[("phaseline levels withdraw 4711 --why 'the wrong tree'", "it counts again")])
+@click.argument("place", type=click.IntRange(1), metavar="PLACE")
+@WHY
+@options.connected
+def withdraw(settings: Settings, *, place: int, why: str) -> int | None:
+    """Withdraw an excuse: its time counts again. The log keeps a note of that too."""
+
+    async def work() -> None:
+        async with Client.open(settings) as client:
+            installation = states_of(await client.at()).installation
+            found = await excuses_of_log.withdraw(installation, place, why, operator(settings))
+        terminal.say(f"withdrawn: {found.tree}, {render.duration(found.end_ns - found.begin_ns)}: {found.why}")
+
+    return terminal.run(work())
+
+
+EXCUSES: Final[tuple[Column[Excuse], ...]] = (
+    Column("PLACE", lambda one: Text(str(one.place))),
+    Column("ID", lambda one: render.text_of(one.tree)),
+    Column("FROM", lambda one: Text(_minute(one.begin_ns))),
+    Column("FOR", lambda one: Text(render.duration(one.end_ns - one.begin_ns))),
+    Column("WHY", lambda one: render.text_of(one.why), wraps=True),
+    Column("BY", lambda one: render.text_of(one.by), worth=50, wraps=True),
+    Column("GIVEN", lambda one: Text(_minute(one.given_ns)), worth=30),
+)
 
 
 class LevelsScreen:
@@ -185,7 +269,7 @@ class LevelsScreen:
     def _rows(self) -> None:
         rows, output = self._found.rows[: self._limit], self._output
         titled = [LevelRow(one, self._found) for one in rows]
-        if len(self._found.rows) == 1 and not self._flaps and not self._found.slice_ns:
+        if len(self._found.rows) == 1 and not self._flaps and not self._found.slice_length:
             return
         output.line(render.text_of("who flaps" if self._flaps else "the worst first", "bold"))
         output.table(FLAPPING if self._flaps else ROWS, titled, indent=2)
@@ -296,9 +380,9 @@ class LevelRow(NamedTuple):
     @property
     def slices(self) -> Text:
         """A sign for each slice: the worst class in it."""
-        if not self.of.slice_ns:
+        if not self.of.slice_length:
             return Text()
-        first, last = self.of.begin_ns // self.of.slice_ns, (self.of.end_ns - 1) // self.of.slice_ns
+        first, last = self.of.begin_ns // self.of.slice_length, (self.of.end_ns - 1) // self.of.slice_length
         days = (classes_of(self.level.days.get(number, {})) for number in range(first, last + 1))
         return Text.of([_sign(worst(one)) for one in days])
 
@@ -372,7 +456,7 @@ class OutageRow(NamedTuple):
         """How much of it counts, where that is not all."""
         one = self.outage
         whole = (self.end if one.end_ns is None else one.end_ns) - one.begin_ns
-        return Text() if one.counted_ns == whole else Text(render.duration(one.counted_ns))
+        return Text() if one.counted == whole else Text(render.duration(one.counted))
 
     @property
     def cause(self) -> Text:

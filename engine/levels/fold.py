@@ -30,14 +30,14 @@ class LevelsRange(NamedTuple):
     """What is asked of a log. Times in ns.
 
     begin, end: of the range; the end is no part of it. windows: excused times. label: the attribute by which entities
-    are grouped. slice_ns: the length of the slices of which the times are kept too; 0 for none.
+    are grouped. slice_length: the length of the slices of which the times are kept too; 0 for none.
     """
 
     begin: int
     end: int
     windows: Sequence[QuietWindow] = ()
     label: str = ""
-    slice_ns: int = 0
+    slice_length: int = 0
 
 
 class LevelsFold:
@@ -107,7 +107,7 @@ class LevelsFold:
             tally.label = self._label(entity)
 
     def _made(self, entity: Entity, first: int) -> EntityTimes:
-        tally = EntityTimes(entity.kind, entity.id, self._spared.of(entity.id), first, first, self._asked.slice_ns)
+        tally = EntityTimes(entity.kind, entity.id, self._spared.of(entity.id), first, first, self._asked.slice_length)
         tally.label = self._label(entity) if self._asked.label else ""
         self._trees.setdefault(_root(entity.id), {})[entity.kind, entity.id] = tally
         return tally
@@ -190,7 +190,7 @@ class LevelsFold:
             return
         self.outages += 1
         is_first = outage.record is not None and outage.record.cause.by == "event"
-        key = (outage.bad_ns, is_first, -outage.begin_ns, outage.kind, outage.id, self.outages, outage)
+        key = (outage.bad, is_first, -outage.begin_ns, outage.kind, outage.id, self.outages, outage)
         if len(self._outages) < LONGEST:
             heappush(self._outages, key)
         else:

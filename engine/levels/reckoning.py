@@ -6,13 +6,14 @@ Does not: counting (`tallies`), layout (`engine.cli`).
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any, Final, NamedTuple
 
 from phaseline.engine.levels.spans import Span
 from phaseline.engine.levels.spared import Excuse
 from phaseline.engine.levels.tallies import CLASS_OF, EntityTimes, Failures, Outage, Part, Times
 from phaseline.machines.language.state_classes import CLASSES, StateClass
-from phaseline.schemas.records import SECOND, timestamp
+from phaseline.schemas.records import SECOND, timestamp, utc
 from phaseline.schemas.subjects import natural
 from phaseline.schemas.wire_codec import moved_map
 
@@ -108,7 +109,7 @@ class Level:
     @property
     def to_recover(self) -> int | None:
         """The mean time to recover: of the outages that ended, ns. None if none did."""
-        return self.failures.ended_ns // self.failures.ended if self.failures.ended else None
+        return self.failures.ended_time // self.failures.ended if self.failures.ended else None
 
     @property
     def between_failures(self) -> int | None:
@@ -151,9 +152,19 @@ class Levels(NamedTuple):
     total: Level
     outages: Sequence[Outage]
     outage_number: int
-    slice_ns: int = 0
+    slice_length: int = 0
     away: Sequence[Span] = ()
     excuses: Sequence[Excuse] = ()
+
+    @property
+    def begin(self) -> datetime:
+        """Where the range begins."""
+        return utc(self.begin_ns)
+
+    @property
+    def end(self) -> datetime:
+        """Where the range ends."""
+        return utc(self.end_ns)
 
 
 def grouped(tallies: Iterable[EntityTimes], by: str) -> list[Level]:
@@ -175,6 +186,14 @@ KEYS: Final[Mapping[str, Callable[[EntityTimes], tuple[str, ...]]]] = {
     KIND: lambda one: (one.kind,),
     LABEL: lambda one: (one.label,),
 }
+
+
+def read_grouping(text: str) -> tuple[str, str]:
+    """How rows are grouped, and the name of the attribute of `label=NAME`; raises `ValueError`."""
+    word, _, name = text.partition("=")
+    if not ((word in (TREE, KIND, ENTITY) and not name) or (word == LABEL and name)):
+        raise ValueError(f"{text[:64]!r} is none of: entity, tree, kind, label=NAME (such as label=zone)")
+    return word, name
 
 
 def summed(tallies: Iterable[EntityTimes]) -> Level:
@@ -200,7 +219,7 @@ def seconds(ns: int | None) -> float | None:
     return None if ns is None else ns / SECOND
 
 
-def level_map(level: Level, objective: float, slice_ns: int = 0) -> dict[str, Any]:
+def level_map(level: Level, objective: float, slice_length: int = 0) -> dict[str, Any]:
     """A level as JSON shows it: times in seconds."""
     names = {"kind": level.kind, "id": level.id} if level.id else {"name": level.name} if level.name else {}
     recorded = level.as_recorded
@@ -226,16 +245,16 @@ def level_map(level: Level, objective: float, slice_ns: int = 0) -> dict[str, An
         },
         "transitions": level.transitions,
         "flaps": level.flaps,
-        **({"slices": [*_slices(level, slice_ns)]} if slice_ns else {}),
+        **({"slices": [*_slices(level, slice_length)]} if slice_length else {}),
     }
 
 
-def _slices(level: Level, slice_ns: int) -> Iterator[dict[str, Any]]:
+def _slices(level: Level, slice_length: int) -> Iterator[dict[str, Any]]:
     for number, times in sorted(level.days.items()):
         classes = classes_of(times)
         if classes:
             yield {
-                "from": timestamp(number * slice_ns),
+                "from": timestamp(number * slice_length),
                 "class": worst(classes),
                 "seconds": {name: seconds(time) for name, time in classes.items()},
             }
@@ -262,8 +281,8 @@ def outage_map(one: Outage) -> dict[str, Any]:
         "id": one.id,
         "begin": timestamp(one.begin_ns),
         "end": None if one.end_ns is None else timestamp(one.end_ns),
-        "seconds": seconds(one.bad_ns),
-        "counted": seconds(one.counted_ns),
+        "seconds": seconds(one.bad),
+        "counted": seconds(one.counted),
         "cause": None if one.record is None else moved_map(one.record),
     }
 
@@ -286,10 +305,11 @@ def levels_map(found: Levels, most: int | None = None) -> dict[str, Any]:
     return {
         "from": timestamp(found.begin_ns),
         "to": timestamp(found.end_ns),
+        "place": found.place,
         "by": found.by,
-        "total": level_map(found.total, found.objective, found.slice_ns),
+        "total": level_map(found.total, found.objective, found.slice_length),
         "numbers": {"rows": len(found.rows), "outages": found.outage_number},
-        "rows": [level_map(one, found.objective, found.slice_ns) for one in found.rows[:most]],
+        "rows": [level_map(one, found.objective, found.slice_length) for one in found.rows[:most]],
         "outages": [outage_map(one) for one in found.outages],
         "server_away": [{"from": timestamp(begin), "to": timestamp(end)} for begin, end in found.away],
         "excuses": [excuse_map(one) for one in found.excuses],

@@ -5,12 +5,13 @@ not: windows that intents open (`fold`), what is left (`tallies`).
 """
 
 from collections.abc import Iterable, Iterator, Sequence
+from datetime import datetime
 from typing import NamedTuple
 
 from phaseline.engine.levels.spans import Span, Spans
 from phaseline.engine.notices.matching import in_trees
 from phaseline.engine.notices.rules import QuietWindow
-from phaseline.schemas.records import SECOND
+from phaseline.schemas.records import SECOND, utc
 
 MINUTE = 60 * SECOND
 
@@ -28,6 +29,21 @@ class Excuse(NamedTuple):
     by: str = ""
     given_ns: int = 0
     place: int = 0
+
+    @property
+    def begin(self) -> datetime:
+        """Where it begins."""
+        return utc(self.begin_ns)
+
+    @property
+    def end(self) -> datetime:
+        """Where it ends."""
+        return utc(self.end_ns)
+
+    @property
+    def given(self) -> datetime:
+        """When it was given."""
+        return utc(self.given_ns)
 
     def is_for(self, entity_id: str) -> bool:
         """Whether it excuses an entity."""

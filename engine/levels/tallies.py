@@ -6,13 +6,14 @@ Belongs here: `EntityTimes`, which takes pieces of time in their order; `Outage`
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Final, Literal, NamedTuple
 
 from phaseline.engine.levels.spans import Span, Spans
 from phaseline.engine.levels.spared import SparedTime, covered
 from phaseline.engine.log.changes import returns
 from phaseline.machines.language.state_classes import StateClass
-from phaseline.schemas.records import Transition
+from phaseline.schemas.records import Transition, utc
 
 Part = Literal["good", "busy", "bad", "excused", "window", "excuse", "unknown", "silent", "server", "gone"]
 """What a piece of time counts as: a class of states, or what goes before it. window, excuse: excused. silent, server:
@@ -29,8 +30,8 @@ Times = dict[Part, int]
 class Outage(NamedTuple):
     """A stay of an entity in the class bad. Times in ns.
 
-    begin_ns: possibly before the range. end_ns: None if it lasts at the end of the range. bad_ns: how much of it lies
-    in the range and is bad: without windows, and without what was unknown. counted_ns: the same without what was
+    begin_ns: possibly before the range. end_ns: None if it lasts at the end of the range. bad: how much of it lies
+    in the range and is bad: without windows, and without what was unknown. counted: the same without what was
     excused later. record: the transition that began it; None if that lies before the range and later ones followed.
     """
 
@@ -38,9 +39,19 @@ class Outage(NamedTuple):
     id: str
     begin_ns: int
     end_ns: int | None
-    bad_ns: int
-    counted_ns: int
+    bad: int
+    counted: int
     record: Transition | None
+
+    @property
+    def begin(self) -> datetime:
+        """When it began."""
+        return utc(self.begin_ns)
+
+    @property
+    def end(self) -> datetime | None:
+        """When it ended."""
+        return None if self.end_ns is None else utc(self.end_ns)
 
 
 @dataclass(slots=True)
@@ -60,7 +71,7 @@ class Failures:
 
     number: int = 0
     ended: int = 0
-    ended_ns: int = 0
+    ended_time: int = 0
 
     def add(self, lasted: int, *, has_ended: bool) -> None:
         """Count an outage. One of which nothing counts is none."""
@@ -68,13 +79,13 @@ class Failures:
             self.number += 1
             if has_ended:
                 self.ended += 1
-                self.ended_ns += lasted
+                self.ended_time += lasted
 
     def join(self, other: "Failures") -> None:
         """Add those of others."""
         self.number += other.number
         self.ended += other.ended
-        self.ended_ns += other.ended_ns
+        self.ended_time += other.ended_time
 
 
 @dataclass(slots=True)
@@ -91,7 +102,7 @@ class EntityTimes:
     spared: SparedTime
     first: int
     at: int
-    slice_ns: int
+    slice_length: int
     state_class: StateClass = "unknown"
     is_silent: bool = False
     label: str = ""
@@ -125,7 +136,7 @@ class EntityTimes:
 
     def _count(self, begin: int, until: int) -> None:
         """Count a time without windows that intents opened."""
-        for one, other in _cut(begin, until, self.slice_ns):
+        for one, other in _cut(begin, until, self.slice_length):
             self._piece(one, other)
 
     def _piece(self, begin: int, until: int) -> None:
@@ -150,14 +161,14 @@ class EntityTimes:
         self.times[part] = self.times.get(part, 0) + time
         if part == "good":
             return
-        if self.slice_ns and time == until - begin:
-            for one, other in _cut(begin, until, self.slice_ns):
+        if self.slice_length and time == until - begin:
+            for one, other in _cut(begin, until, self.slice_length):
                 self._of_day(one, part, other - one)
-        elif self.slice_ns:
+        elif self.slice_length:
             self._of_day(begin, part, time)
 
     def _of_day(self, begin: int, part: Part, time: int) -> None:
-        day = self.days.setdefault(begin // self.slice_ns, {})
+        day = self.days.setdefault(begin // self.slice_length, {})
         day[part] = day.get(part, 0) + time
 
     def begin_with(self, state_class: StateClass, since: int, record: Transition) -> None:
@@ -198,10 +209,10 @@ class EntityTimes:
 
     def of_days(self) -> Iterator[tuple[int, Times]]:
         """The times of each slice, those that are good included; nothing where there are no slices."""
-        for begin, until in _cut(self.first, self.at, self.slice_ns) if self.slice_ns else ():
-            times = self.days.get(begin // self.slice_ns, {})
+        for begin, until in _cut(self.first, self.at, self.slice_length) if self.slice_length else ():
+            times = self.days.get(begin // self.slice_length, {})
             good = until - begin - sum(times.values())
-            yield begin // self.slice_ns, {**times, "good": good} if good else times
+            yield begin // self.slice_length, {**times, "good": good} if good else times
 
     def moved(self, record: Transition) -> None:
         """Count a transition, and whether a facet returned by it to a phase that it had left."""
@@ -211,9 +222,9 @@ class EntityTimes:
             self.last_flap = record.time_ns
 
 
-def _cut(begin: int, until: int, slice_ns: int) -> Iterator[Span]:
+def _cut(begin: int, until: int, slice_length: int) -> Iterator[Span]:
     """The parts of a time that lie in one slice each; the whole where there are no slices."""
-    while slice_ns and (edge := (begin // slice_ns + 1) * slice_ns) < until:
+    while slice_length and (edge := (begin // slice_length + 1) * slice_length) < until:
         yield begin, edge
         begin = edge
     yield begin, until

@@ -8,7 +8,7 @@
 | `levels` | availability and outages of the past |
 | `notices` | rules of notices on the past |
 
-Each but `levels` and `notices`, which only the command asks, is named by text in `machines.built_in`, so that nothing
+Each but `notices`, which only the command asks, is named by text in `machines.built_in`, so that nothing
 loads it before it is asked for.
 Does not: the tables, what only the command does (`engine.cli`), observers (`engine.observe`).
 """

@@ -72,10 +72,10 @@ LOGS = st.one_of(
 
 def measured(
     log: Iterable[Transition], begin: int = 0, end: int = END, windows: Sequence[QuietWindow] = (),
-    excuses: Sequence[Excuse] = (), away: Spans | None = None, slice_ns: int = 0, known: Sequence[Transition] = (),
+    excuses: Sequence[Excuse] = (), away: Spans | None = None, slice_length: int = 0, known: Sequence[Transition] = (),
 ) -> list[EntityTimes]:  # fmt: skip
     spared = Spared(begin, end, windows, excuses, away)
-    fold = LevelsFold(KINDS, LevelsRange(begin, end, windows, slice_ns=slice_ns), spared)
+    fold = LevelsFold(KINDS, LevelsRange(begin, end, windows, slice_length=slice_length), spared)
     fold.know(known)
     for place, record in enumerate(log, start=1):
         fold.take(place, record)
@@ -159,13 +159,13 @@ def _is_for(excuse: Excuse, entity_id: str, time: int) -> bool:
 @BUDGET
 @given(LOGS, WINDOWS, EXCUSES, st.sampled_from([0, 60 * SECOND]))
 def test_the_times_of_classes_add_up_to_the_whole(
-    log: list[Transition], windows: Sequence[QuietWindow], excuses: list[Excuse], slice_ns: int
+    log: list[Transition], windows: Sequence[QuietWindow], excuses: list[Excuse], slice_length: int
 ) -> None:
-    tallies = measured(log, 0, END, windows, excuses, slice_ns=slice_ns)
+    tallies = measured(log, 0, END, windows, excuses, slice_length=slice_length)
     for one in tallies:
         assert sum(one.times.values()) == END - one.first
         assert sum(one.forgiven.values()) == one.times.get("excuse", 0)
-        if slice_ns:
+        if slice_length:
             assert plus(*(times for _, times in one.of_days())) == plus(one.times)
     total = summed(tallies)
     for by in (ENTITY, TREE, KIND):

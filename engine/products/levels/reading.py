@@ -14,7 +14,7 @@ from phaseline.engine.client.client import Client
 from phaseline.engine.client.entity_view import states_of
 from phaseline.engine.levels.fold import LevelsFold, LevelsRange
 from phaseline.engine.levels.reckoning import ENTITY, OBJECTIVE, Levels, flapping_first, grouped, summed
-from phaseline.engine.levels.spared import Spared, is_at_or_below
+from phaseline.engine.levels.spared import Excuse, Spared, is_at_or_below
 from phaseline.engine.log import latest, state_view
 from phaseline.engine.log.as_of import AsOf, transition_filter
 from phaseline.engine.log.installation import Installation
@@ -22,11 +22,13 @@ from phaseline.engine.log.log_records import Logged, batches_of
 from phaseline.engine.log.state_view import Pattern
 from phaseline.engine.log.when import END, NOW, START, Moment, When, check_order, parse
 from phaseline.engine.notices.rules import QuietWindow
+from phaseline.engine.products.levels.excuses import all_of
 from phaseline.machines.compiler.kinds import Kinds
-from phaseline.schemas.errors import NotInLog, TreeUnknown
+from phaseline.schemas.errors import InvalidInput, NotInLog, TreeUnknown
 from phaseline.schemas.records import Entity, Transition, timestamp
 from phaseline.schemas.subjects import ancestor_id, quoted_id
 
+MOST_SLICES = 1_000
 Progress = Callable[[int], None]
 """Called with the number of records read so far."""
 
@@ -34,27 +36,27 @@ Progress = Callable[[int], None]
 class LevelsQuestion(NamedTuple):
     """What somebody wants to know.
 
-    tree: only this id and those below it. kind: only this kind. by: how entities are grouped: `entity`, `tree`, `kind`,
-    or `label`, which is the name of an attribute then. objective: in percent. windows: times that are excused.
-    slice_ns: the length of the slices that are wanted too, such as a day; 0 for none. flaps: who flaps most goes first.
+    trees: only these ids and those below them; empty for all. kind: only this kind. by: how entities are grouped:
+    `entity`, `tree`, `kind`, or `label`, which is the name of an attribute then. objective: in percent. windows: times
+    that are excused. slice_length: of the slices that are wanted too, ns; 0 for none. flaps: who flaps most goes first.
     """
 
     start: When = "30d"
     end: When | None = None
-    tree: str | None = None
+    trees: Sequence[str] = ()
     kind: str | None = None
     by: str = ENTITY
     label: str = ""
     objective: float = OBJECTIVE
     windows: Sequence[QuietWindow] = ()
-    slice_ns: int = 0
+    slice_length: int = 0
     flaps: bool = False
 
 
 async def levels(client: Client, asked: LevelsQuestion, progress: Progress = lambda _: None) -> Levels:
     """The levels of a part of the past. Raises `NameUnknown`, `InvalidInput`, `NotInLog`."""
-    if asked.tree is not None:
-        latest.check_tree(asked.tree)
+    for tree in asked.trees:
+        latest.check_tree(tree)
     if asked.kind is not None:
         latest.check_kind(client.kinds, asked.kind)
     installation = states_of(await client.at()).installation
@@ -81,10 +83,13 @@ class _Reading:
         first = await self._first()
         begin = self.after.time_ns or await self._oldest(patterns)
         end = max(begin, self.up_to.time_ns)
-        spared = Spared(begin, end, asked.windows)
+        if asked.slice_length and (end - begin) // asked.slice_length >= MOST_SLICES:
+            raise InvalidInput.bad_parameter(name="slice", problem=f"makes more than {MOST_SLICES} of them: give more")
+        excuses = [one for one in await all_of(self.installation) if self._concerns(one, begin, end)]
+        spared = Spared(begin, end, asked.windows, excuses)
         fold = LevelsFold(
             self.installation.kinds,
-            LevelsRange(begin, end, asked.windows, asked.label, asked.slice_ns),
+            LevelsRange(begin, end, asked.windows, asked.label, asked.slice_length),
             spared,
             self._fits,
         )
@@ -95,44 +100,50 @@ class _Reading:
                 if isinstance(one.record, Transition):
                     fold.take(one.sequence, one.record)
             self.progress(fold.records)
-        if asked.tree is not None and not known and not fold.records:
-            raise TreeUnknown(root=asked.tree)
-        return self._result(fold, begin, end)
+        if asked.trees and not known and not fold.records:
+            raise TreeUnknown(root=asked.trees[0])
+        return self._result(fold, begin, end, excuses)
 
-    def _result(self, fold: LevelsFold, begin: int, end: int) -> Levels:
+    def _result(self, fold: LevelsFold, begin: int, end: int, excuses: Sequence[Excuse]) -> Levels:
         asked, tallies = self.asked, fold.close()
         rows = grouped(tallies, asked.by)
         if asked.flaps:
             rows = sorted((one for one in rows if one.flaps), key=flapping_first)
         return Levels(
             begin, end, self.up_to.place, asked.by, asked.objective, rows, summed(tallies),
-            fold.longest, fold.outages, slice_ns=asked.slice_ns,
+            fold.longest, fold.outages, slice_length=asked.slice_length, excuses=excuses,
         )  # fmt: skip
+
+    def _concerns(self, excuse: Excuse, begin: int, end: int) -> bool:
+        """Whether an excuse is about something that is asked for."""
+        pairs = ((excuse.tree, tree) for tree in self.asked.trees)
+        is_here = any(is_at_or_below(*pair) or is_at_or_below(*pair[::-1]) for pair in pairs) or not self.asked.trees
+        return is_here and excuse.begin_ns < end and excuse.end_ns > begin
 
     def _fits(self, entity: Entity) -> bool:
         """Whether an entity is asked for. What stands above those is read too, because it may be silent."""
-        kind, tree = self.asked.kind, self.asked.tree
-        return (kind is None or entity.kind == kind) and (tree is None or is_at_or_below(entity.id, tree))
+        kind, trees = self.asked.kind, self.asked.trees
+        if kind is not None and entity.kind != kind:
+            return False
+        return not trees or any(is_at_or_below(entity.id, tree) for tree in trees)
 
     def _patterns(self) -> list[Pattern]:
         """What is asked for, and what stands above: it may be silent, and intents open windows there."""
-        found, tree = state_view.patterns(self.installation, self.asked.kind, self.asked.tree), self.asked.tree
-        kinds = self.installation.kinds
-        if self.asked.kind is not None:
-            for name in _above(kinds, self.asked.kind, opens=any(one.opened_by for one in self.asked.windows)):
-                if tree is None or kinds[name].arity > tree.count("/") + 1:
-                    found += state_view.patterns(self.installation, name, tree)
-        if tree is not None:
-            if self.asked.kind is not None and self._has_itself(found, tree):
-                found.append(Pattern(self.installation.partition_of(tree), "*", quoted_id(tree)))
-            for parts in range(1, tree.count("/") + 1):
-                above = ancestor_id(tree, parts)
-                found.append(Pattern(self.installation.partition_of(above), "*", quoted_id(above)))
-        return found
+        asked = self.asked.trees
+        trees: list[str | None] = [one for one in asked if not any(_is_below(one, other) for other in asked)]
+        return [*dict.fromkeys(pattern for tree in trees or [None] for pattern in self._patterns_of(tree))]
 
-    def _has_itself(self, found: Sequence[Pattern], tree: str) -> bool:
-        """Whether what has the id of the tree is of another kind, so that no pattern has it yet."""
-        return all(one.id != quoted_id(tree) for one in found)
+    def _patterns_of(self, tree: str | None) -> Iterator[Pattern]:
+        installation, kind, kinds = self.installation, self.asked.kind, self.installation.kinds
+        yield from state_view.patterns(installation, kind, tree)
+        parts = 0 if tree is None else tree.count("/") + 1
+        if kind is not None:
+            for name in _above(kinds, kind, opens=any(one.opened_by for one in self.asked.windows)):
+                if kinds[name].arity > parts:
+                    yield from state_view.patterns(installation, name, tree)
+        for above in range(1, parts + (kind is not None and kinds[kind].arity != parts)):
+            name = ancestor_id(str(tree), above)
+            yield Pattern(installation.partition_of(name), "*", quoted_id(name))
 
     async def _first(self) -> Moment:
         """Where to begin to read: before the range, so that what intents opened then is known."""
@@ -171,11 +182,14 @@ class _Reading:
 
     def _by_partition(self, patterns: Sequence[Pattern]) -> Iterator[list[Pattern]]:
         """The patterns for each partition that they are about."""
-        if self.asked.tree is not None:
-            yield [*patterns]
-            return
         for partition in range(self.installation.layout.partitions):
-            yield [one._replace(partition=partition) for one in patterns]
+            mine = [one for one in patterns if one.partition in ("*", partition)]
+            if mine:
+                yield [one._replace(partition=partition) for one in mine]
+
+
+def _is_below(entity_id: str, above: str) -> bool:
+    return entity_id != above and is_at_or_below(entity_id, above)
 
 
 def _above(kinds: Kinds, kind: str, *, opens: bool) -> list[str]:
