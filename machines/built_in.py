@@ -60,6 +60,11 @@ PRODUCTS = (
         ),
     ),
     Product(
+        "Levels",
+        routes=("phaseline.engine.products.levels.routes:ROUTES",),
+        views=(ClientView("levels", "phaseline.engine.products.levels.views:LevelsReads"),),
+    ),
+    Product(
         "Kubernetes",
         bans=(SECRETS,),
         libraries={COMPARISON.name: ("jsonpointer", "yaml"), SCRIPTS.name: ("lupa", "jq")},

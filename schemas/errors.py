@@ -227,6 +227,7 @@ class NotFound(PhaselineError):
     place_ahead = case("the log ends at {last}, before place {place}: wait for it with min={place}")
     place_trimmed = case("place {place} is gone, the log begins at {first}: read the states again", status=410)
     nothing_to_read = case("there is no rejection at place {place} in a tree that you may read")
+    no_excuse = case("no excuse stands at place {place} of the log: `phaseline levels excuses` lists them")
     path_unknown = case("there is nothing at {path}{meant}: /openapi.json lists what there is")
 
 

@@ -39,6 +39,7 @@ SECTIONS: Sections = {
         "history": ("history.history", "Show the transitions of one entity."),
         "changes": ("changes.changes", "Show what differs between two moments."),
         "timeline": ("timeline.timeline", "Show states over time."),
+        "levels": ("levels.levels", "Show availability, outages and the time in each class."),
         "why": ("why.why", "Show why an entity is in its state, back to the events behind it."),
         "rejections": ("rejections.rejections", "Show rejected events and the reasons, and send them again."),
     },

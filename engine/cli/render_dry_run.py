@@ -3,7 +3,6 @@
 Belongs here: its layout. Does not: the option (`publish`), the dry run (`phaseline.engine.replay.dry_run`).
 """
 
-import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Final, NamedTuple
@@ -12,6 +11,7 @@ from phaseline.engine.cli import render, terminal
 from phaseline.engine.cli.controls import plain
 from phaseline.engine.cli.layout import Column
 from phaseline.engine.cli.output import Output
+from phaseline.engine.cli.progress import when_slow
 from phaseline.engine.cli.styled import Text
 from phaseline.engine.client.client import Client
 from phaseline.engine.publish.outcomes import unread_text
@@ -24,8 +24,6 @@ from phaseline.schemas.records import Entity, LeftOut, Record, Rejection, State,
 
 SHOWN = 20
 """The largest number of transitions that are shown one by one. The others are counted."""
-SLOW = 2.0
-"""Seconds between two lines of progress."""
 
 
 async def show_dry_run(
@@ -121,16 +119,7 @@ def parts_not_taken(records: Iterable[Record], reason: str) -> list[LeftOut]:
 
 def progress_when_slow(entity_id: str) -> Callable[[int], None]:
     """A callback that prints the number of entities read every few seconds; nothing if reading is fast."""
-    last = time.monotonic()
-    root = plain(entity_id.partition("/")[0])
-
-    def progress(count: int) -> None:
-        nonlocal last
-        if time.monotonic() - last > SLOW:
-            last = time.monotonic()
-            terminal.say(f"reading the tree {root}: {count:,} entities so far")
-
-    return progress
+    return when_slow(f"reading the tree {plain(entity_id.partition('/')[0])}", "entities")
 
 
 def headline(kinds: Kinds, source: str, found: DryRun) -> Text:

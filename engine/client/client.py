@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from phaseline.engine.products.emco.views import Emco
     from phaseline.engine.products.fleet.views import Fleet
     from phaseline.engine.products.gitops.views import Gitops
+    from phaseline.engine.products.levels.views import LevelsReads
 
 WAIT = 10.0
 """Seconds to wait for the outcome of an event."""
@@ -61,7 +62,7 @@ class Client:
     "03:12", "2026-03-02T08:00Z", "start", "now"), or a `Moment`, and is resolved once per call. `client.at("15m")`
     gives a view of the entities at that moment; `view.moment` is what all its reads show.
 
-    Reads of one product are in `emco`, `fleet` and `gitops`, and in the names that installed packages add.
+    Reads of one product are in `emco`, `fleet`, `gitops` and `levels`, and in the names that installed packages add.
     """
 
     def __init__(self, session: Session) -> None:
@@ -115,6 +116,7 @@ class Client:
         emco: Emco
         fleet: Fleet
         gitops: Gitops
+        levels: LevelsReads
     else:
 
         def __getattr__(self, name: str) -> Any:

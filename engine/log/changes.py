@@ -63,13 +63,20 @@ class Change:
         self.last_ns = record.time_ns
         self.after = _states(record.entity)
         self.attributes = record.entity.attributes
-        before, after = record.before, record.after.phase
-        phases = self.seen.get(record.facet)
-        if phases is None:
-            phases = self.seen[record.facet] = set() if before is None else {before.phase}
-        if before is None or before.phase != after:
-            self.flaps += after in phases
-            phases.add(after)
+        self.flaps += returns(self.seen, record)
+
+
+def returns(seen: dict[str, set[str]], record: Transition) -> bool:
+    """Whether a facet returns by a record to a phase that it had left. seen: per facet, those that it was in."""
+    before, after = record.before, record.after.phase
+    phases = seen.get(record.facet)
+    if phases is None:
+        phases = seen[record.facet] = set() if before is None else {before.phase}
+    if before is not None and before.phase == after:
+        return False
+    is_back = after in phases
+    phases.add(after)
+    return is_back
 
 
 class Changes:

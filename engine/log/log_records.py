@@ -6,7 +6,7 @@ Belongs here: reads that end. Does not: states (`latest`, `as_of`), future recor
 import asyncio
 import json
 from collections import deque
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from operator import itemgetter
 from typing import Any, NamedTuple
 
@@ -122,7 +122,14 @@ async def records(installation: Installation, filter_: str, after: int, up_to: i
 
 def batches(installation: Installation, filter_: str, after: int, up_to: int) -> AsyncIterator[list[Logged]]:
     """The same, as many at a time as are there."""
-    return _batches(installation, Log(installation).reader([filter_], after + 1), after, up_to)
+    return batches_of(installation, [filter_], after, up_to)
+
+
+def batches_of(
+    installation: Installation, filters: Sequence[str], after: int, up_to: int
+) -> AsyncGenerator[list[Logged], None]:
+    """The same on several filter subjects, in the order of the log."""
+    return _batches(installation, Log(installation).reader(filters, after + 1), after, up_to)
 
 
 async def records_kept(installation: Installation, filter_: str, up_to: int) -> AsyncIterator[Logged]:
@@ -135,7 +142,7 @@ async def records_kept(installation: Installation, filter_: str, up_to: int) -> 
 
 async def _batches(
     installation: Installation, reader: StreamReader, after: int, up_to: int
-) -> AsyncIterator[list[Logged]]:
+) -> AsyncGenerator[list[Logged], None]:
     if up_to <= after:
         return
     stream = installation.layout.log

@@ -45,9 +45,13 @@ def is_about(choice: Choice, entity: Entity) -> bool:
 
 
 def _has_label(attributes: Mapping[str, Any], name: str, glob: str) -> bool:
+    return any(matches(glob, one) for one in values_of(attributes, name))
+
+
+def values_of(attributes: Mapping[str, Any], name: str) -> list[str]:
+    """What an entity has under a name: its kind's own attribute, a label, a free attribute."""
     places = (attributes, attributes.get(LABELS), free_attributes(attributes))
-    found = [place[name] for place in places if isinstance(place, Mapping) and name in place]
-    return any(matches(glob, str(one)) for one in found)
+    return [str(place[name]) for place in places if isinstance(place, Mapping) and name in place]
 
 
 def holds(kinds: Kinds, choice: Choice, entity: Entity) -> bool:

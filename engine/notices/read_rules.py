@@ -95,7 +95,7 @@ class RulesReading:
         for what, names in (("rules", [one.name for one in rules]), ("windows", [one.name for one in windows])):
             twice = sorted({name for name in names if names.count(name) > 1})
             self.problems.extend(f"two {what} have the name {name}: give each its own" for name in twice)
-        if not rules and not self.problems:
+        if not rules and not windows and not self.problems:
             self.problems.append("there is no rule: write rules: [{name: ..., when: {...}, to: [...]}]")
         return Rules(rules, windows, receivers)
 

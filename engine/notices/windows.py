@@ -63,6 +63,10 @@ class Windows:
                     return self._asked[key]
         return None
 
+    def asked_of(self, kind: str, entity_id: str) -> list[OpenedByIntent]:
+        """The windows that intents opened for an entity, and that no later record has removed."""
+        return [one for one in self._asked.values() if (one.kind, one.id) == (kind, entity_id)]
+
     def open_for(self, entity_id: str, time_ns: int) -> OpenWindow | None:
         """The window that is open for an entity at a time; None if none is. Of several, the one that ends last."""
         found = [OpenWindow(one.name, until) for one in self._windows if in_trees(one.trees, entity_id)

@@ -68,15 +68,19 @@ async def leave(wire: Wire, settings: Settings, command: str, what: str) -> NotP
 
     Where there is no log, the command itself says so.
     """
-    note = OperationNote(command, what[:MOST_TEXT], operator(settings)[:MOST_TEXT])
-    body = codec.encode(msgspec.to_builtins(note))
     try:
-        await wire.publish_acked(Subjects(settings.prefix).operated(), body, content_types.AS_MSGPACK)
+        await note(wire, settings.prefix, command, what[:MOST_TEXT], operator(settings))
     except NotPermitted as error:
         return error
     except NoSuchStream:
         return None
     return None
+
+
+async def note(wire: Wire, prefix: str, command: str, what: str, by: str) -> None:
+    """Leave a note; raises `NotPermitted`, `NoSuchStream`. by: who says to have called the command."""
+    body = codec.encode(msgspec.to_builtins(OperationNote(command, what, by[:MOST_TEXT])))
+    await wire.publish_acked(Subjects(prefix).operated(), body, content_types.AS_MSGPACK)
 
 
 async def operations(installation: Installation) -> AsyncIterator[Operation]:

@@ -9,16 +9,18 @@ from phaseline.engine.client.sync_client import Client, EntityView, NumberedSour
 from phaseline.engine.products.emco import views as emco
 from phaseline.engine.products.fleet import views as fleet
 from phaseline.engine.products.gitops import views as gitops
+from phaseline.engine.products.levels import views as levels
 from phaseline.engine.public_names import name_as_public
 
 __all__ = [
-    "Client", "DwellWatch", "Emco", "EmcoView", "EntityView", "Fleet", "FleetView", "Gitops", "NumberedSource", "Watch",
-    "connect",
+    "Client", "DwellWatch", "Emco", "EmcoView", "EntityView", "Fleet", "FleetView", "Gitops", "LevelsReads",
+    "NumberedSource", "Watch", "connect",
 ]  # fmt: skip
 
 Emco, EmcoView = mirror_of(emco.Emco), mirror_of(emco.EmcoView)
 Fleet, FleetView = mirror_of(fleet.Fleet), mirror_of(fleet.FleetView)
 Gitops = mirror_of(gitops.Gitops)
+LevelsReads = mirror_of(levels.LevelsReads)
 
 for _name in __all__:
     name_as_public(globals()[_name], globals()[_name].__module__, __name__)

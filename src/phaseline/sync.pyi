@@ -1,4 +1,4 @@
-# Written by `python -m phaseline.engine.generate` from client/sync_client.py, client/entity_view.py, client/numbered_source.py, client/client.py, products/emco/views.py, products/gitops/views.py, products/fleet/views.py in engine.
+# Written by `python -m phaseline.engine.generate` from client/sync_client.py, client/entity_view.py, client/numbered_source.py, client/client.py, products/emco/views.py, products/gitops/views.py, products/fleet/views.py, products/levels/views.py in engine.
 
 from collections.abc import Callable
 from collections.abc import Iterable
@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from collections.abc import Mapping
 from collections.abc import Sequence
 from datetime import datetime
+from pathlib import Path
 from phaseline.engine.client import client
 from phaseline.engine.client.client import WAIT
 from phaseline.engine.client.entity_view import M_co
@@ -16,6 +17,10 @@ from phaseline.engine.client.portal import Watch as Watch
 from phaseline.engine.client.rejection_counts import RejectionCount
 from phaseline.engine.explain.model import Explanation
 from phaseline.engine.explain.model import GivenReason
+from phaseline.engine.levels.reckoning import ENTITY
+from phaseline.engine.levels.reckoning import Levels
+from phaseline.engine.levels.reckoning import OBJECTIVE
+from phaseline.engine.levels.spared import Excuse
 from phaseline.engine.log.changes import Change
 from phaseline.engine.log.event_order import Clock
 from phaseline.engine.log.event_order import SERVER
@@ -159,6 +164,26 @@ class FleetView(_Mirror):
 
     def cluster_counts(self, *clusters: str, condition: str | Sequence[str]=()) -> FleetClusterCounts:
         """Counts of clusters, across all repositories. Names may be globs. Raises `EntityUnknown`, `InvalidInput`."""
+
+class LevelsReads(_Mirror):
+    """Availability, outages and time in each class: `client.levels`."""
+
+    def measure(self, start: When='30d', end: When | None=None, *, tree: str | Sequence[str]=(), kind: str | None=None, by: str=ENTITY, objective: float=OBJECTIVE, windows: Path | str | None=None, slices: float=0, flaps: bool=False, progress: Callable[[int], None]=lambda _: None) -> Levels:
+        """How available entities were from `start` to `end` (None: now), the worst first.
+
+tree: these ids and those below them. by: what makes a row: `entity`, `tree`, `kind` or `label=NAME`.
+objective: in percent. windows: a file of rules of notices, or its text, whose windows are excused. slices: the
+seconds of the slices of which the times are wanted too, such as 86400. flaps: only who flaps, the most often
+first. progress: called with the number of records read so far. Raises `TreeUnknown`, `NotInLog`."""
+
+    def excuse(self, tree: str, start: When, end: When, why: str) -> None:
+        """Excuse a time of an entity and all below it, by a note in the log. Raises `InvalidInput`, `NotPermitted`."""
+
+    def excuses(self) -> Sequence[Excuse]:
+        """The excuses that stand, oldest first."""
+
+    def withdraw(self, place: int, why: str) -> Excuse:
+        """Withdraw the excuse that stands at a place of the log. Raises `NotFound.no_excuse`, `NotPermitted`."""
 
 class EntityView(_Mirror, Generic[M_co]):
     """The entities at one moment: all reads of a view show the same moment. `client.at` makes it.
@@ -521,6 +546,10 @@ tree: this id and those below it. Raises `InvalidInput.start_after_end`."""
     @property
     def fleet(self) -> Fleet:
         """Fleet's counts: `client.fleet`."""
+
+    @property
+    def levels(self) -> LevelsReads:
+        """Availability, outages and time in each class: `client.levels`."""
 
 def connect(url: str | Sequence[str]=DEFAULT_URL, *, source: str | None=None, kinds: Kinds | None=None, context: str | None=None, **settings: Unpack[ConnectionSettings]) -> Client:
     """Connect to an installation: `with phaseline.sync.connect(...) as client`.

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from phaseline.engine.cli import render_dry_run
+from phaseline.engine.cli import progress, render_dry_run
 from phaseline.engine.client.client import Client
 from phaseline.engine.jetstream.streams import provision
 from phaseline.engine.jetstream.wire import Wire
@@ -158,7 +158,7 @@ async def test_other_tables_are_told_of(settings: Settings, wire: Wire, shell: S
 def test_a_slow_reading_says_how_far_it_is(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     render_dry_run.progress_when_slow("c1/p")(5)
     assert capsys.readouterr() == ("", "")
-    monkeypatch.setattr(render_dry_run, "SLOW", -1)
+    monkeypatch.setattr(progress, "SLOW", -1)
     render_dry_run.progress_when_slow("c1/p")(5_000)
     assert capsys.readouterr() == ("", "reading the tree c1: 5,000 entities so far\n")
 

@@ -26,7 +26,7 @@ from phaseline.schemas import codec
 from phaseline.schemas.subjects import Subjects
 from tests.support.command import ROOT
 
-ROOTS = ("Client", "EntityView", "Emco", "EmcoView", "Fleet", "FleetView", "Gitops", "Watch", "Cells", "CellsWatch")
+ROOTS = ("Client", "EntityView", "Emco", "EmcoView", "Fleet", "FleetView", "Gitops", "LevelsReads", "Watch", "Cells", "CellsWatch")
 FUNCTIONS = ("connect", "assess", "assess_all", "diff", "health")
 SUBMODULES = (phaseline.errors, phaseline.sync, phaseline.tables, phaseline.testing)
 PLAIN = (
@@ -243,6 +243,8 @@ TIMES = (
     "timers",
     "stale_since",
     "as_of",
+    "begin",
+    "given",
     "now",
     "bad_since",
     "at",

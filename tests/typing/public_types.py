@@ -83,6 +83,7 @@ async def products(client: phaseline.Client) -> None:
     assert_type(await client.fleet.counts("a"), phaseline.FleetCounts)
     assert_type(await client.fleet.cluster_counts("a"), phaseline.FleetClusterCounts)
     assert_type(await client.gitops.diff("a"), phaseline.ObjectDiff)
+    assert_type((await client.levels.measure("7d")).total, phaseline.Level)
 
 
 def without_asyncio(url: str) -> None:

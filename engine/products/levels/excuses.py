@@ -1,0 +1,52 @@
+"""Excuses in the log of an installation: each is a note of an operator, which nothing changes afterwards.
+
+An excuse that was wrong is withdrawn by another note. So the log says who excused what, when and why.
+Belongs here: giving, withdrawing, reading them. Does not: what is excused (`engine.levels`).
+"""
+
+from phaseline.engine.levels import excuse_text
+from phaseline.engine.levels.spared import Excuse
+from phaseline.engine.log import latest
+from phaseline.engine.log.installation import Installation
+from phaseline.engine.publish import operations
+from phaseline.engine.publish.operations import MOST_TEXT
+from phaseline.schemas.errors import InvalidInput, NotFound
+from phaseline.schemas.records import timestamp
+
+
+async def all_of(installation: Installation) -> list[Excuse]:
+    """The excuses that stand, oldest first. Notes that hold none, whoever wrote them, count for nothing."""
+    found = dict[int, Excuse]()
+    async for one in operations.operations(installation):
+        if one.command == excuse_text.GIVEN and (excuse := excuse_text.read_given(one.what)) is not None:
+            found[one.place] = excuse._replace(by=one.by, given_ns=one.time_ns, place=one.place)
+        elif one.command == excuse_text.WITHDRAWN and (place := excuse_text.read_withdrawn(one.what)) is not None:
+            found.pop(place, None)
+    return [*found.values()]
+
+
+async def give(installation: Installation, excuse: Excuse, by: str) -> None:
+    """Note an excuse. Raises `InvalidInput` for one that excuses nothing, `NotPermitted`."""
+    latest.check_tree(excuse.tree)
+    if excuse.begin_ns >= excuse.end_ns:
+        raise InvalidInput.start_after_end(start=timestamp(excuse.begin_ns), end=timestamp(excuse.end_ns))
+    await _note(installation, excuse_text.GIVEN, excuse_text.given(excuse), excuse.why, by)
+
+
+async def withdraw(installation: Installation, place: int, why: str, by: str) -> Excuse:
+    """Note that an excuse does not count any more, and return it. Raises `NotFound.no_excuse`, `NotPermitted`."""
+    standing = {one.place: one for one in await all_of(installation)}
+    if place not in standing:
+        raise NotFound.no_excuse(place=place)
+    await _note(installation, excuse_text.WITHDRAWN, excuse_text.withdrawn(place, why), why, by)
+    return standing[place]
+
+
+async def _note(installation: Installation, command: str, what: str, why: str, by: str) -> None:
+    if not why.strip():
+        raise InvalidInput.bad_parameter(name="why", problem="is empty: say why, for those who read it later")
+    if len(what) > MOST_TEXT:
+        raise InvalidInput.bad_parameter(
+            name="why", problem=f"is too long: with the tree and the times a note has {MOST_TEXT} characters at most"
+        )
+    await operations.note(installation.wire, installation.prefix, command, what, by)

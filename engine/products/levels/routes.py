@@ -1,0 +1,67 @@
+"""Levels by HTTP.
+
+Belongs here: the route and its handler. Does not: reading the log (`reading`), how a request is read (`engine.http`).
+An answer has no tag of the version: what lasts grows with the time, and a time of the past can be excused later.
+"""
+
+from typing import Any
+
+from phaseline.engine.http.call import Call, HttpAnswer
+from phaseline.engine.http.parameters import Parameter
+from phaseline.engine.http.routes import KIND, LIMIT, READ, TO, TREE, Route
+from phaseline.engine.levels.reckoning import ENTITY, OBJECTIVE, levels_map, read_grouping
+from phaseline.engine.log.when import NOW, START
+from phaseline.engine.products.levels.reading import LevelsQuestion
+from phaseline.engine.products.levels.reading import levels as read_levels
+from phaseline.schemas.errors import InvalidInput
+from phaseline.schemas.records import SECOND
+
+FROM = Parameter("from", "the first moment: a place, a time, or how long ago", "moment", default="30d", example="1h")
+BY = Parameter("by", "what makes a row: `entity`, `tree`, `kind`, or `label=NAME`", default=ENTITY, example="tree")
+GOAL = Parameter("objective", "the share of the time in which it should be available, in percent",
+                 default=str(OBJECTIVE), example="99.5")  # fmt: skip
+SLICE = Parameter("slice", "the times of each piece of so long too, from 00:00 UTC on: `1h`, `1d`", "duration",
+                  default=0.0, example="1h")  # fmt: skip
+FLAPS = Parameter("flaps", "only who flaps, the most often first", "flag", default=False)
+
+
+def _number(text: str) -> float:
+    try:
+        found = float(text)
+    except ValueError:
+        found = -1
+    if not 0 <= found <= 100:
+        raise InvalidInput.bad_parameter(name=GOAL.name, problem=f"must be from 0 to 100, found {text[:64]!r}")
+    return found
+
+
+def _grouping(text: str) -> tuple[str, str]:
+    try:
+        return read_grouping(text)
+    except ValueError as error:
+        raise InvalidInput.bad_parameter(name=BY.name, problem=str(error)) from None
+
+
+async def levels(call: Call) -> HttpAnswer:
+    """Availability, time in each class, outages and budgets of a part of the past."""
+    values, service = call.values, call.service
+    by, objective = _grouping(values["by"]), _number(values["objective"])
+    end: Any = None
+    if values["to"] not in (None, NOW):
+        end = await service.moment(values["to"])
+    start = values["from"]
+    if start != START:
+        start = await service.beginning(start, values["to"], end or await service.moment(NOW))
+    asked = LevelsQuestion(
+        start, end, call.trees, values["kind"], *by, objective, (), round(values["slice"] * SECOND), values["flaps"]
+    )
+    async with service.places.taken():
+        found = await read_levels(service.client, asked)
+    return HttpAnswer(levels_map(found, values["limit"]))
+
+
+ROUTES = (
+    Route("GET", "/v1/levels", "getLevels", levels,
+          "How available things were: time in each class, outages with their cause, budgets; the worst first.",
+          (FROM, TO, TREE, KIND, BY, GOAL, SLICE, FLAPS, LIMIT), problems=READ, reads_past=True),
+)  # fmt: skip
