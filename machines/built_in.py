@@ -1,8 +1,8 @@
 """The products that come with Phaseline, and the kinds of an installation.
 
-Belongs here: the products (`PRODUCTS`), their tables (`BUILT_IN`), the kinds of other packages beside them
-(`installed`). Does not: any table, finding other packages (`broken_kinds`), checking and compiling tables
-(`compiler.kinds`).
+Belongs here: the products (`PRODUCTS`), their tables (`BUILT_IN`), the kinds of other packages beside them, and those
+of an installation of notices (`installed`). Does not: any table, finding other packages (`broken_kinds`), checking and
+compiling tables (`compiler.kinds`).
 """
 
 from functools import cache
@@ -76,7 +76,27 @@ SOUND = "ebb772b89290"
 """The digest of these tables when they were checked, which `dev.py generate` writes. A worker checks others again."""
 
 
+OF_NOTICES = "-notices"
+"""How the prefix of an installation of notices ends: `pl-notices` has the notices about `pl`."""
+
+
+def installed(prefix: str = "") -> Kinds:
+    """The kinds of the installation with a prefix.
+
+    Of notices: `notice`, `delivery` and `notifier` alone. Of others: the built-in kinds and those of installed
+    packages, without the broken ones.
+    """
+    return _of_notices() if prefix.endswith(OF_NOTICES) else _ordinary()
+
+
 @cache
-def installed() -> Kinds:
-    """The built-in kinds and the kinds of installed packages, without those that are broken."""
+def _ordinary() -> Kinds:
     return load(PRODUCTS, SOUND)
+
+
+@cache
+def _of_notices() -> Kinds:
+    from phaseline.machines.notices import delivery, notice, notifier  # noqa: PLC0415  # few processes need them
+
+    tables = (notice.NOTICE, delivery.DELIVERY, notifier.NOTIFIER)
+    return Kinds(tables, tables, products=(Product("notices", kinds=tables),))

@@ -79,7 +79,7 @@ def archive(
 
     async def work() -> None:
         async with Wire.open(settings, name="phaseline-archive") as wire:
-            installation = Installation(wire, await inspect(wire, settings), installed())
+            installation = Installation(wire, await inspect(wire, settings), installed(settings.prefix))
             with store.locked(), log_source.progress_bar("archiving") as bar:
                 shown = _Bar(bar)
                 archiver = Archiver(installation, store, operator(settings), shown.begin, shown.advance)

@@ -19,7 +19,7 @@ from phaseline.engine import nats_context
 from phaseline.engine.cells import places
 from phaseline.engine.cells.places import Places
 from phaseline.engine.cells.reading import Reading
-from phaseline.engine.cli import broken_kinds, entity_name, options, similar_ids, terminal, undecided
+from phaseline.engine.cli import broken_kinds, entity_name, names, options, similar_ids, terminal, undecided
 from phaseline.engine.cli.connection import CONNECTION, flag
 from phaseline.engine.cli.help import Function, option
 from phaseline.engine.cli.output import NAME, Output
@@ -111,7 +111,7 @@ class Installations:
     @property
     def kinds(self) -> Kinds:
         """The tables."""
-        return installed()
+        return installed(next(iter(self.cells.values()), self.settings).prefix)
 
     @asynccontextmanager
     async def reading(self, about: str | None, at: When | None) -> AsyncIterator[Reading]:
@@ -231,7 +231,8 @@ def locating(function: Function) -> Function:
         settings = options.settings_of(values)
         broken_kinds.warn()
         if named and values["kind"] is not None:
-            about = entity_name.read(installed(), values["kind"], values["entity_id"]).id
+            kinds = names.chosen_kinds(click.get_current_context())
+            about = entity_name.read(kinds, values["kind"], values["entity_id"]).id
             settings = named[asyncio.run(_home(Installations(settings, named), about))]
         return function(settings=settings, **values)
 

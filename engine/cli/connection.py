@@ -68,8 +68,9 @@ def connection_option(name: str) -> Callable[[Function], Function]:
     """One option of the connection."""
     help_, type_, default = CONNECTION[name]
     flags = (*((ALSO[name],) if name in ALSO else ()), flag(name))
+    is_eager = name == "prefix"  # it says which kinds there are, before their names are read
     return option("connection", *flags, name, type=type_, default=default, envvar=variable(name), help=help_,
-                  show_default=True)  # fmt: skip
+                  show_default=True, is_eager=is_eager)  # fmt: skip
 
 
 verbose = option("connection", "-v", "--verbose", is_flag=True, envvar="PHASELINE_VERBOSE",

@@ -48,7 +48,7 @@ def doctor(settings: Settings, *, output: Output) -> int | None:
 
     async def work() -> int:
         problems = []
-        async for finding in examine(settings, installed()):
+        async for finding in examine(settings, installed(settings.prefix)):
             problems += [finding] if finding.verdict == "problem" else []
             _show(finding, output=output)
         return next((found.code for found in problems if found.code), Exit.NO if problems else Exit.DONE)

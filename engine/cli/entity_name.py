@@ -13,7 +13,6 @@ from click.shell_completion import CompletionItem
 
 from phaseline.engine.cli import names
 from phaseline.engine.cli.help import Function
-from phaseline.machines.built_in import installed
 from phaseline.machines.compiler.kinds import Kinds
 
 
@@ -66,7 +65,7 @@ def argument(*, required: bool = True, only: Sequence[str] = (), metavar: str = 
                 if required:
                     raise click.UsageError(f"Missing argument '{metavar}'.")
                 return function(entity_id=None, **rest)
-            found = read(installed(), kind, entity_id)
+            found = read(names.chosen_kinds(click.get_current_context()), kind, entity_id)
             if kind_option is not None and found.kind not in (None, kind_option):
                 raise click.UsageError(f"the kind is named twice: {found.kind}, and --kind {kind_option}")
             if only:

@@ -48,7 +48,9 @@ def export_(settings: Settings, file: Path, *, records: bool, expect: bool, part
     """
 
     async def work() -> None:
-        async with log_source.of_server(settings, part, installed(), records=records or expect) as source:
+        async with log_source.of_server(
+            settings, part, installed(settings.prefix), records=records or expect
+        ) as source:
             with log_source.progress_bar("writing") as bar:
                 task = bar.add_task("", total=log_source.total(source))
                 counts = await export(

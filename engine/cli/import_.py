@@ -80,7 +80,7 @@ def import_(
             with log_source.progress_bar("sending") as bar:
                 task = bar.add_task("", total=None)
                 done = await import_log(
-                    Installation(wire, await inspect(wire, settings), installed()), file, clock,
+                    Installation(wire, await inspect(wire, settings), installed(settings.prefix)), file, clock,
                     partial=partial, most=most,
                     progress=lambda n: bar.advance(task, n), begin=lambda count: bar.update(task, total=count),
                 )  # fmt: skip

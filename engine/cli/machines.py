@@ -13,7 +13,7 @@ from phaseline.engine.cli.help import Page
 from phaseline.engine.cli.layout import Column, columns
 from phaseline.engine.cli.output import Output
 from phaseline.engine.cli.styled import Text
-from phaseline.machines.built_in import installed
+from phaseline.machines.built_in import OF_NOTICES, installed
 from phaseline.machines.compiler.kinds import Kind, Kinds
 from phaseline.machines.docs import known_kinds, markdown, mermaid, plain, printing, wording
 from phaseline.machines.kubernetes.health.registry import RULES
@@ -30,6 +30,7 @@ COMMAND = "phaseline kinds show --format markdown"
         ("phaseline kinds show node", "one kind, with its whole table"),
         ("phaseline kinds show node --format mermaid > node.mmd", "a diagram"),
         ("phaseline kinds show --format markdown > machines.md", "a page with all tables"),
+        ("phaseline kinds show notice", "a kind of an installation of notices"),
         ("phaseline kinds show cert-manager.io/Certificate", "what the status of a Kubernetes kind means"),
         ("phaseline kinds show '*/*'", "the same of all Kubernetes kinds that are known"),
     ],
@@ -45,7 +46,7 @@ def machines(kind: str | None, *, form: str, as_json: bool) -> int | None:
     A KIND such as GROUP/KIND is one of Kubernetes: it prints the rows that decide its health.
     """
     broken_kinds.warn()
-    kinds = installed()
+    kinds = installed(OF_NOTICES if kind in installed(OF_NOTICES) else "")
     if kind is not None and "/" in kind:
         return show_known_kinds(kind, as_json=as_json or form == "json")
     if kind is not None and kind not in kinds:

@@ -66,7 +66,12 @@ class NameType(click.ParamType):  # type: ignore[type-arg]  # click 8.1 has no t
         ]
 
     def _names(self, ctx: click.Context | None) -> Mapping[str, str]:
-        return self._known(installed(), _kind_of(ctx))
+        return self._known(chosen_kinds(ctx), _kind_of(ctx))
+
+
+def chosen_kinds(ctx: click.Context | None) -> Kinds:
+    """The kinds of the installation that the command line names."""
+    return installed("" if ctx is None else ctx.params.get("prefix") or "")
 
 
 def _kind_of(ctx: click.Context | None) -> str | None:

@@ -49,7 +49,7 @@ def operations(settings: Settings, *, output: Output) -> int | None:
 
     async def work() -> None:
         async with Wire.open(settings, name="phaseline-operations") as wire:
-            installation = Installation(wire, await inspect(wire, settings), installed())
+            installation = Installation(wire, await inspect(wire, settings), installed(settings.prefix))
             found = [one async for one in notes.operations(installation)]
         for one in found if output.is_data else ():
             output.show({"place": one.place, "time": timestamp(one.time_ns), "command": one.command, "what": one.what,

@@ -51,7 +51,7 @@ def purge(
 
     async def work() -> None:
         async with Wire.open(settings, name="phaseline-purge") as wire:
-            installation = Installation(wire, await inspect(wire, settings), installed())
+            installation = Installation(wire, await inspect(wire, settings), installed(settings.prefix))
             name = kind or await latest.find_kind(Latest(installation), entity_id)
             found = await purging.find(installation, name, entity_id, settings.request_timeout)
             if not dry_run and not found.is_empty:

@@ -53,7 +53,8 @@ class Task:
 
     def kinds(self) -> Kinds:
         """The tables that decide."""
-        return load_kinds(self.changed, installed()) if self.changed else installed()
+        here = installed(self.settings.prefix)
+        return load_kinds(self.changed, here) if self.changed else here
 
     @asynccontextmanager
     async def opened(self, kinds: Kinds) -> AsyncIterator[Source]:
@@ -70,7 +71,7 @@ class Task:
         if self.audits:
             return await self._audit(source, kinds, show)
         if self.changed:
-            what_if = WhatIf(source, installed(), kinds, self.part.root, show)
+            what_if = WhatIf(source, installed(self.settings.prefix), kinds, self.part.root, show)
             return Found(what_if.report, await _damage(what_if.run()))
         processors = Processors(kinds, source)
         damage = await _damage(rebuild(source, processors, self.part.root, show))

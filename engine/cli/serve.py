@@ -101,7 +101,7 @@ def serve(
     async def work() -> None:
         stop = system.stopped_by_signals()
         if installations.cells:
-            async with server.serving_cells(installations.cells, installed(), listen, history, access) as found:
+            async with server.serving_cells(installations.cells, installations.kinds, listen, history, access) as found:
                 names = ", ".join(installations.cells)
                 terminal.say(f"The page and the API of {names} are at {found.url}. Stop with Ctrl-C.")
                 await stop.wait()
@@ -109,7 +109,7 @@ def serve(
         settings = installations.settings
         if settings.archive is not None:
             await asyncio.to_thread(store_at(settings.archive).existing_manifest)
-        async with server.serving(settings, installed(), listen, history, access) as serving:
+        async with server.serving(settings, installed(settings.prefix), listen, history, access) as serving:
             terminal.say(f"The page and the API are at {serving.url}. Stop with Ctrl-C.")
             await stop.wait()
 
@@ -126,7 +126,7 @@ async def served(settings: Settings, port: int | None) -> AsyncIterator[str]:
         await asyncio.to_thread(store_at(settings.archive).existing_manifest)
     from phaseline.engine.http import server  # noqa: PLC0415  # it needs libraries that not everybody has
 
-    async with server.serving(settings, installed(), f"127.0.0.1:{port}") as serving:
+    async with server.serving(settings, installed(settings.prefix), f"127.0.0.1:{port}") as serving:
         yield serving.url
 
 

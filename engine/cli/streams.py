@@ -62,7 +62,7 @@ def streams(settings: Settings, *, applies: bool, drop_events: bool, output: Out
         async with Wire.open(settings, name="phaseline-streams") as wire:
             layout = await inspect(wire, settings)
             try:
-                found = await reports(wire, settings, layout, installed().copies.values())
+                found = await reports(wire, settings, layout, installed(settings.prefix).copies.values())
             except NoResponders as error:
                 if wire.has_consumers:
                     raise
@@ -92,7 +92,7 @@ async def _needed(wire: Wire, layout: Layout, differing: Sequence[StreamReport])
     """What is against a change of the age of EVENTS; None if nothing is."""
     for one in (one for report in differing for one in report.differences):
         if one.stream == layout.events and one.key == "max_age" and one.value:
-            found = await expiring(Installation(wire, layout, installed()), one.value)
+            found = await expiring(Installation(wire, layout, installed(layout.prefix)), one.value)
             if found.are_needed:
                 return SetupError.events_needed(
                     stream=one.stream, age=one.wanted, events=_kept(found), way_out=_way_out(found)

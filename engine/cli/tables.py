@@ -46,7 +46,7 @@ def tables(settings: Settings, *, changed: str, output: Output) -> int | None:
     """
 
     async def work() -> int:
-        kinds = load_kinds(changed, installed())
+        kinds = load_kinds(changed, installed(settings.prefix))
         async with Wire.open(settings, name="phaseline-tables") as wire:
             installation = Installation(wire, await inspect(wire, settings), kinds)
             with log_source.progress_bar("reading", "entities") as bar:

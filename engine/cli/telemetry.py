@@ -34,7 +34,7 @@ class Telemetry(NamedTuple):
     async def told(self, settings: Settings) -> AsyncIterator[Watch]:
         """Serve the metrics of this process while the block runs: what to call with its worker."""
         tracing = self._tracing(settings)
-        async with self._exposing() as exposing:
+        async with self._exposing(settings) as exposing:
 
             def watch(worker: Worker) -> None:
                 worker.tracing = tracing
@@ -51,14 +51,14 @@ class Telemetry(NamedTuple):
 
         return Tracing(settings.stream("EVENTS"))
 
-    def _exposing(self) -> "AbstractAsyncContextManager[Exposing | None]":
+    def _exposing(self, settings: Settings) -> "AbstractAsyncContextManager[Exposing | None]":
         if self.listen is None:
             if self.entities_of is not None:
                 raise BadSetting(name="metrics_entities", problem="needs --metrics, which says where to serve them")
             return nullcontext()
         from phaseline.engine.telemetry.exposing import exposing  # noqa: PLC0415  # likewise
 
-        return exposing(self.listen, installed(), self.entities_of or "")
+        return exposing(self.listen, installed(settings.prefix), self.entities_of or "")
 
     def of_others(self, workers: int) -> list[list[str]]:
         """The options of the worker processes beside the first worker: each has the next port for its metrics."""

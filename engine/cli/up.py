@@ -92,7 +92,7 @@ def up(
         async with (
             telemetry.told(settings) as watch,
             system.system(
-                settings, installed(), data, port,
+                settings, installed(settings.prefix), data, port,
                 workers=workers, sync_always=sync == "always", is_open=is_open, quiet=quiet, watch=watch,
                 further=further,
             ) as (server, inner, task),

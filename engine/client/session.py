@@ -44,7 +44,7 @@ class Session(msgspec.Struct):
     @classmethod
     async def start(cls, settings: Settings, source: str | None, kinds: Kinds | None) -> Self:
         """Connect by these settings. By default events come from the user, and the tables are those installed here."""
-        kinds = (kinds or installed()).guarded_by(PRODUCTS)
+        kinds = (kinds or installed(settings.prefix)).guarded_by(PRODUCTS)
         wire = await Wire.start(settings, name="phaseline-client")
         return cls(wire, settings, kinds, source or default_source("python"))
 

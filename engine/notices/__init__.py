@@ -5,6 +5,7 @@ same log makes the same notices, live, in a dry run on the past and in a test.
 Belongs here: `rules` (what a file of rules says), `read_rules` (reading and checking one), `fields` (its fields),
 `matching` (which entity a rule selects), `grouping` (what is one notice), `windows` (when no begin is told), `damping`
 (how often something changed), `groups` (a notice under way), `fold` (from records to events), `telling` (what an event
-says), `dry_run` (what would have been told, and what damping saved). Does not: reading a log
+says), `following` (where a program that starts goes on), `reasons` (why a rule is about an entity, or not), `dry_run`
+(what would have been told, and what damping saved). Does not: reading a log
 (`engine.products.notices`), the command (`engine.cli`).
 """

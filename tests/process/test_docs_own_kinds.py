@@ -146,7 +146,7 @@ class Reader:
         for name in [one for one in sys.modules if one.startswith(("backup_job_kind", "test_backup_job"))]:
             del sys.modules[name]
         importlib.invalidate_caches()
-        built_in.installed.cache_clear()
+        built_in._ordinary.cache_clear()
 
     async def work(self, accepts: bool) -> str:
         """Start a worker with the tables that are installed now; its refusal, if it does not go on."""
