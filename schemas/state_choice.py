@@ -17,12 +17,32 @@ _PAIR = re.compile(r"\{([^,{}\[\]]*),\s*\[([^{}\[\]]*)\]\s*\}|([^,{}\[\]\s]+)\s*
 _PHASE = re.compile(r"[^,{}\[\]\s]+")
 
 
+class Labelled(NamedTuple):
+    """States that people are shown under one label: of this phase, with this condition (empty: any) and none of others.
+
+    unless: what would give the state another label.
+    """
+
+    phase: str
+    condition: str
+    unless: frozenset[str]
+
+    def holds(self, phase: str, conditions: frozenset[str]) -> bool:
+        """Whether a state is one of these."""
+        fits = phase == self.phase and (not self.condition or self.condition in conditions)
+        return fits and conditions.isdisjoint(self.unless)
+
+
 class StateChoice(NamedTuple):
-    """The states with this phase (None: any) and these conditions. exact: no other conditions may stand."""
+    """The states with this phase (None: any) and these conditions. exact: no other conditions may stand.
+
+    labelled: if there are any, one of these must hold.
+    """
 
     phase: str | None = None
     conditions: frozenset[str] = frozenset()
     exact: bool = False
+    labelled: tuple[Labelled, ...] = ()
 
     @classmethod
     def read(cls, state: str | None, conditions: Iterable[str] = ()) -> "StateChoice":
@@ -37,7 +57,7 @@ class StateChoice(NamedTuple):
     @property
     def looks_at_conditions(self) -> bool:
         """Whether the phase alone does not decide."""
-        return self.exact or bool(self.conditions)
+        return self.exact or bool(self.conditions) or bool(self.labelled)
 
     def selects(self, state: State, signals: Iterable[str] = ()) -> bool:
         """Whether the state is one of these. signals: what stands beside it, which counts as conditions do.
@@ -47,6 +67,8 @@ class StateChoice(NamedTuple):
         if self.phase is not None and state.phase != self.phase:
             return False
         standing = frozenset(state.conditions)
+        if self.labelled and not any(one.holds(state.phase, standing) for one in self.labelled):
+            return False
         return standing == self.conditions if self.exact else standing.union(signals) >= self.conditions
 
     def selects_in(self, entity: Entity) -> bool:

@@ -153,7 +153,8 @@ async def _ids(values: Mapping[str, Any], incomplete: str) -> list[CompletionIte
 
 state = option(
     "selection", "--state", type=STATE, metavar="STATE",
-    help="Only this state: a phase (Failed), or {Failed,[Balance,*]}, with * for any other condition.",
+    help="Only this state: a phase (Failed), or {Failed,[Balance,*]}, with * for any other condition, or a label "
+    "(Abnormal).",
 )  # fmt: skip
 condition = option(
     "selection", "--condition", multiple=True, metavar="CONDITION",

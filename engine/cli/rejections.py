@@ -25,6 +25,7 @@ from phaseline.engine.log.log_records import Logged
 from phaseline.engine.log.when import A_MOMENT, When
 from phaseline.engine.publish.outcomes import Outcome
 from phaseline.engine.settings import Settings
+from phaseline.schemas.cloudevents import actors
 from phaseline.schemas.errors import Exit, NotFound
 from phaseline.schemas.records import MAX_PAYLOAD, Rejection
 
@@ -205,7 +206,7 @@ def described(place: int, record: Rejection, way_out: str) -> list[tuple[str, Te
         "way out then": way_out,
         "state": found,
         "legal triggers": ", ".join(record.legal),
-        "event": f"{record.cause.sequence}, {record.cause.event} of {render.sender(record.cause)}",
+        "event": f"{record.cause.sequence}, {record.cause.event} of {actors.sender(record.cause)}",
     }
     return [(name, render.text_of(value)) for name, value in rows.items() if value]
 

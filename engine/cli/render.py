@@ -29,7 +29,7 @@ from phaseline.machines.language.endings import is_left_behind, is_unseen, shown
 from phaseline.machines.language.table import DELETED, Facet
 from phaseline.schemas import codec
 from phaseline.schemas.cloudevents import actors
-from phaseline.schemas.records import SECOND, Cause, Entity, Rejection, State, Transition, facets_of, nanoseconds
+from phaseline.schemas.records import SECOND, Entity, Rejection, State, Transition, facets_of, nanoseconds
 
 CLASS_COLOURS: Final[Mapping[str, str]] = {
     "bad": "red", "busy": "yellow", "good": "green", "unknown": "magenta", "excused": "magenta", "gone": "bright_black",
@@ -250,23 +250,13 @@ def now_ns() -> int:
 def cause(record: Transition) -> Text:
     """The cause of a transition: `created by /agent/c1`, `started (view of cluster/c1)`, `deleted by /a, unasked`."""
     how = "snapshot" if is_of_snapshot(record) else record.cause.by
-    found = _cause(record.trigger, how, sender(record.cause), record.cause.origin, unasked=record.unasked)
+    found = _cause(record.trigger, how, actors.sender(record.cause), record.cause.origin, unasked=record.unasked)
     return Text.assemble(found, *in_place_of(record)) if record.noted.replaced else found
 
 
 def in_place_of(record: Transition) -> tuple[Text, ...]:
     """`, in place of aws:i-0abc`: the thing whose place another one has taken."""
     return (text_of(f", in place of {record.noted.replaced}", "yellow"),) if record.noted.replaced else ()
-
-
-def sender(found: Cause) -> str:
-    """Who sent an event: `/agent/c1`; `ann as /phaseline/page`; `/x, which says without proof that it is ann`."""
-    if not (found.actor or found.extensions):
-        return found.source
-    says = found.extensions.get(actors.ATTRIBUTE)
-    if not found.actor:
-        return found.source if says is None else f"{found.source}, which says without proof that it is {says}"
-    return f"{found.actor} as {found.source}{'' if says is None else f' (sent again; the event says {says})'}"
 
 
 @lru_cache(maxsize=4096)
@@ -320,7 +310,7 @@ def _change_of(row: RecordRow) -> Text:
 def _cause_of(row: RecordRow) -> Text:
     record = row.record
     if isinstance(record, Rejection):
-        return Text.assemble("by ", text_of(sender(record.cause))) if record.cause.actor else NOTHING
+        return Text.assemble("by ", text_of(actors.sender(record.cause))) if record.cause.actor else NOTHING
     message = reason_and_message(record.reason, record.message)
     return Text.assemble(cause(record), ": ", message) if message else cause(record)
 

@@ -26,6 +26,7 @@ from phaseline.machines.compiler.kinds import Kinds
 from phaseline.machines.compiler.labels import Language, advice_of, facet_named
 from phaseline.machines.language.endings import told
 from phaseline.machines.language.table import ABSENT
+from phaseline.schemas.cloudevents import actors
 from phaseline.schemas.records import Entity, State, Transition, nanoseconds, utc
 
 SKEW = 1_000_000_000
@@ -220,7 +221,7 @@ class ExplanationTree:
             message = render.reason_and_message(record.reason, record.message)
             of = Text.assemble(" in a snapshot of ", other) if cause.by == "cascade" else ""
             by = Text.assemble(
-                of, " by ", render.text_of(render.sender(cause)), ",", self.event(record), render.unasked(record),
+                of, " by ", render.text_of(actors.sender(cause)), ",", self.event(record), render.unasked(record),
                 *render.in_place_of(record),
             )  # fmt: skip
             return Text.assemble(trigger, by, ": " if message else "", message)

@@ -34,6 +34,10 @@ NEEDED = ("starlette", "uvicorn", "httptools")
         ("phaseline serve --cell east=nats://east:4222 --cell west=@west", "the page and the API of two installations"),
         ("phaseline serve --listen 0.0.0.0:8223 --tokens tokens --allowed-host phaseline.example", ""),
         (
+            "phaseline serve --link 'node:Grafana=https://grafana.example/d/node?var-node={id}'",
+            "with links to other tools",
+        ),
+        (
             "phaseline serve --listen 0.0.0.0:8223 --jwks https://id.example/keys --jwt-issuer https://id.example "
             "--jwt-audience phaseline",
             "users of an identity provider",
@@ -68,11 +72,14 @@ NEEDED = ("starlette", "uvicorn", "httptools")
 @click.option("--event-rate", type=click.FloatRange(0), default=int(RATE), show_default=True, metavar="N",
               envvar="PHASELINE_EVENT_RATE", show_envvar=True,
               help="Events per second that each token, or address without one, may send; 0: any number.")  # fmt: skip
+@click.option("--link", "links", multiple=True, metavar="KIND:NAME=URL", envvar="PHASELINE_LINK", show_envvar=True,
+              help="A link of the page from each entity of a kind (* is any) to another tool. {id}, {kind}, {tree} and "
+              "{name} stand for parts of the entity's name.")  # fmt: skip
 @cells.reading
 def serve(
     installations: Installations, *, listen: str, history: int, tokens: Path | None,
     hosts: tuple[str, ...], proxies: tuple[str, ...], user_header: str | None, user_roles: tuple[str, ...],
-    jwks: str | None, jwt_issuer: str, jwt_audience: str, jwt_roles: str, event_rate: float,
+    jwks: str | None, jwt_issuer: str, jwt_audience: str, jwt_roles: str, event_rate: float, links: tuple[str, ...],
 ) -> int | None:  # fmt: skip
     """Serve the page and the API of an installation by HTTP, until Ctrl-C.
 
@@ -90,6 +97,7 @@ def serve(
     Cells are read without archives: serve one that has an archive in a process of its own too.
     """
     check_libraries()
+    from phaseline.engine.http import links as of_page  # noqa: PLC0415  # likewise
     from phaseline.engine.http import server  # noqa: PLC0415  # it needs the libraries that were looked for
     from phaseline.engine.http.access.access import AccessSettings, JwtSettings  # noqa: PLC0415  # likewise
 
@@ -99,9 +107,11 @@ def serve(
     terminal.log_like_a_server(quiet=True)
 
     async def work() -> None:
+        leads = of_page.read(links, installed())
         stop = system.stopped_by_signals()
         if installations.cells:
-            async with server.serving_cells(installations.cells, installations.kinds, listen, history, access) as found:
+            serving = server.serving_cells(installations.cells, installations.kinds, listen, history, access, leads)
+            async with serving as found:
                 names = ", ".join(installations.cells)
                 terminal.say(f"The page and the API of {names} are at {found.url}. Stop with Ctrl-C.")
                 await stop.wait()
@@ -109,8 +119,9 @@ def serve(
         settings = installations.settings
         if settings.archive is not None:
             await asyncio.to_thread(store_at(settings.archive).existing_manifest)
-        async with server.serving(settings, installed(settings.prefix), listen, history, access) as serving:
-            terminal.say(f"The page and the API are at {serving.url}. Stop with Ctrl-C.")
+        kinds = installed(settings.prefix)
+        async with server.serving(settings, kinds, listen, history, access, leads) as found:
+            terminal.say(f"The page and the API are at {found.url}. Stop with Ctrl-C.")
             await stop.wait()
 
     return terminal.run(work())

@@ -168,16 +168,24 @@ class Explanation(msgspec.Struct, frozen=True):
     place: int | None = None
     """The place in the log as of which the entity is explained; None for the latest state."""
 
+    def __str__(self) -> str:
+        """The whole of it in words: the root first, the base last."""
+        from phaseline.engine.explain.telling import told  # noqa: PLC0415  # programs read the parts
+
+        return told(self)
+
 
 def as_map(explanation: Explanation) -> dict[str, Any]:
-    """An explanation as JSON shows it."""
+    """An explanation as JSON shows it. Each facet has the `root` of its state."""
+    from phaseline.engine.explain.telling import root_map  # noqa: PLC0415  # it speaks of these classes
+
     entity = explanation.entity
     return {
         "kind": entity.kind,
         "id": entity.id,
         "version": entity.version,
         "place": explanation.place,
-        "facets": [_facet_map(facet) for facet in explanation.facets],
+        "facets": [{**_facet_map(facet), "root": root_map(facet)} for facet in explanation.facets],
     }
 
 

@@ -24,7 +24,7 @@ from phaseline.engine.http import openapi, parameters, problems
 from phaseline.engine.http.access import trees
 from phaseline.engine.http.access.access import Access
 from phaseline.engine.http.call import CallOf, HttpAnswer, Served
-from phaseline.engine.http.routes import PAGE, Route, all_routes, pattern
+from phaseline.engine.http.routes import PAGE, ROOT, Route, all_routes, pattern
 from phaseline.engine.log.when import NOW, Moment
 from phaseline.schemas import codec
 from phaseline.schemas.errors import InvalidInput, NotFound, PhaselineError
@@ -36,6 +36,8 @@ COMPRESSED, IN_THREAD = 1_000, 100_000
 LEVEL = 4
 FOR_EVER = "max-age=31536000, immutable"
 REVALIDATED = "no-cache"
+FILES = "/page/"
+"""What the paths of the files of the page begin with."""
 
 log = logs.get_logger(__name__)
 
@@ -103,7 +105,14 @@ class HttpApp:
 
     async def _answer(self, request: Request) -> Response:
         path = _decoded(request.scope["raw_path"], "the path")
-        route, in_path = self._router.find(request.method, path)
+        is_missing = False
+        try:
+            route, in_path = self._router.find(request.method, path)
+        except NotFound:
+            if not _is_for_people(request, path):
+                raise
+            route, in_path = self._router.find("GET", "/")
+            is_missing = True
         request.scope["route"] = route.path
         # The page reads its own query in the browser: it says what is shown.
         query = [] if route.answer == PAGE else _query(request.scope["query_string"])
@@ -123,7 +132,10 @@ class HttpApp:
             self._service.traffic.past.taken() if _is_past(route, values) else nullcontext(),
         ):
             answer = await route.handler(call)
-        return await self._sent(call, answer) if isinstance(answer, HttpAnswer) else answer
+        if isinstance(answer, HttpAnswer):
+            return await self._sent(call, answer)
+        answer.status_code = 404 if is_missing else answer.status_code
+        return answer
 
     async def _sent(self, call: CallOf[Served], answer: HttpAnswer) -> Response:
         headers = dict(answer.headers)
@@ -145,6 +157,12 @@ class HttpApp:
     def _tag(self, call: CallOf[Served], place: int) -> str:
         """The `ETag` of an answer: its place, and what was asked of which tables."""
         return f'W/"{place}-{zlib.crc32(call.query.encode(), self._version):08x}"'
+
+
+def _is_for_people(request: Request, path: str) -> bool:
+    """Whether somebody typed an address that does not exist: the page says so then, to programs a problem does."""
+    wants = "text/html" in request.headers.get("accept", "")
+    return wants and request.method in ("GET", "HEAD") and not path.startswith((ROOT, FILES))
 
 
 def _is_past(route: Route, values: dict[str, Any]) -> bool:

@@ -3,7 +3,7 @@
 Belongs here: `CallOf`, `HttpAnswer`. Does not: handlers (`reading`), sending (`app`).
 """
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from typing import Any, Generic, Protocol, TypeVar
@@ -14,6 +14,7 @@ from starlette.responses import Response
 
 from phaseline.engine.http.access.budgets import Budgets
 from phaseline.engine.http.access.caller import LOCAL, Caller
+from phaseline.engine.http.links import Link
 from phaseline.engine.http.service import Service
 from phaseline.engine.http.traffic import Traffic
 from phaseline.engine.log.when import Moment
@@ -25,6 +26,8 @@ class Served(Protocol):
 
     description: bytes
     traffic: Traffic
+    links: Sequence[Link]
+    """Where the page leads to, for entities of some kinds."""
 
     @property
     def kinds(self) -> Kinds:

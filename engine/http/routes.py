@@ -77,6 +77,9 @@ FOR = Parameter("for", "only what has been in its class for so long, whatever st
 SORT = Parameter("sort", "the field or attribute to sort by, instead of the id", example="since")
 CONTINUE = Parameter("continue", "where the former page ended: all pages are of one place")
 LIMIT = Parameter("limit", "the most items of one page", "integer", default=500, least=1, most=10_000, example=100)
+NAMED = Parameter("limit", "the most that each list names", "integer", default=100, least=1, most=10_000, example=10)
+SYMPTOMS = Parameter("symptoms", "how many of what each trouble explains are named", "integer", default=0, least=0,
+                     most=10_000, example=2)  # fmt: skip
 FACET = Parameter("facet", "only transitions of this facet", example="phase")
 FROM = Parameter("from", "the first place or time; without it, what is to come", "moment", example="1")
 FROM_TIME = Parameter("from", "where it begins: a place or a time; without it, as early as is known", "moment")
@@ -114,8 +117,8 @@ ROUTES: tuple[Route, ...] = (
           "How many entities are in which state; and in which class, each counted once, by its worst state.",
           (KIND, TREE, DELETED, AT, MIN), problems=READ),
     Route("GET", "/v1/overview", "getOverview", entities.overviewed,
-          "What is bad now, since when and because of what; and what else calls for somebody.", (TREE, AT, MIN),
-          problems=READ),
+          "What is bad now, since when and because of what; and what else calls for somebody.",
+          (TREE, NAMED, SYMPTOMS, AT, MIN), problems=READ),
     Route("GET", "/v1/columns", "listColumns", entities.all_columns,
           "All entities in bulk: a column for each fact.", (KIND, TREE, DELETED, AT, MIN), problems=READ),
     Route("GET", "/v1/why/{kind}/{id}", "explainEntity", past.why,

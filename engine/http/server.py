@@ -7,7 +7,7 @@ their limits (`guard`), requests (`app`), the fleet (`service`).
 import asyncio
 import resource
 import socket
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
 from functools import partial
 from typing import Any, Generic, NamedTuple, TypeVar
@@ -23,6 +23,7 @@ from phaseline.engine.http.connections.accepting import Accepting
 from phaseline.engine.http.connections.clients import ROOM, Clients
 from phaseline.engine.http.connections.guard import IDLE, Guard
 from phaseline.engine.http.connections.guarded_protocol import GuardedConnection
+from phaseline.engine.http.links import Link
 from phaseline.engine.http.service import Service, running
 from phaseline.engine.settings import DEFAULT_HISTORY, Settings
 from phaseline.engine.telemetry.listening import HTTP_LISTEN, HTTP_PORT, address_of, bound, url_of
@@ -70,36 +71,37 @@ class _Server(uvicorn.Server):
 @asynccontextmanager
 async def serving(
     settings: Settings, kinds: Kinds, listen: str = HTTP_LISTEN, history: int = DEFAULT_HISTORY,
-    access: AccessSettings | None = None,
+    access: AccessSettings | None = None, links: Sequence[Link] = (),
 ) -> AsyncIterator[Serving[Service]]:  # fmt: skip
     """Listen while the block runs, and follow the installation. Port 0 is any free port.
 
-    history: how many transitions are kept in memory. access: who is let in.
+    history: how many transitions are kept in memory. access: who is let in. links: where the page leads to.
     """
-    async with _served(running(settings, kinds, history), HttpApp, listen, access) as found:
+    async with _served(running(settings, kinds, history), HttpApp, listen, access, links) as found:
         yield found
 
 
 @asynccontextmanager
 async def serving_cells(
     cells: Mapping[str, Settings], kinds: Kinds, listen: str = HTTP_LISTEN, history: int = DEFAULT_HISTORY,
-    access: AccessSettings | None = None,
+    access: AccessSettings | None = None, links: Sequence[Link] = (),
 ) -> AsyncIterator[Serving[CellsService]]:  # fmt: skip
     """As `serving`, for several cells, by name."""
-    async with _served(running_cells(cells, kinds, history), CellsApp, listen, access) as found:
+    async with _served(running_cells(cells, kinds, history), CellsApp, listen, access, links) as found:
         yield found
 
 
 @asynccontextmanager
 async def _served(
     starting: AbstractAsyncContextManager[S], app: Callable[[S, Access], ASGIApp], listen: str,
-    access: AccessSettings | None,
+    access: AccessSettings | None, links: Sequence[Link],
 ) -> AsyncIterator[Serving[S]]:  # fmt: skip
     host, port = address_of(listen, "listen", HTTP_PORT)
     door = Access(access)
     door.check_listen(host)
     with bound(host, port, "listen") as listening:
         async with starting as service, _listening(app(service, door), listening, service.traffic.clients):
+            service.links = links
             try:
                 yield Serving(url_of(host, listening), service)
             finally:

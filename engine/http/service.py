@@ -5,11 +5,11 @@ Belongs here: `Service`. Does not: requests (`app`), what keeps the fleet up to 
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Generic, TypeVar
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 from phaseline.engine import logs, outgoing
 from phaseline.engine.client.client import Client
@@ -37,6 +37,9 @@ from phaseline.machines.docs import plain
 from phaseline.schemas import codec
 from phaseline.schemas.errors import NoAnswer, NotFound, NotProvisioned, PhaselineError
 from phaseline.schemas.records import Transition
+
+if TYPE_CHECKING:
+    from phaseline.engine.http.links import Link
 
 READY = 2.0
 """Seconds that a request waits for the states to be loaded."""
@@ -114,6 +117,7 @@ class Service:
         self.settings, self._kinds, self._most = settings, kinds, history
         self._parts: _Connected | None = None
         self.traffic = Traffic()
+        self.links: Sequence[Link] = ()
         self.places = LogPlaces()
         """Whose turn it is to read the log."""
         self._failure: PhaselineError | None = None

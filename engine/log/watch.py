@@ -16,7 +16,7 @@ from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.log_records import Logged, take_logged
 from phaseline.engine.log.when import NOW, START, Moment, Time, When, parse
 from phaseline.machines.compiler.kinds import Kind, Kinds
-from phaseline.machines.compiler.labels import phase_meant
+from phaseline.machines.compiler.labels import phase_meant, states_labelled
 from phaseline.schemas import codec
 from phaseline.schemas.errors import EntityUnknown, InvalidInput, NameUnknown
 from phaseline.schemas.records import SIGNALS, Reason, Rejection, Transition, timestamp
@@ -129,10 +129,16 @@ def chosen(
 ) -> StateChoice:
     """The states of a kind, or of all, that a text and conditions select; raises `InvalidInput.no_state`.
 
-    A phase may be named by an alias, such as Suspended for Paused.
+    A phase may be named by an alias, such as Suspended for Paused. What is no phase may be a label of states, in any
+    language, as consoles show it: `Abnormal`, `Stopped (overdue)`.
     """
+    named = (conditions,) if isinstance(conditions, str) else conditions
     try:
-        found = StateChoice.read(state, (conditions,) if isinstance(conditions, str) else conditions)
+        if state is not None and (labelled := states_labelled(kinds, kind, state)):
+            phases = {one.phase for one in labelled}
+            phase = phases.pop() if len(phases) == 1 else None
+            return StateChoice(phase, frozenset(named), labelled=labelled)
+        found = StateChoice.read(state, named)
     except ValueError as error:
         raise InvalidInput.no_state(problem=str(error)) from None
     return found._replace(phase=phase_meant(kinds, kind, found.phase))

@@ -55,10 +55,14 @@ class Noticed(NamedTuple):
 
 
 class Trouble(NamedTuple):
-    """What one cause made bad. head: what explains the others. others: how many more are bad, by kind."""
+    """What one cause made bad. head: what explains the others. others: how many more are bad, by kind.
+
+    symptoms: these others, the longest first.
+    """
 
     head: Noticed
     others: Mapping[str, int]
+    symptoms: Sequence[Noticed] = ()
 
     @property
     def number(self) -> int:
@@ -263,8 +267,10 @@ def troubles(kinds: Kinds, unwell: Mapping[Name, Unwell], beside: Mapping[Name, 
 def _trouble(known: Mapping[Name, Unwell], heads: list[Name], parts: Mapping[Name, list[Unwell]]) -> Trouble:
     """The trouble of heads that one event began: the topmost one of them stands for all."""
     top = min(heads, key=lambda name: (name[1].count("/"), natural(name[1]), name[0]))
-    others = Counter(one.record.entity.kind for head in heads for one in parts[head] if one.name != top)
-    return Trouble(Noticed(*known[top]), dict(others.most_common()))
+    symptoms = [Noticed(*one) for head in heads for one in parts[head] if one.name != top]
+    symptoms.sort(key=lambda one: (one.since_ns, natural(one.entity.id)))
+    others = Counter(one.entity.kind for one in symptoms)
+    return Trouble(Noticed(*known[top]), dict(others.most_common()), symptoms)
 
 
 def _ordered(classes: Mapping[str, int]) -> dict[str, int]:
@@ -272,13 +278,19 @@ def _ordered(classes: Mapping[str, int]) -> dict[str, int]:
     return {name: classes[name] for name in CLASSES if classes.get(name)}
 
 
-def as_map(found: Overview) -> dict[str, Any]:
-    """The overview as JSON shows it."""
+def as_map(found: Overview, symptoms: int = 0) -> dict[str, Any]:
+    """The overview as JSON shows it. symptoms: how many of what each trouble explains are named."""
     return {
         "time": timestamp(found.now_ns),
         "classes": found.classes,
         "not_assessed": found.not_assessed,
-        "troubles": [{**_noticed(one.head), "others": one.number, "by_kind": one.others} for one in found.troubles],
+        "troubles": [
+            {
+                **_noticed(one.head), "others": one.number, "by_kind": one.others,
+                **({"symptoms": [*map(_noticed, one.symptoms[:symptoms])]} if symptoms else {}),
+            }
+            for one in found.troubles
+        ],
         "trees": [
             {
                 "root": one.root, "classes": one.classes,
@@ -302,5 +314,10 @@ def _noticed(one: Noticed) -> dict[str, Any]:
         "since": timestamp(one.since_ns),
         "states": {name: str(facet.state) for name, facet in pairs},
         "message": one.message or None,
-        "cause": {"event": record.cause.event, "source": record.cause.source, "by": record.cause.by},
+        "cause": {
+            "event": record.cause.event,
+            "source": record.cause.source,
+            "by": record.cause.by,
+            "trigger": record.trigger,
+        },
     }

@@ -1,13 +1,15 @@
-// Requests to the server that the page came from, and to the cell that the address chooses.
+// Requests to the server and to the chosen cell.
 
-/** The names of the cells, if the server has several installations. */
 export const CELLS = globalThis.document?.documentElement.dataset.cells?.split(" ") ?? [];
 
-/** The cell that the address chooses; empty is all, or the only installation. */
+// The chosen cell; empty is all, or the only one.
 export function chosenCell() {
 	const cell = new URLSearchParams(location.search).get("cell");
 	return CELLS.includes(cell) ? cell : "";
 }
+
+// failed: whether an answer was missed.
+export const network = { failed: false };
 
 class Problem extends Error {
 	constructor(body, status) {
@@ -16,21 +18,30 @@ class Problem extends Error {
 	}
 }
 
-/** The JSON of an answer; throws `Problem`. `TypeError` where the server is away. */
+// The JSON of an answer; throws `Problem`, or `TypeError` while the server is away.
 export async function get(path, parameters = {}, cell = chosenCell()) {
 	return call(path, parameters, cell, {});
 }
 
-/** Send JSON, or a body with its own type. */
+// Send JSON, or a body with its own type.
 export async function post(path, body, headers = {}, parameters = {}) {
 	const text = typeof body === "string" ? body : JSON.stringify(body);
 	return call(path, parameters, chosenCell(), { method: "POST", body: text, headers: { "content-type": "application/json", ...headers } });
 }
 
+export async function logOut() {
+	await call("/v1/session", {}, "", { method: "DELETE" });
+	location.reload();
+}
+
 async function call(path, parameters, cell, options) {
 	const address = cell ? path.replace("/v1", `/v1/cells/${encodeURIComponent(cell)}`) : path;
-	const answer = await fetch(address + query(parameters), { ...options, headers: { accept: "application/json", ...options.headers } });
+	const answer = await fetch(address + query(parameters), { ...options, headers: { accept: "application/json", ...options.headers } }).catch((problem) => {
+		network.failed = true;
+		throw problem;
+	});
 	const text = await answer.text();
+	if (answer.status === 503) network.failed = true;
 	let body = {};
 	try {
 		body = text ? JSON.parse(text) : {};
@@ -46,7 +57,7 @@ function query(parameters) {
 	return given.length ? `?${new URLSearchParams(given)}` : "";
 }
 
-/** `kind/id` in a path: each is one part. */
+// `kind/id` in a path: each is one part.
 export function name(kind, id) {
 	return `${encodeURIComponent(kind)}/${encodeURIComponent(id)}`;
 }

@@ -1,8 +1,8 @@
-// The machine of a facet as a diagram. The server says where all stands.
+// The machine of a facet, as the server laid it out.
 
 import { el, svg, t } from "./ui.js";
 
-/** The drawing of one facet. now: its state. may: what is legal. taken: the steps of its past, `from>to`. */
+// A facet. now: its state. may: what is legal. taken: past steps, `from>to`.
 export function drawing(machine, { facet, width, height, box: [wide, high], boxes, arrows }, now, may, taken) {
 	const { labels } = machine.facets.find((one) => one.facet === facet);
 	const label = `${facet}: ${now.state}`;

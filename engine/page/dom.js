@@ -1,11 +1,12 @@
-// Elements from plain values. Data becomes text nodes and attributes, never markup.
+// Elements. Data becomes text and attributes, never markup.
 
 import { safe } from "./format.js";
-import { stateName, t } from "./words.js";
+import { stateName, stateWord, t } from "./words.js";
 
+const [LONG, TAIL] = [28, 12];
 const SVG = "http://www.w3.org/2000/svg";
 
-/** An element. name: tag and classes (`div.a.b`). props, if given: attributes, listeners (`onclick`). children: elements, texts, nothing. */
+// An element. name: tag and classes (`div.a.b`). Then, if given, attributes and listeners; children.
 export function el(name, ...children) {
 	const [tag, ...classes] = name.split(".");
 	const made = document.createElement(tag);
@@ -13,10 +14,16 @@ export function el(name, ...children) {
 	const props = children[0]?.constructor === Object ? children.shift() : {};
 	for (const [name, value] of Object.entries(props)) {
 		if (typeof value === "function") made[name] = value;
+		else if (name === "aria") made.setAttribute("aria-label", value);
 		else if (value !== undefined && value !== null && value !== false) made.setAttribute(name, value === true ? "" : String(value));
 	}
 	fill(made, children);
 	return made;
+}
+
+// A name; of a long one the end stays in view.
+export function shortened(name) {
+	return name.length > LONG ? el("span.ends", { title: safe(name) }, bdi(name.slice(0, -TAIL), ".cut"), bdi(name.slice(-TAIL))) : bdi(name, ".cut");
 }
 
 export function svg(tag, attributes, ...children) {
@@ -26,7 +33,6 @@ export function svg(tag, attributes, ...children) {
 	return made;
 }
 
-/** The sign of a class of states, beside a text that says the same. */
 export function glyph(name) {
 	return svg("svg", { class: `glyph ${name}`, "aria-hidden": "true", width: 12, height: 12 }, svg("use", { href: `#g-${name}` }));
 }
@@ -35,24 +41,27 @@ export function small(...children) {
 	return el("span.soft.small", ...children);
 }
 
-/** A state as sign and text. */
 export function stateMark(state) {
 	const cls = state?.class ?? "unknown";
-	return el(`span.state.${cls}`, glyph(cls), stateName(state));
+	return el(`span.state.${cls}`, { title: stateWord(state) }, glyph(cls), el("span.cut", stateName(state)));
 }
 
-/** A name from outside. */
 export function bdi(text, classes = "") {
 	return el(`bdi${classes}`, safe(text));
 }
 
-/** Put these children in place of all others. */
 export function fill(parent, ...children) {
 	parent.replaceChildren(...shown(children));
 	return parent;
 }
 
-/** The same by changing the children that are there: what has the focus or is being clicked stays. */
+// Both words of a state: its label, and its name where that says more.
+export function bothWords(state) {
+	const word = stateWord(state);
+	return [stateMark(state), word === stateName(state) ? null : small(` ${word}`)];
+}
+
+// The same, by changing what is there: the focus stays.
 export function refill(parent, ...children) {
 	const wanted = shown(children);
 	wanted.forEach((one, at) => {
@@ -80,7 +89,7 @@ function shown(children) {
 	return children.flat(Infinity).filter((one) => one !== null && one !== undefined && one !== false);
 }
 
-/** A button that sets values of the address, and takes them away again. */
+// A button that sets values of the address, or takes them away.
 export function chip(app, values, ...children) {
 	const { query } = app.router.now;
 	const names = Object.keys(values);
@@ -89,22 +98,21 @@ export function chip(app, values, ...children) {
 	return el("button.chip", { type: "button", "aria-pressed": String(pressed), onclick }, children);
 }
 
-/** A choice of one value; options: each value with its text. */
+// A choice; options: values with texts.
 export function choice(word, options, chosen, take) {
-	return el("select", { name: word, "aria-label": t(word), onchange: (event) => take(event.target.value) },
+	return el("select", { name: word, aria: t(word), onchange: (event) => take(event.target.value) },
 		options.map(([value, text]) => el("option", { value, selected: value === chosen }, text)));
 }
 
-/** The side of a screen, which scrolls by itself. */
 export function panel(...children) {
-	return el("div.panel", { tabindex: 0, role: "region", "aria-label": t("details") }, children);
+	return el("div.panel", { tabindex: 0, role: "region", aria: t("details") }, children);
 }
 
 export function pixelRatio() {
 	return Math.min(2, devicePixelRatio || 1);
 }
 
-/** A canvas as sharp as the screen: its context, width and height, and the colours of the page. */
+// A canvas as sharp as the screen: context, width, height, colours.
 export function sharp(canvas, height = canvas.clientHeight) {
 	const ratio = pixelRatio();
 	const width = canvas.clientWidth;
@@ -115,22 +123,22 @@ export function sharp(canvas, height = canvas.clientHeight) {
 	return [context, width, height, (name) => style.getPropertyValue(`--${name}`)];
 }
 
-/** The heads of rows: words, with classes (`since.end`). */
+// The heads of rows: words, with classes (`since.end`).
 export function heads(...names) {
 	return el("div.heads", { "aria-hidden": "true" }, names.map((name) => el(name.replace(/^\w+/, "span"), t(name.split(".")[0]))));
 }
 
-/** A table. heads: words, `#` before those of numbers; the fourth and later need a wide screen. */
+// A table. heads: words, `#` for numbers; the fourth and later need a wide screen.
 export function table(heads, rows) {
 	const props = (at) => ({ class: `${heads[at][0] === "#" ? "end" : ""} ${at > 2 ? "wide" : ""}` });
 	return el("table", el("tr", heads.map((word, at) => el("th", { ...props(at), scope: "col" }, t(word.replace("#", ""))))),
 		rows.map((row) => el("tr", row.map((value, at) => el("td", props(at), value)))));
 }
 
-/** A dialog on top of the page; the one that was open before closes. */
+// A dialog; the one before closes.
 export function dialog(label, ...children) {
 	document.querySelector("dialog[open]")?.close();
-	const made = el("dialog", { "aria-label": label, onclose: () => made.remove() }, ...children);
+	const made = el("dialog", { aria: label, onclose: () => made.remove() }, ...children);
 	made.addEventListener("click", (event) => event.target === made && made.close());
 	document.body.append(made);
 	made.showModal();

@@ -1,14 +1,14 @@
-// The screen Entity: why it is as it is, its machine, its past, and what an event would do.
+// The screen Entity.
 
 import { get, name, post } from "./api.js";
 import { drawing } from "./diagram.js";
-import { payload, staleMark } from "./side.js";
+import { linksOf, payload, staleMark } from "./side.js";
 import { described } from "./store.js";
-import { scale } from "./time.js";
+import { paintAxis, paintBars } from "./time.js";
 import { entityLink, whyList } from "./why.js";
-import { bdi, clock, ended, el, fill, glyph, kindName, language, moment, safe, seconds, sender, small, span, stateMark, stateName, t, table } from "./ui.js";
+import { bdi, bothWords, clock, dialog, ended, el, fill, glyph, kindName, language, moment, num, safe, seconds, sender, span, stateMark, stateName, stateWord, t, table } from "./ui.js";
 
-const PAGE = 50;
+const [PAGE, MOST] = [50, 50];
 const TYPE = { "content-type": "application/cloudevents+json" };
 const EXTRA = ["reason", "message"].map((name) => ({ name, type: "str", options: [] }));
 
@@ -73,9 +73,9 @@ export function open(app, root) {
 		fill(head,
 			el("div.bar", el("h1", bdi(id)), el("span.soft.grow", kindName(kind)),
 				by ? staleMark(t("staleBy", { whom, since: moment(since), age: span(app.clock() - seconds(then)) })) : null,
-				el("a", { href: app.router.to("tree", { id: id.split("/")[0], sel: `${kind}/${id}` }) }, t("tree"))),
+				linksOf(app, found.entity), el("a", { href: app.router.to("tree", { id: id.split("/")[0], sel: `${kind}/${id}` }) }, t("tree"))),
 			el("dl.facts.bar", fact(t("class"), el(`span.state.${cls}`, glyph(cls), `${t(cls)} · ${span(app.clock() - seconds(began))}`)), Object.entries(facets).map(([facet, one]) => [
-				fact(facet, [found.mark(facet, ended(found.entity, one)), one.unknown_parts ? el("span.soft", `, ${one.unknown_parts.text}`) : null, one.lacks ? el("span.soft", `, ${one.lacks.text}`) : null]), one.conditions.length ? fact(t("conditions"), one.conditions.join(", ")) : null,
+				fact(facet, [bothWords(described(app.machines, kind, facet, ended(found.entity, one))), one.unknown_parts ? el("span.soft", `, ${one.unknown_parts.text}`) : null, one.lacks ? el("span.soft", `, ${one.lacks.text}`) : null]), 
 				fact(t("since"), `${moment(one.since)} · ${span(app.clock() - seconds(one.since))}`)]),
 				request ? [fact(t("waitsFor"), `${t("event")} ${request}`), timers.phase ? fact(t("stallsAt"), moment(timers.phase)) : null] : null,
 				memory.uids ? fact(t("identity"), Object.entries(memory.uids).map(([scheme, text]) => safe(`${scheme}:${text}`)).join(", ")) : null,
@@ -94,16 +94,16 @@ export function open(app, root) {
 
 	function lane({ facet, intervals }) {
 		const { kind, id } = found.entity;
-		const bars = intervals.map((one) => [one, seconds(one.from ?? found.timeline.from), seconds(one.to ?? found.timeline.to)]);
-		const { of } = scale(bars.flatMap(([, begin, end]) => [begin, end]));
-		return el("div.bars", bars.map(([one, begin, end]) => {
-			const state = described(app.machines, kind, facet, one);
-			const text = `${facet}: ${stateName(state)}, ${clock(begin)}, ${span(end - begin)}`;
-			// For a mouse only, as bars can be thin: the history has the same links.
-			const made = el("span", { class: state.class, title: text, onclick: () => app.router.go(app.router.to("entity", { kind, id, at: one.from })) }, stateName(state));
-			made.style.flexGrow = 0.02 + of(end) - of(begin);
-			return made;
-		}));
+		const bars = intervals.map((one) => ({ at: one.from, from: seconds(one.from ?? found.timeline.from), to: seconds(one.to ?? found.timeline.to), state: described(app.machines, kind, facet, one) }));
+		const range = [bars[0]?.from, bars.at(-1)?.to];
+		const under = (event) => bars.findLast(({ from }) => from <= range[0] + (event.offsetX / event.target.clientWidth) * (range[1] - range[0])) ?? bars[0];
+		// For a mouse only: the history has the same links.
+		const canvas = el("canvas", { role: "img", aria: bars.slice(-8).map(({ from, state }) => `${stateName(state)} ${clock(from)}`).join(", "),
+			onmousemove: (event) => { const { from, to, state } = under(event); canvas.title = `${stateName(state)} · ${stateWord(state)}, ${clock(from)}, ${span(to - from)}`; },
+			onclick: (event) => app.router.go(app.router.to("entity", { kind, id, at: under(event).at })) });
+		const axis = el("canvas", { "aria-hidden": "true" });
+		requestAnimationFrame(() => { paintBars(canvas, bars, range); paintAxis(axis, range); });
+		return el("div.bars", found.timeline.lanes.length > 1 ? el("h3", facet) : null, canvas, axis);
 	}
 
 	function history(more = found.items.length === PAGE) {
@@ -130,12 +130,17 @@ export function open(app, root) {
 	return { draw, close() {} };
 }
 
-/** A form for one event: what it would change, then sending it. */
+function touched(records) {
+	return new Set(records.map(({ data: { kind, id } }) => `${kind}/${id}`));
+}
+
+// A form for one event: what it would change, then sending it.
 class Trial {
 	constructor(app, { entity, machine, may }) {
 		Object.assign(this, { app, entity, machine });
-		const options = (wanted) => machine.triggers.filter((one) => one.role !== "derived" && may.has(one.trigger) === wanted).map((one) => el("option", one.trigger));
-		this.choice = el("select", { onchange: () => this.#choose() }, el("optgroup", { label: t("legalNow") }, options(true)), el("optgroup", { label: "…" }, options(false)));
+		const options = (wanted, role) => machine.triggers.filter((one) => one.role === role && may.has(one.trigger) === wanted).map((one) => el("option", { value: one.trigger }, `${wanted ? "✓ " : ""}${one.trigger}`));
+		const groups = [["legalIntents", true, "intent"], ["legalNow", true, "observation"], ["notLegal", false, "intent"], ["notLegalSeen", false, "observation"]];
+		this.choice = el("select", { onchange: () => this.#choose() }, groups.map(([word, ...of]) => [t(word), options(...of)]).filter(([, list]) => list.length).map(([label, list]) => el("optgroup", { label }, list)));
 		this.fields = el("div.fields");
 		this.result = el("div", { "aria-live": "polite" });
 		const lacks = app.lacks("publish", entity.id);
@@ -166,13 +171,34 @@ class Trial {
 				if (value.length) data[one.name] = one.dataset.json ? JSON.parse(value) : value;
 			}
 			const event = { specversion: "1.0", id: `${Date.now()}-${Math.random()}`, source: "/phaseline/page", type: `${kind}.${this.choice.value}`, subject: `${kind}/${id}`, data };
-			const answer = await post("/v1/events", event, dry ? TYPE : { ...TYPE, prefer: "wait=10" }, dry ? { "dry-run": "true" } : {});
-			const records = answer.records ?? [];
-			fill(this.result, records.length ? t(dry ? "would" : "did") : dry ? t("nothingWould") : t("sent", { n: answer.sequence }),
-				records.map((one) => this.#change(one.data)), this.#wayOut(answer));
+			const tried = (await post("/v1/events", event, TYPE, { "dry-run": "true" })).records ?? [];
+			if (dry) return fill(this.result, this.#changes(tried, "would", "nothingWould"));
+			if (touched(tried).size > 1 && !(await this.#confirmed(tried))) return;
+			const answer = await post("/v1/events", event, { ...TYPE, prefer: "wait=10" });
+			fill(this.result, this.#changes(answer.records ?? [], "did", "sent", answer.sequence), this.#wayOut(answer));
 		} catch (problem) {
 			fill(this.result, el("p.bad", problem.message), this.#wayOut(problem.body));
 		}
+	}
+
+	// How many entities there are, then each change.
+	#changes(records, word, none, n = 0) {
+		if (!records.length) return t(none, { n });
+		const rest = records.length - MOST;
+		return [el("p", el("b", t("nEntities", { n: num(touched(records).size) })), " ", t(word)), records.slice(0, MOST).map((one) => this.#change(one.data)), rest > 0 ? el("p.soft", t("andMore", { n: num(rest) })) : null];
+	}
+
+	#confirmed(records) {
+		const { id } = this.entity;
+		return new Promise((done) => {
+			const go = el("button.primary", { disabled: true }, t("send"));
+			const input = el("input", { aria: t("typeName"), autocomplete: "off", spellcheck: "false", oninput: () => (go.disabled = input.value !== id) });
+			const box = dialog(t("send"), el("form", { method: "dialog", onsubmit: (event) => { event.preventDefault(); done(input.value === id); box.close(); } },
+				el("h2", `${this.choice.value}: `, bdi(id)), el("div.changes", { tabindex: 0 }, this.#changes(records, "would", "nothingWould")),
+				el("label", t("typeName"), " ", el("b", bdi(id)), input), el("div.bar", go, el("button", { type: "button", onclick: () => box.close() }, t("close")))));
+			box.addEventListener("close", () => done(false));
+			input.focus();
+		});
 	}
 
 	#wayOut(answer) {

@@ -1,9 +1,9 @@
-// The stream of transitions. Runs in a SharedWorker, one for all tabs, or else in the tab.
+// The stream of transitions, in a SharedWorker for all tabs, or else in the tab.
 
 const KEPT = 400;
 const AWAY = [1000, 5000];
 
-/** One EventSource for many readers. A reader is a function that takes messages. Places are by cell. */
+// One EventSource for many readers, functions that take messages.
 export class Feed {
 	#readers = new Set();
 	#frames = [];
@@ -14,7 +14,7 @@ export class Feed {
 	#failures = 0;
 	#cells = new Map();
 
-	/** Tell a reader everything after these places. */
+	// Tell a reader everything after these places.
 	join(reader, places) {
 		this.#readers.add(reader);
 		const early = Object.keys(places).some((cell) => !(places[cell] >= this.#begins[cell]));
@@ -28,7 +28,7 @@ export class Feed {
 		}
 	}
 
-	/** Tell a reader nothing more. The last one closes the stream. */
+	// Tell a reader nothing more. The last one closes the stream.
 	leave(reader) {
 		this.#readers.delete(reader);
 		if (!this.#readers.size) this.#stop();

@@ -8,7 +8,6 @@ export function sleep(milliseconds) {
 	return new Promise((done) => setTimeout(done, milliseconds));
 }
 
-/** A formatter, made once: that takes long. */
 function intl(kind, options = {}) {
 	const key = [kind, language(), ...Object.values(options)].join();
 	if (!made.has(key)) made.set(key, new Intl[kind](language(), options));
@@ -19,7 +18,7 @@ export function num(value) {
 	return intl("NumberFormat").format(value);
 }
 
-/** How long, in seconds, as a short text: `4 m`, `3 h`. */
+// How long, in seconds, as a short text: `4 m`, `3 h`.
 export function span(seconds) {
 	const units = language() === "zh" ? ["秒", "分", "小时", "天"] : [" s", " m", " h", " d"];
 	const whole = Math.max(0, Math.round(seconds));
@@ -30,7 +29,7 @@ export function span(seconds) {
 	return `${num(Math.round(whole / 86400))}${units[3]}`;
 }
 
-/** A time of day, with the day if it is not today's. at: seconds since 1970, or a text; 0 is not known. */
+// A time of day, and the day if not today. at: seconds, or a text; 0 is not known.
 export function clock(at) {
 	const day = new Date(known(at) * 1000).toDateString() === new Date().toDateString() ? {} : { month: "short", day: "numeric" };
 	return shown(at, { ...day, hour: "2-digit", minute: "2-digit", second: "2-digit" });
@@ -48,20 +47,20 @@ function shown(at, parts) {
 	return known(at) ? intl("DateTimeFormat", { ...parts, hour12: false }).format(known(at) * 1000) : "…";
 }
 
-/** Seconds since 1970 of an RFC 3339 text, as exact as it is; NaN if it is none. */
+// Seconds of an RFC 3339 text; NaN if it is none.
 export function seconds(text) {
 	const [, head, fraction = "", zone] = /^(.*?)(\.\d+)?(Z|[+-]\d\d:\d\d)$/.exec(String(text)) ?? [];
 	return Date.parse(`${head}${zone}`) / 1000 + Number(`0${fraction}`);
 }
 
-/** Who sent an event: its source, in whose name the server sent it, and what the event says of that without proof. */
+// Who sent an event, in whose name, and what it says of that without proof.
 export function sender({ source, actor, extensions }) {
 	const says = extensions?.actor;
 	if (!actor) return says ? t("unproven", { source: safe(source), says: safe(says) }) : safe(source);
 	return t(says ? "actorAgain" : "actorAs", { actor: safe(actor), source: safe(source), says: safe(says) });
 }
 
-/** A name that cannot turn what stands around it, nor hide: controls are shown as signs. */
+// A name whose controls are shown as signs.
 export function safe(text) {
 	return String(text).replace(/[\u0000-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g, "\ufffd");
 }

@@ -1,8 +1,9 @@
-// The head of the page, and the keys that work everywhere.
+// The head of the page, and keys.
 
-import { CELLS, chosenCell } from "./api.js";
+import { CELLS, chosenCell, logOut } from "./api.js";
 import { openPalette } from "./palette.js";
 import { SCREENS } from "./router.js";
+import { chosenTheme, takeTheme, THEMES } from "./theme.js";
 import { choice, clock, dialog, el, language, LANGUAGE_NAMES, LANGUAGES, refill, safe, span, t } from "./ui.js";
 
 const KEYS = [
@@ -31,25 +32,44 @@ export class Header {
 		const href = (one) => (one === "entity" ? location.pathname + location.search : router.to(one));
 		refill(this.element,
 			el("a.brand", { href: router.to("now") }, el("img", { src: "/page/icon.svg", alt: "" }), el("span", "Phaseline")),
-			el("nav", { "aria-label": t("screens") }, el("ul", links.map((one) => el("li", el("a", { href: href(one), "aria-current": one === screen ? "page" : null }, t(one)))))),
+			el("nav", { aria: t("screens") }, el("ul", links.map((one) => el("li", el("a", { href: href(one), "aria-current": one === screen ? "page" : null }, t(one)))))),
 			el("span.grow"),
-			el("button.find", { "aria-label": t("search"), onclick: () => openPalette(app) }, el("span", t("search")), el("kbd", { "aria-hidden": "true" }, "/")),
+			el("button.find", { aria: t("search"), onclick: () => openPalette(app) }, el("span", t("search")), el("kbd", { "aria-hidden": "true" }, "/")),
 			el("div.connection", { role: "status" }, this.#connection()),
 			CELLS.length ? choice("cell", [["", t("allCells")], ...CELLS.map((cell) => [cell, cell])], chosenCell(), (cell) => router.go(router.inCell(cell))) : null,
 			choice("language", LANGUAGES.map((tag) => [tag, LANGUAGE_NAMES[tag]]), language(), (lang) => router.set({ lang })),
-			el("button", { "aria-label": t("keyHelp"), title: t("keyHelp"), onclick: () => this.#help() }, "?"));
+			el("button", { aria: t("keyHelp"), title: t("keyHelp"), onclick: () => this.#help() }, "?"),
+			el("button.who", { aria: `${t("whoAmI")} ${safe(session.name ?? "…")}`, title: t("whoAmI"), onclick: () => this.#who() }, el("span.cut", safe(session.name ?? "…"))));
+		this.#away();
+	}
+
+	#away() {
+		const { past, stream } = this.app;
+		const banner = document.getElementById("away");
+		const away = stream.gone && !past;
+		document.body.classList.toggle("away", away);
+		if (away) refill(banner, stream.lost ? `${safe(stream.lost)}. ` : t("serverAway"), " ", el("b", t("away", { age: span((Date.now() - stream.heard) / 1000) })));
+		banner.hidden = !away;
+	}
+
+	#who() {
+		const { name, roles, trees, published } = this.app.session;
+		const fact = (word, list) => [el("dt", t(word)), el("dd", list.length ? safe(list.join(", ")) : t("all"))];
+		dialog(t("whoAmI"), el("div.bar", el("h2.grow", safe(name ?? t("nobody"))), el("button", { onclick: (event) => event.target.closest("dialog").close() }, t("close"))),
+			el("dl.facts", el("dt", t("roles")), el("dd", roles.join(", ") || t("none")), fact("maySee", trees), fact("maySend", published),
+				el("dt", t("theme")), el("dd", choice("theme", THEMES.map((one) => [one, t(`theme${one || "system"}`)]), chosenTheme(), (one) => { takeTheme(one); this.app.touch(); }))),
+			name && name !== "local" ? el("button", { onclick: () => logOut() }, t("logOut")) : null);
 	}
 
 	#connection() {
 		const { app } = this;
-		const { status, heard, away } = app.stream;
-		const lost = away.get(chosenCell());
+		const { status, gone } = app.stream;
 		if (app.past) {
 			return [el("span.dot.past"), el("span.cut", t("past", { place: app.at, time: app.store.time ? clock(app.store.time) : "…" })),
 				el("button", { onclick: () => app.goLive() }, t("backToLive"))];
 		}
-		const text = status === "away" ? t("away", { age: span((Date.now() - heard) / 1000) }) : lost ? safe(lost) : t(status);
-		return [el(`span.dot.${lost ? "away" : status}`), el("span.cut", { title: text }, text)];
+		const text = t(gone ? "offline" : status);
+		return [el(`span.dot.${gone ? "away" : status}`), el("span.cut", text)];
 	}
 
 	#help() {

@@ -1,4 +1,4 @@
-// Every entity as a cell on one canvas, grouped by tree, drawn as pixels.
+// Every entity as a cell, grouped by tree.
 
 import { CLASSES } from "./store.js";
 import { el, pixelRatio, safe } from "./ui.js";
@@ -9,7 +9,7 @@ const LABEL = 14;
 const PULSE = 10;
 const NONE = 255;
 
-/** Where the cells are. blocks: runs of cells, a tree or a piece of one, in equal shelves; from: the first of them. */
+// Where cells are. blocks: runs of cells of a tree, in equal shelves; from: the first.
 export function layout(sizes, width, height) {
 	const total = sizes.reduce((sum, one) => sum + one, 0);
 	if (!total || width < 20 || height < 20) return { cell: 0, blocks: [], high: 1, label: 0 };
@@ -52,13 +52,13 @@ function shelves(sizes, width, height, cell, label, many) {
 	return { cell, blocks, high, label };
 }
 
-/** The pixels of one cell of each class: shapes differ, not only colours. Then those of each class that is not chosen. */
+// The pixels of a cell of each class, shapes differ too; then those of classes that are not chosen.
 function stamps(size, colours) {
 	const full = CLASSES.map((name) => {
 		const pixels = new Uint32Array(size * size);
 		const inner = size > 3 ? size - 1 : size;
 		for (let y = 0; y < inner; y++) {
-			for (let x = 0; x < inner; x++) pixels[y * size + x] = inCell(name, x, y, inner) ? colours[name] : colours[`${name}-soft`];
+			for (let x = 0; x < inner; x++) pixels[y * size + x] = colours[inCell(name, x, y, inner) ? name : `${name}-soft`];
 		}
 		return pixels;
 	});
@@ -66,21 +66,23 @@ function stamps(size, colours) {
 }
 
 function inCell(name, x, y, size) {
+	if (name === "good") return false;
 	if (size < SMALLEST_SIGN - 1) return name !== "excused" || size < 4 || x === 0 || y === 0 || x === size - 1 || y === size - 1;
 	const [u, v] = [(x + 0.5) / size, (y + 0.5) / size];
 	const edge = Math.min(x, y, size - 1 - x, size - 1 - y) < Math.max(1, Math.round(size / 8));
 	if (name === "busy") return u + v > 1 || edge;
 	if (name === "bad") return !(Math.abs(u - 0.5) < 0.09 && v > 0.2 && v < 0.82 && !(v > 0.6 && v < 0.7));
-	if (name === "excused") return edge;
+	if (name === "excused") return edge || Math.abs(u - 0.5) + Math.abs(v - 0.5) < 0.3;
 	if (name === "gone") return Math.abs(u - v) < 0.12 || Math.abs(u + v - 1) < 0.12;
 	if (name === "unknown") return edge || (Math.abs(u - 0.5) < 0.15 && Math.abs(v - 0.5) < 0.15);
 	return true;
 }
 
-/** The map. choose(number): a cell was clicked. describe(number): the text of its tip. */
+// The map. describe(number): the text of a tip.
 export class HeatMap {
 	#cells = [];
 	#trees = [];
+	#treeOf = [];
 	#plan = null;
 	#size = [0, 0];
 	#structure = "";
@@ -90,7 +92,7 @@ export class HeatMap {
 
 	constructor({ label, choose, open, describe }) {
 		Object.assign(this, { choose, open, describe, selected: -1, only: -1, recent: new Map() });
-		this.canvas = el("canvas", { tabindex: 0, role: "application", "aria-label": label, onpointermove: (event) => this.#hover(event),
+		this.canvas = el("canvas", { tabindex: 0, role: "application", aria: label, onpointermove: (event) => this.#hover(event),
 			onpointerleave: () => (this.tip.hidden = true), onclick: (event) => this.#click(event), onkeydown: (event) => this.#key(event) });
 		this.tip = el("div.tip", { hidden: true });
 		this.element = el("div.map", this.canvas, this.tip);
@@ -102,7 +104,6 @@ export class HeatMap {
 		this.watcher.disconnect();
 	}
 
-	/** Draw the entities of a store. kind: only those of one kind. */
 	draw(store, kind = "") {
 		const { clientWidth: width, clientHeight: height } = this.element;
 		if (!width || !height) return;
@@ -126,6 +127,7 @@ export class HeatMap {
 		}
 		this.#trees = [...trees.keys()];
 		const lists = [...trees.values()];
+		this.#treeOf = lists.flatMap((one, at) => one.map(() => at));
 		this.#cells = Int32Array.from(lists.flat());
 		const ratio = pixelRatio();
 		this.#size = [Math.floor(width * ratio), Math.floor(height * ratio)];
@@ -150,7 +152,7 @@ export class HeatMap {
 		const found = {};
 		for (const name of CLASSES) {
 			found[name] = pixel(`cell-${name}`);
-			found[`${name}-soft`] = name === "bad" ? 0xffffffff : pixel(name === "busy" ? "cell-busy-soft" : "back");
+			found[`${name}-soft`] = name === "bad" ? 0xffffffff : pixel(["busy", "good", "excused"].includes(name) ? `cell-${name}-soft` : "back");
 		}
 		return found;
 	}
@@ -172,8 +174,10 @@ export class HeatMap {
 			this.#shown = new Uint8Array(this.#cells.length).fill(NONE);
 		}
 		const pixels = new Uint32Array(this.image.data.buffer);
+		const bad = (this.bad = new Map());
 		this.#cells.forEach((number, at) => {
 			const cls = store.classAt(number);
+			if (cls === 2) bad.set(this.#treeOf[at], (bad.get(this.#treeOf[at]) ?? 0) + 1);
 			const look = this.only >= 0 && cls !== this.only ? cls + CLASSES.length : cls;
 			if (this.#shown[at] !== look) blit(pixels, width, this.stamps[look], size, this.#pixels[at]);
 			this.#shown[at] = look;
@@ -189,17 +193,17 @@ export class HeatMap {
 		context.scale(ratio, ratio);
 		if (plan.label) {
 			context.font = "11px system-ui, sans-serif";
-			context.fillStyle = style.getPropertyValue("--soft");
 			let [x, y] = [-1, -1];
 			for (const block of plan.blocks) {
 				if (block.first && block.y === y && block.x > x) continue;
 				[x, y] = [block.x, block.y];
-				context.save();
-				context.beginPath();
-				context.rect(block.x, block.y - plan.label, Math.max(block.wide * plan.cell, 44), plan.label);
-				context.clip();
-				context.fillText(safe(this.#trees[block.tree]), block.x, block.y - 4);
-				context.restore();
+				const room = Math.max(block.wide * plan.cell, 44);
+				const sign = this.bad.has(block.tree) ? `▲${this.bad.get(block.tree)}` : "";
+				const taken = sign ? context.measureText(sign).width + 3 : 0;
+				context.fillStyle = style.getPropertyValue("--bad");
+				context.fillText(sign, x, y - 4);
+				context.fillStyle = style.getPropertyValue("--soft");
+				context.fillText(cut(context, safe(this.#trees[block.tree]), room - taken), x + taken, y - 4);
 			}
 		}
 		const now = Date.now() / 1000;
@@ -236,7 +240,6 @@ export class HeatMap {
 		return [(this.#pixels[at] % width) / ratio, Math.floor(this.#pixels[at] / width) / ratio];
 	}
 
-	/** The entity at a point of the canvas, or -1. */
 	hit(x, y) {
 		const plan = this.#plan;
 		if (!plan?.cell) return -1;
@@ -281,7 +284,11 @@ export class HeatMap {
 	}
 }
 
-/** What is below the canvas is outside of the array. */
+function cut(context, text, room) {
+	for (let end = text.length, shown = text; ; shown = `${text.slice(0, --end)}…`) if (end < 1 || context.measureText(shown).width <= room) return shown;
+}
+
+// What is below the canvas is outside of the array.
 function blit(pixels, width, stamp, size, at) {
 	for (let row = 0; row < size; row++) {
 		for (let column = 0; column < size; column++) pixels[at + row * width + column] = stamp[row * size + column];

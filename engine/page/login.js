@@ -1,5 +1,8 @@
 // Logs in with the token in the fragment of the address, or a typed one.
 
+import { takeTheme } from "./theme.js";
+
+takeTheme();
 const form = document.querySelector("form");
 const said = document.querySelector("[role=alert]");
 

@@ -1,21 +1,30 @@
-// The page as a whole: the stores, the address, the screen, when it is drawn.
+// The page as a whole.
 
-import { CELLS, chosenCell, get } from "./api.js";
+import { CELLS, chosenCell, get, network } from "./api.js";
 import { Header } from "./header.js";
 import { Past } from "./past.js";
-import { Router, splitName } from "./router.js";
+import { Router, SCREENS, splitName } from "./router.js";
 import { described, nameIn, Store } from "./store.js";
 import { Stream } from "./stream.js";
 import { Strip } from "./strip.js";
+import { takeTheme } from "./theme.js";
 import { choose, dialog, el, fill, language, safe, sleep, small, stateName, t } from "./ui.js";
 
-/** The screens of all cells; the others are of one. */
+// The screens of all cells; the others are of one.
 const ACROSS = ["now", "tree"];
 const PLAYED = 600;
 const BEFORE = 400;
 const SECOND = 1000;
 
-/** What screens see. store: the entities at the moment shown. machines: the tables, by kind. */
+const nowhere = {
+	open(app, root) {
+		const links = SCREENS.filter((one) => one !== "entity").map((one) => el("a.chip", { href: app.router.to(one) }, t(one)));
+		root.append(el("div.empty", el("p", t("noAddress")), el("code", safe(decodeURI(location.pathname))), el("div.bar", links)));
+		return { draw() {} };
+	},
+};
+
+// What screens see. machines: the tables, by kind.
 class App {
 	constructor() {
 		this.machines = new Map();
@@ -24,7 +33,7 @@ class App {
 		this.behind = new Past(this.machines);
 		this.at = "";
 		this.earlier = [];
-		this.stream = new Stream(this.live, (structure) => this.touch(structure));
+		this.stream = new Stream(this.live, (structure) => this.touch(structure), () => this.#back());
 		this.router = new Router(() => this.moved());
 		choose(this.query.lang);
 		this.header = new Header(this, document.getElementById("header"));
@@ -33,21 +42,19 @@ class App {
 	}
 
 	get query() { return this.router.now.query; }
-	/** Whether several cells are shown: their ids begin with their names, and there is no past. */
+	// Whether several cells are shown; they have no past.
 	get several() { return CELLS.length > 0 && !chosenCell(); }
 	get past() { return Boolean(this.query.at) && !this.several; }
 	get store() { return this.past ? this.behind.store : this.live; }
 	get loaded() { return this.past ? this.behind.last >= 0 : this.live.structure > 0; }
 
-	/** Now, or the moment that is shown, in seconds. */
 	clock() { return this.past ? this.store.time : Date.now() / SECOND; }
 
-	/** The rows of what happened just before what is shown. */
 	recent() {
 		return this.past ? this.behind.rows.slice(0, this.behind.done) : [...this.earlier, ...this.stream.recent];
 	}
 
-	/** Kind, id and cell of an entity, as its cell knows it. */
+	// Kind, id and cell of an entity, as its cell knows it.
 	named(number) {
 		const [kind, id] = [this.store.kindOf(number), this.store.ids[number]];
 		const at = id.indexOf(": ");
@@ -56,7 +63,6 @@ class App {
 
 	nameOf(number) { return `${this.store.kindOf(number)}/${this.store.ids[number]}`; }
 
-	/** The number of the entity that the address chooses, or -1. */
 	selected() { return this.query.sel ? this.store.find(...splitName(this.query.sel)) : -1; }
 
 	choose(number) {
@@ -71,12 +77,11 @@ class App {
 
 	announce(text) { document.getElementById("announce").textContent = text; }
 
-	/** The label of a row of the stream. */
 	label([, kind, , facet, state, conditions]) {
 		return stateName(described(this.machines, kind, facet, { state, conditions }));
 	}
 
-	/** What to say beside a button that needs a role that is not there. */
+	// What to say beside a button whose role is not there.
 	lacks(role, id = "") {
 		const { roles, published } = this.session;
 		const tree = id.split("/")[0];
@@ -92,6 +97,30 @@ class App {
 		this.#earlier();
 		this.moved();
 		setInterval(() => this.touch(false), SECOND);
+		for (const one of SCREENS) import(`./${one}.js`).catch(() => {}); // a screen opens without the server too
+	}
+
+	// Open the screen again if it missed an answer.
+	#back() {
+		if (!network.failed) return;
+		network.failed = false;
+		this.screen = "";
+		this.#show();
+	}
+
+	// The module of a screen, once the server is there.
+	async #module(screen) {
+		for (let tries = 0; this.screen === screen; tries++) {
+			try {
+				return SCREENS.includes(screen) ? await import(`./${screen}.js${tries ? `?${tries}` : ""}`) : nowhere;
+			} catch {
+				this.shown?.close?.();
+				this.shown = null;
+				fill(this.main, el("div.empty", { role: "status" }, t("serverAway")));
+				await sleep(SECOND);
+			}
+		}
+		return null;
 	}
 
 	async #tables() {
@@ -150,7 +179,7 @@ class App {
 		await this.seeking;
 	}
 
-	/** Show a place; null is live. */
+	// Show a place; null is live.
 	goLive() { this.goTo(null); }
 	goTo(place) {
 		if (this.several) return this.announce(t("ofOneCell"));
@@ -159,7 +188,7 @@ class App {
 	}
 	toggleLive() { this.goTo(this.past ? null : this.live.place); }
 
-	/** One event on or back; whether there was one. */
+	// One event on or back; whether there was one.
 	async step(direction) {
 		if (this.several) return this.announce(t("ofOneCell"));
 		if (!this.past) {
@@ -175,7 +204,6 @@ class App {
 		return true;
 	}
 
-	/** Step on, event by event, until it is stopped or live. */
 	async play() {
 		this.playing = !this.playing && this.past;
 		this.touch();
@@ -191,8 +219,8 @@ class App {
 		const { screen } = this.router.now;
 		if (this.screen === screen) return;
 		this.screen = screen;
-		const module = await import(`./${screen}.js`);
-		if (this.screen !== screen) return;
+		const module = await this.#module(screen);
+		if (this.screen !== screen || !module) return;
 		this.shown?.close?.();
 		this.main.className = screen;
 		fill(this.main, el("h1.hidden-text", t(screen)));
@@ -200,7 +228,6 @@ class App {
 		this.touch();
 	}
 
-	/** Draw before the next frame. */
 	touch() {
 		if (this.waiting) return;
 		this.waiting = true;
@@ -215,6 +242,7 @@ class App {
 	}
 }
 
+takeTheme();
 const app = new App();
 app.start();
 window.phaseline = app;

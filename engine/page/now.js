@@ -1,42 +1,32 @@
-// The screen Now: a cell for each entity, counts, what changed lately, what is silent.
+// The screen Now.
 
-import { get } from "./api.js";
 import { HeatMap } from "./heatmap.js";
-import { badges, nothingYet, Side, staleMark, WORST } from "./side.js";
-import { CLASSES, nameIn } from "./store.js";
-import { bdi, chip, clock, el, fill, glyph, kindName, num, panel, refill, small, span, stateMark, stateName, t, table } from "./ui.js";
+import { classChips } from "./filter.js";
+import { nothingYet, Side, staleMark } from "./side.js";
+import { CLASSES } from "./store.js";
+import { TroubleList, Troubles } from "./trouble.js";
+import { bdi, chip, clock, el, fill, glyph, kindName, num, panel, refill, shortened, small, span, stateName, stateWord, t } from "./ui.js";
 
-const LATELY = 900;
-const SHOWN = 12;
-const EVERY = 10_000;
-const LISTED = 2000;
+const [LATELY, SHOWN] = [900, 12];
 
-/** The screen in an element. `draw` shows what the address and the store say. */
 export function open(app, root) {
-	const top = el("div.top.bar");
+	const top = el("div.top.bar.line");
 	const body = el("div.left");
-	const [bad, counts, lately, silent] = ["badNow", "kindsStates", "lately", "silentPlaces"].map((word) => el("section.block", { "aria-label": t(word) }));
+	const [bad, counts, lately, silent] = ["badNow", "kindsStates", "lately", "silentPlaces"].map((word) => el("section.block", { aria: t(word) }));
 	const side = new Side(app);
 	const map = new HeatMap({
 		label: t("mapLabel"), describe: (number) => tip(app.store, number),
 		choose: (number) => app.choose(number), open: (number) => app.openEntity(number),
 	});
-	const beside = panel(side.element, bad, silent, counts, lately);
+	const beside = panel(side.element, bad, lately, silent, counts);
 	beside.classList.add("flat");
 	bad.classList.add("bad-now");
 	root.append(top, el("div.columns", body, beside));
-	const timer = setInterval(() => app.past || document.hidden || ask(), EVERY);
-	let asked = null;
+	const found = new Troubles(app);
+	const [list, few] = [new TroubleList(app, found), new TroubleList(app, found, SHOWN)];
+	const badHead = el("h2");
+	bad.append(badHead, few.element);
 	let shown = "";
-
-	async function ask() {
-		const at = asked = app.at;
-		const asks = Object.keys(app.store.places).map((cell) => get("/v1/overview", { at }, cell || undefined).then((one) => named(cell, one)).catch(() => null));
-		const found = (await Promise.all(asks)).filter(Boolean);
-		if (at !== asked) return;
-		bad.hidden = !found.length;
-		if (found.length) refill(bad, troubles(app, found));
-	}
 
 	function draw() {
 		const { store, query } = app;
@@ -44,76 +34,46 @@ export function open(app, root) {
 		refill(top, head(app, tally));
 		const selected = app.selected();
 		side.element.hidden = !query.sel;
-		if (query.sel) side.show(selected, query.sel);
+		side.show(selected, query.sel);
 		const view = !tally.total ? "empty" : query.view === "table" ? "table" : "map";
-		const put = shown === view ? refill : fill;
-		if (view === "empty") put(body, el("div.empty", { role: app.loaded ? null : "status" }, nothingYet(app)));
-		else if (view === "table") put(body, trees(app));
-		else if (shown !== "map") fill(body, map.element);
+		if (view === "empty") (shown === view ? refill : fill)(body, el("div.empty", { role: app.loaded ? null : "status" }, nothingYet(app)));
+		else if (shown !== view) fill(body, { map, table: list }[view].element);
 		shown = view;
+		if (app.loaded) found.look(tally, view === "table");
+		if (view === "table") list.draw();
 		if (view === "map") {
 			Object.assign(map, { selected, only: CLASSES.indexOf(query.class), recent: fresh(app) });
 			map.draw(store, query.kind ?? "");
 		}
-		if (asked !== app.at) ask();
+		bad.hidden = view === "table" || !found.list;
+		fill(badHead, t("badNow"), el("span.soft", num(found.number)));
+		if (!bad.hidden) few.draw();
 		refill(counts, kinds(app, tally));
 		refill(lately, changes(app));
 		refill(silent, quiet(app, tally));
 	}
 
-	return { draw, close() { map.close(); clearInterval(timer); } };
+	return { draw, close() { [map, list, few].forEach((one) => one.close()); } };
 }
 
 function tip(store, number) {
 	const state = store.stateOf(number);
 	return [el("b", kindName(store.kindOf(number)), " ", bdi(store.ids[number])),
-		el("div", `${stateName(state)}${state?.conditions.length ? ` [${state.conditions.join(", ")}]` : ""} · ${t("since")} ${clock(store.since[number])}`)];
+		el("div", `${stateName(state)} · ${stateWord(state)} · ${t("since")} ${clock(store.since[number])}`)];
 }
 
 function head(app, tally) {
 	return [
-		el("b", t("total", { n: num(tally.total) })),
-		WORST.filter((cls) => tally.classes[cls]).map((cls) => chip(app, { class: CLASSES[cls] }, el(`span.state.${CLASSES[cls]}`, glyph(CLASSES[cls]), el("b", num(tally.classes[cls])), t(CLASSES[cls])))),
-		tally.stale ? staleMark(`${num(tally.stale)} ${t("stale")}`) : null,
-		el("span.grow"),
 		chip(app, { view: "" }, t("map")), chip(app, { view: "table" }, t("table")),
+		el("b.wide", t("total", { n: num(tally.total) })),
+		classChips(app, tally.classes),
+		tally.stale ? staleMark(`${num(tally.stale)} ${t("stale")}`) : null,
 	];
 }
 
-/** The same as the map, for who does not see it: each tree; of a class or a kind, each entity. */
-function trees(app) {
-	const { store, query } = app;
-	const counts = store.rollUp();
-	const rows = listed(store, query).map((number) => [
-		el("a", { href: app.router.to("tree", { id: store.root(number) }) }, bdi(store.ids[number])),
-		kindName(store.kindOf(number)), stateMark(store.stateOf(number)), badges(counts, number * 6), clock(store.since[number])]);
-	return el("div.scroll", { tabindex: 0, role: "region", "aria-label": t("table") }, table(["name", "kind", "state", "below", "#since"], rows));
-}
-
-function listed(store, { class: name, kind }) {
-	if (!name && !kind) return store.children().tops.slice(0, LISTED);
-	const fits = (at) => store.isThere(at) && (!kind || store.kindOf(at) === kind) && (!name || CLASSES[store.classAt(at)] === name);
-	return [...store.order().filter(fits).subarray(0, LISTED)];
-}
-
-/** The troubles of a cell, with its name in their ids, and for how long they have lasted. */
-function named(cell, { troubles: found, numbers, time }) {
-	const list = found.map((one) => ({ ...one, id: cell ? nameIn(cell, one.id) : one.id, ago: (Date.parse(time) - Date.parse(one.since)) / 1000 }));
-	return { list, number: numbers.troubles };
-}
-
-function troubles(app, parts) {
-	const found = parts.flatMap((one) => one.list).sort((a, b) => b.ago - a.ago);
-	return [
-		el("h2", t("badNow"), el("span.soft", num(parts.reduce((sum, one) => sum + one.number, 0)))),
-		el("ul.list", found.slice(0, SHOWN).map((one) => line(app, one.kind, one.id, one.class, Object.values(one.states).join(", "),
-			one.ago, one.others ? el("b", `+${num(one.others)}`) : null))),
-	];
-}
-
-function line(app, kind, id, cls, said, ago, more = null) {
+function line(app, kind, id, cls, said, ago) {
 	return el("li", el("button", { onclick: () => app.router.set({ sel: `${kind}/${id}` }) },
-		el("span", { class: cls }, glyph(cls)), el("span.cut", bdi(id), el("span.soft", ` ${said}`)), el("span.bar", more, small(span(ago)))));
+		el("span", { class: cls }, glyph(cls)), el("span.both", shortened(id), el("span.soft.cut", said)), small(span(ago))));
 }
 
 function kinds(app, tally) {
@@ -122,20 +82,25 @@ function kinds(app, tally) {
 	store.states.forEach((state, at) => {
 		if (tally.byState[at]) found.set(state.kind, [...(found.get(state.kind) ?? []), [state, tally.byState[at]]]);
 	});
+	const wholly = [];
 	const lists = store.kinds.filter((kind) => found.has(kind)).map((kind) => {
 		const states = found.get(kind);
 		const total = states.reduce((sum, one) => sum + one[1], 0);
+		const press = { "aria-pressed": String(query.kind === kind), onclick: () => router.set({ kind: query.kind === kind ? null : kind }) };
+		if (states.every(([state]) => state.class === "good")) {
+			wholly.push(el("button.plain", press, `${num(total)} × ${kindName(kind)}`));
+			return null;
+		}
 		return [
-			el("li", el("button", { "aria-pressed": String(query.kind === kind), onclick: () => router.set({ kind: query.kind === kind ? null : kind }) },
-				el("span"), el("b", kindName(kind)), el("b", num(total)))),
-			merged(states).map(([state, count]) => el("li", el("a", { href: router.to("tree", { kind, state: state.state, class: state.class }) },
-				el(`span.${state.class}`, glyph(state.class)), el("span.cut", stateName(state)), num(count)))),
+			el("li", el("button", press, el("span"), el("b", kindName(kind)), el("b", num(total)))),
+			merged(states).map(([state, count]) => el("li", el("a", { href: router.to("tree", { kind, state: stateName(state), class: state.class }) },
+				el(`span.${state.class}`, glyph(state.class)), el("span.cut", { title: stateWord(state) }, stateName(state)), num(count)))),
 		];
 	});
-	return [el("h2", t("kindsStates")), el("ul.list", lists)];
+	return [el("h2", t("kindsStates")), wholly.length ? el("div.bar.wholly", el("span.good", glyph("good")), t("whollyGood"), wholly) : null, el("ul.list", lists)];
 }
 
-/** States with the same label and class are one line. */
+// The same label and class are one line.
 function merged(states) {
 	const found = new Map();
 	for (const [state, count] of states) {
@@ -145,7 +110,6 @@ function merged(states) {
 	return [...found.values()].sort((a, b) => CLASSES.indexOf(a[0].class) - CLASSES.indexOf(b[0].class) || b[1] - a[1]);
 }
 
-/** What changed lately: what went bad, what is well again, the rest; newest first. */
 export function latest(rows, until) {
 	const seen = new Map();
 	for (const row of rows) {
@@ -185,7 +149,7 @@ function quiet(app, { stale }) {
 	];
 }
 
-/** The entities that changed just now, with when. */
+// The entities that changed just now, with when.
 function fresh(app) {
 	const found = new Map();
 	const since = app.clock() - 10;

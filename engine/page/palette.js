@@ -1,33 +1,31 @@
-// Search: entities by any part of their name, and screens.
+// Search: entities and screens.
 
 import { Rows } from "./rows.js";
-import { SCREENS } from "./router.js";
+import { SCREENS, splitName } from "./router.js";
 import { CLASSES } from "./store.js";
 import { bdi, dialog, el, glyph, kindName, small, t } from "./ui.js";
 
 const MOST = 200;
 
-/** The entities whose id or kind has these words: first those that begin so. */
+// Those with these words, first those that begin so.
 export function found(store, text) {
 	const words = text.toLowerCase().split(/\s+/).filter(Boolean);
 	if (!words.length) return [];
-	const [begin, inside] = [[], []];
+	const parts = [[], []];
 	for (const number of store.order()) {
-		if (!store.isThere(number)) continue;
-		const id = store.ids[number].toLowerCase();
-		const whole = `${store.kindOf(number)}/${id}`;
-		if (!words.every((word) => whole.includes(word))) continue;
-		if (id.startsWith(words[0]) || id.slice(id.lastIndexOf("/") + 1).startsWith(words[0])) begin.push(number);
-		else inside.push(number);
-		if (begin.length >= MOST) break;
+		const whole = `${store.kindOf(number)}/${store.ids[number]}`.toLowerCase();
+		if (!store.isThere(number) || !words.every((word) => whole.includes(word))) continue;
+		const [, id] = splitName(whole);
+		parts[Number(!id.startsWith(words[0]) && !id.slice(id.lastIndexOf("/") + 1).startsWith(words[0]))].push(number);
+		if (parts[0].length >= MOST) break;
 	}
-	return [...begin, ...inside].slice(0, MOST);
+	return parts.flat().slice(0, MOST);
 }
 
 export function openPalette(app) {
 	let items = [];
 	const { store, router } = app;
-	const input = el("input", { type: "search", role: "combobox", "aria-expanded": "true", "aria-controls": "found", "aria-autocomplete": "list", placeholder: t("searchHint"), "aria-label": t("search"), autocomplete: "off", spellcheck: "false", oninput: search, onkeydown: pressed });
+	const input = el("input", { type: "search", role: "combobox", "aria-expanded": "true", "aria-controls": "found", "aria-autocomplete": "list", placeholder: t("searchHint"), aria: t("search"), autocomplete: "off", spellcheck: "false", oninput: search, onkeydown: pressed });
 	const rows = new Rows({ label: t("search"), draw, choose: take });
 	rows.element.id = "found";
 	rows.element.tabIndex = -1;

@@ -1,4 +1,4 @@
-// The entities at earlier places: one fetch, then forward and back by the rows around it.
+// The entities at earlier places.
 
 import { get } from "./api.js";
 import { Store } from "./store.js";
@@ -7,13 +7,13 @@ const BEFORE = 400;
 const AFTER = 1500;
 const CAUSE = 9;
 
-/** A store that stands at any place. rows: those around it; `done` of them are applied. */
+// A store at any place. rows: those around it; `done` are applied.
 export class Past {
 	constructor(machines) {
 		Object.assign(this, { store: new Store(machines), rows: [], undos: [], done: 0, first: 0, last: -1 });
 	}
 
-	/** Stand at a place, or where `15m` leads; returns it. end: the last known place. */
+	// Stand at a place, or where `15m` leads. end: the last known.
 	async seek(when, end) {
 		const named = Number(when);
 		const place = named >= 0 && named <= end ? named : (await get("/v1/counts", { at: when })).place;
@@ -46,7 +46,7 @@ export class Past {
 		this.store.place = stood;
 	}
 
-	/** The place after the next event; null at the end of the log. */
+	// The place after the next event; null at the end of the log.
 	async next() {
 		if (this.done === this.rows.length) await this.#more();
 		if (this.done === this.rows.length) return null;
@@ -61,7 +61,7 @@ export class Past {
 		this.last = Math.max(this.last, found.place);
 	}
 
-	/** The place before the last event; null at the beginning of the log. */
+	// The place before the last event; null at the beginning of the log.
 	async previous() {
 		if (!this.done && this.first > 0) {
 			const place = this.store.place;

@@ -1,8 +1,8 @@
-// The screen Refused: rejected events; one of them, and sending it again.
+// The screen Refused.
 
 import { get, post } from "./api.js";
 import { Rows } from "./rows.js";
-import { payload } from "./side.js";
+import { closing, payload } from "./side.js";
 import { entityLink } from "./why.js";
 import { bdi, chip, clock, el, fill, heads, kindName, moment, num, panel, safe, sender, small, t } from "./ui.js";
 
@@ -15,6 +15,7 @@ export function open(app, root) {
 	const rows = new Rows({ label: t("refused"), draw: drawRow, choose: (index) => app.router.set({ sel: items[index].logsequence }), open: () => beside.focus() });
 	const nothing = el("div.empty");
 	const beside = panel();
+	beside.classList.add("side");
 	root.append(groups, el("div.columns",
 		el("div.left.refusals", heads("time", "reason", "name", "trigger.wide", "message.wide"), rows.element, nothing), beside));
 	let [items, asked, shown] = [[], "", null];
@@ -30,6 +31,7 @@ export function open(app, root) {
 		const wanted = `${query.sel} ${query.lang}`;
 		if (wanted === shown) return;
 		shown = wanted;
+		beside.classList.toggle("open", Boolean(query.sel));
 		rows.update(items.length, chosen());
 		one(query.sel);
 	}
@@ -72,7 +74,7 @@ export function open(app, root) {
 		const again = () => post(`/v1/rejections/${place}/resend`, "").then((done) => fill(said, t("sent", { n: done.sequence })), (failed) => fill(said, failed.message));
 		const states = Object.entries(state ?? {}).map(([facet, now]) => `${facet} ${now.state} ${now.conditions.join(", ")}`);
 		const facts = { reason, trigger, time: moment(rejection.time), source: cause?.source, actor: cause?.actor, state: states.join("; "), wayOutThen, legalThen: legal?.join(", ") };
-		fill(beside, el("h2", kind && id ? entityLink(app, { kind, id, at: place }) : safe(id ?? "")),
+		fill(beside, closing(app), el("h2", kind && id ? entityLink(app, { kind, id, at: place }) : safe(id ?? "")),
 			el("p", safe(message ?? "")),
 			el("dl.facts", Object.entries(facts).map(([word, value]) => (value ? [el("dt", t(word)), el("dd", safe(value))] : null))),
 			el("h2", t("event")), payload(event?.decoded ?? event),

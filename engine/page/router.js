@@ -1,12 +1,11 @@
-// The address of the page is its state: reading it, writing it.
+// The address is the state of the page.
 
 export const SCREENS = ["now", "tree", "entity", "time", "refused", "workers"];
 
-/** What an address means: screen, kind and id in its path, and its query. */
 export function read(path, search) {
 	const parts = path.split("/").slice(1).map(decoded);
 	const query = Object.fromEntries(new URLSearchParams(search));
-	const screen = SCREENS.includes(parts[0]) ? parts[0] : "now";
+	const screen = SCREENS.includes(parts[0]) ? parts[0] : parts[0] ? "nowhere" : "now";
 	const found = { screen, kind: "", id: "", query };
 	if (screen === "tree") found.id = parts.slice(1).join("/");
 	if (screen === "entity") [found.kind, found.id] = [parts[1] ?? "", parts.slice(2).join("/")];
@@ -21,7 +20,7 @@ function decoded(part) {
 	}
 }
 
-/** The address of a state. Empty values are left out. */
+// The address of a state. Empty values are left out.
 export function write({ screen, kind, id, query }) {
 	let path = `/${screen}`;
 	if (screen === "tree" && id) path += `/${encodeURIComponent(id)}`;
@@ -31,16 +30,14 @@ export function write({ screen, kind, id, query }) {
 	return text ? `${path}?${text}` : path;
 }
 
-/** `kind/id` as kind and id. */
+// `kind/id` as kind and id.
 export function splitName(name) {
 	const at = name.indexOf("/");
 	return at < 0 ? [name, ""] : [name.slice(0, at), name.slice(at + 1)];
 }
 
-/** Kept by all screens: the cell, the moment, the language, the strip. */
-const COMMON = ["cell", "at", "lang", "strip", "begin", "end"];
+const COMMON = ["cell", "at", "lang", "begin", "end"];
 
-/** Follows the address, and changes it. */
 export class Router {
 	constructor(changed) {
 		this.changed = changed;
@@ -63,18 +60,17 @@ export class Router {
 		this.go(url.pathname + url.search);
 	}
 
-	/** The address of another screen, with what all screens keep. */
 	to(screen, { kind = "", id = "", ...query } = {}) {
 		const common = Object.fromEntries(COMMON.map((name) => [name, this.now.query[name]]));
 		return write({ screen, kind, id, query: { ...common, ...query } });
 	}
 
-	/** The address of this screen in a cell, without what belongs to the log of another one. Empty is all cells. */
+	// The address of this screen in a cell; empty is all.
 	inCell(cell) {
 		return write({ ...this.now, query: { ...this.now.query, cell, at: "", begin: "", end: "", sel: "" } });
 	}
 
-	/** Go to an address. For another cell the page begins anew. */
+	// Go to an address. For another cell the page begins anew.
 	go(address) {
 		const { cell = "" } = this.now.query;
 		if ((new URL(address, location).searchParams.get("cell") ?? "") !== cell) return location.assign(address);
@@ -82,7 +78,7 @@ export class Router {
 		this.#moved();
 	}
 
-	/** Change values of the query; `null` leaves one out. back: whether Back undoes it. */
+	// Change values of the query. back: whether Back undoes it.
 	set(changes, back = false) {
 		const address = write({ ...this.now, query: { ...this.now.query, ...changes } });
 		if (address === location.pathname + location.search) return;

@@ -1,17 +1,17 @@
-// Rows of equal height, of which only those in view exist; with keys.
+// Rows of equal height, of which only those in view exist.
 
 import { el } from "./dom.js";
 
 const MORE = 4;
 
-/** height: of a row. draw(index, element), choose(index), open(index), key(event). */
+// draw(index, element), choose(index), open(index), key(event).
 export class Rows {
 	#rows = [];
 
 	constructor({ role = "listbox", label, height = 24, draw, choose, open, key }) {
 		Object.assign(this, { role, height, drawRow: draw, choose, open, key, count: 0, selected: -1 });
 		this.space = el("div.space", { role: "presentation" });
-		this.element = el("div.rows", { role, tabindex: 0, "aria-label": label, onscroll: () => this.draw(false), onkeydown: (event) => this.#pressed(event),
+		this.element = el("div.rows", { role, tabindex: 0, aria: label, onscroll: () => this.draw(false), onkeydown: (event) => this.#pressed(event),
 			onclick: (event) => this.#clicked(event), ondblclick: () => this.selected >= 0 && this.open?.(this.selected) }, this.space);
 		this.watcher = new ResizeObserver(() => this.draw());
 		this.watcher.observe(this.element);
@@ -21,14 +21,13 @@ export class Rows {
 		this.watcher.disconnect();
 	}
 
-	/** Show so many rows, one of them chosen. */
 	update(count, selected = this.selected) {
 		Object.assign(this, { count, selected });
 		this.space.style.height = `${count * this.height}px`;
 		this.draw();
 	}
 
-	/** Draw the rows in view: all, or those that are new. */
+	// Draw the rows in view: all, or those that are new.
 	draw(all = true) {
 		const { scrollTop, clientHeight } = this.element;
 		const first = Math.max(0, Math.floor(scrollTop / this.height) - MORE);
@@ -59,7 +58,6 @@ export class Rows {
 		return made;
 	}
 
-	/** Scroll so far that a row is in view. */
 	reveal(index) {
 		const top = index * this.height;
 		const { scrollTop, clientHeight } = this.element;

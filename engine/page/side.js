@@ -3,36 +3,46 @@
 import { get, name } from "./api.js";
 import { CLASSES, STALE, VIEWED } from "./store.js";
 import { whyList } from "./why.js";
-import { bdi, el, fill, glyph, kindName, moment, num, safe, span, stateMark, t } from "./ui.js";
+import { bdi, bothWords, el, fill, glyph, kindName, moment, num, safe, span, t } from "./ui.js";
 
-/** What to say where there is nothing, or nothing yet. */
 export function nothingYet({ loaded, past, stream }) {
 	if (loaded) return [el("h2", t("noEntity")), t("publishOne"), el("code", "phaseline publish cluster create c1")];
 	return stream.status === "away" && !past ? stream.problem || t("serverAway") : t("loading");
 }
 
-/** An event as it was sent, as far as it is still stored. */
 export function payload(event) {
 	if (!event) return el("p.soft", t("eventGone"));
 	return el("pre", { tabindex: 0 }, JSON.stringify(event, null, 2).split("\n").map((one) => `${safe(one)}\n`).join(""));
 }
 
-/** The mark of what nothing was heard of. */
+// Closes what comes from below on a narrow screen.
+export function closing(app) {
+	return el("button.closing", { aria: t("close"), onclick: () => app.router.set({ sel: null }) }, "×");
+}
+
+// Where the operator leads from an entity to other tools.
+export function linksOf({ session }, { kind, id }) {
+	const parts = id.split("/");
+	const values = { kind, id, tree: parts[0], name: parts.at(-1) };
+	return (session.links ?? []).filter((one) => one.kind === kind || one.kind === "*").map(({ name, template }) =>
+		el("a", { href: template.replace(/\{(\w+)\}/g, (_, field) => encodeURIComponent(values[field])), target: "_blank", rel: "noopener" }, `${safe(name)} ↗`));
+}
+
+// The mark of what nothing was heard of.
 export function staleMark(text = t("stale")) {
 	return el("span.badge.silent", glyph("silent"), text);
 }
 
-/** The classes as positions in CLASSES, those that call for somebody first. */
+// Positions in CLASSES, the worst first.
 export const WORST = [2, 1, 5, 3, 0, 4];
 
-/** How many of each class, as signs and numbers. counts: six numbers, from `first` on. */
+// How many of each class. counts: six numbers, from `first` on.
 export function badges(counts, first = 0) {
 	const found = WORST.filter((cls) => counts[first + cls]);
 	return el("span.badges", found.map((cls) =>
 		el("span", { class: `badge ${CLASSES[cls]}`, title: t(CLASSES[cls]) }, glyph(CLASSES[cls]), num(counts[first + cls]))));
 }
 
-/** The panel. It draws again only when something of its entity changed. */
 export class Side {
 	#shown = null;
 	#why = el("div.why");
@@ -40,30 +50,30 @@ export class Side {
 
 	constructor(app) {
 		this.app = app;
-		this.element = el("div.block");
+		this.element = el("div.block.side", { role: "region", aria: t("chosen"), tabindex: 0 });
 	}
 
-	/** Show an entity of the store; -1 is none. wanted: its `kind/id`, if it is not there. */
+	// Show an entity; -1 is none. wanted: its `kind/id`.
 	show(number, wanted = "") {
 		const { store } = this.app;
+		this.element.classList.toggle("open", Boolean(wanted));
 		const key = number < 0 ? wanted : [number, store.state[number], store.flags[number], store.facets(number).map((one) => one.state), this.app.at].join();
 		if (key === this.#shown) return;
 		this.#shown = key;
 		if (number < 0) {
-			fill(this.element, el("p.soft", wanted ? t("notThere", { name: safe(wanted) }) : t("choose")));
+			fill(this.element, wanted ? closing(this.app) : null, el("p.soft", wanted ? t("notThere", { name: safe(wanted) }) : t("choose")));
 			return;
 		}
 		const { kind, id, cell } = this.app.named(number);
 		const state = store.stateOf(number);
 		const others = store.facets(number);
 		fill(
-			this.element,
+			this.element, closing(this.app),
 			el("h2", el("a", { href: this.app.router.to("entity", { kind, id, cell }) }, bdi(store.ids[number])), el("span.soft", kindName(kind))),
-			el("div.bar", stateMark(state), store.flags[number] & STALE ? staleMark() : null),
+			el("div.bar", bothWords(state), store.flags[number] & STALE ? staleMark() : null, linksOf(this.app, { kind, id })),
 			el("dl.facts",
 				fact(t("since"), `${moment(store.since[number])} · ${span(this.app.clock() - store.since[number])}`),
-				state?.conditions.length ? fact(t("conditions"), state.conditions.join(", ")) : null,
-				others.map((one) => [el("dt", one.facet), el("dd", stateMark(one))]),
+				others.map((one) => [el("dt", one.facet), el("dd", bothWords(one))]),
 				store.flags[number] & VIEWED ? fact("", t("viewed")) : null,
 				store.parent[number] >= 0 ? [el("dt", t("belongsTo")), el("dd", this.#parents(number))] : null,
 			),

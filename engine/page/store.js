@@ -1,24 +1,23 @@
-// The entities at one place of each log, in columns; what changes them, and what undoes it.
+// The entities at one place of each log, in columns.
 
 export const CLASSES = ["good", "busy", "bad", "excused", "gone", "unknown"];
 const UNKNOWN = CLASSES.indexOf("unknown");
-/** Of several classes, the one with the lowest number counts. */
+// Of several classes, the one with the lowest number counts.
 const RANK = [4, 2, 0, 3, 5, 1];
 export const VIEWED = 1;
 export const STALE = 2;
 const GONE = 4;
 const LEFT = 8;
-/** The entity is not there yet: a step back took its first record away. */
 export const ABSENT = 16;
 const NONE = -1;
 const collator = new Intl.Collator("en", { numeric: true });
 
-/** An id among those of several cells. */
+// An id among those of several cells.
 export function nameIn(cell, id) {
 	return `${cell}: ${id}`;
 }
 
-/** Entities by number. version counts changes; structure what came or went. places: by cell; "" is the only one. */
+// Entities by number. version counts changes, structure what came or went. places: by cell; "" is the only one.
 export class Store {
 	constructor(machines = new Map()) {
 		this.machines = machines;
@@ -46,11 +45,11 @@ export class Store {
 		this.more = this.more.map((column) => grown(Int32Array, column, NONE));
 	}
 
-	/** Where it stands in the log, if there is only one. */
+	// Where it stands in the log, if there is only one.
 	get place() { return this.places[""] ?? 0; }
 	set place(place) { this.places[""] = place; }
 
-	/** Take an answer of /v1/columns in place of everything: of one cell, or a part for each of several. */
+	// Take an answer of /v1/columns, of one cell or several.
 	load(answer) {
 		const { version, structure } = this;
 		this.clear();
@@ -96,7 +95,6 @@ export class Store {
 		return known ?? this.#addState({ ...described(this.machines, kind, facet, { state, conditions }), class: cls });
 	}
 
-	/** The number of an entity, or -1. */
 	find(kind, id) {
 		const at = this.kinds.indexOf(kind);
 		if (at < 0) return NONE;
@@ -110,7 +108,7 @@ export class Store {
 		(this.numbers[this.kind[number]] ??= new Map()).set(this.ids[number], number);
 	}
 
-	/** Apply rows of /v1/transitions?form=columns, of one cell. undo: takes what `undo` needs of each row. */
+	// Apply rows of one cell. undo: takes what `undo` needs.
 	apply(rows, undo = null, cell = "") {
 		for (const row of rows) if (row[0] > this.places[cell]) this.#applyRow(row, undo, cell);
 		this.version++;
@@ -144,7 +142,6 @@ export class Store {
 		return this.more[position - 1];
 	}
 
-	/** Take back a row, the last one that was applied. */
 	undo([number, position, state, flags, since, place]) {
 		const wasThere = this.isThere(number);
 		this.#column(position)[number] = state;
@@ -170,7 +167,7 @@ export class Store {
 		return number;
 	}
 
-	/** Put what is nested in a new entity, and came before it, below it. */
+	// Put what came before it, and is nested in it, below it.
 	#takeNested(kind, id) {
 		const separator = this.machines.get(kind)?.nested_by;
 		if (!separator) return;
@@ -178,7 +175,7 @@ export class Store {
 			if (other.startsWith(id + separator)) this.parent[number] = this.#parentOf(kind, other);
 	}
 
-	/** The entity below which another one is shown: the nearest one of its kind in which it is nested, or its parent. */
+	// Below what it is shown: the nearest one of its kind in which it is nested, or its parent.
 	#parentOf(kind, id) {
 		const { parent, nested_by: separator } = this.machines.get(kind) ?? {};
 		for (let at = id.length; separator && (at = id.lastIndexOf(separator, at - 1)) > id.lastIndexOf("/");) {
@@ -189,7 +186,6 @@ export class Store {
 		return depth ? this.find(parent, id.split("/").slice(0, depth).join("/")) : NONE;
 	}
 
-	/** Whether it lives, or is left behind. */
 	isThere(number) {
 		const flags = this.flags[number];
 		return (flags & (GONE | ABSENT)) === 0 || (flags & (LEFT | ABSENT)) === LEFT;
@@ -197,14 +193,14 @@ export class Store {
 
 	isShown(number) { return this.children().shown[number] === 1; }
 
-	/** The nearest entity above that is shown, or -1: something may be left of what is gone. */
+	// The nearest entity above that is shown, or -1.
 	above(number, { shown } = this.children()) {
 		let at = this.parent[number];
 		while (at >= 0 && !shown[at]) at = this.parent[at];
 		return at;
 	}
 
-	/** By number whether it is shown: it is there, or what is left behind stands below it. */
+	// Whether each is there, or what is left behind stands below it.
 	#shown(order) {
 		const shown = new Uint8Array(this.size);
 		for (let at = order.length - 1; at >= 0; at--) {
@@ -217,10 +213,9 @@ export class Store {
 
 	kindOf(number) { return this.kinds[this.kind[number]]; }
 
-	/** The state of its first facet. */
 	stateOf(number) { return this.states[this.state[number]]; }
 
-	/** The class of an entity, as a position in CLASSES: the worst of its facets, contact apart. */
+	// The worst class of its facets, contact apart, as a position in CLASSES.
 	classAt(number) {
 		const state = this.state[number];
 		let worst = state < 0 ? UNKNOWN : this.classOf[state];
@@ -233,19 +228,23 @@ export class Store {
 		return worst;
 	}
 
-	/** The states of the other facets of an entity. */
+	// The state that decides the class of an entity.
+	telling(number) {
+		const [cls, first] = [CLASSES[this.classAt(number)], this.stateOf(number)];
+		return first?.class === cls ? first : this.facets(number).find((one) => one.class === cls) ?? first;
+	}
+
 	facets(number) {
 		return this.more.map((column) => column[number]).filter((state) => state >= 0).map((state) => this.states[state]);
 	}
 
-	/** The root of the tree that an entity is in: the first part of its id. */
 	root(number) {
 		const id = this.ids[number];
 		const at = id.indexOf("/");
 		return at < 0 ? id : id.slice(0, at);
 	}
 
-	/** All numbers, parents before their children, in the natural order of ids. */
+	// All numbers in the natural order of ids.
 	order() {
 		const old = this.ordered;
 		if (old.length === this.size) return old;
@@ -267,7 +266,7 @@ export class Store {
 		return this.ordered;
 	}
 
-	/** The children of each entity that is shown: `list` from `start[n]` to `start[n + 1]`. tops: the rest. */
+	// Children: `list` from `start[n]` to `start[n + 1]`. tops: the rest.
 	children() {
 		if (this.below?.structure === this.structure) return this.below;
 		const order = this.order();
@@ -290,7 +289,7 @@ export class Store {
 		return this.below;
 	}
 
-	/** How many entities of each class stand below each entity: six numbers an entity. */
+	// How many of each class are below each: six numbers.
 	rollUp() {
 		const order = this.order();
 		const found = new Int32Array(this.size * 6);
@@ -304,7 +303,7 @@ export class Store {
 		return found;
 	}
 
-	/** How many entities there are: in all, by class, by state. stale: unheard of. */
+	// How many there are: in all, by class, by state.
 	counts() {
 		const byState = new Int32Array(this.states.length);
 		const classes = new Array(6).fill(0);
@@ -319,7 +318,6 @@ export class Store {
 		return { total, classes, byState, stale };
 	}
 
-	/** What nothing was heard of lately, of all that is waited for. */
 	silent() {
 		const found = [];
 		this.more.forEach((column) => {
@@ -338,9 +336,8 @@ function upTo(size) {
 	return made;
 }
 
-const WORST_FIRST = ["bad", "unknown", "busy", "excused", "good", "gone"];
+export const WORST_FIRST = ["bad", "unknown", "busy", "excused", "good", "gone"];
 
-/** What the signals that stand are called, and the worst of their classes. */
 function signalled(names, standing) {
 	const known = standing.map((name) => names.find((one) => one.name === name) ?? { name, en: name, others: {}, state_class: "excused" });
 	const languages = ["en", ...known.flatMap((one) => Object.keys(one.others))];
@@ -352,7 +349,7 @@ function stateKey({ kind, facet, state, conditions }) {
 	return `${kind}\n${facet}\n${state}\n${conditions.join("\n")}`;
 }
 
-/** A state as its table describes it: class and labels, by its most important condition. */
+// A state with class and labels, by its most important condition.
 export function described(machines, kind, facet, { state, conditions }) {
 	const table = machines.get(kind)?.facets.find((one) => one.facet === facet);
 	const shown = table?.order?.find((one) => conditions.includes(one)) ?? conditions[0] ?? null;

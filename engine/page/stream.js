@@ -1,4 +1,4 @@
-// Keeps a store up to date: loads it, follows the feed, comes back after sleep and breaks.
+// Keeps a store up to date, after sleep and breaks too.
 
 import { chosenCell, get } from "./api.js";
 import { Feed } from "./feed.js";
@@ -9,7 +9,7 @@ const HIDDEN = 60_000;
 const AGAIN = 1500;
 const STALE_CHECK = 10_000;
 
-/** status: `connecting`, `live`, `away`. heard: when the server spoke last, ms. away: by cell, why it cannot be read. */
+// heard: until when it was followed, ms. away: by cell, why it cannot be read.
 export class Stream {
 	#feed;
 	#timer = 0;
@@ -17,8 +17,9 @@ export class Stream {
 	#wanted = true;
 	#loading = null;
 
-	constructor(store, changed) {
-		Object.assign(this, { store, changed, status: "connecting", heard: Date.now(), recent: [], problem: "", away: new Map() });
+	// back(): the server is there again.
+	constructor(store, changed, back) {
+		Object.assign(this, { store, changed, back, status: "connecting", heard: Date.now(), recent: [], problem: "", away: new Map() });
 		this.#feed = shared((message) => this.#take(message));
 		document.addEventListener("visibilitychange", () => this.#seen());
 		addEventListener("pagehide", () => this.#feed.leave());
@@ -26,7 +27,16 @@ export class Stream {
 		addEventListener("online", () => this.status === "away" && this.load());
 	}
 
-	/** Load everything, then follow. Tries again until it works. */
+	// Why what is shown cannot be read; empty if it can.
+	get lost() { return this.away.get(chosenCell()) || ""; }
+	// Whether what is shown is no longer followed.
+	get gone() { return this.status === "away" || Boolean(this.lost); }
+
+	#note(was) {
+		if (this.gone && !was) this.heard = Date.now();
+		if (!this.gone && was) this.back();
+	}
+
 	load() {
 		clearTimeout(this.#stale);
 		this.#stale = 0;
@@ -40,13 +50,15 @@ export class Stream {
 				const answer = await get("/v1/columns");
 				for (const [cell, { away }] of Object.entries(answer.cells ?? {})) this.away.set(cell, away);
 				this.store.load(answer);
-				Object.assign(this, { heard: Date.now(), problem: "" });
+				this.problem = "";
 				this.changed(true);
 				if (this.#wanted) this.#feed.join(this.#stand());
 				return;
 			} catch (problem) {
 				if (problem.status === 401) location.reload(); // the server shows the form to log in
+				const { gone } = this;
 				Object.assign(this, { status: "away", problem: problem.status ? problem.message : "" });
+				this.#note(gone);
 				this.changed(false);
 				await sleep(AGAIN + Math.random() * AGAIN);
 			}
@@ -59,13 +71,11 @@ export class Stream {
 	}
 
 	#take(message) {
-		if (message.type === "away") this.status = "away";
-		else {
-			this.heard = Date.now();
-			if (message.type !== "resync") this.status = "live";
-		}
-		if (message.type === "resync") this.load();
+		const { gone } = this;
 		if (message.type === "cell") this.away.set(message.cell, message.away);
+		if (message.type === "resync") this.load();
+		else this.status = message.type === "away" ? "away" : "live";
+		this.#note(gone);
 		if (message.place) this.#apply(message);
 		this.changed(Boolean(message.rows?.length));
 	}

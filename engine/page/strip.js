@@ -1,4 +1,4 @@
-// The time bar: transitions over time, stacked by class; its handle is the place that is shown.
+// The time bar: transitions over time; its handle is the place.
 
 import { CELLS, get } from "./api.js";
 import { clock, el, fill, glyph, refill, safe, sharp, small, t } from "./ui.js";
@@ -9,7 +9,7 @@ const BUCKETS = 800;
 const NEAR = 12;
 const STACKED = ["good", "gone", "excused", "busy", "unknown", "bad"];
 
-/** The buckets of an answer of /v1/strip; `null` is a long quiet time that it leaves out. */
+// Buckets; `null` is a long quiet time that is left out.
 function bucketsOf({ times, places, classes, gaps, place }) {
 	return times.flatMap((time, at) => {
 		const counts = STACKED.map((name) => classes[name][at]);
@@ -19,7 +19,6 @@ function bucketsOf({ times, places, classes, gaps, place }) {
 	});
 }
 
-/** The bar. It asks for its buckets, and again while it is live. */
 export class Strip {
 	#asked = "";
 	#at = 0;
@@ -39,8 +38,7 @@ export class Strip {
 	draw() {
 		const { app } = this;
 		const { screen } = app.router.now;
-		const fits = screen !== "workers" && screen !== "time" && screen !== "refused";
-		this.element.hidden = !app.several && (!fits || app.query.strip === "0");
+		this.element.hidden = !app.several && ["workers", "time", "refused"].includes(screen);
 		if (this.element.hidden) return;
 		this.element.setAttribute("aria-label", t("time"));
 		this.element.classList.toggle("bar", app.several);
@@ -52,7 +50,7 @@ export class Strip {
 		this.#paint();
 	}
 
-	/** In place of time: each cell, and why it cannot be read. */
+	// In place of time: each cell, and why it cannot be read.
 	#cells() {
 		const { query, router, stream } = this.app;
 		return [query.cell ? el("span.bad", t("notThere", { name: safe(query.cell) })) : small(t("ofOneCell")), CELLS.map((cell) => {
@@ -63,13 +61,12 @@ export class Strip {
 
 	#controls() {
 		const { app } = this;
-		const button = (word, sign, key, onclick, disabled = false) => el(`button.${word}`, { "aria-label": t(word), title: `${t(word)}  ${key}`, onclick, disabled }, sign);
+		const button = (word, sign, key, onclick, disabled = false) => el(`button.${word}`, { aria: t(word), title: `${t(word)}  ${key}`, onclick, disabled }, sign);
 		const play = app.playing ? button("pause", "❚❚", "p", () => app.play()) : button("play", "▶▶", "p", () => app.play(), !app.past);
 		if (!this.canvas.isConnected) fill(this.element, this.before, el("div.track", this.canvas, this.ends), this.after);
 		this.canvas.setAttribute("aria-label", t("stripLabel"));
 		refill(this.before, button("stepBack", "◀", "[", () => app.step(-1)), button("stepOn", "▶", "]", () => app.step(1), !app.past), play);
-		refill(this.after, app.query.begin ? el("button", { onclick: () => app.router.set({ begin: null, end: null }) }, t("wholeRange")) : null,
-			button("close", "×", "", () => app.router.set({ strip: "0" })));
+		refill(this.after, app.query.begin ? el("button", { onclick: () => app.router.set({ begin: null, end: null }) }, t("wholeRange")) : null);
 	}
 
 	async #ask(key) {

@@ -1,9 +1,10 @@
-// The screen Time: two moments compared, and lanes over time for a tree.
+// The screen Time: two moments compared; lanes.
 
 import { get, name } from "./api.js";
 import { Rows } from "./rows.js";
-import { described } from "./store.js";
-import { bdi, chip, clock, el, fill, heads, kindName, moment, num, safe, seconds, sharp, small, stateMark, stateName, t } from "./ui.js";
+import { Side } from "./side.js";
+import { described, WORST_FIRST } from "./store.js";
+import { bdi, chip, clock, el, fill, glyph, heads, kindName, moment, num, panel, safe, seconds, sharp, small, stateMark, stateName, t } from "./ui.js";
 
 const MOST = 5000;
 const WHATS = { created: "created", gone: "deleted", changed: "changed", "came and went": "cameAndWent", "same again": "same" };
@@ -13,7 +14,9 @@ export function open(app, root) {
 	const body = el("div.left");
 	const views = { compare: new Compare(app), lanes: new Lanes(app) };
 	let [drawn, asked, shown] = ["", "", null];
-	root.append(top, body);
+	const side = new Side(app);
+	const beside = panel(side.element);
+	root.append(top, el("div.columns", body, beside));
 
 	function submit(event) {
 		event.preventDefault();
@@ -24,7 +27,9 @@ export function open(app, root) {
 	function draw() {
 		const { query } = app;
 		const view = query.view === "lanes" ? "lanes" : "compare";
-		const key = [view, query.from, query.to, query.tree, query.lang].join("|");
+		const key = [view, query.from, query.to, query.tree, query.lang, query.were].join("|");
+		beside.hidden = !query.sel;
+		side.show(app.selected(), query.sel);
 		if (key !== drawn) head();
 		drawn = key;
 		if (key !== asked && app.loaded) {
@@ -44,14 +49,14 @@ export function open(app, root) {
 		const field = (name, hint) => el("label.bar", el("span.soft", t(name)), el("input", { name, value: query[name], placeholder: hint, size: 14, autocomplete: "off" }));
 		fill(top,
 			field("from", "1h"), field("to", "now"), field("tree", t("allTrees")),
-			el("button.primary", t("compare")), el("span.soft.small.wide", t("compareHint")), el("span.grow"),
+			el("button.primary", t("show")), ["15m", "1h", "24h"].map((from) => chip(app, { from, to: "" }, from)),
+			query.view === "lanes" ? chip(app, { were: "bad" }, el("span.bad", glyph("bad")), t("wereBad")) : el("span.soft.small.wide", t("compareHint")), el("span.grow"),
 			chip(app, { view: "" }, t("compare")), chip(app, { view: "lanes" }, t("lanes")));
 	}
 
 	return { draw, close: () => Object.values(views).forEach((one) => one.rows.close()) };
 }
 
-/** What differs between two moments. */
 class Compare {
 	constructor(app) {
 		this.app = app;
@@ -89,8 +94,10 @@ class Compare {
 	}
 
 	#take(index, event) {
-		if (event.type === "click" && index === this.rows.selected) this.app.goEntity(this.shown[index]);
-		else this.rows.update(this.rows.count, index);
+		const { kind, id } = this.shown[index];
+		if (event.type === "click" && index === this.rows.selected) return this.app.goEntity(this.shown[index]);
+		this.rows.update(this.rows.count, index);
+		this.app.router.set({ sel: `${kind}/${id}` });
 	}
 
 	#row(index, row) {
@@ -111,26 +118,63 @@ function word(what) {
 	return t(WHATS[what]);
 }
 
-/** Positions of times on a line from 0 to 1. Long quiet times are folded. */
-export function scale(times) {
-	const sorted = [...new Set(times)].sort((a, b) => a - b);
-	const gaps = sorted.slice(1).map((one, at) => one - sorted[at]);
-	let most = Infinity;
-	for (let round = 0; round < 12 && gaps.length > 16; round++) {
-		most = gaps.reduce((sum, gap) => sum + Math.min(gap, most), 0) / 12;
+// Bars that can be seen: runs of shorter ones than `least` seconds become one, as bad as the worst.
+export function visible(bars, least) {
+	const found = [];
+	for (const bar of bars) {
+		const last = found.at(-1);
+		const short = bar.to - bar.from < least;
+		if (short && last?.many && bar.to - last.from < 4 * least) {
+			Object.assign(last, { to: bar.to, many: last.many + 1, state: worse(last.state, bar.state) });
+		} else found.push({ ...bar, many: Number(short) });
 	}
-	const positions = new Map([[sorted[0], 0]]);
-	const total = gaps.reduce((sum, gap) => sum + Math.min(gap, most), 0) || 1;
-	let at = 0;
-	gaps.forEach((gap, index) => positions.set(sorted[index + 1], (at += Math.min(gap, most) / total)));
-	return { of: (time) => positions.get(time) ?? 0, folds: gaps.flatMap((gap, index) => (gap > most * 1.01 ? [positions.get(sorted[index + 1])] : [])), sorted };
+	return found;
 }
 
-/** A lane for each facet of each entity of a tree. */
+function worse(one, other) {
+	return WORST_FIRST.indexOf(other.class) < WORST_FIRST.indexOf(one.class) ? other : one;
+}
+
+export function paintBars(canvas, bars, [from, to]) {
+	const [context, width, height, colour] = sharp(canvas);
+	if (!width) return;
+	const scale = width / (to - from || 1);
+	context.font = "11px system-ui, sans-serif";
+	for (const { from: begin, to: end, state, many } of visible(bars, 3 / scale)) {
+		const [x, good] = [(begin - from) * scale, state.class === "good"];
+		const wide = Math.max(2, (end - begin) * scale - 0.6);
+		context.fillStyle = colour(`cell-${state.class}`);
+		context.fillRect(x, good ? height * 0.4 : 3, wide, good ? 6 : height - 5);
+		const text = many > 1 ? `${many}×` : stateName(state);
+		if (good || context.measureText(text).width > wide - 8) continue;
+		context.fillStyle = colour("back");
+		context.fillText(text, x + 4, height - 6);
+	}
+}
+
+const STEPS = [0.001, 0.01, 0.1, 1, 5, 15, 60, 300, 900, 3600, 10_800, 43_200, 86_400, 604_800, 2_592_000];
+
+export function paintAxis(canvas, [from, to]) {
+	const [context, width, , colour] = sharp(canvas, 18);
+	const scale = width / (to - from || 1);
+	const step = STEPS.find((one) => one * scale > 90) ?? (to - from) / 4;
+	const zone = new Date(from * 1000).getTimezoneOffset() * 60;
+	context.font = "11px system-ui, sans-serif";
+	context.fillStyle = colour("soft");
+	for (let time = Math.ceil((from - zone) / step) * step + zone; time < to; time += step) {
+		const x = (time - from) * scale;
+		context.fillRect(x, 12, 1, 6);
+		if (x + 80 < width) context.fillText(step < 1 ? `${clock(time)}${(time % 1).toFixed(3).slice(1)}` : clock(time), x + 3, 11);
+	}
+}
+
 class Lanes {
 	constructor(app) {
 		this.app = app;
-		this.rows = new Rows({ label: t("lanes"), draw: (index, row) => this.#row(index, row), choose: (index) => this.rows.update(this.rows.count, index), open: (index) => app.goEntity(this.lanes[index]) });
+		this.rows = new Rows({ label: t("lanes"), draw: (index, row) => this.#row(index, row), choose: (index) => {
+			this.rows.update(this.rows.count, index);
+			app.router.set({ sel: `${this.lanes[index].kind}/${this.lanes[index].id}` });
+		}, open: (index) => app.goEntity(this.lanes[index]) });
 	}
 
 	async ask() {
@@ -148,8 +192,7 @@ class Lanes {
 			lane.name = lane.id.slice(above.length && above.at(-1).length + 1);
 			above.push(lane.id);
 		}
-		const times = lanes.flatMap((lane) => lane.bars.flatMap((bar) => [bar.from, bar.to]));
-		Object.assign(this, { lanes, scale: scale(times) });
+		Object.assign(this, { every: lanes, range: [seconds(this.found.from), seconds(this.found.to)] });
 	}
 
 	#bar(lane, one) {
@@ -164,50 +207,20 @@ class Lanes {
 			return el("div.empty", t("allTrees"), el("div.bar", store.children().tops.slice(0, 60).map((one) =>
 				el("button.chip", { onclick: () => app.router.set({ tree: store.ids[one] }) }, bdi(store.ids[one])))));
 		}
-		if (!this.lanes.length) return el("div.empty", t("noChange"));
+		const bad = app.query.were === "bad";
+		this.lanes = this.every.filter(({ bars }) => !bad || bars.some((bar) => bar.state.class === "bad"));
 		const axis = el("canvas", { "aria-hidden": "true" });
-		const element = el("div.left.lanes", el("div.heads", el("span", t("name")), axis), this.rows.element);
+		const element = el("div.left.lanes", el("div.heads", el("span", t("name")), axis), this.lanes.length ? this.rows.element : el("div.empty", t("noFit")));
 		this.rows.update(this.lanes.length, -1);
-		requestAnimationFrame(() => this.#axis(axis));
+		requestAnimationFrame(() => paintAxis(axis, this.range));
 		return element;
-	}
-
-	#axis(canvas) {
-		const [context, width, , colour] = sharp(canvas, 18);
-		context.font = "11px system-ui, sans-serif";
-		context.fillStyle = colour("soft");
-		let free = 0;
-		for (const time of this.scale.sorted) {
-			const x = this.scale.of(time) * width;
-			const text = clock(time);
-			const wide = context.measureText(text).width;
-			if (x < free || x + wide > width) continue;
-			context.fillRect(x, 12, 1, 6);
-			context.fillText(text, x + 3, 11);
-			free = x + wide + 40;
-		}
 	}
 
 	#row(index, row) {
 		const lane = this.lanes[index];
 		const canvas = row.querySelector("canvas") ?? el("canvas", { role: "img" });
 		canvas.setAttribute("aria-label", lane.bars.map((bar) => `${stateName(bar.state)} ${clock(bar.from)}`).slice(-8).join(", "));
-		fill(row, el("span.cut", { title: safe(lane.id) }, "\u2002".repeat(lane.depth), bdi(lane.name), small(` ${kindName(lane.kind)} ${lane.facet}`)), canvas);
-		const [context, width, , colour] = sharp(canvas, 20);
-		if (!width) return;
-		for (const bar of lane.bars) {
-			const x = this.scale.of(bar.from) * width;
-			const wide = Math.max(1, this.scale.of(bar.to) * width - x - 0.6);
-			context.fillStyle = colour(`cell-${bar.state.class}`);
-			context.fillRect(x, bar.state.class === "good" ? 8 : 3, wide, bar.state.class === "good" ? 6 : 15);
-			const text = stateName(bar.state);
-			context.font = "11px system-ui, sans-serif";
-			if (bar.state.class !== "good" && context.measureText(text).width < wide - 8) {
-				context.fillStyle = colour("back");
-				context.fillText(text, x + 4, 14);
-			}
-		}
-		context.fillStyle = colour("back");
-		for (const fold of this.scale.folds) context.fillRect(fold * width - 3, 0, 2, 20);
+		fill(row, el("span.cut", { title: safe(lane.id) }, "\u2002".repeat(lane.depth), bdi(this.app.query.were ? lane.id : lane.name), small(` ${kindName(lane.kind)} ${lane.facet}`)), canvas);
+		paintBars(canvas, lane.bars, this.range);
 	}
 }

@@ -1,15 +1,15 @@
-// The screen Tree: one tree or all, as rows; filters; the chosen entity beside them.
+// The screen Tree: one tree or all, as rows.
 
+import { classChips, clear, fields, fitting } from "./filter.js";
 import { Rows } from "./rows.js";
-import { badges, nothingYet, Side } from "./side.js";
-import { CLASSES, STALE } from "./store.js";
-import { bdi, chip, choice, el, fill, glyph, heads, kindName, moment, num, panel, refill, safe, small, span, stateMark, stateName, t } from "./ui.js";
+import { badges, nothingYet, Side, WORST } from "./side.js";
+import { STALE } from "./store.js";
+import { bdi, choice, el, fill, glyph, heads, kindName, moment, num, panel, refill, safe, shortened, small, span, stateMark, stateName, t } from "./ui.js";
 
 const GROUPED = 200;
 const PAUSE = 500;
-const [LONG, TAIL] = [28, 12];
 
-/** Rows of what is open. A row: number, level; of a group of children its state and members. */
+// Rows of what is open: number, level; of a group its state and members.
 export class Outline {
 	constructor(store) {
 		this.store = store;
@@ -18,17 +18,17 @@ export class Outline {
 		this.fits = null;
 	}
 
-	/** Make the rows. root: the id of a tree, or empty. fits(number): which entities are wanted; null is all. */
-	update(root, fits) {
+	// Make the rows. root: a tree, or empty. fits(number): null is all. rank(number): the lowest first.
+	update(root, fits, rank = () => 0) {
 		const { store } = this;
 		this.below = store.children();
 		this.rows = [];
 		this.shown = fits ? this.#wanted(fits) : null;
 		const tops = root ? this.below.tops.filter((one) => store.root(one) === root) : this.below.tops;
-		this.#add(tops, 1, "top");
+		this.#add(tops.toSorted((a, b) => rank(a) - rank(b)), 1, "top");
 	}
 
-	/** For each entity: 0 hide, 1 show since something below fits, 2 fits. */
+	// 0 hide, 1 something below fits, 2 fits.
 	#wanted(fits) {
 		const { store } = this;
 		const found = new Uint8Array(store.size);
@@ -82,7 +82,7 @@ export class Outline {
 		return this.shown ? found.filter((one) => this.shown[one]) : found;
 	}
 
-	/** Whether the children of an entity are shown. With a filter, all that leads to what fits is open. */
+	// Whether its children are shown. With a filter, all that leads to what fits is open.
 	isOpen(number) {
 		return this.open.has(number) || (this.shown !== null && this.shown[number] === 1 && !this.open.has(`closed ${number}`));
 	}
@@ -94,7 +94,6 @@ export class Outline {
 		if (row.number >= 0) this.open[open ? "delete" : "add"](`closed ${row.number}`);
 	}
 
-	/** Open everything above an entity. */
 	reveal(number) {
 		const { store } = this;
 		for (let at = store.above(number), child = number; at >= 0; child = at, at = store.above(at)) {
@@ -114,9 +113,9 @@ export function open(app, root) {
 	rows.element.id = "tree";
 	const body = el("div.grow.left");
 	const top = heads("name", "state", "facets.wide", "below.wide", "since.end");
-	const filters = new Filters(app);
+	const filters = el("div.top.bar.line", { role: "search", aria: t("filter") });
 	const nothing = el("div.empty");
-	root.append(filters.element, el("div.columns", body, panel(side.element)));
+	root.append(filters, el("div.columns", body, panel(side.element)));
 	fill(body, top, rows.element, nothing);
 
 	function draw() {
@@ -126,20 +125,22 @@ export function open(app, root) {
 			made = revealed = "";
 		}
 		const { id } = router.now;
-		filters.draw();
+		const fits = fitting(store, query);
+		refill(filters, head());
 		const selected = app.selected();
 		if (query.sel && selected >= 0 && revealed !== query.sel) {
 			outline.reveal(selected);
 			made = "";
 		}
-		const wanted = `${filters.key()} ${id}`;
-		const now = `${store.structure} ${filters.fits && store.version}`;
+		counts = store.rollUp();
+		const ranks = id || query.sort === "name" ? [] : store.children().tops.map(rank);
+		const wanted = [id, query.kind, query.state, query.class, query.q, query.sort].join("|");
+		const now = `${store.structure} ${fits && store.version} ${ranks}`;
 		if (!made && id) for (const top of store.children().tops) if (store.root(top) === id) outline.open.add(top);
 		if (wanted !== made || (now !== known && Date.now() > due)) {
-			outline.update(id, filters.fits);
+			outline.update(id, fits, ranks.length ? rank : undefined);
 			[made, known, due] = [wanted, now, Date.now() + PAUSE];
 		}
-		counts = store.rollUp();
 		const at = selected < 0 ? -1 : outline.rows.findIndex((row) => row.number === selected);
 		rows.update(outline.rows.length, at);
 		if (query.sel && revealed !== query.sel && at >= 0) {
@@ -148,14 +149,30 @@ export function open(app, root) {
 		}
 		rows.element.hidden = top.hidden = !outline.rows.length;
 		nothing.hidden = !rows.element.hidden;
-		if (rows.element.hidden) empty();
+		if (rows.element.hidden) empty(fits);
 		side.show(selected, query.sel);
 	}
 
-	function empty() {
+	// By the worst in a tree: bad, unknown, the rest.
+	function rank(number) {
+		const at = WORST.slice(0, 3).findIndex((cls) => cls !== 1 && (counts[number * 6 + cls] || app.store.classAt(number) === cls));
+		return at < 0 ? 3 : at;
+	}
+
+	function head() {
 		const { id } = app.router.now;
-		if (!app.loaded || (!filters.fits && !id)) fill(nothing, nothingYet(app));
-		else if (filters.fits) fill(nothing, t("noFit"), el("button", { onclick: () => filters.clear() }, t("clearFilters")));
+		const { query, router } = app;
+		return [
+			id ? el("span.bar.crumbs", el("a", { href: router.to("tree") }, t("allTrees")), "›", el("b.cut", bdi(id))) : el("b", t("allTrees")),
+			el("span.grow"), classChips(app), fields(app),
+			id ? null : choice("sort", ["worst", "name"].map((one) => [one, t(`sort${one}`)]), query.sort ?? "worst", (sort) => router.set({ sort })),
+		];
+	}
+
+	function empty(fits) {
+		const { id } = app.router.now;
+		if (!app.loaded || (!fits && !id)) fill(nothing, nothingYet(app));
+		else if (fits) fill(nothing, t("noFit"), el("button", { onclick: () => clear(app) }, t("clearFilters")));
 		else fill(nothing, t("notThere", { name: safe(id) }), el("a", { href: app.router.to("tree") }, t("allTrees")));
 	}
 
@@ -233,75 +250,4 @@ export function open(app, root) {
 	}
 
 	return { draw, close: () => rows.close() };
-}
-
-/** A name; of a long one the end stays in view, which tells it from its neighbours. */
-function shortened(name) {
-	return name.length > LONG ? el("span.ends", { title: safe(name) }, bdi(name.slice(0, -TAIL), ".cut"), bdi(name.slice(-TAIL))) : bdi(name, ".cut");
-}
-
-/** The filters above the rows. `fits` is null if none is set. */
-class Filters {
-	constructor(app) {
-		this.app = app;
-		this.element = el("div.top.bar", { role: "search", "aria-label": t("filter") });
-		this.fits = null;
-	}
-
-	key() {
-		const { kind, state, class: cls, q } = this.app.query;
-		return [kind, state, cls, q].join("|");
-	}
-
-	clear() {
-		this.app.router.set({ kind: null, state: null, class: null, q: null });
-	}
-
-	draw() {
-		const { store, query } = this.app;
-		this.#choose(store, query);
-		refill(this.element, this.#build());
-	}
-
-	#choose(store, query) {
-		const { kind = "", state = "", class: cls = "", q = "" } = query;
-		const text = q.toLowerCase();
-		const kindAt = store.kinds.indexOf(kind);
-		const classAt = CLASSES.indexOf(cls);
-		if (!kind && !state && classAt < 0 && !text) {
-			this.fits = null;
-			return;
-		}
-		const inState = new Uint8Array(store.states.length);
-		store.states.forEach((one, at) => (inState[at] = Number(one.state === state || one.conditions.includes(state))));
-		this.fits = (number) =>
-			(!kind || store.kind[number] === kindAt) && (classAt < 0 || store.classAt(number) === classAt) &&
-			(!text || store.ids[number].toLowerCase().includes(text)) &&
-			(!state || inState[store.state[number]] === 1 || store.more.some((column) => inState[column[number]] === 1));
-	}
-
-	#build() {
-		const { store, query, router } = this.app;
-		const { id } = router.now;
-		const states = new Map();
-		store.states.filter((one) => !query.kind || one.kind === query.kind).forEach((one) => {
-			states.set(one.state, one.state);
-			for (const condition of one.conditions) states.set(condition, condition);
-		});
-		return [
-			id ? el("span.bar.crumbs", el("a", { href: router.to("tree") }, t("allTrees")), "›", el("b.cut", bdi(id))) : el("b", t("allTrees")),
-			el("span.grow"),
-			CLASSES.map((name) => chip(this.app, { class: name }, el(`span.${name}`, { title: t(name) }, glyph(name), el("span.hidden-text", t(name))))),
-			this.#options("kind", t("anyKind"), store.kinds.map((one) => [one, kindName(one)])),
-			this.#options("state", t("anyState"), [...states.keys()].sort().map((one) => [one, one])),
-			el("input", { type: "search", name: "q", placeholder: t("filter"), "aria-label": t("filter"), value: query.q ?? "", oninput: (event) => router.set({ q: event.target.value }) }),
-			this.fits ? el("button", { onclick: () => this.clear() }, t("clearFilters")) : null,
-		];
-	}
-
-	#options(name, any, list) {
-		const { query, router } = this.app;
-		const known = list.some(([value]) => value === query[name]) || !query[name] ? list : [...list, [query[name], query[name]]];
-		return choice(name, [["", any], ...known], query[name] ?? "", (value) => router.set({ [name]: value }));
-	}
 }

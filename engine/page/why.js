@@ -1,20 +1,36 @@
-// Why an entity is in its state, as a nested list back to the events from outside.
+// Why an entity is in its state, back to events from outside.
 
 import { chosenCell } from "./api.js";
 import { described } from "./store.js";
-import { adviceOf, bdi, clock, el, kindName, moment, num, safe, seconds, sender, stateMark, t } from "./ui.js";
+import { adviceOf, bdi, clock, el, kindName, moment, num, safe, seconds, sender, small, stateMark, t } from "./ui.js";
 
-/** The list for an answer of /v1/why. cell: the one that the entity is in. */
 export function whyList(app, found, cell = chosenCell()) {
-	const facets = found.facets.filter((one) => one.causes.length || one.view);
+	const facets = found.facets.filter((one) => one.causes.length || one.view).sort((a, b) => Number(isBad(b)) - Number(isBad(a)));
 	return el("ul.why", facets.map((facet) => part(facet, facets.length > 1)));
 
+	// A facet: the root, what it says, the view, the base last.
 	function part(facet, named) {
-		return el("li", named ? el("b", `${facet.facet}: `) : null, mark(facet, facet), said(facet),
-			el("ul", facet.causes.map((one) => cause(one)), facet.view ? view(facet.view, Boolean(facet.message)) : null, (facet.contradicted_by ?? []).map(other), facet.last_said ? el("li", `${t("lastSaid")}: `, event(facet.last_said)) : null, below(facet)));
+		return el("li", named ? el("b", `${facet.facet}: `) : null, mark(facet, facet), root(facet), said(facet), el("ul", causes(facet)));
 	}
 
-	/** Why it is so, as the entity itself says, the conditions behind it, and what to do. */
+	// `overdue by /billing: invoice 4711 is 30 days late`, and of whom.
+	function root({ root: one, kind, id }) {
+		if (!one) return null;
+		const other = one.kind !== kind || one.id !== id;
+		return el("div.root", other ? [el("b", `${t("rootCause")}: `), link(one), " ", mark(one, one)] : null,
+			el("div", t("doneBy", { trigger: one.trigger, source: safe(one.source) }), one.message ? el("b", `: ${safe(one.message)}`) : null));
+	}
+
+	function causes(facet) {
+		const own = (facet.causes ?? []).map((one) => cause(one));
+		return [
+			facet.view ? view(facet.view, Boolean(facet.message)) : own,
+			(facet.contradicted_by ?? []).map(other), facet.last_said ? el("li", `${t("lastSaid")}: `, event(facet.last_said)) : null, below(facet),
+			facet.view ? el("li", el("span.soft", `${t("itsBase")} `), mark(facet, facet.base), el("ul", own)) : null,
+		];
+	}
+
+	// What the entity itself says, and what to do.
 	function said(facet) {
 		const advice = adviceOf(described(app.machines, facet.kind, facet.facet, facet));
 		return [
@@ -25,7 +41,7 @@ export function whyList(app, found, cell = chosenCell()) {
 		];
 	}
 
-	/** `Warning BackOff, 12 times, last at 08:00:00: Back-off restarting failed container`. */
+	// `Warning BackOff, 12 times, last at 08:00:00: ...`.
 	function happening(one) {
 		const parts = [[one.type, one.reason].filter(Boolean).join(" "), one.count > 1 ? t("times", { n: num(one.count) }) : "", one.last ? t("lastAt", { time: safe(one.last) }) : ""];
 		return safe(`${parts.filter(Boolean).join(", ")}${one.message ? `: ${one.message}` : ""}`);
@@ -35,7 +51,7 @@ export function whyList(app, found, cell = chosenCell()) {
 		return items && el("ul", items);
 	}
 
-	/** What is not well below, and says more. */
+	// What is not well below, and says more.
 	function below(facet) {
 		const found = facet.below ?? [];
 		if (!found.length) return null;
@@ -43,28 +59,32 @@ export function whyList(app, found, cell = chosenCell()) {
 			el("ul.why", el("li", link(one), " ", mark(one, one), el("span.soft.small", t("sinceThen", { time: moment(seconds(one.since)) })), said(one), list(below(one))))));
 	}
 
-	/** What another source says of the same facet. */
+	// What another source says of the same facet.
 	function other(one) {
 		return el("li", `${t("otherSays")}: ${safe(one.text)}${one.message ? `: ${safe(one.message)}` : ""}`, one.cause ? el("ul", cause(one.cause)) : null);
+	}
+
+	function isBad(one) {
+		return described(app.machines, one.kind, one.facet, one).class === "bad";
 	}
 
 	function mark({ kind, facet }, shown) {
 		return stateMark(described(app.machines, kind, facet, shown));
 	}
 
-	/** What a view depends on. quiet: records of attributes are not quoted, as they may speak of another facet. */
+	// What a view depends on. quiet: attributes are not quoted, they may be about another facet.
 	function view(one, quiet) {
 		return [
-			one.while.map((each) => el("li", each.text, el("ul", (each.entities ?? []).map(responsible), each.cause ? cause(each.cause, quiet) : null))),
+			one.while.map((each) => el("li", el("span.soft", `${t("shownWhile")} `), each.text, each.count ? `: ${t("nOf", { n: num(each.count), all: num(each.among) })}` : null,
+				el("ul", (each.entities ?? []).map(entity), each.cause ? cause(each.cause, quiet) : null))),
 			one.cause ? cause(one.cause) : null,
 		];
 	}
 
-	/** An entity for which a view shows, with its reason, and those for which it is so itself. */
-	function responsible(one) {
-		const further = (one.view?.while ?? []).flatMap((each) => each.entities ?? []);
-		return el("li", link(one), " ", mark(one, one), one.message ? el("div", el("b", `${t("because")}: `), safe(one.message)) : null,
-			further.length ? list(further.map(responsible)) : null, list(below(one)));
+	// An entity that a view looks at, with all that led there.
+	function entity(one) {
+		const found = causes(one).flat(9).filter(Boolean);
+		return el("li", link(one), " ", mark(one, one.base_only ? one.base : one), one.told === "here" ? said(one) : small(` (${t("asAbove")})`), found.length ? el("ul", found) : null);
 	}
 
 	function cause(one, quiet) {
@@ -87,7 +107,7 @@ export function whyList(app, found, cell = chosenCell()) {
 	}
 }
 
-/** A link to an entity. name: kind and id, if need be place (`at`) and cell. */
+// A link to an entity. name: kind, id, place (`at`), cell.
 export function entityLink(app, name) {
 	return el("a", { href: app.router.to("entity", name) }, bdi(name.id));
 }

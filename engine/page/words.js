@@ -1,4 +1,4 @@
-// The words of the page, in English and Chinese. Labels of states come from the tables.
+// The words of the page. Labels of states come from the tables.
 
 export const WORDS = {
 	skip: ["Skip to the content", "跳到正文"],
@@ -15,17 +15,30 @@ export const WORDS = {
 	nothingFound: ["Nothing has such a name.", "没有这样的名称。"],
 	live: ["live", "实时"],
 	connecting: ["connecting", "连接中"],
-	away: ["server away; shown: {age} ago", "服务器不可用；显示 {age}前的状态"],
+	away: ["What is shown is {age} old.", "所示为 {age}前的状态。"],
+	offline: ["away", "离线"],
+	nowhere: ["No such page", "无此页面"],
+	noAddress: ["The page has no such address:", "页面没有此地址："],
+	whoAmI: ["Who am I", "我是谁"],
+	nobody: ["Nobody has logged in", "未登录"],
+	roles: ["Roles", "角色"],
+	maySee: ["May see", "可查看"],
+	maySend: ["May send to", "可发送至"],
+	theme: ["Theme", "主题"],
+	themesystem: ["as the system", "跟随系统"],
+	themelight: ["light", "浅色"],
+	themedark: ["dark", "深色"],
+	logOut: ["Log out", "退出登录"],
 	loading: ["Loading", "加载中"],
 	past: ["past: place {place}, {time}", "过去：位置 {place}，{time}"],
 	place: ["place", "位置"],
 	cell: ["Cell", "单元"],
 	allCells: ["All cells", "所有单元"],
-	ofOneCell: ["Each cell has a log of its own: choose one to see its past, refusals and workers.", "每个单元有自己的日志：请选择一个以查看其过去、被拒绝事件与工作进程。"],
+	ofOneCell: ["Each cell has a log of its own: choose one.", "每个单元有自己的日志：请选择一个。"],
 	backToLive: ["Back to live", "回到实时"],
 	close: ["Close", "关闭"],
 	retry: ["Try again", "重试"],
-	serverAway: ["The server does not answer. The page goes on by itself when it is back.", "服务器没有应答。恢复后页面会自动继续。"],
+	serverAway: ["The server does not answer. The page goes on when it is back.", "服务器没有应答。恢复后页面会自动继续。"],
 	failed: ["That did not work: {problem}", "操作失败：{problem}"],
 	total: ["{n} entities", "{n} 个实体"],
 	good: ["good", "正常"],
@@ -42,11 +55,21 @@ export const WORDS = {
 	unknown: ["unknown", "未知"],
 	silent: ["silent", "静默"],
 	stale: ["nothing heard lately", "最近没有消息"],
-	staleBy: ["as of {age} ago: nothing heard from {whom} since {since}", "{age}前的状态：自 {since} 起没有 {whom} 的消息"],
+	staleBy: ["as of {age} ago: nothing from {whom} since {since}", "{age}前的状态：自 {since} 起无 {whom} 的消息"],
 	viewed: ["shown so because of other entities", "因其他实体而显示"],
 	all: ["all", "全部"],
 	map: ["Map", "地图"],
-	table: ["Table", "表格"],
+	table: ["List", "列表"],
+	byCause: ["By cause", "按原因"],
+	flat: ["Flat", "平铺"],
+	sort: ["Order", "排序"],
+	sortworst: ["worst, then longest", "最严重、最久在前"],
+	sortmost: ["most symptoms", "症状最多在前"],
+	sortname: ["by name", "按名称"],
+	andMore: ["and {n} more", "另有 {n} 个"],
+	doneBy: ["{trigger} by {source}", "{source} 的 {trigger}"],
+	nothingBad: ["Nothing is bad.", "没有异常。"],
+	whollyGood: ["All good:", "全部正常："],
 	mapLabel: ["Map of all entities. Arrow keys move, Enter opens.", "所有实体的地图。方向键移动，回车打开。"],
 	kindsStates: ["Kinds and states", "种类与状态"],
 	kind: ["Kind", "种类"],
@@ -76,8 +99,9 @@ export const WORDS = {
 	belongsTo: ["Belongs to", "属于"],
 	conditions: ["Conditions", "条件"],
 	notThere: ["{name} does not exist at this place.", "{name} 在此位置不存在。"],
+	chosen: ["What is chosen", "所选项"],
 	choose: ["Choose one to see why.", "选择一项以查看原因。"],
-	stripLabel: ["Transitions over time. The handle is the place that is shown; arrow keys step one event.", "随时间的变迁。手柄是所显示的位置；方向键逐事件移动。"],
+	stripLabel: ["Transitions over time; arrow keys step one event", "随时间的变迁；方向键逐事件移动"],
 	stepBack: ["One event back", "后退一个事件"],
 	stepOn: ["One event on", "前进一个事件"],
 	play: ["Play", "播放"],
@@ -88,6 +112,8 @@ export const WORDS = {
 	to: ["To", "到"],
 	compare: ["Compare", "比较"],
 	lanes: ["Lanes", "泳道"],
+	show: ["Show", "显示"],
+	wereBad: ["were bad", "曾异常"],
 	compareHint: ["A place, a time, or 15m. Empty: an hour ago, and now.", "位置、时间或 15m。留空：一小时前与现在。"],
 	created: ["Created", "新建"],
 	same: ["Same again", "恢复原状"],
@@ -95,7 +121,7 @@ export const WORDS = {
 	before: ["Before", "之前"],
 	after: ["After", "之后"],
 	noChange: ["Nothing changed between these moments.", "这两个时刻之间没有变化。"],
-	tooMany: ["More than {n} transitions: only the first are shown. Take a shorter range or one tree.", "超过 {n} 次变迁：仅显示最前面的。请缩短范围或选择一棵树。"],
+	tooMany: ["The first {n} are shown: take a shorter range or one tree.", "仅显示前 {n} 项：请缩短范围或选择一棵树。"],
 	keyHelp: ["Keys", "按键"],
 	keySearch: ["search", "搜索"],
 	keyMove: ["move in lists and trees, open and fold", "在列表和树中移动、展开、收起"],
@@ -111,6 +137,11 @@ export const WORDS = {
 	machine: ["Machine", "状态机"],
 	anywhere: ["from any state", "从任何状态"],
 	because: ["Because", "原因"],
+	rootCause: ["Root cause", "根本原因"],
+	itsBase: ["Its base is", "其基础状态为"],
+	shownWhile: ["Shown while", "显示条件："],
+	nOf: ["{n} of {all}", "{all} 个中的 {n} 个"],
+	asAbove: ["as above", "同上"],
 	toDo: ["To do", "处理建议"],
 	condition: ["condition {name} is {status}{reason}{since}", "条件 {name} 为 {status}{reason}{since}"],
 	says: ["{name} is {status}{reason}{since}", "{name} 为 {status}{reason}{since}"],
@@ -134,6 +165,11 @@ export const WORDS = {
 	eventGone: ["The event is no longer stored.", "该事件已不再保存。"],
 	tryEvent: ["Try an event", "试发事件"],
 	onlyLive: ["Events change what is live only.", "事件只改变实时状态。"],
+	legalIntents: ["Requests, legal now", "请求，当前合法"],
+	notLegal: ["Requests, not legal now", "请求，当前不合法"],
+	notLegalSeen: ["Observations, not legal now", "观测，当前不合法"],
+	nEntities: ["Entities: {n}.", "实体：{n} 个。"],
+	typeName: ["To send it, type the name:", "输入名称以发送："],
 	dryRun: ["What would change?", "会改变什么？"],
 	send: ["Send", "发送"],
 	sent: ["Event {n} is stored.", "事件 {n} 已保存。"],
@@ -193,7 +229,6 @@ export function language() {
 	return chosen;
 }
 
-/** Take a language, or the browser's where it is none of ours. */
 export function choose(tag) {
 	const wanted = [tag, ...navigator.languages].map((one) => String(one ?? "").slice(0, 2).toLowerCase());
 	chosen = wanted.find((one) => LANGUAGES.includes(one)) ?? "en";
@@ -204,7 +239,7 @@ function inLanguage(texts) {
 	return texts[LANGUAGES.indexOf(chosen)];
 }
 
-/** A word, with values in place of `{name}`. */
+// A word, with values in place of `{name}`.
 export function t(word, values = {}) {
 	return inLanguage(WORDS[word]).replace(/\{(\w+)\}/g, (_, name) => values[name] ?? "");
 }
@@ -213,7 +248,7 @@ export function kindName(kind) {
 	return KINDS[kind] ? inLanguage(KINDS[kind]) : kind.replaceAll("_", " ");
 }
 
-/** A state of an entity, with how its life ended if nobody saw that. */
+// A state, with how its life ended if nobody saw that.
 export function ended({ end }, one) {
 	const told = { assumed: ["NotSeen"], contradicted: ["LeftBehind"] }[end];
 	return told && one.state === "Deleted" ? { ...one, conditions: told } : one;
@@ -221,14 +256,18 @@ export function ended({ end }, one) {
 
 const ENDS = { NotSeen: "notSeen", LeftBehind: "leftBehind" };
 
-/** The label of a state, as /v1/columns describes it. */
+// The label of a state, as /v1/columns describes it.
 export function stateName(state) {
 	if (!state) return t("unknown");
 	if (state.state === "Deleted") return t(ENDS[state.conditions[0]] ?? "deleted");
 	return state.label?.[chosen] ?? state.label?.en ?? [state.state, ...state.conditions].join(" ");
 }
 
-/** What to do about a state, as its table says; empty if nothing is to be done. */
+// `Failed [NotReady]`, as commands say it.
+export function stateWord(state) {
+	return state ? `${state.state}${state.conditions.length ? ` [${state.conditions.join(", ")}]` : ""}` : "";
+}
+
 export function adviceOf(state) {
 	return state.advice?.[chosen] ?? state.advice?.en ?? "";
 }

@@ -1,4 +1,4 @@
-// The screen Workers: workers, partitions, streams, versions of tables.
+// The screen Workers.
 
 import { get } from "./api.js";
 import { clock, el, kindName, num, refill, safe, t, table } from "./ui.js";

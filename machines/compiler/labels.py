@@ -5,7 +5,7 @@ Belongs here: choosing the label of a state with several conditions, and the att
 phases. Does not: the labels (the table of each kind), messages that name entities below (`engine.core.transitions`).
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache, lru_cache
 from typing import Any
 
@@ -17,6 +17,7 @@ from phaseline.machines.language.language_tags import ENGLISH, text_in
 from phaseline.machines.language.predicates import AttributeIs
 from phaseline.machines.language.table import ABSENT, DELETED, Facet, Label, View
 from phaseline.schemas.records import SIGNALS, FacetState, State
+from phaseline.schemas.state_choice import Labelled
 
 REMEMBERED = 10_000
 """The most states of which it is remembered what is said of them. The names of signals are open."""
@@ -83,6 +84,27 @@ def phase_meant(kinds: Mapping[str, Kind], kind: str | None, name: str | None) -
         return name
     found = (aliases_of(facet).get(name) for one in among for facet in one.table.facets)
     return next(filter(None, found), name)
+
+
+def states_labelled(kinds: Mapping[str, Kind], kind: str | None, text: str) -> tuple[Labelled, ...]:
+    """The states of a kind, or of all, that have this label in any language; none where it is the name of a phase."""
+    wanted = text.strip().casefold()
+    among = [one for one in (kinds.values() if kind is None else (kinds.get(kind),)) if one is not None]
+    if any(text in machine.phases for one in among for machine in one.machines):
+        return ()
+    found = (each for one in among for facet in one.table.facets for each in _labelled(facet, wanted))
+    return tuple(dict.fromkeys(found))
+
+
+def _labelled(facet: Facet, wanted: str) -> Iterator[Labelled]:
+    for one in facet.labels:
+        if wanted not in {text.casefold() for text in (one.en, *one.others.values())}:
+            continue
+        same = {other.condition for other in facet.labels if (other.phase, other.en) == (one.phase, one.en)}
+        known = {other.condition for other in facet.labels if other.phase == one.phase and other.condition}
+        before = facet.order[: facet.order.index(one.condition)] if one.condition in facet.order else facet.order
+        unless = known.intersection(before) if one.condition else known
+        yield Labelled(one.phase, one.condition or "", frozenset(unless - same))
 
 
 def languages(kinds: Iterable[Kind]) -> tuple[Language, ...]:

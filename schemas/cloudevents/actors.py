@@ -1,8 +1,14 @@
 """Actors: callers whom `phaseline serve` has authenticated, and in whose name it sends events.
 
-Belongs here: what a name of one may be. Does not: who asks (`engine.http.access`), the subjects under which such events
-are stored, by which workers know them (`schemas.subjects`).
+Belongs here: what a name of one may be, how people are told who sent an event. Does not: who asks
+(`engine.http.access`), the subjects under which such events are stored, by which workers know them
+(`schemas.subjects`).
 """
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from phaseline.schemas.records import Cause
 
 ATTRIBUTE = "actor"
 """The extension attribute of an event with the same name, for readers of the event. It proves nothing."""
@@ -24,3 +30,13 @@ def check(name: str) -> None:
         raise BadActor("it holds a control character, or one that cannot be seen")
     if name != name.strip():
         raise BadActor("it begins or ends with a blank")
+
+
+def sender(found: "Cause") -> str:
+    """Who sent an event: `/agent/c1`; `ann as /phaseline/page`; `/x, which says without proof that it is ann`."""
+    if not (found.actor or found.extensions):
+        return found.source
+    says = found.extensions.get(ATTRIBUTE)
+    if not found.actor:
+        return found.source if says is None else f"{found.source}, which says without proof that it is {says}"
+    return f"{found.actor} as {found.source}{'' if says is None else f' (sent again; the event says {says})'}"

@@ -49,7 +49,7 @@ async def test_an_entity_is_shown_with_its_machine_and_its_past(chromium: Any, a
         await tab.until(f"document.querySelector('{BOX}').textContent === 'Running'")
         assert await tab.page.locator(".diagram .taken").count() >= 1
         assert await tab.page.locator(".history tr").count() == 3
-        assert await tab.page.locator(".bars span").count() == 2
+        assert await tab.page.locator(".bars canvas").count() == 2
         await tab.page.locator(".history tr a").last.click()
         await tab.until(f"phaseline.past && document.querySelector('{BOX}').textContent === 'Creating'")
         assert f"at={first}" in tab.page.url

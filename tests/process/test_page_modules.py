@@ -46,7 +46,7 @@ def test_an_address_is_a_state_and_back(node: str) -> None:
     }}))"""
     assert ran(node, code) == states
     assert ran(node, 'say([router.read("/", ""), router.read("/nowhere/%ff", "").screen, router.splitName("node/c1/a")])') == [
-        {"screen": "now", "kind": "", "id": "", "query": {}}, "now", ["node", "c1/a"],
+        {"screen": "now", "kind": "", "id": "", "query": {}}, "nowhere", ["node", "c1/a"],
     ]  # fmt: skip
 
 

@@ -143,6 +143,19 @@ def test_programs_get_all_of_it() -> None:
     assert shown["numbers"] == {"troubles": 1, "trees": 2, "silent": 0, "stalled": 0, "left_behind": 0}
 
 
+def test_what_a_trouble_explains_is_named_on_demand() -> None:
+    story = fleet(1, 3).say(100, "cluster", "overdue", "c1").say(200, "node", "not_ready", "c1/p/n2")
+    whole = as_map(story.seen(300), symptoms=10)["troubles"]
+    first = next(one for one in whole if one["id"] == "c1")
+    assert len(first["symptoms"]) == first["others"] > 0
+    assert {one["kind"] for one in first["symptoms"]} == set(first["by_kind"])
+    assert first["cause"]["trigger"] == "overdue"
+    assert (
+        len(next(one for one in as_map(story.seen(300), symptoms=1)["troubles"] if one["id"] == "c1")["symptoms"]) == 1
+    )
+    assert "symptoms" not in as_map(story.seen(300))["troubles"][0]
+
+
 def test_each_bad_one_is_in_one_trouble() -> None:
     story = fleet(3, 4).say(50, "node", "not_ready", "c1/p/n1").say(60, "node", "overdue", "c1/p/n2")
     story.say(70, "cluster", "overdue", "c2").say(80, "node", "not_ready", "c2/p/n1").say(90, "cluster", "error", "c3")

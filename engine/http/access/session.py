@@ -49,5 +49,6 @@ def _shown(call: Call) -> dict[str, Any]:
     caller = call.caller
     return {
         "name": caller.name if caller.roles else None, "roles": sorted(filter(None, caller.roles)),
+        "links": [one._asdict() for one in call.service.links],
         "trees": sorted(caller.trees), "published": sorted(caller.published), "sources": list(caller.sources),
     }  # fmt: skip

@@ -3,14 +3,18 @@
 Belongs here: `CellsService`. Does not: what one installation answers (`engine.http.service`).
 """
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
+from typing import TYPE_CHECKING
 
 from phaseline.engine.http.service import Service, running
 from phaseline.engine.http.traffic import Traffic
 from phaseline.engine.settings import DEFAULT_HISTORY, Settings
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.schemas.errors import NoAnswer
+
+if TYPE_CHECKING:
+    from phaseline.engine.http.links import Link
 
 
 class CellsService:
@@ -22,6 +26,7 @@ class CellsService:
         self.description = b"{}"
         """The description of the API, as JSON."""
         self.traffic = Traffic()
+        self.links: Sequence[Link] = ()
         for one in cells.values():
             one.traffic.join(self.traffic)
 

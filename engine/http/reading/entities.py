@@ -204,12 +204,13 @@ async def counts(call: AnyCall) -> HttpAnswer:
 
 async def overviewed(call: Call) -> HttpAnswer:
     """What is bad now, since when and because of what; and what else calls for somebody."""
-    view = await call.service.view(call.values["at"], call.values["min"])
+    values = call.values
+    view = await call.service.view(values["at"], values["min"])
     kinds, found = call.service.kinds, list[Transition]()
     for tree in _trees(call):
         found += await view.states.states(None, tree, None, deleted=True)
     now = view.moment.time_ns if view.is_past else max(view.moment.time_ns, time_ns())
-    body = await asyncio.to_thread(lambda: as_map(overview(kinds, found, now)))
+    body = await asyncio.to_thread(lambda: as_map(overview(kinds, found, now, values["limit"]), values["symptoms"]))
     return HttpAnswer(body, view.moment, is_past=view.is_past)
 
 

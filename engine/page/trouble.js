@@ -1,0 +1,167 @@
+// What is bad now, by cause or flat.
+
+import { get } from "./api.js";
+import { fields, fitting } from "./filter.js";
+import { Rows } from "./rows.js";
+import { WORST } from "./side.js";
+import { CLASSES, nameIn } from "./store.js";
+import { chip, choice, el, fill, glyph, kindName, num, refill, shortened, small, span, stateName, stateWord, t } from "./ui.js";
+
+const [SHOWN, MOST, LARGE] = [12, 2000, 20_000];
+// When the server is asked again: after a change, and else.
+const [SOON, LATER] = [2000, 10_000];
+
+// What is bad by cause, as the server groups it. number: of all. named: by kind/id.
+export class Troubles {
+	constructor(app) {
+		Object.assign(this, { app, list: null, number: 0, named: new Map(), asked: 0 });
+	}
+
+	// Ask, if it is time. all: every one, not only the first.
+	look(tally, all) {
+		const { at, past } = this.app;
+		const key = `${at} ${all}`;
+		const wait = past ? Infinity : tally.classes[2] !== this.bad && tally.total < LARGE ? SOON : LATER;
+		if (document.hidden || (key === this.key && Date.now() - this.asked < wait)) return;
+		Object.assign(this, { key, asked: Date.now(), bad: tally.classes[2] });
+		this.#ask(at, all ? MOST : SHOWN);
+	}
+
+	async #ask(at, limit) {
+		const { app, key } = this;
+		const parts = await Promise.all(Object.keys(app.store.places).map((cell) =>
+			get("/v1/overview", { at, limit, symptoms: limit }, cell || undefined).then((one) => [cell, one]).catch(() => null)));
+		const found = parts.filter(Boolean);
+		if (key !== this.key || !found.length) return;
+		this.number = found.reduce((sum, [, one]) => sum + one.numbers.troubles, 0);
+		this.list = found.flatMap(([cell, one]) => one.troubles.map((each) => this.#trouble(each, cell))).sort((a, b) => a.since - b.since);
+		this.named = new Map(this.list.flatMap((one) => [one, ...one.symptoms]).map((one) => [`${one.kind}/${one.id}`, one]));
+		app.touch();
+	}
+
+	#trouble(one, cell) {
+		const { trigger, source } = one.cause;
+		return { ...one, id: cell ? nameIn(cell, one.id) : one.id, since: Date.parse(one.since) / 1000, reason: one.message ?? t("doneBy", { trigger, source }),
+			symptoms: (one.symptoms ?? []).map((each) => this.#trouble(each, cell)) };
+	}
+}
+
+// The list. most: without filters, so many causes only. Flat, or of another class, each entity has a row.
+export class TroubleList {
+	#items = [];
+	#open = new Set();
+	#made = "";
+	#at = 0;
+
+	constructor(app, troubles, most = 0) {
+		Object.assign(this, { app, troubles, most, bar: el("div.top.bar.line", { role: "search", aria: t("filter") }), nothing: el("div.empty") });
+		this.rows = new Rows({ role: "tree", label: t("badNow"), height: 40, draw: (index, row) => this.#row(index, row), choose: (index, event) => this.#choose(index, event),
+			open: (index) => this.#items[index].number >= 0 && app.openEntity(this.#items[index].number), key: (event) => this.#key(event) });
+		this.element = el(most ? "div.troubles" : "div.left.troubles", most ? null : this.bar, this.rows.element, this.nothing);
+	}
+
+	get byCause() {
+		const { by, class: cls } = this.app.query;
+		return this.most > 0 || (by !== "flat" && (!cls || cls === "bad"));
+	}
+
+	draw() {
+		const { app, troubles, most } = this;
+		const { store, query } = app;
+		const fits = most ? null : fitting(store, query);
+		if (!most) refill(this.bar, chip(app, { by: "" }, t("byCause")), chip(app, { by: "flat" }, t("flat")), fields(app),
+			choice("sort", ["worst", "most", "name"].map((one) => [one, t(`sort${one}`)]), query.sort ?? "worst", (sort) => app.router.set({ sort })));
+		const key = [this.byCause, query.sort, query.q, query.kind, query.state, query.class, app.at, query.lang, store.structure, troubles.asked, [...this.#open]].join("|");
+		if (key !== this.#made || Date.now() - this.#at > SOON / 2) {
+			[this.#made, this.#at] = [key, Date.now()];
+			this.#items = this.byCause ? this.#causes(fits) : this.#flat(fits);
+		}
+		const number = this.#items.length;
+		this.nothing.hidden = number > 0;
+		fill(this.nothing, t(this.byCause && !troubles.list ? "loading" : fits ? "noFit" : "nothingBad"));
+		this.rows.element.hidden = !number;
+		if (most) this.rows.element.style.height = `${number * 40}px`;
+		const sel = app.selected();
+		this.rows.update(number, sel < 0 ? -1 : this.#items.findIndex((one) => one.number === sel));
+	}
+
+	#causes(fits) {
+		const { app: { store, query }, most, troubles } = this;
+		const entry = (one, level) => ({ one, level, number: store.find(one.kind, one.id) });
+		const wanted = ({ number }) => !fits || (number >= 0 && fits(number));
+		const list = (troubles.list ?? []).slice(0, innerWidth < 760 && most ? 5 : most || undefined);
+		if (!most && query.sort === "most") list.sort((a, b) => b.others - a.others);
+		if (!most && query.sort === "name") list.sort((a, b) => a.id.localeCompare(b.id, "en", { numeric: true }));
+		const found = [];
+		for (const one of list) {
+			const head = entry(one, 1);
+			const below = one.symptoms.map((each) => entry(each, 2)).filter(wanted);
+			if (!wanted(head) && !below.length) continue;
+			head.has = below.length > 0;
+			head.open = this.#open.has(`${one.kind}/${one.id}`);
+			found.push(head);
+			if (!head.open) continue;
+			found.push(...below);
+			if (!fits && one.others > below.length) found.push({ level: 2, number: -1, more: one.others - below.length });
+		}
+		const more = troubles.number - list.length;
+		if (!fits && more > 0) found.push({ level: 1, number: -1, more });
+		return found;
+	}
+
+	#flat(fits) {
+		const { store, query } = this.app;
+		const numbers = store.order().filter((number) => store.isThere(number) && (!fits || fits(number)));
+		if (query.sort !== "name") {
+			const keys = new Map(Array.from(numbers, (number) => [number, WORST.indexOf(store.classAt(number)) * 1e11 + (this.#about(number)?.since ?? store.since[number])]));
+			numbers.sort((a, b) => keys.get(a) - keys.get(b));
+		}
+		return Array.from(numbers, (number) => ({ number, level: 1 }));
+	}
+
+	#about(number) { return this.troubles.named.get(this.app.nameOf(number)); }
+
+	#row(index, row) {
+		const { app } = this;
+		const { store } = app;
+		const { one, number, level, has, open, more } = this.#items[index];
+		row.setAttribute("aria-level", level);
+		if (has) row.setAttribute("aria-expanded", String(open));
+		else row.removeAttribute("aria-expanded");
+		row.style.setProperty("--level", level - 1);
+		if (more) return fill(row, el("span"), el("span.soft", t("andMore", { n: num(more) })));
+		const { kind, id, class: cls, since, reason, others, by_kind: kinds, states } = one ?? this.#about(number) ??
+			{ kind: store.kindOf(number), id: store.ids[number], class: CLASSES[store.classAt(number)], since: store.since[number] };
+		const state = number < 0 ? null : store.telling(number);
+		fill(row, el("span", { class: cls }, glyph(cls)),
+			el("span.two", el("span.both", { title: `${id}: ${stateWord(state)}` }, shortened(id), el(`span.${cls}`, state ? stateName(state) : Object.values(states).join(", ")), small(kindName(kind))), el("span.cut.soft.small", { title: reason }, reason)),
+			others ? el("b.twist.bad", { title: Object.entries(kinds).map(([name, count]) => `${num(count)} × ${kindName(name)}`).join(", ") }, open ? "▼" : "▶", ` +${num(others)}`) : el("span"),
+			small(span(app.clock() - since)));
+	}
+
+	#toggle(index, open) {
+		const { one, has } = this.#items[index] ?? {};
+		if (!has) return false;
+		this.#open[open ? "add" : "delete"](`${one.kind}/${one.id}`);
+		this.app.touch();
+		return true;
+	}
+
+	#choose(index, event) {
+		const { number, open, more } = this.#items[index];
+		if (event.target.closest?.(".twist")) this.#toggle(index, !open);
+		else if (number >= 0) this.app.choose(number);
+		else if (more && this.most && event.type === "click") this.app.router.set({ view: "table" }, true);
+		else this.rows.update(this.rows.count, index);
+	}
+
+	#key(event) {
+		const open = { ArrowRight: true, l: true, ArrowLeft: false, h: false }[event.key];
+		if (open === undefined || !this.#toggle(this.rows.selected, open)) return false;
+		event.preventDefault();
+		event.stopPropagation();
+		return true;
+	}
+
+	close() { this.rows.close(); }
+}

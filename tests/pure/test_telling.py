@@ -1,0 +1,61 @@
+"""Explanations in words (engine/explain/telling): the root of a state, and the whole as plain text.
+
+Belongs here: what is said. Does not: what is explained (`test_why`), how it is drawn (`test_why_drawing`).
+"""
+
+from typing import Any
+
+from phaseline.engine.explain.model import as_map
+from phaseline.engine.explain.telling import root_of
+from tests.support import edge_worlds
+from tests.support.explanations import explanation
+from tests.support.strategies import History, event, play
+
+OWES = "invoice 4711 is 30 days late"
+RUNNING = [
+    event("cluster", "adopt", "c", {"phase": "Running"}),
+    event("node_pool", "adopt", "c/p", {"phase": "Running"}),
+    event("node", "adopt", "c/p/n", {"phase": "Running"}),
+]
+
+
+def told(*more: Any) -> History:
+    return play(edge_worlds.KINDS, [*RUNNING, *more])
+
+
+def test_the_root_of_what_a_view_shows_is_the_event_that_it_comes_from() -> None:
+    history = told(event("cluster", "overdue", "c", {"message": OWES}))
+    (pool,) = explanation(history, "node_pool", "c/p").facets
+    root = root_of(pool)
+    assert root is not None
+    assert root.record.entity.id == "c"
+    assert root.text.startswith("overdue by ")
+    assert root.text.endswith(f": {OWES}")
+
+
+def test_programs_get_the_root_of_each_facet() -> None:
+    history = told(event("cluster", "overdue", "c", {"message": OWES}))
+    (pool,) = as_map(explanation(history, "node_pool", "c/p"))["facets"]
+    assert (pool["root"]["kind"], pool["root"]["id"], pool["root"]["message"]) == ("cluster", "c", OWES)
+    (node,) = as_map(explanation(told(event("node", "not_ready", "c/p/n")), "node", "c/p/n"))["facets"]
+    assert (node["root"]["trigger"], node["root"]["state"], node["root"]["message"]) == ("not_ready", "Failed", None)
+
+
+def test_the_text_has_the_root_first_then_the_view_and_the_base_last() -> None:
+    history = told(event("cluster", "overdue", "c", {"message": OWES}))
+    first, *lines = str(explanation(history, "node_pool", "c/p")).splitlines()
+    assert first.startswith("node_pool c/p is Failed [ClusterNotRunning] since ")
+    assert lines[0].startswith("  root cause: cluster c: overdue by ")
+    assert lines[0].endswith(f": {OWES}")
+    base = next(at for at, one in enumerate(lines) if one.strip().startswith("its base is Running"))
+    shown = next(at for at, one in enumerate(lines) if one.strip().startswith("shown while"))
+    assert 0 < shown < base
+    assert not [one for one in lines[base + 1 :] if OWES in one]
+    assert [one for one in lines[shown:base] if OWES in one]
+
+
+def test_a_state_that_its_own_event_brought_has_no_root_elsewhere() -> None:
+    text = str(explanation(told(event("node", "not_ready", "c/p/n", {"message": "no lease"})), "node", "c/p/n"))
+    assert "root cause" not in text
+    assert text.splitlines()[1].strip().startswith("node c/p/n: not_ready by ")
+    assert text.splitlines()[1].endswith(": no lease")
