@@ -1,4 +1,4 @@
-"""The commands about notices: `notices try`.
+"""The commands about notices: `notices try`, and `notices test` of `try_receiver`.
 
 Belongs here: their options and layout. Does not: what rules do (`phaseline.engine.notices`).
 """
@@ -14,6 +14,7 @@ from phaseline.engine.cli.layout import Column
 from phaseline.engine.cli.output import Output
 from phaseline.engine.cli.overview import counted
 from phaseline.engine.cli.styled import Text
+from phaseline.engine.cli.try_receiver import test
 from phaseline.engine.client.client import Client
 from phaseline.engine.log.when import A_MOMENT, When
 from phaseline.engine.notices import read_rules
@@ -82,6 +83,9 @@ def try_(
             show(output, result)
 
     return terminal.run(work())
+
+
+notices.add_command(test)
 
 
 def show(output: Output, result: TriedRules) -> None:

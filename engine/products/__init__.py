@@ -5,7 +5,7 @@
 | `emco` | EMCO's status query: by workers, by HTTP, in the client |
 | `fleet` | Fleet's counts |
 | `gitops` | the last observation of a Kubernetes object, and how it differs from Git |
-| `notices` | rules of notices on the past |
+| `notices` | rules of notices on the past; sending notices |
 
 Each but `notices`, which only the command asks, is named by text in `machines.built_in`, so that nothing loads it
 before it is asked for.

@@ -1,0 +1,248 @@
+"""The sender at work: deliveries of a real installation of notices, to real servers, and what their records say."""
+
+import asyncio
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from typing import Any
+
+import pytest
+import pytest_asyncio
+
+from phaseline.engine.client.client import Client
+from phaseline.engine.embedded.server import EmbeddedServer
+from phaseline.engine.jetstream.wire import Wire
+from phaseline.engine.notices.rules import Receiver
+from phaseline.engine.products.notices.sending import alert_states, attempts, sender
+from phaseline.engine.products.notices.sending.counts import DeliveryCounts
+from phaseline.engine.products.notices.sending.sender import sending
+from phaseline.engine.settings import Settings
+from phaseline.errors import InvalidInput
+from phaseline.machines.built_in import installed
+from phaseline.schemas.records import SECOND, Entity, timestamp
+from tests.support.installation import at_work
+from tests.support.odd_receivers import OddReceiver, answer, hang, receiving
+
+LIMIT = 120
+KINDS = installed("x-notices")
+
+
+@pytest.fixture
+def settings(settings: Settings) -> Settings:
+    """An installation of notices."""
+    return replace(settings, prefix=f"{settings.prefix}-notices", partitions=2, lease=4.0)
+
+
+@pytest_asyncio.fixture
+async def notices(settings: Settings, wire: Wire) -> AsyncIterator[Client]:
+    """A client of an installation of notices, where a worker works."""
+    async with at_work(settings, wire, KINDS), Client.open(settings, source="/test", kinds=KINDS) as client:
+        yield client
+
+
+@pytest.fixture(autouse=True)
+def _fast(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The second try comes soon."""
+    monkeypatch.setattr(attempts, "FIRST", 1.0)
+    monkeypatch.setattr(attempts, "LONGEST", 1.0)
+
+
+def web(name: str, found: OddReceiver, **options: Any) -> Receiver:
+    return Receiver(name, "webhook", {"url": found.url, "allow-private": True, "timeout": "30s", **options})
+
+
+@asynccontextmanager
+async def at_send(settings: Settings, *receivers: Receiver) -> AsyncIterator[DeliveryCounts]:
+    """A sender at work."""
+    counts, stop = DeliveryCounts(), asyncio.Event()
+    running = asyncio.create_task(sending(settings, {one.name: one for one in receivers}, counts, stop))
+    try:
+        yield counts
+    finally:
+        stop.set()
+        await running
+
+
+def data(now: int, **more: Any) -> dict[str, Any]:
+    return {
+        "severity": "critical", "about": "node/c1/p/n1", "state": "{NotReady,[]}", "number": 1, "most": 1,
+        "since": timestamp(now), "opened": timestamp(now), "due": timestamp(now), "names": ["node/c1/p/n1"], **more,
+    }  # fmt: skip
+
+
+async def began(client: Client, notice: str, *to: str, ago: float = 0) -> int:
+    now = (await client.at("now")).now_ns - round(ago * SECOND)
+    await client.publish_and_wait("notice", "opened", notice, data(now), timeout=LIMIT)
+    for name in to:
+        await client.publish_and_wait("delivery", "queued", f"{notice}/{name}", {"word": "begin"}, timeout=LIMIT)
+    return now
+
+
+async def ended(client: Client, notice: str, now: int, *to: str) -> None:
+    over = data(now, number=0, ended=timestamp(now + SECOND), ended_as="good", due=timestamp(now + SECOND))
+    await client.publish_and_wait("notice", "closed", notice, over, timeout=LIMIT)
+    for name in to:
+        await client.publish_and_wait("delivery", "queued", f"{notice}/{name}", {"word": "end"}, timeout=LIMIT)
+
+
+async def until(client: Client, delivery: str, phase: str, **attributes: Any) -> Entity:
+    """The delivery, once it is in a phase."""
+    async with asyncio.timeout(LIMIT):
+        async with client.watch("delivery", tree=delivery, start="start") as watch:
+            async for record in watch:
+                found: Mapping[str, Any] = record.entity.attributes
+                if record.after.phase == phase and all(found.get(name) == one for name, one in attributes.items()):
+                    return record.entity
+    raise AssertionError(delivery)
+
+
+async def test_a_begin_and_an_end(settings: Settings, notices: Client) -> None:
+    async with receiving() as found, at_send(settings, web("ops", found)) as counts:
+        now = await began(notices, "down/1", "ops")
+        await until(notices, "down/1/ops", "Sent", told="begin")
+        await ended(notices, "down/1", now, "ops")
+        await until(notices, "down/1/ops", "Sent", told="end")
+    assert [one.json["word"] for one in found.got] == ["begin", "end"]
+    assert found.got[0].json["thread"] == found.got[1].json["thread"]
+    assert counts.outcomes == {("ops", "webhook", "sent"): 2}
+
+
+async def test_what_began_and_ended_while_nobody_sent_is_one_message(settings: Settings, notices: Client) -> None:
+    now = await began(notices, "down/1", "ops", ago=900)
+    await ended(notices, "down/1", now, "ops")
+    async with receiving() as found, at_send(settings, web("ops", found)):
+        await until(notices, "down/1/ops", "Sent", told="past")
+    [request] = found.got
+    assert request.json["title"].startswith("WAS CRITICAL: node c1/p/n1, good again after 1 s (told 15 min ")
+    assert request.json["late_seconds"] >= 900
+
+
+async def test_a_failure_is_recorded_and_tried_again(settings: Settings, notices: Client) -> None:
+    async with (
+        receiving(answer(503, b"out of T0PSECRETPART"), answer(200)) as found,
+        at_send(settings, web("ops", found)),
+    ):
+        await began(notices, "down/1", "ops")
+        failed = await until(notices, "down/1/ops", "Failed")
+        done = await until(notices, "down/1/ops", "Sent", told="begin")
+    assert (failed.attributes["error"], failed.attributes["tries"]) == ("503 Said: out of ***", 1)
+    assert failed.attributes["failing_since"]
+    assert "error" not in done.attributes
+    assert found.got[0].json["id"] == found.got[1].json["id"]
+
+
+async def test_a_receiver_may_ask_to_wait_and_to_be_left_alone(settings: Settings, notices: Client) -> None:
+    async with (
+        receiving(answer(429, Retry_After="1234")) as busy,
+        receiving(answer(410)) as gone,
+        at_send(settings, web("busy", busy), web("gone", gone)) as counts,
+    ):
+        await began(notices, "down/1", "busy", "gone")
+        assert (await until(notices, "down/1/busy", "Failed")).attributes["wait"] == 1234
+        assert "it wants nothing any more" in (await until(notices, "down/1/gone", "GivenUp")).attributes["error"]
+    assert counts.outcomes == {("busy", "webhook", "failed"): 1, ("gone", "webhook", "given_up"): 1}
+
+
+async def test_a_slow_receiver_delays_nobody(
+    settings: Settings, notices: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sender, "GRACE", 0.1)
+    async with receiving(hang) as slow, receiving() as fast, at_send(settings, web("slow", slow), web("fast", fast)):
+        for number in range(5):
+            await began(notices, f"down/{number}", "slow", "fast")
+        for number in range(5):
+            await until(notices, f"down/{number}/fast", "Sent")
+        await slow.until(1)
+        assert (await notices.get("delivery", "down/4/slow")).facets[0].state.phase == "Queued"
+    assert len(slow.got) == 1
+
+
+async def test_a_message_that_one_receiver_dislikes_delays_no_other(settings: Settings, notices: Client) -> None:
+    async with receiving(answer(400), answer(200)) as found, at_send(settings, web("ops", found)):
+        await began(notices, "down/1", "ops")
+        await until(notices, "down/1/ops", "Failed")
+        await began(notices, "down/2", "ops")
+        await until(notices, "down/2/ops", "Sent")
+        await until(notices, "down/1/ops", "Sent")
+
+
+async def test_several_senders_send_each_once(settings: Settings, notices: Client) -> None:
+    async with receiving() as found, at_send(settings, web("ops", found)), at_send(settings, web("ops", found)):
+        for number in range(12):
+            await began(notices, f"down/{number}", "ops")
+        for number in range(12):
+            await until(notices, f"down/{number}/ops", "Sent")
+    assert sorted(one.json["notice"] for one in found.got) == sorted(f"down/{number}" for number in range(12))
+
+
+async def test_a_sender_that_stops_ends_what_is_under_way(settings: Settings, notices: Client) -> None:
+    go_on = asyncio.Event()
+
+    async def slowly(_: Any, writer: asyncio.StreamWriter) -> None:
+        await go_on.wait()
+        writer.write(answer(200))
+        await writer.drain()
+
+    async with receiving(slowly) as found:
+        async with at_send(settings, web("ops", found)):
+            await began(notices, "down/1", "ops")
+            await began(notices, "down/2", "ops")
+            await found.until(1)
+            asyncio.get_running_loop().call_later(0.2, go_on.set)
+        assert (await until(notices, "down/1/ops", "Sent")).attributes["told"] == "begin"
+        assert (await notices.get("delivery", "down/2/ops")).facets[0].state.phase == "Queued"
+        async with at_send(settings, web("ops", found)):
+            await until(notices, "down/2/ops", "Sent")
+
+
+async def test_a_message_that_can_be_changed_is_changed(settings: Settings, notices: Client) -> None:
+    async with receiving(answer(200, b'{"ok": true, "channel": "C1", "ts": "17.1"}')) as found:
+        slack = Receiver("ops", "slack", {
+            "token": "xoxb-s3cret-token", "channel": "C1", "url": f"http://127.0.0.1:{found.port}", "allow-private": True,
+        })  # fmt: skip
+        async with at_send(settings, slack):
+            now = await began(notices, "down/1", "ops")
+            sent = await until(notices, "down/1/ops", "Sent", told="begin")
+            await ended(notices, "down/1", now, "ops")
+            await until(notices, "down/1/ops", "Sent", told="end")
+    assert (sent.attributes["handle"]["channel"], sent.attributes["handle"]["at"]) == ("C1", "17.1")
+    assert [one.path for one in found.got] == ["/chat.postMessage", "/chat.update", "/chat.postMessage"]
+
+
+async def test_alerts_are_sent_again_while_they_are_open_and_then_resolved(
+    settings: Settings, notices: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(alert_states, "AGAIN", 0.05)
+    async with receiving() as found:
+        prom = Receiver("prom", "alertmanager", {"url": f"http://127.0.0.1:{found.port}", "allow-private": True})
+        async with at_send(settings, prom):
+            now = await began(notices, "down/1", "prom")
+            await found.until(4)
+            assert found.got[3].json[0]["endsAt"] > timestamp(now)
+            await ended(notices, "down/1", now, "prom")
+            await until(notices, "down/1/prom", "Sent", told="end")
+            await found.until(len(found.got) + 3)
+    assert found.got[-1].json[0]["endsAt"] == timestamp(now + SECOND)
+    assert found.got[-1].json[0]["labels"] == found.got[0].json[0]["labels"]
+
+
+async def test_the_sender_goes_on_when_nats_was_away(own_server: EmbeddedServer) -> None:
+    settings = Settings(nats=(own_server.url,), prefix="a-notices", partitions=1, request_timeout=30.0)
+    async with (
+        Wire.open(settings, name="test") as wire,
+        at_work(settings, wire, KINDS),
+        Client.open(settings, source="/test", kinds=KINDS) as client,
+        receiving() as found,
+        at_send(settings, web("ops", found)),
+    ):
+        await began(client, "down/1", "ops")
+        await until(client, "down/1/ops", "Sent")
+        await own_server.restart()
+        await began(client, "down/2", "ops")
+        await until(client, "down/2/ops", "Sent")
+
+
+async def test_what_is_missing_is_said_before_anything_is_sent(settings: Settings) -> None:
+    hook = Receiver("ops", "webhook", {"url": "${NO_SUCH_NAME}"})
+    with pytest.raises(InvalidInput, match="receiver ops: the environment has no NO_SUCH_NAME"):
+        await sending(settings, {"ops": hook}, DeliveryCounts(), asyncio.Event())
