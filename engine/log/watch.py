@@ -173,7 +173,8 @@ class Watch(Generic[R]):
         self._records = deque[Logged]()
         self._has_found = False
         self.over = False
-        self.sequence = 0
+        self.sequence = self.read_to = 0
+        """The place of the last record, and of the last message that was read."""
         self._body = b""
         """The message of the last record."""
 
@@ -251,7 +252,9 @@ class Watch(Generic[R]):
                 await self.close()
                 self._check_found()
                 raise StopAsyncIteration
-            self._messages.extend(await reader.take(SLICE))
+            if taken := await reader.take(SLICE):
+                self._messages.extend(taken)
+                self.read_to = taken[-1].sequence
 
     def _check_found(self) -> None:
         """Raise `EntityUnknown` if the history of one entity has no record."""

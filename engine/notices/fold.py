@@ -12,7 +12,7 @@ from itertools import islice
 from phaseline.engine.notices import matching
 from phaseline.engine.notices.damping import LateChanges
 from phaseline.engine.notices.grouping import ALIKE, entity_of, group_of, short
-from phaseline.engine.notices.groups import Key, Name, NoticeEvent, NoticeGroup, Word
+from phaseline.engine.notices.groups import PER_PLACE, TOLD, Key, Name, NoticeEvent, NoticeGroup, Phase, Word
 from phaseline.engine.notices.rules import Choice, Rule, Rules
 from phaseline.engine.notices.telling import data_of, head_of
 from phaseline.engine.notices.windows import OpenWindow, Windows
@@ -103,6 +103,35 @@ class Fold:
         for home in [*self._heaps]:
             self._run(home, time_ns)
         return self._taken()
+
+    @property
+    def next_due(self) -> int | None:
+        """When something may fall due next, ns; None if nothing does."""
+        return min((heap[0][0] for heap in self._heaps.values() if heap), default=None)
+
+    def disown(self, key: Key, time_ns: int) -> None:
+        """Tell no more of a notice: who is concerned counts as concerned before the fold began."""
+        group = self.groups[key]
+        if not group.rule.when.is_of_happenings:
+            self._stays.update(dict.fromkeys(((group.rule.name, *name) for name in group.members), self._old))
+        self._forget(group, time_ns)
+
+    def correct(self, key: Key, phase: Phase, opened_ns: int, sequence: int, time_ns: int) -> None:
+        """Let a notice be as it was told by other rules, so that it is not told again.
+
+        sequence: of its last event. time_ns: when this is known.
+        """
+        group = self.groups[key]
+        was_told, is_told = phase in TOLD, group.phase in TOLD
+        if was_told and not is_told:
+            self._release(group)
+            group.phase, group.opened_at, group.due, group.window = "Open", opened_ns, None, None
+            group.remind_at = time_ns + group.rule.remind if group.rule.remind else None
+        elif is_told and not was_told:
+            group.phase, group.due, group.update_at = "Waiting", time_ns, None
+        group.is_announced = True
+        group.number = max(group.number, sequence - group.place * PER_PLACE)
+        self._schedule(group)
 
     def _taken(self) -> list[NoticeEvent]:
         found, self._out = self._out, []
@@ -411,13 +440,18 @@ class Fold:
         for name in group.former:
             if self._returns.get((group.rule.name, *name)) is group:
                 del self._returns[group.rule.name, *name]
-        if group.held_by is not None:
-            self._holds.get(group.held_by, {}).pop(group.key, None)
+        self._release(group)
         for key in self._holds.pop(group.key, {}):
             held = self.groups.get(key)
             if held is not None and held.phase == "Held":
                 held.phase, held.held_by, held.due = "Waiting", None, time
                 self._schedule(held)
+
+    def _release(self, group: NoticeGroup) -> None:
+        """No other notice holds it any more."""
+        if group.held_by is not None:
+            self._holds.get(group.held_by, {}).pop(group.key, None)
+            group.held_by = None
 
     # ---- what is said
 

@@ -5,7 +5,7 @@ Belongs here: `NoticeGroup`, its times, `NoticeEvent`. Does not: when a group ch
 """
 
 from collections import Counter
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
@@ -21,6 +21,8 @@ Phase = Literal["Waiting", "Held", "Open", "Clearing", "Old"]
 """Old: it was so before the fold began, and is told no more."""
 Word = Literal["", "begin", "flapping", "reminder", "end"]
 """What receivers are told."""
+TOLD: Sequence[Phase] = ("Open", "Clearing")
+"""The phases in which receivers have heard that it began."""
 PER_PLACE = 1_000_000
 """How many events of one notice a place in the log has room for."""
 

@@ -41,6 +41,15 @@ def data_of(group: NoticeGroup, head: Name | None, below: int, why: Transition |
     return {**found, **(_about(record) if record is not None else {}), **_explained(why)}
 
 
+def sentence(data: Mapping[str, Any]) -> str:
+    """What a notice is about, in a sentence: `node/c1/p/n1 is Failed [NotReady], and 41 more`; empty if unknown."""
+    about, more = data.get("about"), max(0, data.get("number", 0) - 1) + data.get("below", 0)
+    if not about:
+        return ""
+    said = f"{about} is {data.get('state', '')}" + (f", and {more:,} more" if more else "")
+    return said[:LONGEST]
+
+
 def head_of(members: Iterable[Name]) -> Name | None:
     """The topmost of those concerned; None if there is none."""
     return min(members, key=lambda name: (name[1].count("/"), natural(name[1]), name[0]), default=None)

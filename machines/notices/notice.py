@@ -116,6 +116,7 @@ NOTICE = Table(
         Field("since",        str,   "since when the first is concerned"),
         Field("begins",       int,   "the place in the log from which on it follows"),
         Field("log_identity", int,   "the identity of that log"),
+        Field("sequence",     int,   "the number of its last event: a million times the place, and a count"),
         Field("due",          str,   "when its last event fell due"),
         Field("flapping",     bool,  "whether it comes and goes"),
         Field("held_by",      str,   "the notice that holds it"),

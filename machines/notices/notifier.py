@@ -22,8 +22,9 @@ NOTIFIER = Table(
     attributes=(
         Field("place",        int, "the place in the log up to which all events of notices were stored"),
         Field("log_identity", int, "the identity of that log"),
-        Field("at",           str, "the time of the log up to which it was followed"),
-        Field("rules",        str, "a digest of the file of rules"),
+        Field("first",        int, "the place after which the log makes what was not over then"),
+        Field("at",           str, "the time up to which all that fell due was stored"),
+        Field("rules",        str, "a digest of the rules and of all else that decides"),
     ),
     facets=(Facet(
         name="phase",

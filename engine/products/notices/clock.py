@@ -1,0 +1,72 @@
+"""The clock that counts at the end of a log: the server's, once nothing can come any more that was stored earlier.
+
+Belongs here: when that is so. Does not: what falls due then (`engine.notices.fold`).
+"""
+
+import asyncio
+from typing import NamedTuple
+
+from phaseline.engine.jetstream.direct_get import last_message_from_leader
+from phaseline.engine.log.installation import Installation
+from phaseline.engine.publish.backlog import Owned, owner_of
+from phaseline.schemas.errors import NoAnswer
+from phaseline.schemas.records import nanoseconds
+
+PROMPT = 0.4
+"""Seconds in which an owner answers that waits for no commit in doubt."""
+
+
+ARRIVED = 0.5
+"""Seconds after which an event that the server has stored has reached its worker."""
+
+
+class Settled(NamedTuple):
+    """All that was stored before a time, ns, is decided. place: of the last record that there is then."""
+
+    time_ns: int
+    place: int
+
+
+async def server_time(installation: Installation) -> int:
+    """The time of the server, ns."""
+    return nanoseconds((await installation.wire.api(f"STREAM.INFO.{installation.layout.events}"))["ts"])
+
+
+async def settled(installation: Installation) -> Settled | None:
+    """The time up to which no record can come any more; None if that is not known now.
+
+    Every partition has to have decided all that EVENTS holds of it.
+    """
+    wire, layout = installation.wire, installation.layout
+    time_ns = await server_time(installation)
+    answers = await asyncio.gather(*(_has_decided(installation, one) for one in range(layout.partitions)))
+    if not all(answers):
+        return None
+    message = await last_message_from_leader(wire, layout.log, f"{layout.prefix}.log.>")
+    return Settled(time_ns, 0 if message is None else message.sequence)
+
+
+async def _has_decided(installation: Installation, partition: int) -> bool:
+    """Whether the owner of a partition has decided all that EVENTS holds of it now, and all of that is stored."""
+    events, stored = installation.layout.events, installation.subjects.stored(partition)
+    last = await last_message_from_leader(installation.wire, events, stored)
+    if last is None:
+        return True
+    owned = await _promptly(installation, partition)
+    if owned is not None and owned.position < last.sequence and owned.waiting == 0:
+        await asyncio.sleep(ARRIVED)
+        owned = await _promptly(installation, partition)
+        if owned is not None and owned.waiting == 0:
+            return True  # what EVENTS holds was decided, and moved no position
+    return owned is not None and owned.waiting is not None and owned.position >= last.sequence
+
+
+async def _promptly(installation: Installation, partition: int) -> Owned | None:
+    """What the owner says; None if nobody answers, or if the answer waited for a commit in doubt."""
+    loop = asyncio.get_running_loop()
+    begun = loop.time()
+    try:
+        owned = await owner_of(installation, partition)
+    except NoAnswer:
+        return None
+    return owned if loop.time() - begun < PROMPT else None

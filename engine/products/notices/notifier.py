@@ -1,0 +1,254 @@
+"""The notifier: follows the log of an installation, and stores what its rules make in the installation of notices.
+
+All that it stores has a number of the log, so several notifiers are one, and one that starts again repeats nothing.
+Belongs here: following, the clock at the end of the log, checkpoints. Does not: what rules make (`engine.notices`),
+what is stored of it (`events`), sending.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Iterable, Sequence
+from contextlib import asynccontextmanager
+from hashlib import blake2b
+from time import time_ns
+from typing import Any
+
+from phaseline.engine import logs
+from phaseline.engine.client.client import Client
+from phaseline.engine.log.installation import Installation
+from phaseline.engine.log.log import Log
+from phaseline.engine.log.log_records import Logged
+from phaseline.engine.log.watch import Watch
+from phaseline.engine.notices.following import PUT_BACK, RULE_CHANGED, FollowedLog, FollowedTo, looks_back
+from phaseline.engine.notices.groups import NoticeEvent
+from phaseline.engine.notices.rules import Rules
+from phaseline.engine.products.notices import clock
+from phaseline.engine.products.notices.events import ChangesFor, event, events_of
+from phaseline.engine.products.notices.taking_up import KnownNotices, known
+from phaseline.machines.compiler.kinds import Kinds
+from phaseline.schemas.errors import ApiFailed, NoAnswer, NotInLog, NotProvisioned
+from phaseline.schemas.records import SECOND, timestamp
+from phaseline.schemas.version import __version__
+
+BEAT = 30.0
+"""Seconds between two checkpoints."""
+LOOK = 0.25
+"""Seconds between two looks whether something falls due."""
+AGAIN = 1.0
+"""Seconds after which a notifier that could not go on begins again."""
+SLOW = 60.0
+"""Seconds behind the log from which on a notifier lags."""
+
+log = logs.get_logger(__name__)
+
+
+def digest(rules: Rules, kinds: Kinds) -> str:
+    """A digest of all that decides which notices a log makes."""
+    text = repr((rules.rules, rules.windows, kinds.digest, __version__))
+    return blake2b(text.encode(), digest_size=6).hexdigest()
+
+
+class Notifier:
+    """Follows the log of `main`, and stores what `rules` make in `notices`.
+
+    tells_changes: whether a receiver is told changes too.
+    """
+
+    def __init__(self, main: Client, notices: Client, prefix: str, rules: Rules, tells_changes: ChangesFor) -> None:
+        """Nothing is read yet. prefix: of the installation that is followed."""
+        self._main, self._notices, self._prefix, self._rules = main, notices, prefix, rules
+        self._tells_changes, self._digest = tells_changes, digest(rules, main.kinds)
+        self._identity = 0
+        self._saved = 0.0
+        self._ahead_ns = 0
+        """How much the clock of the server is ahead of this one."""
+        self._place = self._at = self._record_ns = 0
+        self._is_known = False
+        """Whether the installation of notices knows that this log is followed."""
+        self._pending: clock.Settled | None = None
+        self._behind_since: float | None = None
+        self.records = self.stored = 0
+        """How many records were followed, and how many events stored."""
+        self.is_following = asyncio.Event()
+        """Set once it has caught up for the first time."""
+
+    async def run(self, stop: asyncio.Event) -> None:
+        """Follow until `stop`. Where the server is away, or the log was put back, begin again."""
+        while not stop.is_set():
+            try:
+                await self._follow(stop)
+            except (NoAnswer, ApiFailed, NotProvisioned) as error:
+                log.warning("notifier_begins_again", error=str(error))
+                await _either(stop, AGAIN)
+
+    @property
+    def lag(self) -> float:
+        """For how many seconds it has been more than a minute behind the log; 0 if it is not."""
+        return 0.0 if self._behind_since is None else asyncio.get_running_loop().time() - self._behind_since
+
+    async def _follow(self, stop: asyncio.Event) -> None:
+        installation = await self._main._session.installation()  # noqa: SLF001  # the other half of the client
+        self._pending = None
+        self._ahead_ns = await clock.server_time(installation) - time_ns()
+        following, checkpoint = await self._taken_up(installation, stop)
+        self._at, self._place = checkpoint.at, checkpoint.place
+        async with self._read(installation, following, checkpoint) as watch:
+            await self._save(following)
+            batch: asyncio.Task[list[Logged]] | None = None
+            stopping = asyncio.create_task(stop.wait())
+            try:
+                while not stop.is_set():
+                    batch = batch or asyncio.create_task(watch.batch())
+                    await asyncio.wait({batch, stopping}, timeout=LOOK, return_when=asyncio.FIRST_COMPLETED)
+                    if batch.done():
+                        found, batch = batch.result(), None
+                        if not found:
+                            return
+                        await self._take(following, found)
+                    else:
+                        await self._tick(installation, following, watch)
+                    if asyncio.get_running_loop().time() - self._saved >= BEAT:
+                        await self._save(following)
+                await self._save(following)
+            finally:
+                stopping.cancel()
+                if batch is not None:
+                    batch.cancel()
+                    await asyncio.gather(batch, return_exceptions=True)
+
+    # ---- beginning
+
+    async def _taken_up(self, installation: Installation, stop: asyncio.Event) -> tuple[FollowedLog, FollowedTo]:
+        """Where to go on: behind all that was stored before."""
+        self._identity = await self._main.log_identity()
+        own = await self._notices._session.installation()  # noqa: SLF001  # as above
+        while not stop.is_set() and await clock.settled(own) is None:
+            await _either(stop, LOOK)  # what a former notifier stored last counts
+        found = await known(self._notices, self._prefix)
+        end = (await self._main.moment("now")).place
+        self._is_known = found.checkpoint is not None
+        if found.checkpoint is None:
+            log.info("notifier_begins", place=end)
+            return self._following(FollowedTo(end, 0, end), found, ""), FollowedTo(end, 0, end)
+        former = RULE_CHANGED if found.rules != self._digest else ""
+        checkpoint = found.checkpoint
+        if found.identity != self._identity:
+            former, checkpoint = PUT_BACK, await self._before_loss(installation, checkpoint)
+        log.info("notifier_goes_on", place=checkpoint.place, live=len(found.live), former=former)
+        return self._following(checkpoint, found, former), checkpoint
+
+    def _following(self, checkpoint: FollowedTo, found: KnownNotices, former: str) -> FollowedLog:
+        return FollowedLog(self._main.kinds, self._rules, checkpoint, found.live, former)
+
+    async def _before_loss(self, installation: Installation, checkpoint: FollowedTo) -> FollowedTo:
+        """The checkpoint in a log that was put back: what came after the backup is gone."""
+        from phaseline.engine.log.restored import identity  # noqa: PLC0415  # few logs were put back
+
+        note = await identity.last(installation)
+        place = min(checkpoint.place, 0 if note is None else note.place)
+        return FollowedTo(place, checkpoint.at, min(place, checkpoint.first))
+
+    @asynccontextmanager
+    async def _read(
+        self, installation: Installation, following: FollowedLog, checkpoint: FollowedTo
+    ) -> AsyncIterator[Watch[Any]]:  # fmt: skip
+        """A watch of all records behind the states that `following` knows."""
+        first = min(following.first, await self._place_before(checkpoint))
+        floor = (await Log(installation).begins()).place
+        if first < floor:
+            log.warning("notifier_lacks_records", place=first, begins=floor)
+            first = floor
+        view = await self._main.at(first)
+        before = [record async for record in view.unsorted(deleted=True)]
+        following.know(view.moment.place, before)
+        if view.moment.place >= checkpoint.place:
+            await self._store(following.speak())
+        async with self._main.watch(start=view.moment, rejections=True) as watch:
+            yield watch
+
+    async def _place_before(self, checkpoint: FollowedTo) -> int:
+        """The place from which on the log tells what the rules have to know of the time before the checkpoint."""
+        span = looks_back(self._rules)
+        if not span or not checkpoint.place:
+            return checkpoint.place
+        try:
+            time = (await self._main.moment(checkpoint.place)).time_ns
+            return (await self._main.moment(timestamp(max(0, time - span)))).place
+        except NotInLog:
+            return 0
+
+    # ---- following
+
+    async def _take(self, following: FollowedLog, found: Sequence[Logged]) -> None:
+        events: list[NoticeEvent] = []
+        for one in found:
+            self.records += 1
+            self._record_ns = one.record.time_ns
+            events += following.take(one.sequence, one.record)
+        await self._store(events)
+        self._place = max(self._place, found[-1].sequence)
+        self._measure(self._record_ns)
+
+    async def _tick(self, installation: Installation, following: FollowedLog, watch: Watch[Any]) -> None:
+        """Nothing comes: look whether something falls due by the clock."""
+        if not watch.caught_up:
+            return
+        if following.is_silent:
+            await self._store(following.speak())
+        now = time_ns() + self._ahead_ns
+        due = following.next_due
+        self.is_following.set()
+        if due is None or due >= now:
+            self._measure(now)
+            return
+        if self._pending is None:
+            self._pending = await clock.settled(installation)
+        pending = self._pending
+        if pending is None or watch.read_to < pending.place:
+            self._measure(max(due, self._record_ns))
+            return
+        self._pending = None
+        await self._store(following.advance(pending.time_ns))
+        self._at = pending.time_ns
+        self._measure(now)
+
+    async def _store(self, events: Iterable[NoticeEvent]) -> None:
+        made = [each for one in events for each in events_of(one, self._identity, self._tells_changes)]
+        if made:
+            await self._notices.publish_many(made, check=False)
+            self.stored += len(made)
+
+    async def _save(self, following: FollowedLog) -> None:
+        """Store how far all is stored, and that somebody follows."""
+        self._saved = asyncio.get_running_loop().time()
+        if self._is_known:
+            await self._notices.publish("notifier", "heartbeat", self._prefix)
+        if following.is_silent:
+            return
+        saved = following.checkpoint(self._place, self._at)
+        data = {
+            "place": saved.place, "first": saved.first, "at": timestamp(saved.at), "log_identity": self._identity,
+            "rules": self._digest,
+        }  # fmt: skip
+        trigger = "lagged" if self.lag > SLOW else "followed"
+        number = saved.place + saved.at // SECOND
+        await self._notices.publish_many([
+            event("notifier", trigger, self._prefix, data, self._identity, number, timestamp(time_ns()))
+        ], check=False)  # fmt: skip
+        self._is_known = True
+
+    def _measure(self, reached_ns: int) -> None:
+        """Note whether it is behind. reached_ns: the time of the server up to which all was followed."""
+        is_behind = time_ns() + self._ahead_ns - reached_ns > SLOW * SECOND
+        if not is_behind:
+            self._behind_since = None
+        elif self._behind_since is None:
+            self._behind_since = asyncio.get_running_loop().time()
+
+
+async def _either(stop: asyncio.Event, seconds: float) -> None:
+    """Wait so long, or until `stop`."""
+    try:
+        async with asyncio.timeout(seconds):
+            await stop.wait()
+    except TimeoutError:
+        return

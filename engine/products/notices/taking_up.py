@@ -1,0 +1,58 @@
+"""What the installation of notices knows when a notifier starts: notices under way, and how far the log was followed.
+
+Belongs here: reading both. Does not: what follows from them (`engine.notices.following`).
+"""
+
+from collections import defaultdict
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from phaseline.engine.client.client import Client
+from phaseline.engine.notices.following import FollowedTo, LiveNotice
+from phaseline.engine.notices.groups import Key
+from phaseline.engine.products.notices.names import OWN
+from phaseline.machines.notices.notice import UNDER_WAY
+from phaseline.schemas.errors import EntityUnknown
+from phaseline.schemas.records import Entity, nanoseconds
+
+
+class KnownNotices(NamedTuple):
+    """What a notifier finds. checkpoint: None if the log was never followed.
+
+    identity, rules: those of the log that was followed, and of the rules at work then. live: the notices under way.
+    """
+
+    checkpoint: FollowedTo | None
+    identity: int
+    rules: str
+    live: Mapping[Key, LiveNotice]
+
+
+async def known(notices: Client, prefix: str) -> KnownNotices:
+    """What the installation of notices knows of the one with a prefix."""
+    view = await notices.at("now")
+    try:
+        found = (await view.get("notifier", prefix)).attributes
+    except EntityUnknown:
+        return KnownNotices(None, 0, "", {})
+    heard = defaultdict[Key, list[str]](list)
+    async for record in view.unsorted("delivery"):
+        rule, group, receiver = record.entity.id.split("/")
+        heard[rule, group].append(receiver)
+    live: dict[Key, LiveNotice] = {}
+    async for record in view.unsorted("notice"):
+        rule, group = record.entity.id.split("/")
+        if rule != OWN and record.entity.facets[0].base.phase in UNDER_WAY:
+            live[rule, group] = _live(record.entity, tuple(heard[rule, group]))
+    checkpoint = FollowedTo(found["place"], nanoseconds(found["at"]), found["first"])
+    return KnownNotices(checkpoint, found["log_identity"], found["rules"], live)
+
+
+def _live(entity: Entity, to: tuple[str, ...]) -> LiveNotice:
+    said = entity.attributes
+    opened = said.get("opened") or ""
+    phase = entity.facets[0].base.phase
+    return LiveNotice(
+        phase, said.get("begins", 1), said.get("sequence", 0),  # type: ignore[arg-type]  # one of these
+        nanoseconds(opened) if opened else 0, to,
+    )  # fmt: skip

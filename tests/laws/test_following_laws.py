@@ -1,0 +1,132 @@
+"""Laws of following a log: who ends at any moment and starts again tells what a replay tells, each once."""
+
+from random import Random
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from phaseline.engine.notices.following import FollowedLog, FollowedTo, LiveNotice, looks_back
+from phaseline.engine.notices.groups import NoticeEvent
+from phaseline.engine.notices.rules import Rules
+from phaseline.engine.testing.histories import History
+from phaseline.engine.testing.search import histories
+from phaseline.schemas.records import Transition, nanoseconds
+from tests.laws.test_notice_laws import BUDGET, END, KINDS, Logged, by_notice, log_of, played, shown, some_rules
+
+PHASES = {
+    "began": "Waiting", "held": "Held", "opened": "Open", "returned": "Open", "clearing": "Clearing",
+    "closed": "Closed", "lapsed": "Closed", "happened": "Closed",
+}  # fmt: skip
+
+
+class Store:
+    """What the installation of notices makes of events: each takes effect once, the newest number counts."""
+
+    def __init__(self) -> None:
+        self.events: dict[str, list[NoticeEvent]] = {}
+        self.phases: dict[str, str] = {}
+
+    def put(self, events: list[NoticeEvent]) -> None:
+        for one in events:
+            known = self.events.setdefault(one.id, [])
+            if known and known[-1].sequence >= one.sequence:
+                continue
+            known.append(one)
+            self.phases[one.id] = PHASES.get(one.trigger, self.phases.get(one.id, "Open"))
+
+    @property
+    def all(self) -> list[NoticeEvent]:
+        return [one for some in self.events.values() for one in some]
+
+    @property
+    def live(self) -> dict[tuple[str, str], LiveNotice]:
+        return {
+            (some[-1].rule, some[-1].group): self._live(notice, some)
+            for notice, some in self.events.items()
+            if self.phases[notice] != "Closed"
+        }
+
+    def _live(self, notice: str, some: list[NoticeEvent]) -> LiveNotice:
+        began = [one for one in some if one.word == "begin"]
+        opened = some[-1].data["opened"]
+        return LiveNotice(
+            self.phases[notice], some[-1].data["begins"], some[-1].sequence,  # type: ignore[arg-type]  # a phase
+            nanoseconds(opened) if opened else 0, began[-1].to if began else (),
+        )  # fmt: skip
+
+
+class Life:
+    """A program that follows a log, ends at any moment, and is started again."""
+
+    def __init__(self, log: list[Logged], store: Store, checkpoint: FollowedTo) -> None:
+        self.log, self.store, self.checkpoint = log, store, checkpoint
+
+    def run(self, rules: Rules, random: Any, upto: int, former: str = "") -> None:
+        """Follow until a place, with pauses in which the clock counts; what is stored last may be a part."""
+        following = FollowedLog(KINDS, rules, self.checkpoint, self.store.live, former)
+        first, at = self._first(following, rules), self.checkpoint.at
+        following.know(first, self._states(first))
+        now = 0
+        for place, record in self.log[first:upto]:
+            events = following.take(place, record)
+            self.store.put(events)
+            if place > self.checkpoint.place and record.time_ns > now and random.random() < 0.3:
+                at = record.time_ns
+                self.store.put(following.advance(at))
+            now = record.time_ns
+            if place > self.checkpoint.place and random.random() < 0.3:
+                self.checkpoint = following.checkpoint(place, at)
+        if upto >= len(self.log):
+            self.store.put(following.advance(END))
+            self.checkpoint = following.checkpoint(len(self.log), END)
+
+    def _first(self, following: FollowedLog, rules: Rules) -> int:
+        """The place after which to read: enough of the time before the checkpoint is read as well."""
+        time = self.log[self.checkpoint.place - 1][1].time_ns if self.checkpoint.place else 0
+        horizon = time - looks_back(rules)
+        older = [place for place, record in self.log[: self.checkpoint.place] if record.time_ns <= horizon]
+        return min(following.first, older[-1] if older else 0)
+
+    def _states(self, place: int) -> list[Transition]:
+        found: dict[tuple[str, str], Transition] = {}
+        for _, record in self.log[:place]:
+            if isinstance(record, Transition):
+                found[record.entity.kind, record.entity.id] = record
+        return [*found.values()]
+
+
+def restarted(log: list[Logged], rules: Rules, random: Any) -> Store:
+    store, life, place = Store(), Life(log, Store(), FollowedTo(0, 0, 0)), 0
+    life.store = store
+    while place < len(log):
+        place = min(len(log), place + random.randint(1, max(1, len(log) // 3)))
+        life.run(rules, random, place)
+    life.run(rules, random, len(log))
+    return store
+
+
+@BUDGET
+@given(histories(KINDS), some_rules(), st.integers(0, 10**6))
+def test_restarts_at_any_moment_tell_what_a_replay_tells(history: History, rules: Rules, seed: int) -> None:
+    log = log_of(history)
+    _, replayed = played(rules, log, END)
+    assert shown(restarted(log, rules, Random(seed)).all) == shown(replayed)
+
+
+@BUDGET
+@given(histories(KINDS), some_rules(), some_rules(), st.integers(0, 10**6))
+def test_a_change_of_rules_ends_what_they_do_not_make_and_raises_nothing_again(
+    history: History, rules: Rules, others: Rules, seed: int
+) -> None:
+    log = log_of(history)
+    random = Random(seed)
+    life, change = Life(log, Store(), FollowedTo(0, 0, 0)), random.randint(0, len(log))
+    life.run(rules, random, change)
+    life.run(others, random, len(log), "rule changed")
+    for some in by_notice(life.store.all).values():
+        open_ = False
+        for one in some:
+            assert not (one.word == "begin" and open_)
+            assert not (one.word in ("end", "reminder", "flapping") and not open_)
+            open_ = (open_ or one.trigger == "opened") and one.trigger not in ("closed", "happened")

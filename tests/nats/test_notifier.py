@@ -1,0 +1,96 @@
+"""The notifier on a real server: what it stores, by itself, with a second one beside it, and after it was away."""
+
+import asyncio
+from collections import Counter
+
+from phaseline.engine.client.client import Client
+from phaseline.engine.notices import read_rules
+from phaseline.engine.settings import Settings
+from tests.support.notified import is_in, notices_of, notifying, records_of, replayed, until
+
+RULES = """
+receivers: {ops: {nats: {subject: told}}, dev: {nats: {subject: told.dev}}}
+rules:
+- {name: nodes, when: {kinds: [node]}, group: entity, to: [ops]}
+- {name: slow, when: {kinds: [node]}, for: 1s, group: tree, to: [dev]}
+- {name: refused, when: {rejections: ["*"]}, to: [ops]}
+"""
+N1 = "nodes/node:c1:p:n1~"
+
+
+async def notice_of(notices: Client, rule: str) -> str:
+    """The id of the only notice of a rule."""
+    found: list[str] = []
+    while not found:
+        found = [one.id async for one in notices.list("notice", tree=rule)]
+        await asyncio.sleep(0.02)
+    assert len(found) == 1
+    return found[0]
+
+
+async def test_what_happens_is_told_once_and_its_end_too(client: Client, working: Settings) -> None:
+    await client.publish_and_wait("node", "adopt", "c1/p/n0", {"phase": "Failed", "conditions": ["NotReady"]})
+    await client.publish_and_wait("node", "adopt", "c1/p/n1", {"phase": "Running"})
+    async with notices_of(working) as notices, notifying(client, notices, RULES), notifying(client, notices, RULES):
+        await client.publish_and_wait("node", "not_ready", "c1/p/n1")
+        notice = await notice_of(notices, "nodes")
+        opened = await until(notices, notice, is_in("Open"))
+        assert opened.entity.attributes["about"] == "node/c1/p/n1"
+        assert opened.message == "node/c1/p/n1 is Failed [NotReady]"
+        await until(notices, f"{notice}/ops", is_in("Queued"), "delivery")
+        slow = await notice_of(notices, "slow")
+        await until(notices, slow, is_in("Open"))  # by the clock alone: nothing more happens
+        await client.publish_and_wait("node", "ready", "c1/p/n1")
+        closed = await until(notices, notice, is_in("Closed"))
+        assert closed.entity.attributes["ended_as"] == "good"
+        await until(notices, f"{notice}/ops", lambda one: one.entity.attributes["word"] == "end", "delivery")
+        await until(notices, slow, is_in("Closed"))
+        records = await records_of(notices, "notice")
+        told = Counter((one.entity.id, one.trigger) for one in records if one.facet == "phase")
+        assert set(told.values()) == {1}
+        assert not [one async for one in notices.rejections()]
+
+
+async def test_what_happens_while_no_notifier_runs_is_told_later_and_nothing_twice(
+    client: Client, working: Settings
+) -> None:
+    await client.publish_and_wait("node", "adopt", "c1/p/n1", {"phase": "Running"})
+    async with notices_of(working) as notices:
+        async with notifying(client, notices, RULES):
+            place = (await client.moment("now")).place
+            await client.publish_and_wait("node", "not_ready", "c1/p/n1")
+            notice = await notice_of(notices, "nodes")
+            await until(notices, notice, is_in("Open"))
+        await client.publish_and_wait("node", "ready", "c1/p/n1")
+        await client.publish_and_wait("node", "created", "c1/p/n9", check=False)
+        async with notifying(client, notices, RULES):
+            await until(notices, notice, is_in("Closed"))
+            await until(notices, await notice_of(notices, "refused"), is_in("Closed"))
+            await until(notices, await notice_of(notices, "slow"), is_in("Closed"))
+        wanted = await replayed(client, read_rules.read(RULES, client.kinds), place)
+        records = [one for one in await records_of(notices, "notice") if one.facet == "phase"]
+        assert Counter((one.entity.id, one.trigger) for one in records) == Counter(one[:2] for one in wanted)
+        last = {one[0]: one[2] for one in wanted}
+        for one in records:
+            said, meant = one.entity.attributes, {**last[one.entity.id], "message": None}
+            if said["sequence"] == meant["sequence"]:
+                assert {**said, "message": None}.items() >= meant.items()
+
+
+async def test_a_rule_that_is_taken_away_ends_its_notices_and_a_new_one_raises_nothing_old(
+    client: Client, working: Settings
+) -> None:
+    await client.publish_and_wait("node", "adopt", "c1/p/n1", {"phase": "Running"})
+    others = RULES.replace("name: nodes", "name: others")
+    async with notices_of(working) as notices:
+        async with notifying(client, notices, RULES):
+            await client.publish_and_wait("node", "not_ready", "c1/p/n1")
+            notice = await notice_of(notices, "nodes")
+            await until(notices, notice, is_in("Open"))
+        async with notifying(client, notices, others):
+            closed = await until(notices, notice, is_in("Closed"))
+            assert closed.entity.attributes["ended_as"] == "rule changed"
+            await client.publish_and_wait("node", "adopt", "c1/p/n2", {"phase": "Running"})
+            await client.publish_and_wait("node", "not_ready", "c1/p/n2")
+            opened = await until(notices, await notice_of(notices, "others"), is_in("Open"))
+            assert opened.entity.attributes["about"] == "node/c1/p/n2"
