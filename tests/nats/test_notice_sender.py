@@ -1,8 +1,7 @@
 """The sender at work: deliveries of a real installation of notices, to real servers, and what their records say."""
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator
 from dataclasses import replace
 from typing import Any
 
@@ -18,13 +17,10 @@ from phaseline.engine.products.notices.sending.counts import DeliveryCounts
 from phaseline.engine.products.notices.sending.sender import sending
 from phaseline.engine.settings import Settings
 from phaseline.errors import InvalidInput
-from phaseline.machines.built_in import installed
-from phaseline.schemas.records import SECOND, Entity, timestamp
+from phaseline.schemas.records import SECOND, timestamp
 from tests.support.installation import at_work
-from tests.support.odd_receivers import OddReceiver, answer, hang, receiving
-
-LIMIT = 120
-KINDS = installed("x-notices")
+from tests.support.odd_receivers import answer, hang, receiving
+from tests.support.senders import KINDS, at_send, began, ended, until, web
 
 
 @pytest.fixture
@@ -45,55 +41,6 @@ def _fast(monkeypatch: pytest.MonkeyPatch) -> None:
     """The second try comes soon."""
     monkeypatch.setattr(attempts, "FIRST", 1.0)
     monkeypatch.setattr(attempts, "LONGEST", 1.0)
-
-
-def web(name: str, found: OddReceiver, **options: Any) -> Receiver:
-    return Receiver(name, "webhook", {"url": found.url, "allow-private": True, "timeout": "30s", **options})
-
-
-@asynccontextmanager
-async def at_send(settings: Settings, *receivers: Receiver) -> AsyncIterator[DeliveryCounts]:
-    """A sender at work."""
-    counts, stop = DeliveryCounts(), asyncio.Event()
-    running = asyncio.create_task(sending(settings, {one.name: one for one in receivers}, counts, stop))
-    try:
-        yield counts
-    finally:
-        stop.set()
-        await running
-
-
-def data(now: int, **more: Any) -> dict[str, Any]:
-    return {
-        "severity": "critical", "about": "node/c1/p/n1", "state": "{NotReady,[]}", "number": 1, "most": 1,
-        "since": timestamp(now), "opened": timestamp(now), "due": timestamp(now), "names": ["node/c1/p/n1"], **more,
-    }  # fmt: skip
-
-
-async def began(client: Client, notice: str, *to: str, ago: float = 0) -> int:
-    now = (await client.at("now")).now_ns - round(ago * SECOND)
-    await client.publish_and_wait("notice", "opened", notice, data(now), timeout=LIMIT)
-    for name in to:
-        await client.publish_and_wait("delivery", "queued", f"{notice}/{name}", {"word": "begin"}, timeout=LIMIT)
-    return now
-
-
-async def ended(client: Client, notice: str, now: int, *to: str) -> None:
-    over = data(now, number=0, ended=timestamp(now + SECOND), ended_as="good", due=timestamp(now + SECOND))
-    await client.publish_and_wait("notice", "closed", notice, over, timeout=LIMIT)
-    for name in to:
-        await client.publish_and_wait("delivery", "queued", f"{notice}/{name}", {"word": "end"}, timeout=LIMIT)
-
-
-async def until(client: Client, delivery: str, phase: str, **attributes: Any) -> Entity:
-    """The delivery, once it is in a phase."""
-    async with asyncio.timeout(LIMIT):
-        async with client.watch("delivery", tree=delivery, start="start") as watch:
-            async for record in watch:
-                found: Mapping[str, Any] = record.entity.attributes
-                if record.after.phase == phase and all(found.get(name) == one for name, one in attributes.items()):
-                    return record.entity
-    raise AssertionError(delivery)
 
 
 async def test_a_begin_and_an_end(settings: Settings, notices: Client) -> None:
