@@ -149,7 +149,8 @@ SECTIONS: Sections = {
         "rejections": ("rejections.rejections", "Show rejected events and the reasons, and send them again."),
     },
     "Notices": {
-        "notices": ("notices.notices", "What people are told: try rules on the past."),
+        "notify": ("notify.notify", "Make notices by rules, and tell them."),
+        "notices": ("notices.notices", "Show what people are told, take it, hold it; try rules on the past."),
     },
     "Operate": {
         "doctor": ("doctor.doctor", "Check the server, rights, streams, workers and tables, and say what to do."),

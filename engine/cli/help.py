@@ -104,6 +104,16 @@ class Page(click.Command):
         super().format_epilog(ctx, formatter)
 
 
+class ListingGroup(Page, click.Group):
+    """A group with the default command `list`."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Add `list` if no command is given, then parse as click does."""
+        if not args or (args[0] not in self.commands and args[0] not in ctx.help_option_names):
+            args = ["list", *args]
+        return super().parse_args(ctx, args)
+
+
 def records(ctx: click.Context, parameters: Sequence[click.Parameter]) -> list[tuple[str, str]]:
     """The options as a help page shows them."""
     found = [one.get_help_record(ctx) for one in parameters if isinstance(one, click.Option)]

@@ -1,6 +1,7 @@
-"""The commands about notices: `notices try`, and `notices test` of `try_receiver`.
+"""The commands about notices: their group, and `notices try`.
 
-Belongs here: their options and layout. Does not: what rules do (`phaseline.engine.notices`).
+Belongs here: the options and layout of `try`. Does not: what rules do (`phaseline.engine.notices`), the notices that
+there are (`notice_reads`), what people do with them (`notice_actions`), examples to receivers (`try_receiver`).
 """
 
 from pathlib import Path
@@ -8,8 +9,8 @@ from typing import Any, Final
 
 import click
 
-from phaseline.engine.cli import cells, names, options, render, terminal
-from phaseline.engine.cli.help import Page
+from phaseline.engine.cli import cells, names, notice_actions, notice_reads, options, render, terminal
+from phaseline.engine.cli.help import ListingGroup, Page
 from phaseline.engine.cli.layout import Column
 from phaseline.engine.cli.output import Output
 from phaseline.engine.cli.overview import counted
@@ -28,19 +29,28 @@ FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 WORDS: Final = {"begin": "BEGINS", "flapping": "FLAPPING", "reminder": "REMINDERS", "end": "ENDS"}
 
 
-class NoticesGroup(Page, click.Group):
-    """A group of commands with examples."""
-
-
 @click.group(
-    cls=NoticesGroup,
-    examples=[("phaseline notices try --rules notices.yaml --from 30d", "what rules would have told")],
+    cls=ListingGroup,
+    examples=[
+        ("phaseline notices", "what is open now"),
+        ("phaseline notices why node-down/4711", "why it was told, and to whom"),
+        ("phaseline notices why node c1/p/n7 --rules notices.yaml", "what is told of an entity, and why not more"),
+        ("phaseline notices take node-down/4711", "you take care of it: nobody is reminded for 8 hours"),
+        ("phaseline notices try --rules notices.yaml --from 30d", "what rules would have told"),
+    ],
 )
 def notices() -> None:
     """Notices: what people are told of transitions, once, in time and with the reason.
 
-    docs/notices.md says what a file of rules may hold.
+    The default command is `list`. `phaseline notify` makes notices; docs/notices.md says how.
     """
+
+
+notices.add_command(notice_reads.list_)
+notices.add_command(notice_reads.why)
+notices.add_command(notice_actions.take)
+notices.add_command(notice_actions.hold)
+notices.add_command(notice_actions.release)
 
 
 @notices.command(

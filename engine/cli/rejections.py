@@ -11,7 +11,7 @@ import click
 
 from phaseline.engine.cells.reading import records_of
 from phaseline.engine.cli import names, options, publish, render, selection, terminal, undecided
-from phaseline.engine.cli.help import Page
+from phaseline.engine.cli.help import ListingGroup, Page
 from phaseline.engine.cli.layout import Column
 from phaseline.engine.cli.operations import leave_note
 from phaseline.engine.cli.output import Output
@@ -72,18 +72,8 @@ FIELDS: dict[str, Callable[[RejectionCount], Any]] = {
 """What the counts can be sorted by."""
 
 
-class Group(Page, click.Group):
-    """A group with the default command `list`."""
-
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Add `list` if no command is given, then parse as click does."""
-        if not args or (args[0] not in self.commands and args[0] not in ctx.help_option_names):
-            args = ["list", *args]
-        return super().parse_args(ctx, args)
-
-
 @click.group(
-    cls=Group,
+    cls=ListingGroup,
     examples=[
         ("phaseline rejections", "all rejections"),
         ("phaseline rejections node --reason guard", "some rejections"),

@@ -5,9 +5,9 @@
 | `emco` | EMCO's status query: by workers, by HTTP, in the client |
 | `fleet` | Fleet's counts |
 | `gitops` | the last observation of a Kubernetes object, and how it differs from Git |
-| `notices` | rules of notices on the past; sending notices |
+| `notices` | rules of notices on the past, and at work on a log; the stories of notices; sending them |
 
-Each but `notices`, which only the command asks, is named by text in `machines.built_in`, so that nothing loads it
+Each but `notices`, which only commands ask, is named by text in `machines.built_in`, so that nothing loads it
 before it is asked for.
 Does not: the tables, what only the command does (`engine.cli`), observers (`engine.observe`).
 """

@@ -68,7 +68,7 @@ ATTENTION = Facet(
     adopted=State(FREE),
     labels=(
         #     phase       cond. en                           others
-        Label(FREE,       None, "Taken by nobody",           {"zh": "无人处理"}, state_class="good"),
+        Label(FREE,       None, "Not taken",                 {"zh": "无人处理"}, state_class="good"),
         Label(TAKEN,      None, "Taken",                     {"zh": "处理中"},   state_class="excused"),
         Label(ON_HOLD,    None, "On hold",                   {"zh": "已搁置"},   state_class="excused"),
         Label(GIVEN_BACK, None, "Taken, and not dealt with", {"zh": "已退回"},   state_class="bad"),

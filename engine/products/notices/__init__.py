@@ -1,5 +1,17 @@
-"""Rules of notices on a log (docs/notices.md).
+"""Rules of notices on a log, and the installation that holds what they make (docs/notices.md).
 
-Belongs here: `past` (a part of the log of an installation), `sending` (to receivers). Does not: what rules do
-(`engine.notices`), the command (`engine.cli`).
+| module | holds |
+|---|---|
+| `past` | rules on a part of the past: nothing is stored |
+| `names` | the installation of notices about another one |
+| `notifier` | follows a log, and stores what rules make of it |
+| `taking_up` | what a notifier finds when it starts |
+| `clock` | until when nothing can come any more |
+| `events` | what is stored of a notice and its deliveries |
+| `troubles` | notices about receivers that fail, and a notifier that lags |
+| `running` | all of it in one process |
+| `story` | what there is to say of a notice |
+| `sending` | notices reach receivers |
+
+Does not: what rules do (`engine.notices`), the tables (`machines.notices`), the commands (`engine.cli`).
 """

@@ -78,7 +78,7 @@ class Notifier:
                 await self._follow(stop)
             except (NoAnswer, ApiFailed, NotProvisioned) as error:
                 log.warning("notifier_begins_again", error=str(error))
-                await _either(stop, AGAIN)
+                await either(stop, AGAIN)
 
     @property
     def lag(self) -> float:
@@ -122,7 +122,7 @@ class Notifier:
         self._identity = await self._main.log_identity()
         own = await self._notices._session.installation()  # noqa: SLF001  # as above
         while not stop.is_set() and await clock.settled(own) is None:
-            await _either(stop, LOOK)  # what a former notifier stored last counts
+            await either(stop, LOOK)  # what a former notifier stored last counts
         found = await known(self._notices, self._prefix)
         end = (await self._main.moment("now")).place
         self._is_known = found.checkpoint is not None
@@ -245,8 +245,8 @@ class Notifier:
             self._behind_since = asyncio.get_running_loop().time()
 
 
-async def _either(stop: asyncio.Event, seconds: float) -> None:
-    """Wait so long, or until `stop`."""
+async def either(stop: asyncio.Event, seconds: float) -> None:
+    """Wait so long, or until `stop` is set."""
     try:
         async with asyncio.timeout(seconds):
             await stop.wait()
