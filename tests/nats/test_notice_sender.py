@@ -17,6 +17,10 @@ from phaseline.engine.products.notices.sending.counts import DeliveryCounts
 from phaseline.engine.products.notices.sending.sender import sending
 from phaseline.engine.settings import Settings
 from phaseline.errors import InvalidInput
+from phaseline.machines.compiler.kinds import Kinds
+from phaseline.machines.language.product import Product
+from phaseline.machines.notices.delivery import DELIVERY
+from phaseline.machines.notices.notice import NOTICE
 from phaseline.schemas.records import SECOND, timestamp
 from tests.support.installation import at_work
 from tests.support.odd_receivers import answer, hang, receiving
@@ -60,7 +64,7 @@ async def test_what_began_and_ended_while_nobody_sent_is_one_message(settings: S
     async with receiving() as found, at_send(settings, web("ops", found)):
         await until(notices, "down/1/ops", "Sent", told="past")
     [request] = found.got
-    assert request.json["title"].startswith("WAS CRITICAL: node c1/p/n1, good again after 1 s (told 15 min ")
+    assert request.json["title"].startswith("WAS CRITICAL: node c1/p/n1, good again after 1 s (told ")
     assert request.json["late_seconds"] >= 900
 
 
@@ -193,3 +197,23 @@ async def test_what_is_missing_is_said_before_anything_is_sent(settings: Setting
     hook = Receiver("ops", "webhook", {"url": "${NO_SUCH_NAME}"})
     with pytest.raises(InvalidInput, match="receiver ops: the environment has no NO_SUCH_NAME"):
         await sending(settings, {"ops": hook}, DeliveryCounts(), asyncio.Event())
+
+
+async def test_what_a_killed_sender_had_claimed_is_sent_again_with_the_same_id(settings: Settings, wire: Wire) -> None:
+    [phase] = DELIVERY.facets
+    timeouts = tuple(replace(one, seconds=1.0) if one.trigger == "lost" else one for one in phase.timeouts)
+    tables = (NOTICE, replace(DELIVERY, facets=(replace(phase, timeouts=timeouts),)))
+    kinds = Kinds(tables, tables, products=(Product("notices", kinds=tables),))
+    async with (
+        at_work(settings, wire, kinds),
+        Client.open(settings, source="/test", kinds=kinds) as client,
+        receiving(hang, answer(200)) as found,
+    ):
+        killed = asyncio.create_task(sending(settings, {"ops": web("ops", found)}, DeliveryCounts(), asyncio.Event()))
+        await began(client, "down/1", "ops")
+        await found.until(1)
+        killed.cancel()
+        await asyncio.gather(killed, return_exceptions=True)
+        async with at_send(settings, web("ops", found)):
+            await until(client, "down/1/ops", "Sent", told="begin")
+    assert [one.json["id"] for one in found.got] == [found.got[0].json["id"]] * 2
