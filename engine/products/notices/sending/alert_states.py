@@ -6,7 +6,6 @@ Belongs here: sending states again. Does not: the first time and the end of each
 """
 
 import asyncio
-import time
 from collections.abc import Callable
 
 from phaseline.engine import logs
@@ -21,12 +20,17 @@ MOST = 200
 """The most alerts in a request."""
 
 
-async def keep(known: Callable[[], PendingDeliveries], receiver: Receiver, source: str, counts: DeliveryCounts) -> None:
-    """Send the states of what a receiver has heard of again and again, until cancelled. known: what there is now."""
+async def keep(
+    known: Callable[[], PendingDeliveries], clock: Callable[[], int], receiver: Receiver, source: str,
+    counts: DeliveryCounts,
+) -> None:  # fmt: skip
+    """Send the states of what a receiver has heard of again and again, until cancelled.
+
+    known: what there is now. clock: the time, ns.
+    """
     while True:
         await asyncio.sleep(AGAIN)
-        now = time.time_ns()
-        told = [*known().states_for(receiver.name, now)]
+        told = [*known().states_for(receiver.name, clock())]
         for at in range(0, len(told), MOST):
             attempt = await ways.send_states(receiver, told[at : at + MOST], source)
             counts.note(receiver.name, receiver.type, "repeated" if attempt.outcome == "sent" else "failed")

@@ -58,11 +58,13 @@ class PendingDeliveries:
             return ""
         notice, _, receiver = entity.id.rpartition("/")
         phase = entity.facets[0].state.phase
-        known = self._waiting.setdefault(receiver, {}).pop(entity.id, None)
+        waiting = self._waiting.setdefault(receiver, {})
+        known = waiting.get(entity.id)
+        if known is not None and known.phase != phase:
+            del waiting[entity.id]  # it goes to the end: the order is that of the records
         if phase not in DONE:
             since = known.queued if known is not None and known.phase == phase else record.time_ns
-            found = PendingDelivery(entity.id, entity.version, phase, entity.attributes, since)
-            self._waiting[receiver][entity.id] = found
+            waiting[entity.id] = PendingDelivery(entity.id, entity.version, phase, entity.attributes, since)
         self._heard.setdefault(receiver, {}).pop(notice, None)
         if phase != DELETED and (told := str(entity.attributes.get("told") or "")):
             self._heard[receiver][notice] = told
@@ -70,8 +72,7 @@ class PendingDeliveries:
 
     def queued(self, receiver: str) -> Iterator[PendingDelivery]:
         """What waits to be sent to a receiver, the oldest first."""
-        found = (one for one in self._waiting.get(receiver, {}).values() if one.phase == QUEUED)
-        return iter(sorted(found, key=lambda one: (one.queued, one.id)))
+        return (one for one in self._waiting.get(receiver, {}).values() if one.phase == QUEUED)
 
     def failed(self, receiver: str) -> list[PendingDelivery]:
         """What failed and waits for the next try."""

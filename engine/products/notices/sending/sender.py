@@ -20,6 +20,7 @@ from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.log.when import NOW
 from phaseline.engine.notices.bodies.message import NoticeMessage
 from phaseline.engine.notices.rules import Receiver
+from phaseline.engine.products.notices import clock
 from phaseline.engine.products.notices.sending import alert_states, ways
 from phaseline.engine.products.notices.sending.attempts import GIVE_UP, Attempt, pause
 from phaseline.engine.products.notices.sending.counts import DeliveryCounts, SendOutcome
@@ -41,6 +42,8 @@ SWEEP = 60.0
 """Seconds between two looks at what is not needed any more."""
 UNKNOWN = 3_600 * SECOND
 """After how long a delivery is given up whose receiver stands in no file of rules, ns: other senders may know it."""
+REMEMBERED = 1_000
+"""After how many deliveries those that are not queued any more are forgotten."""
 RIVALS = 0.5
 """The most seconds that a sender waits before it claims, when another one was faster lately."""
 GRACE = 10.0
@@ -88,6 +91,8 @@ class NoticeSender:
         self.client, self.receivers, self.counts, self.wire = client, receivers, counts, wire
         self.source = f"phaseline/{prefix}"
         self.pending = PendingDeliveries()
+        self._ahead = 0
+        """How much the clock of the server is ahead of this one, ns."""
         self._queues = {name: ReceiverQueue(self, one) for name, one in receivers.items()}
 
     async def run(self, stop: asyncio.Event) -> None:
@@ -95,7 +100,7 @@ class NoticeSender:
         queues = self._queues.values()
         works = [self._follow(), self._tidy(), *(queue.run() for queue in queues)]
         works += [
-            alert_states.keep(lambda: self.pending, one, self.source, self.counts)
+            alert_states.keep(lambda: self.pending, self.now, one, self.source, self.counts)
             for one in self.receivers.values()
             if one.type == "alertmanager"
         ]
@@ -120,8 +125,10 @@ class NoticeSender:
 
     async def _followed(self) -> None:
         view, found = await self.client.at(NOW), PendingDeliveries()
-        async for record in view.unsorted():
+        for record in sorted([one async for one in view.unsorted()], key=lambda one: one.time_ns):
             found.take(record)
+        installation = await self.client._session.installation()  # noqa: SLF001  # the other half of the client
+        self._ahead = await clock.server_time(installation) - time.time_ns()
         self.pending = found
         for queue in self._queues.values():
             queue.news.set()
@@ -136,7 +143,7 @@ class NoticeSender:
         """Forget what is over, and give up what nobody can send."""
         while True:
             await asyncio.sleep(SWEEP)
-            now = time.time_ns()
+            now = self.now()
             self.pending.sweep(now)
             for name in self.pending.receivers():
                 for one in self.pending.queued(name) if name not in self.receivers else ():
@@ -144,6 +151,10 @@ class NoticeSender:
                         error = f"no file of rules has a receiver {name}"
                         await self.report(one, "given_up", {"error": error})
                         self.counts.note(name, "unknown", "given_up")
+
+    def now(self) -> int:
+        """The time of the server, ns, as far as it is known."""
+        return time.time_ns() + self._ahead
 
     async def claimed(self, delivery: PendingDelivery) -> bool:
         """Whether this sender, and no other one, is the one that sends this delivery now."""
@@ -200,14 +211,17 @@ class ReceiverQueue:
                     await asyncio.sleep(AGAIN)
 
     def _next(self) -> PendingDelivery | None:
-        queued = [*self._sender.pending.queued(self.receiver.name)]
-        self._tried = {one.id: version for one in queued if (version := self._tried.get(one.id)) is not None}
-        return next((one for one in queued if one.version > self._tried.get(one.id, -1)), None)
+        queued = self._sender.pending.queued(self.receiver.name)
+        found = next((one for one in queued if one.version > self._tried.get(one.id, -1)), None)
+        if found is None or len(self._tried) > REMEMBERED:
+            left = {one.id for one in self._sender.pending.queued(self.receiver.name)}
+            self._tried = {name: version for name, version in self._tried.items() if name in left}
+        return found
 
     async def _deliver(self, delivery: PendingDelivery) -> None:
         if self._has_rivals:
             await asyncio.sleep(random.uniform(0, RIVALS))  # noqa: S311  # it only spreads senders
-            if delivery not in self._sender.pending.queued(self.receiver.name):
+            if self._next() != delivery:
                 return
         self._tried[delivery.id] = delivery.version
         async with self.under_way:
@@ -223,7 +237,7 @@ class ReceiverQueue:
     async def _sent(self, delivery: PendingDelivery) -> Attempt:
         """Send what was claimed, and report what came of it."""
         try:
-            message = message_of(delivery, await self._sender.notice_of(delivery), time.time_ns())
+            message = message_of(delivery, await self._sender.notice_of(delivery), self._sender.now())
         except NotFound as error:
             attempt = Attempt("refused", str(error))
         else:
@@ -253,7 +267,7 @@ class ReceiverQueue:
 
     async def _failed(self, delivery: PendingDelivery, attempt: Attempt) -> None:
         """Report a failure."""
-        now, tries = time.time_ns(), int(delivery.attributes.get("tries") or 0) + 1
+        now, tries = self._sender.now(), int(delivery.attributes.get("tries") or 0) + 1
         since = str(delivery.attributes.get("failing_since") or "") or timestamp(now)
         self._failures += not attempt.about_message
         wait = max(attempt.wait, pause(max(tries, self._failures)))
