@@ -47,7 +47,7 @@ LAST_FAILED = ROOT / ".pytest_cache" / "v" / "cache" / "lastfailed"
 MOST_ALONE = 3
 """The most failed tests that run once more: a busy machine fails few, a fault fails many."""
 PAGE_TESTS = ("", "_cells", "_entity", "_roles")
-FOREIGN_TESTS = ("foreign_clients", "foreign_http", "foreign_charts", "alerts")
+FOREIGN_TESTS = ("foreign_clients", "foreign_http", "foreign_charts", "foreign_alertmanager", "alerts")
 GOLDEN = (
     "pure/test_record_bytes.py", "pure/test_table_mistakes.py", "process/test_cli_pages.py",
     "process/test_docs_edge.py", "process/test_docs_own_kinds.py", "process/test_docs_run.py",
@@ -357,7 +357,8 @@ def install_foreign() -> None:
     made = succeeds([sys.executable, "-m", "venv", str(FOREIGN / "venv")])
     pip = pip_install(FOREIGN / "venv" / "bin" / "python")
     need(made and succeeds([*pip, *locked("tests/foreign")]), "cannot install the packages of PyPI: is there a way?")
-    install_debian("prometheus", FOREIGN / "debian")
+    for package in ("prometheus", "prometheus-alertmanager"):
+        install_debian(package, FOREIGN / "debian")
 
 
 def install_debian(package: str, folder: Path) -> None:

@@ -19,6 +19,8 @@ EXTRAS = {
     "jq": ("jq", "gitops"),
     "jsonpointer": ("jsonpointer", "gitops"),
     "kubernetes_asyncio": ("kubernetes-asyncio", "kubernetes"),
+    "aiohttp": ("aiohttp", "notices"),
+    "aiosmtplib": ("aiosmtplib", "notices"),
     "click": ("click", "cli"),
     "rich": ("rich", "cli"),
     "zstandard": ("zstandard", "cli"),

@@ -1,7 +1,7 @@
 """The commands about notices: their group, and `notices try`.
 
 Belongs here: the options and layout of `try`. Does not: what rules do (`phaseline.engine.notices`), the notices that
-there are (`notice_reads`), what people do with them (`notice_actions`).
+there are (`notice_reads`), what people do with them (`notice_actions`), examples to receivers (`try_receiver`).
 """
 
 from pathlib import Path
@@ -15,6 +15,7 @@ from phaseline.engine.cli.layout import Column
 from phaseline.engine.cli.output import Output
 from phaseline.engine.cli.overview import counted
 from phaseline.engine.cli.styled import Text
+from phaseline.engine.cli.try_receiver import test
 from phaseline.engine.client.client import Client
 from phaseline.engine.log.when import A_MOMENT, When
 from phaseline.engine.notices import read_rules
@@ -92,6 +93,9 @@ def try_(
             show(output, result)
 
     return terminal.run(work())
+
+
+notices.add_command(test)
 
 
 def show(output: Output, result: TriedRules) -> None:

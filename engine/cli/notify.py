@@ -3,7 +3,7 @@
 Belongs here: its options and messages. Does not: what runs (`phaseline.engine.products.notices.running`).
 """
 
-from collections.abc import Sequence
+import asyncio
 from pathlib import Path
 
 import click
@@ -13,14 +13,15 @@ from phaseline.engine.cli.help import Page
 from phaseline.engine.cli.telemetry import Telemetry
 from phaseline.engine.cli.telemetry import options as telemetry_options
 from phaseline.engine.notices import read_rules
+from phaseline.engine.notices.rules import Rules
 from phaseline.engine.products.notices import names, running
+from phaseline.engine.products.notices.sending import sender
+from phaseline.engine.products.notices.sending.counts import DeliveryCounts
 from phaseline.engine.settings import Settings
 from phaseline.engine.worker import system
 from phaseline.machines.built_in import installed
 
 FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
-PARTS: Sequence[running.Part] = ()
-"""What runs beside the notifier."""
 
 
 @click.command(
@@ -48,7 +49,11 @@ def notify(settings: Settings, *, file: Path, quiet: bool, telemetry: Telemetry)
     """
     terminal.log_like_a_server(quiet=quiet)
     rules = read_rules.read_file(file, installed(settings.prefix))
-    own = names.of_notices(settings)
+    sender.check(rules.receivers)
+    own, counts = names.of_notices(settings), DeliveryCounts()
+
+    async def send(own: Settings, rules: Rules, stop: asyncio.Event) -> None:
+        await sender.sending(own, rules.receivers, counts, stop)
 
     def following() -> None:
         many = f"{len(rules.rules)} rule{'s' if len(rules.rules) != 1 else ''}"
@@ -56,7 +61,7 @@ def notify(settings: Settings, *, file: Path, quiet: bool, telemetry: Telemetry)
 
     async def work() -> None:
         stop = system.stopped_by_signals()
-        async with telemetry.told(own) as watch:
-            await running.run(settings, rules, stop, watch, PARTS, following)
+        async with telemetry.told(own, counts.values) as watch:
+            await running.run(settings, rules, stop, watch, [send], following)
 
     return terminal.run(work())

@@ -5,7 +5,7 @@ Belongs here: the options, what they switch on, and the options of further worke
 """
 
 import functools
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -20,6 +20,7 @@ from phaseline.schemas.errors import BadSetting
 
 if TYPE_CHECKING:
     from phaseline.engine.telemetry.exposing import Exposing
+    from phaseline.engine.telemetry.metric_table import Values
     from phaseline.engine.worker.tracing import Tracing
 
 
@@ -31,10 +32,17 @@ class Telemetry(NamedTuple):
     traces: bool
 
     @asynccontextmanager
-    async def told(self, settings: Settings) -> AsyncIterator[Watch]:
-        """Serve the metrics of this process while the block runs: what to call with its worker."""
+    async def told(
+        self, settings: Settings, further: "Callable[[], Values] | None" = None
+    ) -> AsyncIterator[Watch]:  # fmt: skip
+        """Serve the metrics of this process while the block runs: what to call with its worker.
+
+        further: what else is served.
+        """
         tracing = self._tracing(settings)
         async with self._exposing(settings) as exposing:
+            if exposing is not None and further is not None:
+                exposing.add(further)
 
             def watch(worker: Worker) -> None:
                 worker.tracing = tracing

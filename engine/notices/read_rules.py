@@ -1,13 +1,14 @@
 """Reads a file of rules, and says of each mistake where it is, what was found and what to write.
 
-Belongs here: YAML to `Rules`; all mistakes of a file in one error. Does not: the fields of one map (`fields`), what
-rules do.
+Belongs here: YAML to `Rules`; all mistakes of a file in one error. Does not: receivers (`read_receivers`), the fields
+of one map (`fields`), what rules do.
 """
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, get_args
 
+from phaseline.engine.notices import read_receivers
 from phaseline.engine.notices.fields import Fields
 from phaseline.engine.notices.rules import (
     LIMIT,
@@ -17,7 +18,6 @@ from phaseline.engine.notices.rules import (
     HoldUnder,
     QuietWindow,
     Receiver,
-    ReceiverType,
     Rule,
     Rules,
 )
@@ -35,19 +35,6 @@ RULE = ("name", "when", "unless", "to", "severity", "for", "clear-after", "group
 WINDOW = ("name", "trees", "cron", "for", "from", "to", "opened-by", "up-to")
 CHOICE = ("kinds", "trees", "labels", "class", "states", "conditions", "silent", "stalled", "left-behind", "gone",
           "rejections", "ended")  # fmt: skip
-OPTIONS: Mapping[ReceiverType, tuple[str, ...]] = {
-    "webhook": ("url", "shape", "template", "headers", "allow-private", "timeout"),
-    "cloudevents": ("url", "secret", "headers", "allow-private", "timeout"),
-    "alertmanager": ("url", "labels", "headers", "allow-private", "timeout"),
-    "nats": ("subject",),
-    "email": ("host", "port", "from", "to", "user", "password", "tls", "allow-private", "timeout"),
-}
-"""The options of each type of receiver."""
-REQUIRED: Mapping[ReceiverType, tuple[str, ...]] = {
-    "webhook": ("url",), "cloudevents": ("url",), "alertmanager": ("url",), "nats": ("subject",),
-    "email": ("host", "from", "to"),
-}  # fmt: skip
-SHAPES = ("plain", "slack", "teams", "feishu", "dingtalk", "wecom")
 SEVERITIES = ("info", "warning", "critical")
 MOST = 1 << 20
 """The most bytes of a file of rules."""
@@ -87,8 +74,7 @@ class RulesReading:
         """The rules of a document."""
         top = Fields("the file", document, ("receivers", "rules", "windows"), self.problems)
         receivers = {
-            name: Receiver(name, one, options)
-            for name, one, options in (self._receiver(*pair) for pair in top.map("receivers").items())
+            name: read_receivers.receiver(name, found, self.problems) for name, found in top.map("receivers").items()
         }
         rules = tuple(self._rule(one, at, receivers) for at, one in enumerate(top.list("rules"), start=1))
         windows = tuple(self._window(one, at) for at, one in enumerate(top.list("windows"), start=1))
@@ -98,24 +84,6 @@ class RulesReading:
         if not rules and not windows and not self.problems:
             self.problems.append("there is no rule: write rules: [{name: ..., when: {...}, to: [...]}]")
         return Rules(rules, windows, receivers)
-
-    def _receiver(self, name: str, found: Any) -> tuple[str, ReceiverType, Mapping[str, Any]]:
-        where = f"receiver {name}"
-        pair = Fields(where, found, get_args(ReceiverType), self.problems)
-        if len(pair.found) != 1:
-            self.problems.append(f"{where}: name one type, such as webhook: {{url: ...}}")
-            return name, "webhook", {}
-        chosen_type: ReceiverType = next((one for one in get_args(ReceiverType) if one in pair.found), "webhook")
-        options = Fields(f"{where}, {chosen_type}", pair.found.get(chosen_type), OPTIONS[chosen_type], self.problems)
-        options.require(*REQUIRED[chosen_type])
-        if "shape" in options.found and "template" in options.found:
-            self.problems.append(f"{where}: give either shape or template")
-        options.word("shape", SHAPES, "plain")
-        options.seconds("timeout")
-        for each in ("headers", "labels"):
-            if each in OPTIONS[chosen_type]:
-                options.texts_by_name(each)
-        return name, chosen_type, options.found
 
     def _rule(self, found: Any, at: int, receivers: Mapping[str, Receiver]) -> Rule:
         fields = Fields(f"rule {at}", found, RULE, self.problems)

@@ -12,7 +12,7 @@ from phaseline.schemas.state_choice import StateChoice
 
 Grouping = Literal["cause", "parent", "tree", "entity", "reason"]
 HoldUnder = Literal["cause", "nothing"]
-ReceiverType = Literal["webhook", "cloudevents", "alertmanager", "nats", "email"]
+ReceiverType = Literal["webhook", "slack", "cloudevents", "alertmanager", "nats", "email"]
 HOUR = 3_600 * SECOND
 LIMIT = 4 * HOUR
 """How long a window lasts that an intent opened, unless the rules say otherwise, ns."""

@@ -6,7 +6,7 @@
 | `fleet` | Fleet's counts |
 | `gitops` | the last observation of a Kubernetes object, and how it differs from Git |
 | `levels` | availability and outages of the past |
-| `notices` | rules of notices on the past, and at work on a log; the stories of notices |
+| `notices` | rules of notices on the past, and at work on a log; the stories of notices; sending them |
 
 Each but `notices`, which only commands ask, is named by text in `machines.built_in`, so that nothing loads it
 before it is asked for.

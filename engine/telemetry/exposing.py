@@ -6,7 +6,7 @@ themselves.
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Coroutine
+from collections.abc import AsyncIterator, Callable, Coroutine
 from concurrent.futures import CancelledError
 from contextlib import asynccontextmanager
 from typing import Any, TypeVar
@@ -44,6 +44,7 @@ class Exposing:
             raise NameUnknown.among("kind", entities_of, kinds)
         self._kinds, self._entities_of = kinds, entities_of
         self._worker: Worker | None = None
+        self._further: list[Callable[[], Values]] = []
         self._streams, self._classes = StreamReadings(), ClassReadings()
         self._loop = asyncio.get_running_loop()
         self._turned = time.monotonic()
@@ -51,6 +52,10 @@ class Exposing:
     def watch(self, worker: Worker) -> None:
         """Expose this worker."""
         self._worker = worker
+
+    def add(self, values: Callable[[], Values]) -> None:
+        """Expose these values beside those of the worker."""
+        self._further.append(values)
 
     async def beat(self) -> None:
         """Note that the event loop turns, until cancelled."""
@@ -104,9 +109,10 @@ class Exposing:
 
     async def _values(self) -> Values:
         worker = self._worker
+        further = {name: one for values in self._further for name, one in values().items()}
         if worker is None:
-            return {**dict(of_program(self._kinds)), "phaseline_nats_connected": {(): 0}}
-        values = {**dict(readings(worker, self._entities_of)), **await self._classes.read(worker)}
+            return {**dict(of_program(self._kinds)), "phaseline_nats_connected": {(): 0}, **further}
+        values = {**dict(readings(worker, self._entities_of)), **await self._classes.read(worker), **further}
         if worker.installation is not None and 0 in worker.owned:
             values.update(await self._streams.read(worker.installation))
         return values

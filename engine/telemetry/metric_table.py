@@ -16,7 +16,7 @@ Values = Mapping[str, Mapping[tuple[str, ...], Value]]
 
 
 class Metric(NamedTuple):
-    """One metric. by: who exposes it; `worker`, `serve`, or both."""
+    """One metric. by: who exposes it; `worker`, `serve`, both of them, or `notify`."""
 
     name: str
     type: Type
@@ -144,6 +144,13 @@ METRICS: tuple[Metric, ...] = (
            "The place of the log that the server has reached.", "serve"),
     Metric("phaseline_fleet_entities", "gauge", (),
            "Entities that the server holds in memory.", "serve"),
+    # notices on their way
+    Metric("phaseline_deliveries_total", "counter", ("receiver", "type", "outcome"),
+           "Messages to receivers of notices, by what came of the try: `sent`, `failed` (it is tried again), "
+           "`given_up`, `repeated` (open alerts, sent to an Alertmanager once more).", "notify"),
+    Metric("phaseline_receiver_failing_seconds", "gauge", ("receiver", "type"),
+           "For how long all tries of this process to reach a receiver have failed; 0 if the last one did not.",
+           "notify"),
     # who runs
     Metric("phaseline_build_info", "gauge", ("version",),
            "1: the version that runs.", "both"),

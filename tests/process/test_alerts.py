@@ -95,6 +95,9 @@ CASES = [
     Case({**UP, 'phaseline_entities_stalled{job="p",kind="node",facet="phase",state="Creating"}': "2x60"}, "10m",
          {"PhaselineOperationsStalled": [{**JOB, "kind": "node"}]}),
     Case({**UP, 'phaseline_resyncs_total{job="p"}': "0+60x60"}, "30m", {"PhaselineWatchersResyncing": [JOB]}),
+    Case({**UP, 'phaseline_receiver_failing_seconds{job="p",receiver="ops",type="webhook"}': "0+60x60"}, "20m",
+         {"PhaselineReceiverNotReached": [{**JOB, "receiver": "ops", "type": "webhook"}]}),
+    Case({**UP, 'phaseline_receiver_failing_seconds{job="p",receiver="ops",type="webhook"}': "0+60x10 0x60"}, "20m", {}),
 ]  # fmt: skip
 
 

@@ -11,6 +11,7 @@
 | `troubles` | notices about receivers that fail, and a notifier that lags |
 | `running` | all of it in one process |
 | `story` | what there is to say of a notice |
+| `sending` | notices reach receivers |
 
 Does not: what rules do (`engine.notices`), the tables (`machines.notices`), the commands (`engine.cli`).
 """

@@ -1,0 +1,14 @@
+"""Notices reach people: deliveries are claimed, sent, and what came of each is reported (docs/receivers.md).
+
+| module | holds |
+|---|---|
+| `attempts` | what came of one try, and when the next one is |
+| `addresses` | which addresses nobody is sent to by mistake |
+| `secret_options` | options with what stands in the environment and in files |
+| `web` | one request by HTTP; the only importer of `aiohttp` here |
+| `smtp` | one e-mail; the only importer of `aiosmtplib` |
+| `bus` | a subject of NATS |
+| `ways` | how each type of receiver is sent to |
+
+Does not: what a message says (`engine.notices.bodies`), who is told of what (`engine.notices`).
+"""

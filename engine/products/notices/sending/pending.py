@@ -1,0 +1,124 @@
+"""Which deliveries wait, and the notices that they are about: a fold over the records of an installation of notices.
+
+It keeps what is under way only. Records come in the order of the log, so the notice of a delivery is at least as new
+as the delivery itself.
+Belongs here: `PendingDeliveries`, the message of a delivery. Does not: following the log, sending (`sender`).
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+from phaseline.engine.notices.bodies.alerts import AFTER
+from phaseline.engine.notices.bodies.message import OVER, NoticeMessage, time_of, word_now
+from phaseline.machines.language.table import DELETED
+from phaseline.machines.notices.delivery import FAILED, QUEUED, SENT
+from phaseline.machines.notices.notice import CLEARING, CLOSED, GIVEN_BACK, OPEN, TAKEN
+from phaseline.schemas.records import Entity, Transition
+
+DONE = (SENT, DELETED)
+"""In these phases of a delivery nothing is to be sent."""
+
+
+class PendingDelivery(NamedTuple):
+    """A delivery that is not done. Times in ns. queued: since when it waits, which tells who is first."""
+
+    id: str
+    version: int
+    phase: str
+    attributes: Mapping[str, Any]
+    queued: int
+
+    @property
+    def notice(self) -> str:
+        """The id of the notice."""
+        return self.id.rpartition("/")[0]
+
+    @property
+    def receiver(self) -> str:
+        """The name of the receiver."""
+        return self.id.rpartition("/")[2]
+
+
+class PendingDeliveries:
+    """All deliveries that are not done, and the notices that are open or have such a delivery."""
+
+    def __init__(self) -> None:
+        """Nothing is known yet."""
+        self._waiting: dict[str, dict[str, PendingDelivery]] = {}
+        self._heard: dict[str, dict[str, str]] = {}
+        self.notices: dict[str, Entity] = {}
+
+    def take(self, record: Transition) -> str:
+        """Look at a record: the name of the receiver to whom it may matter, or nothing."""
+        entity = record.entity
+        if entity.kind == "notice":
+            self.notices[entity.id] = entity
+            return ""
+        if entity.kind != "delivery":
+            return ""
+        notice, _, receiver = entity.id.rpartition("/")
+        phase = entity.facets[0].state.phase
+        waiting = self._waiting.setdefault(receiver, {})
+        known = waiting.get(entity.id)
+        if known is not None and known.phase != phase:
+            del waiting[entity.id]  # it goes to the end: the order is that of the records
+        if phase not in DONE:
+            since = known.queued if known is not None and known.phase == phase else record.time_ns
+            waiting[entity.id] = PendingDelivery(entity.id, entity.version, phase, entity.attributes, since)
+        self._heard.setdefault(receiver, {}).pop(notice, None)
+        if phase != DELETED and (told := str(entity.attributes.get("told") or "")):
+            self._heard[receiver][notice] = told
+        return receiver
+
+    def queued(self, receiver: str) -> Iterator[PendingDelivery]:
+        """What waits to be sent to a receiver, the oldest first."""
+        return (one for one in self._waiting.get(receiver, {}).values() if one.phase == QUEUED)
+
+    def failed(self, receiver: str) -> list[PendingDelivery]:
+        """What failed and waits for the next try."""
+        return [one for one in self._waiting.get(receiver, {}).values() if one.phase == FAILED]
+
+    def receivers(self) -> list[str]:
+        """The names of those for whom something waits."""
+        return [name for name, found in self._waiting.items() if found]
+
+    def states_for(self, receiver: str, now: int) -> Iterator[NoticeMessage]:
+        """The notices that a receiver has heard of and that are open, or over since a short time."""
+        for notice, told in self._heard.get(receiver, {}).items():
+            entity = self.notices.get(notice)
+            if entity is None or not entity.attributes.get("opened"):
+                continue
+            phase = entity.facets[0].state.phase
+            is_open = phase in (OPEN, CLEARING) and told not in OVER
+            if is_open or (phase == CLOSED and told in ("end", "past") and now - _closed_at(entity) < AFTER):
+                yield NoticeMessage(notice, receiver, "begin" if is_open else "end", entity.attributes, now, now)
+
+    def sweep(self, now: int) -> None:
+        """Forget the notices that are over, and of which nothing waits."""
+        needed = {one.notice for found in self._waiting.values() for one in found.values()}
+        for notice, entity in [*self.notices.items()]:
+            phase = entity.facets[0].state.phase
+            if notice not in needed and phase in (CLOSED, DELETED) and now - _closed_at(entity) > 2 * AFTER:
+                del self.notices[notice]
+                for found in self._heard.values():
+                    found.pop(notice, None)
+
+
+def _closed_at(entity: Entity) -> int:
+    return max(time_of(entity.attributes, "ended"), time_of(entity.attributes, "due"))
+
+
+def message_of(delivery: PendingDelivery, notice: Entity, now: int) -> NoticeMessage:
+    """What a delivery tells, as things are now."""
+    data = notice.attributes
+    phases = [facet.state.phase for facet in notice.facets]
+    is_given_back = GIVEN_BACK in phases
+    word = word_now(
+        str(delivery.attributes.get("word") or ""), str(delivery.attributes.get("told") or ""), data,
+        is_closed=phases[0] in (CLOSED, DELETED), is_given_back=is_given_back,
+    )  # fmt: skip
+    is_first = word in ("begin", "past", "happened")
+    due = (time_of(data, "opened") if is_first else 0) or time_of(data, "due") or delivery.queued
+    due = delivery.queued if word == "given_back" else due
+    taken_by = str(data.get("taken_by") or "") if TAKEN in phases or is_given_back else ""
+    return NoticeMessage(delivery.notice, delivery.receiver, word, data, due, max(now, due), taken_by)
