@@ -5,7 +5,7 @@ import time
 import pytest
 
 from phaseline.engine.client.client import Client
-from phaseline.engine.levels.reckoning import ENTITY, KIND, TREE, Levels, levels_map
+from phaseline.engine.levels.reckoning import ENTITY, KIND, TREE, LevelsReport, levels_map
 from phaseline.engine.log.when import Moment
 from phaseline.engine.notices import read_rules
 from phaseline.engine.products.levels.reading import LevelsQuestion, levels
@@ -27,7 +27,7 @@ async def down(client: Client, name: str) -> tuple[int, int]:
     return begun.transitions[0].time_ns, ended.transitions[0].time_ns
 
 
-def names(found: Levels) -> list[str]:
+def names(found: LevelsReport) -> list[str]:
     return [one.id or one.name for one in found.rows]
 
 

@@ -26,7 +26,19 @@ from phaseline.schemas import codec
 from phaseline.schemas.subjects import Subjects
 from tests.support.command import ROOT
 
-ROOTS = ("Client", "EntityView", "Emco", "EmcoView", "Fleet", "FleetView", "Gitops", "LevelsReads", "Watch", "Cells", "CellsWatch")
+ROOTS = (
+    "Client",
+    "EntityView",
+    "Emco",
+    "EmcoView",
+    "Fleet",
+    "FleetView",
+    "Gitops",
+    "Levels",
+    "Watch",
+    "Cells",
+    "CellsWatch",
+)
 FUNCTIONS = ("connect", "assess", "assess_all", "diff", "health")
 SUBMODULES = (phaseline.errors, phaseline.sync, phaseline.tables, phaseline.testing)
 PLAIN = (
