@@ -1,6 +1,7 @@
-// The screen Time: two moments compared, and lanes over time for a tree.
+// The screen Time: two moments compared, lanes over time for a tree, and how available things were.
 
 import { get, name } from "./api.js";
+import { Levels } from "./levels.js";
 import { Rows } from "./rows.js";
 import { described } from "./store.js";
 import { bdi, chip, clock, el, fill, heads, kindName, moment, num, safe, seconds, sharp, small, stateMark, stateName, t } from "./ui.js";
@@ -11,7 +12,7 @@ const WHATS = { created: "created", gone: "deleted", changed: "changed", "came a
 export function open(app, root) {
 	const top = el("form.top.bar", { onsubmit: submit });
 	const body = el("div.left");
-	const views = { compare: new Compare(app), lanes: new Lanes(app) };
+	const views = { compare: new Compare(app), lanes: new Lanes(app), levels: new Levels(app) };
 	let [drawn, asked, shown] = ["", "", null];
 	root.append(top, body);
 
@@ -23,7 +24,7 @@ export function open(app, root) {
 
 	function draw() {
 		const { query } = app;
-		const view = query.view === "lanes" ? "lanes" : "compare";
+		const view = query.view in views ? query.view : "compare";
 		const key = [view, query.from, query.to, query.tree, query.lang].join("|");
 		if (key !== drawn) head();
 		drawn = key;
@@ -45,7 +46,7 @@ export function open(app, root) {
 		fill(top,
 			field("from", "1h"), field("to", "now"), field("tree", t("allTrees")),
 			el("button.primary", t("compare")), el("span.soft.small.wide", t("compareHint")), el("span.grow"),
-			chip(app, { view: "" }, t("compare")), chip(app, { view: "lanes" }, t("lanes")));
+			chip(app, { view: "" }, t("compare")), chip(app, { view: "lanes" }, t("lanes")), chip(app, { view: "levels" }, t("levels")));
 	}
 
 	return { draw, close: () => Object.values(views).forEach((one) => one.rows.close()) };

@@ -11,8 +11,8 @@ from phaseline.engine.page.files import INDEX, files
 from phaseline.machines.built_in import installed
 from phaseline.machines.language.state_classes import CLASSES
 
-LIMIT = 165_000
-"""Bytes of all files together. What is bad now, grouped by cause, took the last of them."""
+LIMIT = 170_000
+"""Bytes of all files together. Levels, with their calendar, took the last of them."""
 TEXTS = {name: one.body.decode() for name, one in files().items()}
 SCRIPTS = {name: text for name, text in TEXTS.items() if name.endswith(".js")}
 WORD = re.compile(r'^\s+"?([\w.]+)"?: \["(.*)", "(.*)"\],$', re.MULTILINE)
