@@ -178,20 +178,26 @@ class _Reading:
             yield some
         if parse(self.asked.end or NOW) == END:
             return
-        for own in self._by_partition(patterns):
-            after = max(first.place, self.up_to.place)
-            async with aclosing(batches_of(self.installation, self._filters(own), after, END)) as batches:
+        after, installation = max(first.place, self.up_to.place), self.installation
+        for partition, own in self._by_partition(patterns):
+            async with aclosing(batches_of(installation, self._filters(own), after, END)) as batches:
                 async for some in batches:
-                    yield some
-                    if some[-1].record.time_ns >= end:
+                    # An archive has the records of all partitions side by side.
+                    mine = [one for one in some if installation.partition_of(_id_of(one)) == partition]
+                    yield mine
+                    if mine and mine[-1].record.time_ns >= end:
                         break
 
-    def _by_partition(self, patterns: Sequence[Pattern]) -> Iterator[list[Pattern]]:
-        """The patterns for each partition that they are about."""
+    def _by_partition(self, patterns: Sequence[Pattern]) -> Iterator[tuple[int, list[Pattern]]]:
+        """Each partition that the patterns are about, with those for it."""
         for partition in range(self.installation.layout.partitions):
             mine = [one for one in patterns if one.partition in ("*", partition)]
             if mine:
-                yield [one._replace(partition=partition) for one in mine]
+                yield partition, [one._replace(partition=partition) for one in mine]
+
+
+def _id_of(one: Logged) -> str:
+    return one.record.entity.id if isinstance(one.record, Transition) else one.record.id
 
 
 def _is_below(entity_id: str, above: str) -> bool:
