@@ -62,7 +62,7 @@ PRODUCTS = (
     Product(
         "Levels",
         routes=("phaseline.engine.products.levels.routes:ROUTES",),
-        views=(ClientView("levels", "phaseline.engine.products.levels.views:LevelsReads"),),
+        views=(ClientView("levels", "phaseline.engine.products.levels.views:Levels"),),
     ),
     Product(
         "Kubernetes",

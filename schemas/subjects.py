@@ -400,6 +400,10 @@ class Subjects(msgspec.Struct, frozen=True):
         """The subject of the notes about which log this is."""
         return f"{self.prefix}.tables.identity"
 
+    def outages(self) -> str:
+        """The subject of the notes about outages of the server."""
+        return f"{self.prefix}.tables.outages"
+
     def state(self, partition: int | str, kind: str, entity_id: str) -> str:
         """The subject of the last transition of one entity."""
         return f"{self.prefix}.state.{partition}.{kind}.{quoted_id(entity_id)}"

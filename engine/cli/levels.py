@@ -24,7 +24,7 @@ from phaseline.engine.levels.reckoning import (
     ENTITY,
     OBJECTIVE,
     Level,
-    Levels,
+    LevelsReport,
     classes_of,
     excuse_map,
     levels_map,
@@ -250,7 +250,7 @@ EXCUSES: Final[tuple[Column[Excuse], ...]] = (
 class LevelsScreen:
     """Prints levels for people."""
 
-    def __init__(self, output: Output, found: Levels, limit: int, *, flaps: bool) -> None:
+    def __init__(self, output: Output, found: LevelsReport, limit: int, *, flaps: bool) -> None:
         """What is printed, and where."""
         self._output, self._found, self._limit, self._flaps = output, found, limit, flaps
 
@@ -291,7 +291,7 @@ class LevelsScreen:
             )
 
 
-def summary(found: Levels) -> list[tuple[str, Text]]:
+def summary(found: LevelsReport) -> list[tuple[str, Text]]:
     """The sums, each with its name."""
     total, objective = found.total, found.objective
     lines = [
@@ -363,7 +363,7 @@ class LevelRow(NamedTuple):
     """A level in the table."""
 
     level: Level
-    of: Levels
+    of: LevelsReport
 
     @property
     def name(self) -> Text:

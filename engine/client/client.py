@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from phaseline.engine.products.emco.views import Emco
     from phaseline.engine.products.fleet.views import Fleet
     from phaseline.engine.products.gitops.views import Gitops
-    from phaseline.engine.products.levels.views import LevelsReads
+    from phaseline.engine.products.levels.views import Levels
 
 WAIT = 10.0
 """Seconds to wait for the outcome of an event."""
@@ -116,7 +116,7 @@ class Client:
         emco: Emco
         fleet: Fleet
         gitops: Gitops
-        levels: LevelsReads
+        levels: Levels
     else:
 
         def __getattr__(self, name: str) -> Any:

@@ -135,7 +135,7 @@ def _add_times(to: Times, more: Mapping[Part, int]) -> None:
         to[part] = to.get(part, 0) + time
 
 
-class Levels(NamedTuple):
+class LevelsReport(NamedTuple):
     """What was asked of a log. Times in ns.
 
     rows: the entities, or groups of them, the worst first. total: all of them together. outages: the longest ones.
@@ -300,7 +300,7 @@ def excuse_map(one: Excuse) -> dict[str, Any]:
     }
 
 
-def levels_map(found: Levels, most: int | None = None) -> dict[str, Any]:
+def levels_map(found: LevelsReport, most: int | None = None) -> dict[str, Any]:
     """All of it as JSON shows it. most: the most rows; `numbers` says how many there are."""
     return {
         "from": timestamp(found.begin_ns),

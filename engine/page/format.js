@@ -29,6 +29,18 @@ export function span(seconds) {
 	return `${num(Math.round(whole / 86400))}${units[3]}`;
 }
 
+// A share as percent, never rounded up to all of it.
+export function percent(share, digits = 3) {
+	if (share === null || share === undefined) return "–";
+	const least = share < 1 ? Math.min(share, 1 - 10 ** -(digits + 2)) : 1;
+	return intl("NumberFormat", { style: "percent", maximumFractionDigits: digits }).format(least);
+}
+
+// A day in UTC.
+export function day(at) {
+	return shown(at, { month: "short", day: "numeric", timeZone: "UTC" });
+}
+
 // A time of day, and the day if not today. at: seconds, or a text; 0 is not known.
 export function clock(at) {
 	const day = new Date(known(at) * 1000).toDateString() === new Date().toDateString() ? {} : { month: "short", day: "numeric" };

@@ -1,6 +1,7 @@
-// The screen Time: two moments compared; lanes.
+// The screen Time: two moments compared; lanes; how available things were.
 
 import { get, name } from "./api.js";
+import { Levels } from "./levels.js";
 import { Rows } from "./rows.js";
 import { Side } from "./side.js";
 import { described, WORST_FIRST } from "./store.js";
@@ -12,7 +13,7 @@ const WHATS = { created: "created", gone: "deleted", changed: "changed", "came a
 export function open(app, root) {
 	const top = el("form.top.bar", { onsubmit: submit });
 	const body = el("div.left");
-	const views = { compare: new Compare(app), lanes: new Lanes(app) };
+	const views = { compare: new Compare(app), lanes: new Lanes(app), levels: new Levels(app) };
 	let [drawn, asked, shown] = ["", "", null];
 	const side = new Side(app);
 	const beside = panel(side.element);
@@ -26,7 +27,7 @@ export function open(app, root) {
 
 	function draw() {
 		const { query } = app;
-		const view = query.view === "lanes" ? "lanes" : "compare";
+		const view = query.view in views ? query.view : "compare";
 		const key = [view, query.from, query.to, query.tree, query.lang, query.were].join("|");
 		beside.hidden = !query.sel;
 		side.show(app.selected(), query.sel);
@@ -51,7 +52,7 @@ export function open(app, root) {
 			field("from", "1h"), field("to", "now"), field("tree", t("allTrees")),
 			el("button.primary", t("show")), ["15m", "1h", "24h"].map((from) => chip(app, { from, to: "" }, from)),
 			query.view === "lanes" ? chip(app, { were: "bad" }, el("span.bad", glyph("bad")), t("wereBad")) : el("span.soft.small.wide", t("compareHint")), el("span.grow"),
-			chip(app, { view: "" }, t("compare")), chip(app, { view: "lanes" }, t("lanes")));
+			chip(app, { view: "" }, t("compare")), chip(app, { view: "lanes" }, t("lanes")), chip(app, { view: "levels" }, t("levels")));
 	}
 
 	return { draw, close: () => Object.values(views).forEach((one) => one.rows.close()) };

@@ -17,12 +17,14 @@ from phaseline.engine.jetstream.api_reply import EXPECTED
 from phaseline.engine.jetstream.direct_get import LastMessage, last_message_from_leader
 from phaseline.engine.log import foreign
 from phaseline.engine.log.installation import Installation
+from phaseline.engine.publish import server_outages
 from phaseline.engine.publish.living_workers import living
 from phaseline.engine.worker.measures import Measures
 from phaseline.engine.worker.stopping import unless_stopped
 from phaseline.schemas import codec
 from phaseline.schemas.cloudevents import content_types
-from phaseline.schemas.errors import ApiFailed, Fenced, NatsUnreachable, NoAnswer
+from phaseline.schemas.errors import ApiFailed, Fenced, NatsUnreachable, NoAnswer, PhaselineError
+from phaseline.schemas.records import timestamp
 
 RENEWALS = 4
 """How often a lease is renewed before it would expire."""
@@ -95,6 +97,7 @@ class Leases:
     ) -> None:
         """`worker`: a unique name, fit for a subject. `seconds`: how long a lease lives without a renewal."""
         self._measures = measures or Measures()
+        self._installation = installation
         self._wire, self._layout, self._worker = installation.wire, installation.layout, worker
         self._subjects = installation.subjects
         self._seconds = seconds
@@ -103,6 +106,12 @@ class Leases:
         """By partition, the sequence of the key in LEASE."""
         self.waits = False
         """Whether the last try to renew the leases failed."""
+        self.server_began = False
+        """Whether the server was started with this worker, so that before it took nothing."""
+        self._renewed_at, self._reconnects = 0.0, self._wire.reconnects
+        """When the server took a renewal last, in seconds of the own clock; how often the connection was back then."""
+        self._paused: tuple[float, float] | None = None
+        """Between which times the server was out of reach, until that is noted."""
         self._owners: dict[int, str] = {}
         """Which worker should own each partition, as of the last look."""
         self._given_up_at: dict[int, float] = {}
@@ -122,18 +131,48 @@ class Leases:
         """Keep an even share until `stop`. Awaits `gained` and `lost` for each partition that comes or goes."""
         self._gained = gained
         async with self._listening():
-            await unless_stopped(self._join(), stop)
+            began_since = await unless_stopped(self._join(), stop) or 0
             while not stop.is_set():
                 try:
                     with self._urgently():
                         await self._round(self._renew_all(gained, lost, awaited), stop)
                     if not stop.is_set():  # otherwise the renewal may have been cut short
                         self._log_outcome(None)
+                        await self._note_outage(began_since)
+                        began_since = 0
                 except (NoAnswer, NatsUnreachable, ApiFailed) as error:
                     self._log_outcome(error)
                 await unless_stopped(self._next_turn(), stop)
             awaited(frozenset())
             await self._end_taking()
+
+    def _renewed(self) -> None:
+        """Note when the server took a renewal, and since when it took none if it was out of reach meanwhile."""
+        now, reconnects = time.monotonic(), self._wire.reconnects
+        if self._renewed_at and (self.waits or reconnects != self._reconnects):
+            self._paused = self._renewed_at, now
+        self._renewed_at, self._reconnects = now, reconnects
+
+    async def _note_outage(self, since: int) -> None:
+        """Note that the server was away, if it was. No lease depends on it.
+
+        since: if it was started with this worker, when a lease was renewed before, ns; 0 otherwise.
+        """
+        paused, self._paused = self._paused, None
+        if not (paused or since):
+            return
+        try:
+            until = now = await server_outages.server_time(self._installation)
+            if paused is not None:
+                here = time.monotonic()
+                since, until = (now - round((here - one) * 1e9) for one in paused)
+            found = await server_outages.note(self._installation, since, until, self._worker)
+        except PhaselineError as error:
+            log.info("outage_not_noted", worker=self._worker, error=str(error))
+            return
+        if found is not None:
+            seconds = round((found.end_ns - found.begin_ns) / 1e9, 3)
+            log.info("outage_noted", worker=self._worker, since=timestamp(found.begin_ns), seconds=seconds)
 
     async def leave(self, lost: Callback) -> None:
         """Go on with the partitions until the workers that are left have taken them over.
@@ -236,11 +275,14 @@ class Leases:
                 await self._turn.wait()
         self._turn.clear()
 
-    async def _join(self) -> None:
-        """Say that this worker is alive."""
+    async def _join(self) -> int:
+        """Say that this worker is alive. Returns since when the server was away, if it was started just now."""
+        since = 0
         with suppress(NoAnswer, ApiFailed):
+            since = await server_outages.renewed_at(self._installation) if self.server_began else 0
             await self._write(self._key_of_worker, None)
             self._announce()
+        return since
 
     def _log_outcome(self, error: Exception | None) -> None:
         """Log once that leases cannot be renewed, and once that they can be renewed again."""
@@ -258,6 +300,7 @@ class Leases:
         """
         began = now = time.monotonic()
         await self._write(self._key_of_worker, None)
+        self._renewed()
         self._measures.renewals.add(time.monotonic() - began)
         self._measures.living = living = await self.workers() | {self._worker}
         self._share(living)

@@ -48,13 +48,14 @@ def stopped_by_signals() -> asyncio.Event:
 
 async def work(
     settings: Settings, kinds: Kinds, stop: asyncio.Event, ready: asyncio.Event | None = None,
-    watch: Watch | None = None,
+    watch: Watch | None = None, *, server_began: bool = False,
 ) -> Worker | None:  # fmt: skip
     """Run one worker on a server that exists, until `stop`. Returns the worker with its counts.
 
     None if the worker was stopped before it reached NATS.
 
-    ready: set once the streams exist. watch: called with the worker once it has reached NATS.
+    ready: set once the streams exist. watch: called with the worker once it has reached NATS. server_began: whether the
+    server was started just now.
     """
     name = worker_name()
     opened = Wire.open(settings, name=name, patient=True)
@@ -64,6 +65,7 @@ async def work(
         return None
     try:
         worker = Worker(wire, settings, kinds, name, ready)
+        worker.server_began = server_began
         if watch is not None:
             watch(worker)
         alive = asyncio.create_task(_stay_alive())
@@ -120,7 +122,7 @@ async def system(
         settings = _within(settings, server.url, key)
         stop, ready = asyncio.Event(), asyncio.Event()
         keeper = asyncio.create_task(Supervisor(server).run())
-        worker = asyncio.create_task(work(settings, kinds, stop, ready, watch))
+        worker = asyncio.create_task(work(settings, kinds, stop, ready, watch, server_began=True))
         task = asyncio.create_task(_first_of(worker, keeper))
         others = [
             asyncio.create_task(worker_processes.keep(settings, stop, quiet=quiet, further=more))

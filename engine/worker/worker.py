@@ -104,6 +104,8 @@ class Worker:
         self._questions: Questions | None = None
         self._loading = asyncio.Semaphore(LOADS)
         self._stop = asyncio.Event()
+        self.server_began = False
+        """Whether the server was started with this worker. To be set before `run`."""
         self.ends: PhaselineError | None = None
         """The error with which this worker ends by itself."""
 
@@ -159,6 +161,7 @@ class Worker:
         """Own a share of the partitions until `stop`."""
         self.installation = installation
         self._leases = leases = Leases(installation, self.name, self.settings.lease, self.measures)
+        leases.server_began = self.server_began
         preparations = Preparations(installation, self.name, leases.take_given, self._is_taking_over, leases.calm)
         services = Services(installation, self.loaded, self.name, __version__)
         questions = self._questions = Questions(installation, self.measures.questions)

@@ -29,7 +29,7 @@ NAMES = {
     "phaseline.engine.core.message":                      "Message",
     "phaseline.engine.explain.model":                     "CauseChain Contradiction Explanation FacetExplanation "
                                                           "GivenReason PredicateExplanation ViewExplanation",
-    "phaseline.engine.levels.reckoning":                  "Level Levels",
+    "phaseline.engine.levels.reckoning":                  "Level LevelsReport",
     "phaseline.engine.levels.spared":                     "Excuse",
     "phaseline.engine.levels.tallies":                    "Failures Outage",
     "phaseline.engine.log.changes":                       "Change",
@@ -51,7 +51,7 @@ NAMES = {
     "phaseline.engine.products.fleet.views":              "Fleet FleetView",
     "phaseline.engine.products.gitops.last_observation":  "ObjectDiff Observation",
     "phaseline.engine.products.gitops.views":             "Gitops",
-    "phaseline.engine.products.levels.views":             "LevelsReads",
+    "phaseline.engine.products.levels.views":             "Levels",
     "phaseline.engine.overview.dwell_watch":              "DwellWatch",
     "phaseline.engine.overview.overview":                 "Dwell Noticed Overview TreeClasses Trouble",
     "phaseline.engine.publish.compose":                   "EventDetails",

@@ -32,7 +32,7 @@ from phaseline.engine.explain.model import GivenReason as GivenReason
 from phaseline.engine.explain.model import PredicateExplanation as PredicateExplanation
 from phaseline.engine.explain.model import ViewExplanation as ViewExplanation
 from phaseline.engine.levels.reckoning import Level as Level
-from phaseline.engine.levels.reckoning import Levels as Levels
+from phaseline.engine.levels.reckoning import LevelsReport as LevelsReport
 from phaseline.engine.levels.spared import Excuse as Excuse
 from phaseline.engine.levels.tallies import Failures as Failures
 from phaseline.engine.levels.tallies import Outage as Outage
@@ -86,7 +86,7 @@ from phaseline.engine.products.fleet.views import FleetView as FleetView
 from phaseline.engine.products.gitops.last_observation import ObjectDiff as ObjectDiff
 from phaseline.engine.products.gitops.last_observation import Observation as Observation
 from phaseline.engine.products.gitops.views import Gitops as Gitops
-from phaseline.engine.products.levels.views import LevelsReads as LevelsReads
+from phaseline.engine.products.levels.views import Levels as Levels
 from phaseline.engine.overview.dwell_watch import DwellWatch as DwellWatch
 from phaseline.engine.overview.overview import Dwell as Dwell
 from phaseline.engine.overview.overview import Noticed as Noticed

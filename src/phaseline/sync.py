@@ -13,14 +13,14 @@ from phaseline.engine.products.levels import views as levels
 from phaseline.engine.public_names import name_as_public
 
 __all__ = [
-    "Client", "DwellWatch", "Emco", "EmcoView", "EntityView", "Fleet", "FleetView", "Gitops", "LevelsReads",
+    "Client", "DwellWatch", "Emco", "EmcoView", "EntityView", "Fleet", "FleetView", "Gitops", "Levels",
     "NumberedSource", "Watch", "connect",
 ]  # fmt: skip
 
 Emco, EmcoView = mirror_of(emco.Emco), mirror_of(emco.EmcoView)
 Fleet, FleetView = mirror_of(fleet.Fleet), mirror_of(fleet.FleetView)
 Gitops = mirror_of(gitops.Gitops)
-LevelsReads = mirror_of(levels.LevelsReads)
+Levels = mirror_of(levels.Levels)
 
 for _name in __all__:
     name_as_public(globals()[_name], globals()[_name].__module__, __name__)

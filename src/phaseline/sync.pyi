@@ -18,7 +18,7 @@ from phaseline.engine.client.rejection_counts import RejectionCount
 from phaseline.engine.explain.model import Explanation
 from phaseline.engine.explain.model import GivenReason
 from phaseline.engine.levels.reckoning import ENTITY
-from phaseline.engine.levels.reckoning import Levels
+from phaseline.engine.levels.reckoning import LevelsReport
 from phaseline.engine.levels.reckoning import OBJECTIVE
 from phaseline.engine.levels.spared import Excuse
 from phaseline.engine.log.changes import Change
@@ -165,10 +165,10 @@ class FleetView(_Mirror):
     def cluster_counts(self, *clusters: str, condition: str | Sequence[str]=()) -> FleetClusterCounts:
         """Counts of clusters, across all repositories. Names may be globs. Raises `EntityUnknown`, `InvalidInput`."""
 
-class LevelsReads(_Mirror):
+class Levels(_Mirror):
     """Availability, outages and time in each class: `client.levels`."""
 
-    def measure(self, start: When='30d', end: When | None=None, *, tree: str | Sequence[str]=(), kind: str | None=None, by: str=ENTITY, objective: float=OBJECTIVE, windows: Path | str | None=None, slices: float=0, flaps: bool=False, progress: Callable[[int], None]=lambda _: None) -> Levels:
+    def measure(self, start: When='30d', end: When | None=None, *, tree: str | Sequence[str]=(), kind: str | None=None, by: str=ENTITY, objective: float=OBJECTIVE, windows: Path | str | None=None, slices: float=0, flaps: bool=False, progress: Callable[[int], None]=lambda _: None) -> LevelsReport:
         """How available entities were from `start` to `end` (None: now), the worst first.
 
 tree: these ids and those below them. by: what makes a row: `entity`, `tree`, `kind` or `label=NAME`.
@@ -548,7 +548,7 @@ tree: this id and those below it. Raises `InvalidInput.start_after_end`."""
         """Fleet's counts: `client.fleet`."""
 
     @property
-    def levels(self) -> LevelsReads:
+    def levels(self) -> Levels:
         """Availability, outages and time in each class: `client.levels`."""
 
 def connect(url: str | Sequence[str]=DEFAULT_URL, *, source: str | None=None, kinds: Kinds | None=None, context: str | None=None, **settings: Unpack[ConnectionSettings]) -> Client:

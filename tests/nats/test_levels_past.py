@@ -1,17 +1,27 @@
 """Levels of an installation: what is read of the log, and what stands above what is asked for."""
 
 import time
+from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from phaseline.engine.client.client import Client
-from phaseline.engine.levels.reckoning import ENTITY, KIND, TREE, Levels, levels_map
+from phaseline.engine.jetstream.wire import Wire
+from phaseline.engine.levels.reckoning import ENTITY, KIND, TREE, LevelsReport, levels_map
+from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.when import Moment
 from phaseline.engine.notices import read_rules
 from phaseline.engine.products.levels.reading import LevelsQuestion, levels
-from phaseline.errors import InvalidInput, NotFound, TreeUnknown
+from phaseline.engine.publish import server_outages
+from phaseline.engine.settings import Settings
+from phaseline.errors import InvalidInput, NotFound, NotInLog, TreeUnknown
 from phaseline.schemas.records import SECOND, timestamp
+from tests.support.archives import run_archive
+from tests.support.built_in_kinds import BUILT_IN_KINDS
 from tests.support.http_server import Api, as_json
+from tests.support.installation import at_work, until_decided, working
+from tests.support.random_events import RandomEvents, publish
 
 
 async def fleet(client: Client) -> None:
@@ -27,7 +37,7 @@ async def down(client: Client, name: str) -> tuple[int, int]:
     return begun.transitions[0].time_ns, ended.transitions[0].time_ns
 
 
-def names(found: Levels) -> list[str]:
+def names(found: LevelsReport) -> list[str]:
     return [one.id or one.name for one in found.rows]
 
 
@@ -170,3 +180,47 @@ async def test_an_excuse_excuses_later_and_is_withdrawn(client: Client) -> None:
         with pytest.raises(InvalidInput):
             await client.levels.excuse("c1", start, stop, why)
     assert await client.levels.excuses() == []
+
+
+async def test_an_archive_changes_nothing(settings: Settings, wire: Wire, tmp_path: Path) -> None:
+    async with working(settings, wire, BUILT_IN_KINDS) as layout:
+        fleet = RandomEvents(layout.prefix)
+        await publish(wire, [*fleet.built(2, 3), *fleet.life(60, 2, 3)])
+        await until_decided(wire, layout)
+        async with Client.open(settings) as client:
+            end: Moment = await client.moment("now")
+            middle: Moment = await client.moment(end.place // 2)
+            asked = [
+                LevelsQuestion("start", end), LevelsQuestion(middle, end, ("c1",), "node"),
+                LevelsQuestion("start", middle, by=KIND, slice_length=3_600 * SECOND),
+            ]  # fmt: skip
+            before = [levels_map(await levels(client, one)) for one in asked]
+        assert before[0]["outages"]
+        await run_archive(Installation(wire, layout, BUILT_IN_KINDS), tmp_path)
+        async with Client.open(replace(settings, archive=str(tmp_path))) as client:
+            for one, was in zip(asked, before, strict=True):
+                found = levels_map(await levels(client, one))
+                assert found["total"] == was["total"]
+                assert found == was
+        async with Client.open(settings) as client:
+            with pytest.raises(NotInLog):
+                await levels(client, asked[1])
+
+
+async def test_what_was_decided_later_counts_from_when_it_was_stored(settings: Settings, wire: Wire) -> None:
+    """Time without a worker is known, once the log has caught up."""
+    one = replace(settings, partitions=2)
+    async with at_work(one, wire) as layout, Client.open(one) as client:
+        await client.publish_and_wait("node", "adopt", "c1/p/n1", {"phase": "Running"})
+    async with Client.open(one) as client:
+        receipt = await client.publish("node", "not_ready", "c1/p/n1")
+        end = await server_outages.server_time(Installation(wire, layout, BUILT_IN_KINDS))
+        await client.publish("node", "ready", "c1/p/n1")
+        unknown_yet = await client.levels.measure("start", timestamp(end), tree="c1/p/n1")
+        assert unknown_yet.total.failures.number == 0
+        async with at_work(one, wire):
+            await until_decided(wire, layout)
+            begin = (await client.outcome(receipt)).transitions[0].time_ns
+            found = await client.levels.measure("start", timestamp(end), tree="c1/p/n1")
+    assert found.total.times["bad"] == end - begin
+    assert [(each.begin_ns, each.end_ns) for each in found.outages] == [(begin, None)]

@@ -20,7 +20,7 @@ from tests.support.http_server import Api, http_server
 from tests.support.installation import installation_with_history
 
 SCREENS = ("now", "now?view=table", "tree", "tree/c1?sel=cluster/c1", "time?from=1", "time?from=1&view=lanes&tree=c1",
-           "entity/cluster/c1", "refused", "workers")  # fmt: skip
+           "time?from=1&view=levels", "entity/cluster/c1", "refused", "workers")  # fmt: skip
 COUNT = "window.phaseline.store.counts().total"
 
 

@@ -27,7 +27,7 @@ def ran(node: str, code: str) -> Any:
     """What a program with the modules of the page prints, as JSON."""
     modules = "".join(
         f"import * as {name} from {json.dumps(str(PAGE / f'{name}.js'))};"
-        for name in ("router", "store", "format", "words", "feed", "now", "heatmap")
+        for name in ("router", "store", "format", "words", "feed", "now", "heatmap", "levels")
     )
     text = modules + "const say = (value) => console.log(JSON.stringify(value));" + code
     done = subprocess.run([node, "--input-type=module", "-e", text], capture_output=True, check=True, text=True)
@@ -214,3 +214,22 @@ def test_one_stream_serves_tabs_of_several_cells(node: str) -> None:
     assert heard == {
         "a": [["place", 5], ["cell", "gone"], ["batch", 7]], "b": [["cell", "gone"], ["batch", 7]],
     }  # fmt: skip
+
+
+def test_slices_become_cells_without_a_gap(node: str) -> None:
+    slices = [
+        {"from": "2026-03-01T00:00:00Z", "class": "bad", "seconds": {"bad": 21_600, "good": 64_800}},
+        {"from": "2026-03-03T00:00:00Z", "class": "good", "seconds": {"good": 86_400}},
+    ]
+    day = 86_400
+    begin = 1_772_323_200
+    assert ran(node, f"say(levels.cells({json.dumps(slices)}, {day}))") == [
+        {"at": begin, "cls": "bad", "shares": [0.25, 0, 0, 0, 0.75], "share": 0.25},
+        {"at": begin + day, "shares": [0, 0, 0, 0, 0], "share": 0},
+        {"at": begin + 2 * day, "cls": "good", "shares": [0, 0, 0, 0, 1], "share": 1},
+    ]  # fmt: skip
+    assert ran(node, "say(levels.cells([], 60))") == []
+    asked = 'say([undefined, "", "30d", "12h", "90m", "45s", "2026-03-01", "start"].map(levels.sliceOf))'
+    assert ran(node, asked) == ["1d", "1d", "1d", "1h", "1m", "1m", "1d", "1d"]
+    shares = "say([1, 0.9999999, 0.5, 0, null].map((one) => format.percent(one)))"
+    assert ran(node, shares) == ["100%", "99.999%", "50%", "0%", "–"]

@@ -34,7 +34,7 @@ ROOTS = (
     "Fleet",
     "FleetView",
     "Gitops",
-    "LevelsReads",
+    "Levels",
     "Watch",
     "Cells",
     "CellsWatch",

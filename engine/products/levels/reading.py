@@ -13,7 +13,8 @@ from typing import NamedTuple
 from phaseline.engine.client.client import Client
 from phaseline.engine.client.entity_view import states_of
 from phaseline.engine.levels.fold import LevelsFold, LevelsRange
-from phaseline.engine.levels.reckoning import ENTITY, OBJECTIVE, Levels, flapping_first, grouped, summed
+from phaseline.engine.levels.reckoning import ENTITY, OBJECTIVE, LevelsReport, flapping_first, grouped, summed
+from phaseline.engine.levels.spans import Span, Spans
 from phaseline.engine.levels.spared import Excuse, Spared, is_at_or_below
 from phaseline.engine.log import latest, state_view
 from phaseline.engine.log.as_of import AsOf, transition_filter
@@ -23,6 +24,7 @@ from phaseline.engine.log.state_view import Pattern
 from phaseline.engine.log.when import END, NOW, START, Moment, When, check_order, parse
 from phaseline.engine.notices.rules import QuietWindow
 from phaseline.engine.products.levels.excuses import all_of
+from phaseline.engine.publish import server_outages
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.schemas.errors import InvalidInput, NotInLog, TreeUnknown
 from phaseline.schemas.records import Entity, Transition, timestamp
@@ -53,7 +55,7 @@ class LevelsQuestion(NamedTuple):
     flaps: bool = False
 
 
-async def levels(client: Client, asked: LevelsQuestion, progress: Progress = lambda _: None) -> Levels:
+async def levels(client: Client, asked: LevelsQuestion, progress: Progress = lambda _: None) -> LevelsReport:
     """The levels of a part of the past. Raises `NameUnknown`, `InvalidInput`, `NotInLog`."""
     for tree in asked.trees:
         latest.check_tree(tree)
@@ -77,7 +79,7 @@ class _Reading:
     up_to: Moment
     progress: Progress
 
-    async def levels(self) -> Levels:
+    async def levels(self) -> LevelsReport:
         """Read the states at the beginning, then the records, and add up."""
         asked, patterns = self.asked, self._patterns()
         first = await self._first()
@@ -86,7 +88,9 @@ class _Reading:
         if asked.slice_length and (end - begin) // asked.slice_length >= MOST_SLICES:
             raise InvalidInput.bad_parameter(name="slice", problem=f"makes more than {MOST_SLICES} of them: give more")
         excuses = [one for one in await all_of(self.installation) if self._concerns(one, begin, end)]
-        spared = Spared(begin, end, asked.windows, excuses)
+        away = Spans((one.begin_ns, one.end_ns) for one in await server_outages.all_of(self.installation))
+        away = away.clipped(begin, end)
+        spared = Spared(begin, end, asked.windows, excuses, away)
         fold = LevelsFold(
             self.installation.kinds,
             LevelsRange(begin, end, asked.windows, asked.label, asked.slice_length),
@@ -102,16 +106,18 @@ class _Reading:
             self.progress(fold.records)
         if asked.trees and not known and not fold.records:
             raise TreeUnknown(root=asked.trees[0])
-        return self._result(fold, begin, end, excuses)
+        return self._result(fold, begin, end, [*away], excuses)
 
-    def _result(self, fold: LevelsFold, begin: int, end: int, excuses: Sequence[Excuse]) -> Levels:
+    def _result(
+        self, fold: LevelsFold, begin: int, end: int, away: Sequence[Span], excuses: Sequence[Excuse]
+    ) -> LevelsReport:
         asked, tallies = self.asked, fold.close()
         rows = grouped(tallies, asked.by)
         if asked.flaps:
             rows = sorted((one for one in rows if one.flaps), key=flapping_first)
-        return Levels(
+        return LevelsReport(
             begin, end, self.up_to.place, asked.by, asked.objective, rows, summed(tallies),
-            fold.longest, fold.outages, slice_length=asked.slice_length, excuses=excuses,
+            fold.longest, fold.outages, slice_length=asked.slice_length, away=away, excuses=excuses,
         )  # fmt: skip
 
     def _concerns(self, excuse: Excuse, begin: int, end: int) -> bool:
@@ -172,20 +178,26 @@ class _Reading:
             yield some
         if parse(self.asked.end or NOW) == END:
             return
-        for own in self._by_partition(patterns):
-            after = max(first.place, self.up_to.place)
-            async with aclosing(batches_of(self.installation, self._filters(own), after, END)) as batches:
+        after, installation = max(first.place, self.up_to.place), self.installation
+        for partition, own in self._by_partition(patterns):
+            async with aclosing(batches_of(installation, self._filters(own), after, END)) as batches:
                 async for some in batches:
-                    yield some
-                    if some[-1].record.time_ns >= end:
+                    # An archive has the records of all partitions side by side.
+                    mine = [one for one in some if installation.partition_of(_id_of(one)) == partition]
+                    yield mine
+                    if mine and mine[-1].record.time_ns >= end:
                         break
 
-    def _by_partition(self, patterns: Sequence[Pattern]) -> Iterator[list[Pattern]]:
-        """The patterns for each partition that they are about."""
+    def _by_partition(self, patterns: Sequence[Pattern]) -> Iterator[tuple[int, list[Pattern]]]:
+        """Each partition that the patterns are about, with those for it."""
         for partition in range(self.installation.layout.partitions):
             mine = [one for one in patterns if one.partition in ("*", partition)]
             if mine:
-                yield [one._replace(partition=partition) for one in mine]
+                yield partition, [one._replace(partition=partition) for one in mine]
+
+
+def _id_of(one: Logged) -> str:
+    return one.record.entity.id if isinstance(one.record, Transition) else one.record.id
 
 
 def _is_below(entity_id: str, above: str) -> bool:

@@ -1,6 +1,6 @@
 """Levels in the Python client.
 
-Belongs here: `LevelsReads`. Does not: reading the log (`reading`), counting (`engine.levels`).
+Belongs here: `Levels`. Does not: reading the log (`reading`), counting (`engine.levels`).
 """
 
 from collections.abc import Callable, Sequence
@@ -8,7 +8,7 @@ from pathlib import Path
 
 from phaseline.engine.client.client import Client
 from phaseline.engine.client.entity_view import states_of
-from phaseline.engine.levels.reckoning import ENTITY, OBJECTIVE, Levels, read_grouping
+from phaseline.engine.levels.reckoning import ENTITY, OBJECTIVE, LevelsReport, read_grouping
 from phaseline.engine.levels.spared import Excuse
 from phaseline.engine.log.installation import Installation
 from phaseline.engine.log.when import When
@@ -19,7 +19,7 @@ from phaseline.schemas.errors import InvalidInput
 from phaseline.schemas.records import SECOND
 
 
-class LevelsReads:
+class Levels:
     """Availability, outages and time in each class: `client.levels`."""
 
     def __init__(self, client: Client) -> None:
@@ -30,7 +30,7 @@ class LevelsReads:
         self, start: When = "30d", end: When | None = None, *, tree: str | Sequence[str] = (), kind: str | None = None,
         by: str = ENTITY, objective: float = OBJECTIVE, windows: Path | str | None = None, slices: float = 0,
         flaps: bool = False, progress: Callable[[int], None] = lambda _: None,
-    ) -> Levels:  # fmt: skip
+    ) -> LevelsReport:  # fmt: skip
         """How available entities were from `start` to `end` (None: now), the worst first.
 
         tree: these ids and those below them. by: what makes a row: `entity`, `tree`, `kind` or `label=NAME`.
