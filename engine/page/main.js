@@ -54,7 +54,6 @@ class App {
 		return this.past ? this.behind.rows.slice(0, this.behind.done) : [...this.earlier, ...this.stream.recent];
 	}
 
-	// Kind, id and cell of an entity, as its cell knows it.
 	named(number) {
 		const [kind, id] = [this.store.kindOf(number), this.store.ids[number]];
 		const at = id.indexOf(": ");
@@ -100,7 +99,6 @@ class App {
 		for (const one of SCREENS) import(`./${one}.js`).catch(() => {}); // a screen opens without the server too
 	}
 
-	// Open the screen again if it missed an answer.
 	#back() {
 		if (!network.failed) return;
 		network.failed = false;

@@ -11,7 +11,7 @@ const MOST = 1000;
 const BY = ["reason", "kind", "source", "actor"];
 
 export function open(app, root) {
-	const groups = el("div.top.bar");
+	const groups = el("div.top.bar.line");
 	const rows = new Rows({ label: t("refused"), draw: drawRow, choose: (index) => app.router.set({ sel: items[index].logsequence }), open: () => beside.focus() });
 	const nothing = el("div.empty");
 	const beside = panel();

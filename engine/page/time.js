@@ -4,13 +4,13 @@ import { get, name } from "./api.js";
 import { Rows } from "./rows.js";
 import { Side } from "./side.js";
 import { described, WORST_FIRST } from "./store.js";
-import { bdi, chip, clock, el, fill, glyph, heads, kindName, moment, num, panel, safe, seconds, sharp, small, stateMark, stateName, t } from "./ui.js";
+import { bdi, chip, clock, el, fill, heads, kindName, moment, num, panel, safe, seconds, sharp, sign, small, stateMark, stateName, t } from "./ui.js";
 
 const MOST = 5000;
 const WHATS = { created: "created", gone: "deleted", changed: "changed", "came and went": "cameAndWent", "same again": "same" };
 
 export function open(app, root) {
-	const top = el("form.top.bar", { onsubmit: submit });
+	const top = el("form.top.bar.line", { onsubmit: submit });
 	const body = el("div.left");
 	const views = { compare: new Compare(app), lanes: new Lanes(app) };
 	let [drawn, asked, shown] = ["", "", null];
@@ -48,10 +48,9 @@ export function open(app, root) {
 		const { query } = app;
 		const field = (name, hint) => el("label.bar", el("span.soft", t(name)), el("input", { name, value: query[name], placeholder: hint, size: 14, autocomplete: "off" }));
 		fill(top,
-			field("from", "1h"), field("to", "now"), field("tree", t("allTrees")),
-			el("button.primary", t("show")), ["15m", "1h", "24h"].map((from) => chip(app, { from, to: "" }, from)),
-			query.view === "lanes" ? chip(app, { were: "bad" }, el("span.bad", glyph("bad")), t("wereBad")) : el("span.soft.small.wide", t("compareHint")), el("span.grow"),
-			chip(app, { view: "" }, t("compare")), chip(app, { view: "lanes" }, t("lanes")));
+			chip(app, { view: "" }, t("compare")), chip(app, { view: "lanes" }, t("lanes")), ["15m", "1h", "24h"].map((from) => chip(app, { from, to: "" }, from)),
+			query.view === "lanes" ? chip(app, { were: "bad" }, sign("bad"), t("wereBad")) : null,
+			field("from", "1h"), field("to", "now"), field("tree", t("allTrees")), el("button.primary", t("show")), el("span.soft.small.wide", t("compareHint")));
 	}
 
 	return { draw, close: () => Object.values(views).forEach((one) => one.rows.close()) };
@@ -157,7 +156,7 @@ const STEPS = [0.001, 0.01, 0.1, 1, 5, 15, 60, 300, 900, 3600, 10_800, 43_200, 8
 export function paintAxis(canvas, [from, to]) {
 	const [context, width, , colour] = sharp(canvas, 18);
 	const scale = width / (to - from || 1);
-	const step = STEPS.find((one) => one * scale > 90) ?? (to - from) / 4;
+	const step = STEPS.find((one) => one * scale > 70) ?? (to - from) / 4;
 	const zone = new Date(from * 1000).getTimezoneOffset() * 60;
 	context.font = "11px system-ui, sans-serif";
 	context.fillStyle = colour("soft");
