@@ -186,7 +186,6 @@ class App {
 	}
 	toggleLive() { this.goTo(this.past ? null : this.live.place); }
 
-	// One event on or back; whether there was one.
 	async step(direction) {
 		if (this.several) return this.announce(t("ofOneCell"));
 		if (!this.past) {

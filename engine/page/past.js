@@ -61,7 +61,6 @@ export class Past {
 		this.last = Math.max(this.last, found.place);
 	}
 
-	// The place before the last event; null at the beginning of the log.
 	async previous() {
 		if (!this.done && this.first > 0) {
 			const place = this.store.place;

@@ -117,6 +117,16 @@ function word(what) {
 	return t(WHATS[what]);
 }
 
+// What lasts, lasts until now.
+export function rangeOf(app, found, to) {
+	return [seconds(found.from), to ? seconds(found.to) : Math.max(seconds(found.to), app.clock())];
+}
+
+export function barsOf(app, found, { kind, facet, intervals }, [from, to]) {
+	return intervals.map((one) => ({ at: one.from, from: seconds(one.from ?? found.from), to: one.to && one.to !== found.to ? seconds(one.to) : to, state: described(app.machines, kind, facet, one) }))
+		.filter((one) => one.to >= from);
+}
+
 // Bars that can be seen: runs of shorter ones than `least` seconds become one, as bad as the worst.
 export function visible(bars, least) {
 	const found = [];
@@ -151,7 +161,7 @@ export function paintBars(canvas, bars, [from, to]) {
 	}
 }
 
-const STEPS = [0.001, 0.01, 0.1, 1, 5, 15, 60, 300, 900, 3600, 10_800, 43_200, 86_400, 604_800, 2_592_000];
+const STEPS = [0.001, 0.01, 0.1, 1, 5, 15, 60, 300, 900, 1800, 3600, 10_800, 43_200, 86_400, 604_800, 2_592_000];
 
 export function paintAxis(canvas, [from, to]) {
 	const [context, width, , colour] = sharp(canvas, 18);
@@ -163,7 +173,7 @@ export function paintAxis(canvas, [from, to]) {
 	for (let time = Math.ceil((from - zone) / step) * step + zone; time < to; time += step) {
 		const x = (time - from) * scale;
 		context.fillRect(x, 12, 1, 6);
-		if (x + 80 < width) context.fillText(step < 1 ? `${clock(time)}${(time % 1).toFixed(3).slice(1)}` : clock(time), x + 3, 11);
+		if (x + 55 < width) context.fillText(step < 1 ? `${clock(time)}${(time % 1).toFixed(3).slice(1)}` : clock(time), x + 3, 11);
 	}
 }
 
@@ -184,19 +194,15 @@ class Lanes {
 		const top = store.children().tops.find((one) => store.ids[one] === tree) ?? store.ids.indexOf(tree);
 		const kind = top >= 0 ? store.kindOf(top) : "cluster";
 		this.found = await get(`/v1/timeline/${name(kind, tree)}`, { from, to });
-		const lanes = this.found.lanes.map((lane) => ({ ...lane, bars: lane.intervals.map((one) => this.#bar(lane, one)) }));
+		const range = rangeOf(this.app, this.found, to);
+		const lanes = this.found.lanes.map((lane) => ({ ...lane, bars: barsOf(this.app, this.found, lane, range) }));
 		const above = [];
 		for (const lane of lanes) {
 			while (above.length && !lane.id.startsWith(`${above.at(-1)}/`)) above.pop();
 			lane.name = lane.id.slice(above.length && above.at(-1).length + 1);
 			above.push(lane.id);
 		}
-		Object.assign(this, { every: lanes, range: [seconds(this.found.from), seconds(this.found.to)] });
-	}
-
-	#bar(lane, one) {
-		const state = described(this.app.machines, lane.kind, lane.facet, one);
-		return { from: seconds(one.from ?? this.found.from), to: seconds(one.to ?? this.found.to), state };
+		Object.assign(this, { every: lanes, range });
 	}
 
 	content() {

@@ -70,7 +70,7 @@ export class TroubleList {
 		const { app, troubles, most } = this;
 		const { store, query } = app;
 		const fits = most ? null : fitting(store, query);
-		if (!most) refill(this.bar, chip(app, { by: "" }, t("byCause")), chip(app, { by: "flat" }, t("flat")), fields(app),
+		if (!most) refill(this.bar, ["", "bad"].includes(query.class ?? "") ? [chip(app, { by: "" }, t("byCause")), chip(app, { by: "flat" }, t("flat"))] : null, fields(app),
 			choice("sort", ["worst", "most", "name"].map((one) => [one, t(`sort${one}`)]), query.sort ?? "worst", (sort) => app.router.set({ sort })));
 		const key = [this.byCause, query.sort, query.q, query.kind, query.state, query.class, app.at, query.lang, store.structure, troubles.list?.length, query.sel, [...this.#open]].join("|");
 		if (key === this.#made && Date.now() - this.#at < SOON / 2) return;

@@ -78,7 +78,6 @@ export function whyList(app, found, cell = chosenCell()) {
 		];
 	}
 
-	// An entity that a view looks at, with all that led there.
 	function entity(one) {
 		const found = causes(one).flat(9).filter(Boolean);
 		return el("li", link(one), " ", mark(one, one.base_only ? one.base : one), one.told === "here" ? said(one) : small(` (${t("asAbove")})`), found.length ? el("ul", found) : null);

@@ -20,7 +20,6 @@ export const WORDS = {
 	nowhere: ["No such page", "无此页面"],
 	noAddress: ["The page has no such address:", "页面没有此地址："],
 	whoAmI: ["Who am I", "我是谁"],
-	nobody: ["Nobody has logged in", "未登录"],
 	roles: ["Roles", "角色"],
 	maySee: ["May see", "可查看"],
 	maySend: ["May send to", "可发送至"],

@@ -20,7 +20,7 @@ RUNNING = {"phase": "Running"}
 
 @pytest_asyncio.fixture
 async def api(chromium: Any, working: Settings) -> AsyncIterator[Api]:
-    """A cluster in arrears with three pools, and a node that failed by itself. It starts only where there is a browser."""
+    """A cluster in arrears with three pools, and a node that failed by itself. It starts only with a browser."""
     async with Client.open(working) as client, http_server(working) as served:
         for tree in ("c1", "c2"):
             await client.publish_and_wait("cluster", "adopt", tree, RUNNING)
