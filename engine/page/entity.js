@@ -30,6 +30,7 @@ export function open(app, root) {
 		asked = key;
 		load(kind, id, at).then((answer) => asked === key && show((found = answer)), (problem) => {
 			if (asked !== key) return;
+			app.missed = true;
 			fill(head, el("h1", safe(id)), el("p", { role: "alert" }, problem.message));
 			body.hidden = true;
 		});

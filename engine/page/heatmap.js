@@ -133,6 +133,7 @@ export class HeatMap {
 		this.#plan = layout(lists.map((one) => one.length), width, height);
 		[this.canvas.width, this.canvas.height] = this.#size;
 		this.#positions = this.scheme = null;
+		this.cuts = {};
 		this.#pixels = new Int32Array(this.#cells.length);
 		for (const { from, count, x, y } of this.#plan.blocks) {
 			for (let at = 0; at < count; at++) {
@@ -202,7 +203,8 @@ export class HeatMap {
 				context.fillStyle = style.getPropertyValue("--bad");
 				context.fillText(sign, x, y - 4);
 				context.fillStyle = style.getPropertyValue("--soft");
-				context.fillText(cut(context, safe(this.#trees[block.tree]), room - taken), x + taken, y - 4);
+				const name = (this.cuts[`${block.tree} ${taken}`] ??= cut(context, safe(this.#trees[block.tree]), room - taken));
+				context.fillText(name, x + taken, y - 4);
 			}
 		}
 		context.strokeStyle = style.getPropertyValue("--accent");

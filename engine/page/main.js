@@ -1,6 +1,6 @@
 // The page as a whole.
 
-import { CELLS, chosenCell, get, network } from "./api.js";
+import { CELLS, chosenCell, get } from "./api.js";
 import { Header } from "./header.js";
 import { Past } from "./past.js";
 import { Router, SCREENS, splitName } from "./router.js";
@@ -26,6 +26,7 @@ const nowhere = {
 
 // What screens see. machines: the tables, by kind.
 class App {
+	// missed: whether the screen has no answer, because the server is away.
 	constructor() {
 		this.machines = new Map();
 		this.session = { roles: [], trees: [], published: [] };
@@ -100,8 +101,7 @@ class App {
 	}
 
 	#back() {
-		if (!network.failed) return;
-		network.failed = false;
+		if (!this.missed) return;
 		this.screen = "";
 		this.#show();
 	}
@@ -216,6 +216,7 @@ class App {
 		const { screen } = this.router.now;
 		if (this.screen === screen) return;
 		this.screen = screen;
+		this.missed = false;
 		const module = await this.#module(screen);
 		if (this.screen !== screen || !module) return;
 		this.shown?.close?.();

@@ -46,7 +46,6 @@ export class Past {
 		this.store.place = stood;
 	}
 
-	// The place after the next event; null at the end of the log.
 	async next() {
 		if (this.done === this.rows.length) await this.#more();
 		if (this.done === this.rows.length) return null;

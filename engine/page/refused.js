@@ -45,6 +45,7 @@ export function open(app, root) {
 		const [key, filters] = [asked, BY.map((one) => [one, query[one]])];
 		const found = await get("/v1/rejections", { ...Object.fromEntries(filters), to: at, limit: MOST }).catch((problem) => ({ problem }));
 		if (key !== asked) return;
+		app.missed ||= Boolean(found.problem);
 		items = found.items ?? [];
 		fill(groups, el("b", num(found.total ?? 0)), (found.counts ?? []).slice(0, 30).map((group) => {
 			const by = Object.fromEntries(BY.map((name) => [name, group[name] ?? ""]));

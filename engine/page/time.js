@@ -41,6 +41,7 @@ export function open(app, root) {
 	}
 
 	function failed(problem) {
+		app.missed = true;
 		return el("div.empty", { role: "alert" }, t("failed", { problem: problem.message }), el("button", { onclick: () => { asked = ""; app.touch(); } }, t("retry")));
 	}
 

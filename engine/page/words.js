@@ -236,7 +236,6 @@ function inLanguage(texts) {
 	return texts[LANGUAGES.indexOf(chosen)];
 }
 
-// A word, with values in place of `{name}`.
 export function t(word, values = {}) {
 	return inLanguage(WORDS[word]).replace(/\{(\w+)\}/g, (_, name) => values[name] ?? "");
 }
