@@ -46,7 +46,7 @@ FAILED = 1
 LAST_FAILED = ROOT / ".pytest_cache" / "v" / "cache" / "lastfailed"
 MOST_ALONE = 3
 """The most failed tests that run once more: a busy machine fails few, a fault fails many."""
-PAGE_TESTS = ("", "_cells", "_entity", "_roles")
+PAGE_TESTS = ("", "_bad", "_cells", "_entity", "_roles")
 FOREIGN_TESTS = ("foreign_clients", "foreign_http", "foreign_charts", "foreign_alertmanager", "alerts")
 GOLDEN = (
     "pure/test_record_bytes.py", "pure/test_table_mistakes.py", "process/test_cli_pages.py",

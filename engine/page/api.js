@@ -8,9 +8,6 @@ export function chosenCell() {
 	return CELLS.includes(cell) ? cell : "";
 }
 
-// failed: whether an answer was missed.
-export const network = { failed: false };
-
 class Problem extends Error {
 	constructor(body, status) {
 		super(body.detail ?? body.title ?? `HTTP ${status}`);
@@ -36,12 +33,8 @@ export async function logOut() {
 
 async function call(path, parameters, cell, options) {
 	const address = cell ? path.replace("/v1", `/v1/cells/${encodeURIComponent(cell)}`) : path;
-	const answer = await fetch(address + query(parameters), { ...options, headers: { accept: "application/json", ...options.headers } }).catch((problem) => {
-		network.failed = true;
-		throw problem;
-	});
+	const answer = await fetch(address + query(parameters), { ...options, headers: { accept: "application/json", ...options.headers } });
 	const text = await answer.text();
-	if (answer.status === 503) network.failed = true;
 	let body = {};
 	try {
 		body = text ? JSON.parse(text) : {};

@@ -37,6 +37,10 @@ export function glyph(name) {
 	return svg("svg", { class: `glyph ${name}`, "aria-hidden": "true", width: 12, height: 12 }, svg("use", { href: `#g-${name}` }));
 }
 
+export function sign(cls) {
+	return el("span", { class: cls }, glyph(cls));
+}
+
 export function small(...children) {
 	return el("span.soft.small", ...children);
 }
@@ -98,7 +102,6 @@ export function chip(app, values, ...children) {
 	return el("button.chip", { type: "button", "aria-pressed": String(pressed), onclick }, children);
 }
 
-// A choice; options: values with texts.
 export function choice(word, options, chosen, take) {
 	return el("select", { name: word, aria: t(word), onchange: (event) => take(event.target.value) },
 		options.map(([value, text]) => el("option", { value, selected: value === chosen }, text)));

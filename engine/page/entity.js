@@ -4,7 +4,7 @@ import { get, name, post } from "./api.js";
 import { drawing } from "./diagram.js";
 import { linksOf, payload, staleMark } from "./side.js";
 import { described } from "./store.js";
-import { paintAxis, paintBars } from "./time.js";
+import { barsOf, paintAxis, paintBars, rangeOf } from "./time.js";
 import { entityLink, whyList } from "./why.js";
 import { bdi, bothWords, clock, dialog, ended, el, fill, glyph, kindName, language, moment, num, safe, seconds, sender, span, stateMark, stateName, stateWord, t, table } from "./ui.js";
 
@@ -30,6 +30,7 @@ export function open(app, root) {
 		asked = key;
 		load(kind, id, at).then((answer) => asked === key && show((found = answer)), (problem) => {
 			if (asked !== key) return;
+			app.missed = true;
 			fill(head, el("h1", safe(id)), el("p", { role: "alert" }, problem.message));
 			body.hidden = true;
 		});
@@ -92,10 +93,11 @@ export function open(app, root) {
 		}), el("div.bar", el("h3", t("legalNow")), triggers.length ? triggers : t("none")));
 	}
 
-	function lane({ facet, intervals }) {
+	function lane(one) {
 		const { kind, id } = found.entity;
-		const bars = intervals.map((one) => ({ at: one.from, from: seconds(one.from ?? found.timeline.from), to: seconds(one.to ?? found.timeline.to), state: described(app.machines, kind, facet, one) }));
-		const range = [bars[0]?.from, bars.at(-1)?.to];
+		const range = rangeOf(app, found.timeline, app.at);
+		const bars = barsOf(app, found.timeline, one, range);
+		if (bars[0]) range[0] = bars[0].from;
 		const under = (event) => bars.findLast(({ from }) => from <= range[0] + (event.offsetX / event.target.clientWidth) * (range[1] - range[0])) ?? bars[0];
 		// For a mouse only: the history has the same links.
 		const canvas = el("canvas", { role: "img", aria: bars.slice(-8).map(({ from, state }) => `${stateName(state)} ${clock(from)}`).join(", "),
@@ -103,7 +105,7 @@ export function open(app, root) {
 			onclick: (event) => app.router.go(app.router.to("entity", { kind, id, at: under(event).at })) });
 		const axis = el("canvas", { "aria-hidden": "true" });
 		requestAnimationFrame(() => { paintBars(canvas, bars, range); paintAxis(axis, range); });
-		return el("div.bars", found.timeline.lanes.length > 1 ? el("h3", facet) : null, canvas, axis);
+		return el("div.bars", found.timeline.lanes.length > 1 ? el("h3", one.facet) : null, canvas, axis);
 	}
 
 	function history(more = found.items.length === PAGE) {

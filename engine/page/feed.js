@@ -14,7 +14,6 @@ export class Feed {
 	#failures = 0;
 	#cells = new Map();
 
-	// Tell a reader everything after these places.
 	join(reader, places) {
 		this.#readers.add(reader);
 		const early = Object.keys(places).some((cell) => !(places[cell] >= this.#begins[cell]));

@@ -6,7 +6,6 @@ import { chip, choice, el, glyph, kindName, num, stateName, stateWord, t } from 
 
 const NAMES = ["kind", "state", "class", "q"];
 
-// Whether a number fits the address; null if nothing is chosen.
 export function fitting(store, query) {
 	const { kind = "", state = "", class: cls = "", q = "" } = query;
 	if (!NAMES.some((name) => query[name])) return null;
@@ -31,8 +30,7 @@ function statesOf({ store, query }) {
 	for (const one of store.states) {
 		if (query.kind && one.kind !== query.kind) continue;
 		const label = stateName(one);
-		for (const name of [one.state, ...one.conditions]) found.set(name, found.get(name) ?? name);
-		if (label !== one.state) found.set(label, `${label} · ${stateWord(one)}`);
+		for (const name of [one.state, ...one.conditions, label]) found.set(name, name === one.state || name !== label ? name : `${label} · ${stateWord(one)}`);
 	}
 	return [...found].sort((a, b) => (a[1] < b[1] ? -1 : 1));
 }

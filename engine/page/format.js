@@ -72,7 +72,6 @@ export function sender({ source, actor, extensions }) {
 	return t(says ? "actorAgain" : "actorAs", { actor: safe(actor), source: safe(source), says: safe(says) });
 }
 
-// A name whose controls are shown as signs.
 export function safe(text) {
 	return String(text).replace(/[\u0000-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g, "\ufffd");
 }

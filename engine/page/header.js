@@ -55,7 +55,7 @@ export class Header {
 	#who() {
 		const { name, roles, trees, published } = this.app.session;
 		const fact = (word, list) => [el("dt", t(word)), el("dd", list.length ? safe(list.join(", ")) : t("all"))];
-		dialog(t("whoAmI"), el("div.bar", el("h2.grow", safe(name ?? t("nobody"))), el("button", { onclick: (event) => event.target.closest("dialog").close() }, t("close"))),
+		dialog(t("whoAmI"), el("div.bar", el("h2.grow", safe(name ?? "…")), el("button", { onclick: (event) => event.target.closest("dialog").close() }, t("close"))),
 			el("dl.facts", el("dt", t("roles")), el("dd", roles.join(", ") || t("none")), fact("maySee", trees), fact("maySend", published),
 				el("dt", t("theme")), el("dd", choice("theme", THEMES.map((one) => [one, t(`theme${one || "system"}`)]), chosenTheme(), (one) => { takeTheme(one); this.app.touch(); }))),
 			name && name !== "local" ? el("button", { onclick: () => logOut() }, t("logOut")) : null);

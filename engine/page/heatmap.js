@@ -6,7 +6,6 @@ import { el, pixelRatio, safe } from "./ui.js";
 const LARGEST = 36;
 const SMALLEST_SIGN = 8;
 const LABEL = 14;
-const PULSE = 10;
 const NONE = 255;
 
 // Where cells are. blocks: runs of cells of a tree, in equal shelves; from: the first.
@@ -91,7 +90,7 @@ export class HeatMap {
 	#shown = null;
 
 	constructor({ label, choose, open, describe }) {
-		Object.assign(this, { choose, open, describe, selected: -1, only: -1, recent: new Map() });
+		Object.assign(this, { choose, open, describe, selected: -1, only: -1 });
 		this.canvas = el("canvas", { tabindex: 0, role: "application", aria: label, onpointermove: (event) => this.#hover(event),
 			onpointerleave: () => (this.tip.hidden = true), onclick: (event) => this.#click(event), onkeydown: (event) => this.#key(event) });
 		this.tip = el("div.tip", { hidden: true });
@@ -134,6 +133,7 @@ export class HeatMap {
 		this.#plan = layout(lists.map((one) => one.length), width, height);
 		[this.canvas.width, this.canvas.height] = this.#size;
 		this.#positions = this.scheme = null;
+		this.cuts = {};
 		this.#pixels = new Int32Array(this.#cells.length);
 		for (const { from, count, x, y } of this.#plan.blocks) {
 			for (let at = 0; at < count; at++) {
@@ -203,26 +203,21 @@ export class HeatMap {
 				context.fillStyle = style.getPropertyValue("--bad");
 				context.fillText(sign, x, y - 4);
 				context.fillStyle = style.getPropertyValue("--soft");
-				context.fillText(cut(context, safe(this.#trees[block.tree]), room - taken), x + taken, y - 4);
+				const name = (this.cuts[`${block.tree} ${taken}`] ??= cut(context, safe(this.#trees[block.tree]), room - taken));
+				context.fillText(name, x + taken, y - 4);
 			}
-		}
-		const now = Date.now() / 1000;
-		context.lineWidth = 1.5;
-		context.strokeStyle = style.getPropertyValue("--text");
-		if (plan.cell >= 4 && this.recent.size < 500) {
-			for (const [number, at] of this.recent) if (now - at < PULSE) this.#frame(context, number, 0);
 		}
 		context.strokeStyle = style.getPropertyValue("--accent");
 		context.lineWidth = 2.5;
-		if (this.selected >= 0) this.#frame(context, this.selected, 1.5);
+		if (this.selected >= 0) this.#frame(context, this.selected);
 		context.restore();
 	}
 
-	#frame(context, number, out) {
+	#frame(context, number) {
 		const at = this.#place(number);
 		if (!at) return;
-		const size = Math.max(this.#plan.cell - 1, 3);
-		context.strokeRect(at[0] - out, at[1] - out, size + 2 * out, size + 2 * out);
+		const size = Math.max(this.#plan.cell - 1, 3) + 3;
+		context.strokeRect(at[0] - 1.5, at[1] - 1.5, size, size);
 	}
 
 	#position(number) {

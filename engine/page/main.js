@@ -1,6 +1,6 @@
 // The page as a whole.
 
-import { CELLS, chosenCell, get, network } from "./api.js";
+import { CELLS, chosenCell, get } from "./api.js";
 import { Header } from "./header.js";
 import { Past } from "./past.js";
 import { Router, SCREENS, splitName } from "./router.js";
@@ -26,6 +26,7 @@ const nowhere = {
 
 // What screens see. machines: the tables, by kind.
 class App {
+	// missed: whether the screen has no answer, because the server is away.
 	constructor() {
 		this.machines = new Map();
 		this.session = { roles: [], trees: [], published: [] };
@@ -54,7 +55,6 @@ class App {
 		return this.past ? this.behind.rows.slice(0, this.behind.done) : [...this.earlier, ...this.stream.recent];
 	}
 
-	// Kind, id and cell of an entity, as its cell knows it.
 	named(number) {
 		const [kind, id] = [this.store.kindOf(number), this.store.ids[number]];
 		const at = id.indexOf(": ");
@@ -100,10 +100,8 @@ class App {
 		for (const one of SCREENS) import(`./${one}.js`).catch(() => {}); // a screen opens without the server too
 	}
 
-	// Open the screen again if it missed an answer.
 	#back() {
-		if (!network.failed) return;
-		network.failed = false;
+		if (!this.missed) return;
 		this.screen = "";
 		this.#show();
 	}
@@ -188,7 +186,6 @@ class App {
 	}
 	toggleLive() { this.goTo(this.past ? null : this.live.place); }
 
-	// One event on or back; whether there was one.
 	async step(direction) {
 		if (this.several) return this.announce(t("ofOneCell"));
 		if (!this.past) {
@@ -219,6 +216,7 @@ class App {
 		const { screen } = this.router.now;
 		if (this.screen === screen) return;
 		this.screen = screen;
+		this.missed = false;
 		const module = await this.#module(screen);
 		if (this.screen !== screen || !module) return;
 		this.shown?.close?.();

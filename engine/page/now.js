@@ -5,7 +5,7 @@ import { classChips } from "./filter.js";
 import { nothingYet, Side, staleMark } from "./side.js";
 import { CLASSES } from "./store.js";
 import { TroubleList, Troubles } from "./trouble.js";
-import { bdi, chip, clock, el, fill, glyph, kindName, num, panel, refill, shortened, small, span, stateName, stateWord, t } from "./ui.js";
+import { bdi, chip, clock, el, fill, kindName, num, panel, refill, shortened, sign, small, span, stateName, stateWord, t } from "./ui.js";
 
 const [LATELY, SHOWN] = [900, 12];
 
@@ -42,7 +42,7 @@ export function open(app, root) {
 		if (app.loaded) found.look(tally, view === "table");
 		if (view === "table") list.draw();
 		if (view === "map") {
-			Object.assign(map, { selected, only: CLASSES.indexOf(query.class), recent: fresh(app) });
+			Object.assign(map, { selected, only: CLASSES.indexOf(query.class) });
 			map.draw(store, query.kind ?? "");
 		}
 		bad.hidden = view === "table" || !found.list;
@@ -73,7 +73,7 @@ function head(app, tally) {
 
 function line(app, kind, id, cls, said, ago) {
 	return el("li", el("button", { onclick: () => app.router.set({ sel: `${kind}/${id}` }) },
-		el("span", { class: cls }, glyph(cls)), el("span.both", shortened(id), el("span.soft.cut", said)), small(span(ago))));
+		sign(cls), el("span.both", shortened(id), el("span.soft.cut", said)), small(span(ago))));
 }
 
 function kinds(app, tally) {
@@ -94,10 +94,10 @@ function kinds(app, tally) {
 		return [
 			el("li", el("button", press, el("span"), el("b", kindName(kind)), el("b", num(total)))),
 			merged(states).map(([state, count]) => el("li", el("a", { href: router.to("tree", { kind, state: stateName(state), class: state.class }) },
-				el(`span.${state.class}`, glyph(state.class)), el("span.cut", { title: stateWord(state) }, stateName(state)), num(count)))),
+				sign(state.class), el("span.cut", { title: stateWord(state) }, stateName(state)), num(count)))),
 		];
 	});
-	return [el("h2", t("kindsStates")), wholly.length ? el("div.bar.wholly", el("span.good", glyph("good")), t("whollyGood"), wholly) : null, el("ul.list", lists)];
+	return [el("h2", t("kindsStates")), wholly.length ? el("div.bar.wholly", sign("good"), t("whollyGood"), wholly) : null, el("ul.list", lists)];
 }
 
 // The same label and class are one line.
@@ -141,24 +141,10 @@ function changes(app) {
 function quiet(app, { stale }) {
 	const { store, router } = app;
 	const found = store.silent();
-	if (!found.length) return [el("h2", t("silentPlaces")), el("p.soft", t("nothingSilent"))];
+	if (!found.length) return [];
 	return [
 		el("h2", t("silentPlaces"), el("span.soft", stale ? `${num(stale)} ${t("stale")}` : "")),
 		el("ul.list", found.slice(0, SHOWN).map((number) => el("li", el("a", { href: router.to("tree", { id: store.root(number), sel: app.nameOf(number) }) },
-			el("span.silent", glyph("silent")), bdi(store.ids[number], ".cut"), small(kindName(store.kindOf(number))))))),
+			sign("silent"), bdi(store.ids[number], ".cut"), small(kindName(store.kindOf(number))))))),
 	];
 }
-
-// The entities that changed just now, with when.
-function fresh(app) {
-	const found = new Map();
-	const since = app.clock() - 10;
-	const rows = app.recent();
-	for (let at = rows.length - 1; at >= 0 && found.size < 500 && rows[at][8] > since - 60; at--) {
-		if (rows[at][8] < since) continue;
-		const number = app.store.find(rows[at][1], rows[at][2]);
-		if (number >= 0) found.set(number, rows[at][8]);
-	}
-	return found;
-}
-

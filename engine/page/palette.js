@@ -3,7 +3,7 @@
 import { Rows } from "./rows.js";
 import { SCREENS, splitName } from "./router.js";
 import { CLASSES } from "./store.js";
-import { bdi, dialog, el, glyph, kindName, small, t } from "./ui.js";
+import { bdi, dialog, el, kindName, sign, small, t } from "./ui.js";
 
 const MOST = 200;
 
@@ -35,7 +35,7 @@ export function openPalette(app) {
 		const item = items[index];
 		if (typeof item === "string") return row.replaceChildren(el("span"), el("span", t(item)), small(t("open")));
 		const cls = CLASSES[store.classAt(item)];
-		row.replaceChildren(el(`span.${cls}`, glyph(cls)), bdi(store.ids[item], ".cut"), small(kindName(store.kindOf(item))));
+		row.replaceChildren(sign(cls), bdi(store.ids[item], ".cut"), small(kindName(store.kindOf(item))));
 	}
 
 	function search() {

@@ -46,7 +46,6 @@ export class Past {
 		this.store.place = stood;
 	}
 
-	// The place after the next event; null at the end of the log.
 	async next() {
 		if (this.done === this.rows.length) await this.#more();
 		if (this.done === this.rows.length) return null;
@@ -61,7 +60,6 @@ export class Past {
 		this.last = Math.max(this.last, found.place);
 	}
 
-	// The place before the last event; null at the beginning of the log.
 	async previous() {
 		if (!this.done && this.first > 0) {
 			const place = this.store.place;

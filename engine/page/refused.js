@@ -11,7 +11,7 @@ const MOST = 1000;
 const BY = ["reason", "kind", "source", "actor"];
 
 export function open(app, root) {
-	const groups = el("div.top.bar");
+	const groups = el("div.top.bar.line");
 	const rows = new Rows({ label: t("refused"), draw: drawRow, choose: (index) => app.router.set({ sel: items[index].logsequence }), open: () => beside.focus() });
 	const nothing = el("div.empty");
 	const beside = panel();
@@ -45,6 +45,7 @@ export function open(app, root) {
 		const [key, filters] = [asked, BY.map((one) => [one, query[one]])];
 		const found = await get("/v1/rejections", { ...Object.fromEntries(filters), to: at, limit: MOST }).catch((problem) => ({ problem }));
 		if (key !== asked) return;
+		app.missed ||= Boolean(found.problem);
 		items = found.items ?? [];
 		fill(groups, el("b", num(found.total ?? 0)), (found.counts ?? []).slice(0, 30).map((group) => {
 			const by = Object.fromEntries(BY.map((name) => [name, group[name] ?? ""]));

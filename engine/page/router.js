@@ -20,7 +20,6 @@ function decoded(part) {
 	}
 }
 
-// The address of a state. Empty values are left out.
 export function write({ screen, kind, id, query }) {
 	let path = `/${screen}`;
 	if (screen === "tree" && id) path += `/${encodeURIComponent(id)}`;
@@ -30,7 +29,6 @@ export function write({ screen, kind, id, query }) {
 	return text ? `${path}?${text}` : path;
 }
 
-// `kind/id` as kind and id.
 export function splitName(name) {
 	const at = name.indexOf("/");
 	return at < 0 ? [name, ""] : [name.slice(0, at), name.slice(at + 1)];

@@ -27,7 +27,6 @@ export class Rows {
 		this.draw();
 	}
 
-	// Draw the rows in view: all, or those that are new.
 	draw(all = true) {
 		const { scrollTop, clientHeight } = this.element;
 		const first = Math.max(0, Math.floor(scrollTop / this.height) - MORE);

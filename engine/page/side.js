@@ -47,6 +47,7 @@ export class Side {
 	#shown = null;
 	#why = el("div.why");
 	#asked = "";
+	#missed = false;
 
 	constructor(app) {
 		this.app = app;
@@ -58,7 +59,8 @@ export class Side {
 		const { store } = this.app;
 		this.element.classList.toggle("open", Boolean(wanted));
 		const key = number < 0 ? wanted : [number, store.state[number], store.flags[number], store.facets(number).map((one) => one.state), this.app.at].join();
-		if (key === this.#shown) return;
+		if (key === this.#shown && (!this.#missed || this.app.stream.gone)) return;
+		this.#missed = false;
 		this.#shown = key;
 		if (number < 0) {
 			fill(this.element, wanted ? closing(this.app) : null, el("p.soft", wanted ? t("notThere", { name: safe(wanted) }) : t("choose")));
@@ -95,7 +97,8 @@ export class Side {
 		try {
 			const found = await get(`/v1/why/${name(kind, id)}`, { at: this.app.at }, cell);
 			if (asked === this.#asked) fill(this.#why, el("h3", t("why")), whyList(this.app, found, cell));
-		} catch {
+		} catch (problem) {
+			this.#missed = !problem.status;
 			if (asked === this.#asked) fill(this.#why);
 		}
 	}

@@ -12,7 +12,6 @@ export const ABSENT = 16;
 const NONE = -1;
 const collator = new Intl.Collator("en", { numeric: true });
 
-// An id among those of several cells.
 export function nameIn(cell, id) {
 	return `${cell}: ${id}`;
 }
@@ -45,7 +44,6 @@ export class Store {
 		this.more = this.more.map((column) => grown(Int32Array, column, NONE));
 	}
 
-	// Where it stands in the log, if there is only one.
 	get place() { return this.places[""] ?? 0; }
 	set place(place) { this.places[""] = place; }
 
@@ -200,7 +198,6 @@ export class Store {
 		return at;
 	}
 
-	// Whether each is there, or what is left behind stands below it.
 	#shown(order) {
 		const shown = new Uint8Array(this.size);
 		for (let at = order.length - 1; at >= 0; at--) {

@@ -29,7 +29,6 @@ export class Stream {
 
 	// Why what is shown cannot be read; empty if it can.
 	get lost() { return this.away.get(chosenCell()) || ""; }
-	// Whether what is shown is no longer followed.
 	get gone() { return this.status === "away" || Boolean(this.lost); }
 
 	#note(was) {

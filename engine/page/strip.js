@@ -50,7 +50,6 @@ export class Strip {
 		this.#paint();
 	}
 
-	// In place of time: each cell, and why it cannot be read.
 	#cells() {
 		const { query, router, stream } = this.app;
 		return [query.cell ? el("span.bad", t("notThere", { name: safe(query.cell) })) : small(t("ofOneCell")), CELLS.map((cell) => {

@@ -5,13 +5,13 @@ import { Levels } from "./levels.js";
 import { Rows } from "./rows.js";
 import { Side } from "./side.js";
 import { described, WORST_FIRST } from "./store.js";
-import { bdi, chip, clock, el, fill, glyph, heads, kindName, moment, num, panel, safe, seconds, sharp, small, stateMark, stateName, t } from "./ui.js";
+import { bdi, chip, clock, el, fill, heads, kindName, moment, num, panel, safe, seconds, sharp, sign, small, stateMark, stateName, t } from "./ui.js";
 
 const MOST = 5000;
 const WHATS = { created: "created", gone: "deleted", changed: "changed", "came and went": "cameAndWent", "same again": "same" };
 
 export function open(app, root) {
-	const top = el("form.top.bar", { onsubmit: submit });
+	const top = el("form.top.bar.line", { onsubmit: submit });
 	const body = el("div.left");
 	const views = { compare: new Compare(app), lanes: new Lanes(app), levels: new Levels(app) };
 	let [drawn, asked, shown] = ["", "", null];
@@ -42,6 +42,7 @@ export function open(app, root) {
 	}
 
 	function failed(problem) {
+		app.missed = true;
 		return el("div.empty", { role: "alert" }, t("failed", { problem: problem.message }), el("button", { onclick: () => { asked = ""; app.touch(); } }, t("retry")));
 	}
 
@@ -49,10 +50,9 @@ export function open(app, root) {
 		const { query } = app;
 		const field = (name, hint) => el("label.bar", el("span.soft", t(name)), el("input", { name, value: query[name], placeholder: hint, size: 14, autocomplete: "off" }));
 		fill(top,
-			field("from", "1h"), field("to", "now"), field("tree", t("allTrees")),
-			el("button.primary", t("show")), ["15m", "1h", "24h"].map((from) => chip(app, { from, to: "" }, from)),
-			query.view === "lanes" ? chip(app, { were: "bad" }, el("span.bad", glyph("bad")), t("wereBad")) : el("span.soft.small.wide", t("compareHint")), el("span.grow"),
-			chip(app, { view: "" }, t("compare")), chip(app, { view: "lanes" }, t("lanes")), chip(app, { view: "levels" }, t("levels")));
+			chip(app, { view: "" }, t("compare")), chip(app, { view: "lanes" }, t("lanes")), chip(app, { view: "levels" }, t("levels")), ["15m", "1h", "24h"].map((from) => chip(app, { from, to: "" }, from)),
+			query.view === "lanes" ? chip(app, { were: "bad" }, sign("bad"), t("wereBad")) : null,
+			field("from", "1h"), field("to", "now"), field("tree", t("allTrees")), el("button.primary", t("show")), el("span.soft.small.wide", t("compareHint")));
 	}
 
 	return { draw, close: () => Object.values(views).forEach((one) => one.rows.close()) };
@@ -119,6 +119,16 @@ function word(what) {
 	return t(WHATS[what]);
 }
 
+// What lasts, lasts until now.
+export function rangeOf(app, found, to) {
+	return [seconds(found.from), to ? seconds(found.to) : Math.max(seconds(found.to), app.clock())];
+}
+
+export function barsOf(app, found, { kind, facet, intervals }, [from, to]) {
+	return intervals.map((one) => ({ at: one.from, from: seconds(one.from ?? found.from), to: one.to && one.to !== found.to ? seconds(one.to) : to, state: described(app.machines, kind, facet, one) }))
+		.filter((one) => one.to >= from);
+}
+
 // Bars that can be seen: runs of shorter ones than `least` seconds become one, as bad as the worst.
 export function visible(bars, least) {
 	const found = [];
@@ -153,19 +163,19 @@ export function paintBars(canvas, bars, [from, to]) {
 	}
 }
 
-const STEPS = [0.001, 0.01, 0.1, 1, 5, 15, 60, 300, 900, 3600, 10_800, 43_200, 86_400, 604_800, 2_592_000];
+const STEPS = [0.001, 0.01, 0.1, 1, 5, 15, 60, 300, 900, 1800, 3600, 10_800, 43_200, 86_400, 604_800, 2_592_000];
 
 export function paintAxis(canvas, [from, to]) {
 	const [context, width, , colour] = sharp(canvas, 18);
 	const scale = width / (to - from || 1);
-	const step = STEPS.find((one) => one * scale > 90) ?? (to - from) / 4;
+	const step = STEPS.find((one) => one * scale > 70) ?? (to - from) / 4;
 	const zone = new Date(from * 1000).getTimezoneOffset() * 60;
 	context.font = "11px system-ui, sans-serif";
 	context.fillStyle = colour("soft");
 	for (let time = Math.ceil((from - zone) / step) * step + zone; time < to; time += step) {
 		const x = (time - from) * scale;
 		context.fillRect(x, 12, 1, 6);
-		if (x + 80 < width) context.fillText(step < 1 ? `${clock(time)}${(time % 1).toFixed(3).slice(1)}` : clock(time), x + 3, 11);
+		if (x + 55 < width) context.fillText(step < 1 ? `${clock(time)}${(time % 1).toFixed(3).slice(1)}` : clock(time), x + 3, 11);
 	}
 }
 
@@ -186,19 +196,15 @@ class Lanes {
 		const top = store.children().tops.find((one) => store.ids[one] === tree) ?? store.ids.indexOf(tree);
 		const kind = top >= 0 ? store.kindOf(top) : "cluster";
 		this.found = await get(`/v1/timeline/${name(kind, tree)}`, { from, to });
-		const lanes = this.found.lanes.map((lane) => ({ ...lane, bars: lane.intervals.map((one) => this.#bar(lane, one)) }));
+		const range = rangeOf(this.app, this.found, to);
+		const lanes = this.found.lanes.map((lane) => ({ ...lane, bars: barsOf(this.app, this.found, lane, range) }));
 		const above = [];
 		for (const lane of lanes) {
 			while (above.length && !lane.id.startsWith(`${above.at(-1)}/`)) above.pop();
 			lane.name = lane.id.slice(above.length && above.at(-1).length + 1);
 			above.push(lane.id);
 		}
-		Object.assign(this, { every: lanes, range: [seconds(this.found.from), seconds(this.found.to)] });
-	}
-
-	#bar(lane, one) {
-		const state = described(this.app.machines, lane.kind, lane.facet, one);
-		return { from: seconds(one.from ?? this.found.from), to: seconds(one.to ?? this.found.to), state };
+		Object.assign(this, { every: lanes, range });
 	}
 
 	content() {

@@ -28,7 +28,6 @@ export class Outline {
 		this.#add(tops.toSorted((a, b) => rank(a) - rank(b)), 1, "top");
 	}
 
-	// 0 hide, 1 something below fits, 2 fits.
 	#wanted(fits) {
 		const { store } = this;
 		const found = new Uint8Array(store.size);

@@ -5,7 +5,7 @@ import { fields, fitting } from "./filter.js";
 import { Rows } from "./rows.js";
 import { WORST } from "./side.js";
 import { CLASSES, nameIn } from "./store.js";
-import { chip, choice, el, fill, glyph, kindName, num, refill, shortened, small, span, stateName, stateWord, t } from "./ui.js";
+import { chip, choice, el, fill, kindName, num, refill, shortened, sign, small, span, stateName, stateWord, t } from "./ui.js";
 
 const [SHOWN, MOST, LARGE] = [12, 2000, 20_000];
 // When the server is asked again: after a change, and else.
@@ -41,8 +41,9 @@ export class Troubles {
 
 	#trouble(one, cell) {
 		const { trigger, source } = one.cause;
-		return { ...one, id: cell ? nameIn(cell, one.id) : one.id, since: Date.parse(one.since) / 1000, reason: one.message ?? t("doneBy", { trigger, source }),
-			symptoms: (one.symptoms ?? []).map((each) => this.#trouble(each, cell)) };
+		const symptoms = (one.symptoms ?? []).map((each) => this.#trouble(each, cell));
+		const message = one.message ?? symptoms.find((each) => each.message)?.message;
+		return { ...one, symptoms, id: cell ? nameIn(cell, one.id) : one.id, since: Date.parse(one.since) / 1000, reason: message ?? t("doneBy", { trigger, source }) };
 	}
 }
 
@@ -69,13 +70,12 @@ export class TroubleList {
 		const { app, troubles, most } = this;
 		const { store, query } = app;
 		const fits = most ? null : fitting(store, query);
-		if (!most) refill(this.bar, chip(app, { by: "" }, t("byCause")), chip(app, { by: "flat" }, t("flat")), fields(app),
+		if (!most) refill(this.bar, ["", "bad"].includes(query.class ?? "") ? [chip(app, { by: "" }, t("byCause")), chip(app, { by: "flat" }, t("flat"))] : null, fields(app),
 			choice("sort", ["worst", "most", "name"].map((one) => [one, t(`sort${one}`)]), query.sort ?? "worst", (sort) => app.router.set({ sort })));
-		const key = [this.byCause, query.sort, query.q, query.kind, query.state, query.class, app.at, query.lang, store.structure, troubles.asked, [...this.#open]].join("|");
-		if (key !== this.#made || Date.now() - this.#at > SOON / 2) {
-			[this.#made, this.#at] = [key, Date.now()];
-			this.#items = this.byCause ? this.#causes(fits) : this.#flat(fits);
-		}
+		const key = [this.byCause, query.sort, query.q, query.kind, query.state, query.class, app.at, query.lang, store.structure, troubles.list?.length, query.sel, [...this.#open]].join("|");
+		if (key === this.#made && Date.now() - this.#at < SOON / 2) return;
+		[this.#made, this.#at] = [key, Date.now()];
+		this.#items = this.byCause ? this.#causes(fits) : this.#flat(fits);
 		const number = this.#items.length;
 		this.nothing.hidden = number > 0;
 		fill(this.nothing, t(this.byCause && !troubles.list ? "loading" : fits ? "noFit" : "nothingBad"));
@@ -133,7 +133,7 @@ export class TroubleList {
 		const { kind, id, class: cls, since, reason, others, by_kind: kinds, states } = one ?? this.#about(number) ??
 			{ kind: store.kindOf(number), id: store.ids[number], class: CLASSES[store.classAt(number)], since: store.since[number] };
 		const state = number < 0 ? null : store.telling(number);
-		fill(row, el("span", { class: cls }, glyph(cls)),
+		fill(row, sign(cls),
 			el("span.two", el("span.both", { title: `${id}: ${stateWord(state)}` }, shortened(id), el(`span.${cls}`, state ? stateName(state) : Object.values(states).join(", ")), small(kindName(kind))), el("span.cut.soft.small", { title: reason }, reason)),
 			others ? el("b.twist.bad", { title: Object.entries(kinds).map(([name, count]) => `${num(count)} × ${kindName(name)}`).join(", ") }, open ? "▼" : "▶", ` +${num(others)}`) : el("span"),
 			small(span(app.clock() - since)));

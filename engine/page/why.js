@@ -30,7 +30,6 @@ export function whyList(app, found, cell = chosenCell()) {
 		];
 	}
 
-	// What the entity itself says, and what to do.
 	function said(facet) {
 		const advice = adviceOf(described(app.machines, facet.kind, facet.facet, facet));
 		return [
@@ -51,7 +50,6 @@ export function whyList(app, found, cell = chosenCell()) {
 		return items && el("ul", items);
 	}
 
-	// What is not well below, and says more.
 	function below(facet) {
 		const found = facet.below ?? [];
 		if (!found.length) return null;
@@ -59,7 +57,6 @@ export function whyList(app, found, cell = chosenCell()) {
 			el("ul.why", el("li", link(one), " ", mark(one, one), el("span.soft.small", t("sinceThen", { time: moment(seconds(one.since)) })), said(one), list(below(one))))));
 	}
 
-	// What another source says of the same facet.
 	function other(one) {
 		return el("li", `${t("otherSays")}: ${safe(one.text)}${one.message ? `: ${safe(one.message)}` : ""}`, one.cause ? el("ul", cause(one.cause)) : null);
 	}
@@ -81,7 +78,6 @@ export function whyList(app, found, cell = chosenCell()) {
 		];
 	}
 
-	// An entity that a view looks at, with all that led there.
 	function entity(one) {
 		const found = causes(one).flat(9).filter(Boolean);
 		return el("li", link(one), " ", mark(one, one.base_only ? one.base : one), one.told === "here" ? said(one) : small(` (${t("asAbove")})`), found.length ? el("ul", found) : null);

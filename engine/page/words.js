@@ -20,7 +20,6 @@ export const WORDS = {
 	nowhere: ["No such page", "无此页面"],
 	noAddress: ["The page has no such address:", "页面没有此地址："],
 	whoAmI: ["Who am I", "我是谁"],
-	nobody: ["Nobody has logged in", "未登录"],
 	roles: ["Roles", "角色"],
 	maySee: ["May see", "可查看"],
 	maySend: ["May send to", "可发送至"],
@@ -85,7 +84,6 @@ export const WORDS = {
 	wentBad: ["Well again", "已恢复"],
 	changed: ["Changed", "已变化"],
 	quiet: ["Nothing has changed lately.", "最近没有变化。"],
-	nothingSilent: ["Everything that reports has been heard.", "所有上报者均有消息。"],
 	noEntity: ["No entity yet.", "还没有实体。"],
 	publishOne: ["Publish one:", "发布一个："],
 	noFit: ["Nothing fits these filters.", "没有符合筛选条件的实体。"],
@@ -97,7 +95,6 @@ export const WORDS = {
 	open: ["Open", "打开"],
 	why: ["Why", "原因"],
 	belongsTo: ["Belongs to", "属于"],
-	conditions: ["Conditions", "条件"],
 	notThere: ["{name} does not exist at this place.", "{name} 在此位置不存在。"],
 	chosen: ["What is chosen", "所选项"],
 	choose: ["Choose one to see why.", "选择一项以查看原因。"],
@@ -246,7 +243,6 @@ function inLanguage(texts) {
 	return texts[LANGUAGES.indexOf(chosen)];
 }
 
-// A word, with values in place of `{name}`.
 export function t(word, values = {}) {
 	return inLanguage(WORDS[word]).replace(/\{(\w+)\}/g, (_, name) => values[name] ?? "");
 }

@@ -90,9 +90,18 @@ async def test_the_page_goes_on_after_the_server_was_away(
             await tab.sees("live")
             before = await tab.page.evaluate(COUNT)
         await tab.sees("The server does not answer")
+        heard = await tab.page.evaluate("phaseline.stream.heard")
+        await tab.page.get_by_role("link", name="Workers").click()  # a screen that was not open before
+        await tab.until("phaseline.screen === 'workers' && phaseline.shown")
         await client.publish_and_wait("cluster", "create", "meanwhile")
+        await tab.page.evaluate("void phaseline.stream.load()")
+        await tab.page.wait_for_timeout(1500)
+        assert await tab.page.evaluate("phaseline.stream.heard") == heard  # so the age that is shown only rises
+        assert await tab.page.evaluate("document.body.classList.contains('away')")
         async with http_server(settings, listen=urlsplit(served.url).netloc):
             await tab.until(f"{COUNT} === {before + 1} && phaseline.stream.status === 'live'")
+            await tab.page.locator(".card.partitions td").first.wait_for()
+            await tab.until("document.getElementById('away').hidden")
             await client.publish_and_wait("cluster", "create", "afterwards")
             await tab.until(f"{COUNT} === {before + 2}")
 

@@ -158,3 +158,21 @@ async def test_the_page_says_who_did_it(chromium: Any, site: Site) -> None:
         await tab.page.locator(".row").first.click()
         await tab.sees("Actor")
         assert all("422" in one for one in tab.errors)  # how the browser notes the refused event
+
+
+async def test_the_page_says_who_i_am_takes_a_theme_and_logs_out(chromium: Any, site: Site) -> None:
+    back = "getComputedStyle(document.body).backgroundColor"
+    async with browser.tab(chromium, 390, 844) as tab:
+        await logged_in(tab, site, "reader")
+        light = await tab.page.evaluate(back)
+        await tab.page.get_by_role("button", name="Who am I reader").click()
+        asked = tab.page.get_by_role("dialog", name="Who am I")
+        await asked.get_by_text("read", exact=True).wait_for()
+        await asked.get_by_label("Theme").select_option("dark")
+        assert await tab.page.evaluate(back) != light
+        assert await tab.violations() == []
+        await asked.get_by_role("button", name="Log out").click()
+        await tab.page.get_by_label("Token").wait_for()
+        assert await tab.page.evaluate(back) != light  # the form has the page's style and the theme
+        assert await tab.violations() == []
+        assert tab.errors == []
