@@ -22,9 +22,7 @@ def problems(plant: Plant) -> list[str]:
     """What does not hold; empty if all is well."""
     found = [*plant.faults]
     for process in plant.world.processes:
-        found += [f"{process.name}: {fault}" for fault in process.loop.faults]
-    if plant.waits_for:
-        found.append(f"it never ends: {plant.waits_for}")
+        found += [f"{process.name}: {fault}" for fault in process.loop.unhandled]
     return [*found, *_events(plant), *_records(plant), *_states(plant)]
 
 

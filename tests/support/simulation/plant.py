@@ -63,10 +63,11 @@ def event(tree: str, number: int, choice: int) -> tuple[str, dict[str, Any]]:
 class Agent:
     """Publishes the events of a tree one after the other, each until it is stored."""
 
-    def __init__(self, world: World, tree: str, address: str, most: int) -> None:
+    def __init__(self, world: World, tree: str, address: str, most: int, seconds: float) -> None:
+        """most: how many. seconds: in which it publishes them, if nothing keeps it from that."""
         self.tree, self.most, self.stored = tree, most, 0
         self.choices = [world.dice.randrange(1 << 16) for _ in range(most)]
-        self._pause = world.dice.choice((0.01, 0.1, 0.3))
+        self._pause = world.dice.choice((0.2, 0.9)) * seconds / (most or 1)
         self._settings, self._dice = Settings(nats=(address,), prefix="pl", request_timeout=PATIENCE), world.dice
 
     async def run(self) -> None:
@@ -86,8 +87,8 @@ class Agent:
 class Plant:
     """The installation of one world."""
 
-    def __init__(self, world: World, edges: tuple[str, ...], events: int) -> None:
-        """edges: the trees that have one."""
+    def __init__(self, world: World, edges: tuple[str, ...], events: int, seconds: float = 1.0) -> None:
+        """edges: the trees that have one. events: how many each agent publishes, in so many seconds."""
         self.world, self.edges = world, edges
         self.hub = VirtualServer(world, "hub")
         self.sites: dict[str, VirtualServer] = {}
@@ -97,7 +98,7 @@ class Plant:
             self.sites[name], self.uplinks[name] = VirtualServer(world, name, names.domain), Uplink()
             self.hub.uplinks[names.domain] = self.sites[name], self.uplinks[name]
         self.agents = [
-            Agent(world, tree, f"nats://{tree if tree in edges else 'hub'}", events) for tree in TREES
+            Agent(world, tree, f"nats://{tree if tree in edges else 'hub'}", events, seconds) for tree in TREES
         ]  # fmt: skip
         self.workers: list[Process] = []
         self._stops: dict[Process, asyncio.Event] = {}

@@ -6,9 +6,10 @@ A call that no one answers here is an error of the simulation, and raises: a wor
 """
 
 import base64
-import json
 from collections.abc import Callable
 from typing import Any
+
+from msgspec import json
 
 from phaseline.schemas.records import timestamp
 from tests.support.simulation.connection import Frame, Network, Session, frames_in
@@ -17,7 +18,7 @@ from tests.support.simulation.pulling import Puller
 from tests.support.simulation.stream import SECOND, Answer, Kept, VirtualStream, fits, literal, matches, refusal
 from tests.support.simulation.world import World
 
-API, USER_INFO = "$JS.API.", "$SYS.REQ.USER.INFO"
+API, USER_INFO, INBOX = "$JS.API.", "$SYS.REQ.USER.INFO", "_INBOX."
 NO_STREAM, NO_CONSUMER = refusal(404, 10059, "stream not found"), refusal(404, 10014, "consumer not found")
 NO_MESSAGE = refusal(404, 10037, "no message found")
 NEVER = "0001-01-01T00:00:00Z"
@@ -66,7 +67,7 @@ class VirtualServer:
     def subscribe(self, session: Session, sid: int, subject: str, queue: str) -> None:
         """Send a client what comes on a subject."""
         session.subscriptions[sid] = subject, queue
-        if "*" in subject or subject.endswith(">"):
+        if _is_wild(subject):
             self._wild.append((literal(subject), subject, session, sid))
         else:
             self._exact.setdefault(subject, []).append((session, sid))
@@ -76,7 +77,7 @@ class VirtualServer:
         subject, _ = session.subscriptions.pop(sid, ("", ""))
         if not subject:
             return
-        if "*" in subject or subject.endswith(">"):
+        if _is_wild(subject):
             self._wild = [one for one in self._wild if one[2:] != (session, sid)]
         else:
             self._exact[subject].remove((session, sid))
@@ -130,15 +131,21 @@ class VirtualServer:
         """Send an answer to whatever subject the request named; a stream may store it there."""
         is_lost = self.network.unanswered and self.world.dice.random() < self.network.unanswered
         if inbox and not is_lost:
-            data = json.dumps(answer).encode()
+            data = json.encode(answer)
             for _ in range(self.network.copies(Frame(inbox, inbox, data, None))):
-                for one in self.streams.values():
-                    if one.takes(inbox):
-                        one.publish(inbox, data, None)
+                if not inbox.startswith(INBOX):
+                    self._store(inbox, data, None)
                 self._send(inbox, inbox, data, None, "")
 
+    def _store(self, subject: str, data: bytes, block: bytes | None) -> None:
+        """Store an answer in a stream, because somebody has named a subject of it as the one to answer to."""
+        for one in self.streams.values():
+            if one.takes(subject):
+                one.publish(subject, data, block)
+                one.foreign.add(one.last)
+
     def _listeners(self, subject: str) -> list[tuple[Session, int]]:
-        found = [*self._exact.get(subject, ())]
+        found = [*self._exact.get(subject, ()), *self._exact.get(f"{subject.rpartition('.')[0]}.*", ())]
         for start, filter_, session, sid in self._wild:
             if subject.startswith(start) and fits(filter_, subject):
                 found.append((session, sid))
@@ -185,7 +192,7 @@ class VirtualServer:
         if verb == "DIRECT.GET":
             self._direct(frame, rest)
             return
-        body = json.loads(frame.data) if frame.data else {}
+        body = json.decode(frame.data) if frame.data else {}
         answer = self.api(verb, rest, body)
         if self.world.is_told:
             self.world.tell(frame.subject, body if verb != "STREAM.CREATE" else "", "->", str(answer)[:200])
@@ -198,7 +205,7 @@ class VirtualServer:
         if far is None or uplink is None or not uplink.is_up or not far.is_up:
             self._send(frame.reply, frame.reply, b"", b"NATS/1.0 503\r\n\r\n", "")
             return
-        body = json.loads(frame.data) if frame.data else {}
+        body = json.decode(frame.data) if frame.data else {}
         verb, *words = _parted(rest.removeprefix("API."))
         answer = far.api(verb, words, body)
         if self.world.is_told:
@@ -240,7 +247,7 @@ class VirtualServer:
 
     def _connect_sources(self, stream: VirtualStream) -> None:
         links = self.links.setdefault(stream.name, {})
-        wanted = {json.dumps(one, sort_keys=True): one for one in stream.config.get("sources") or ()}
+        wanted = {str(sorted(one.items())): one for one in stream.config.get("sources") or ()}
         for key in [one for one in links if one not in wanted]:
             links.pop(key).end()
         for key, source in wanted.items():
@@ -300,7 +307,7 @@ class VirtualServer:
     def _direct(self, frame: Frame, rest: list[str]) -> None:
         """Send stored messages, with the server's own headers behind theirs. Several have a last one after them."""
         stream, said = self.streams[rest[0]], "Message Not Found"
-        ask = {"last_by_subj": ".".join(rest[1:])} if rest[1:] else json.loads(frame.data)
+        ask = {"last_by_subj": ".".join(rest[1:])} if rest[1:] else json.decode(frame.data)
         if "multi_last" in ask:
             filters, said = ask["multi_last"], "No Results"
             last = {one.subject: one for one in stream.messages.values() if matches(filters, one.subject)}
@@ -378,6 +385,11 @@ class VirtualServer:
         for links in self.links.values():
             for one in links.values():
                 one.crash()
+
+
+def _is_wild(subject: str) -> bool:
+    """Whether `_wild` holds it: with a wildcard that does not stand for the one last word, as in an inbox."""
+    return "*" in subject[:-2] or subject.endswith(">")
 
 
 class Uplink:

@@ -83,6 +83,11 @@ def transformed(subject: str, source: str, target: str) -> str:
     return ".".join(made)
 
 
+def _size(found: Kept) -> int:
+    """How many bytes of a limit a message takes."""
+    return len(found.data) + len(found.block or b"")
+
+
 class VirtualStream:
     """One stream. clock: returns the time, ns."""
 
@@ -91,6 +96,9 @@ class VirtualStream:
         self.messages: dict[int, Kept] = {}
         self.last = int(config.get("first_seq") or 1) - 1
         self.listeners: list[Listener] = []
+        self.foreign: set[int] = set()
+        """The sequences of messages that are answers of the server, which somebody had stored here."""
+        self._bytes = 0
         self._on: dict[str, list[int]] = {}
         """By subject, the sequences of its messages."""
         self._ids: dict[str, tuple[int, int]] = {}
@@ -174,6 +182,7 @@ class VirtualStream:
         self.last += 1
         found = Kept(subject, data, self.last, self.clock(), block)
         self.messages[self.last] = found
+        self._bytes += _size(found)
         on = self._on.setdefault(subject, [])
         on.append(self.last)
         if message_id := headers.get("Nats-Msg-Id"):
@@ -204,6 +213,7 @@ class VirtualStream:
         found = self.messages.pop(sequence, None)
         if found is None:
             return False
+        self._bytes -= _size(found)
         on = self._on[found.subject]
         on.remove(sequence)
         if not on:
@@ -252,12 +262,12 @@ class VirtualStream:
 
     def state(self) -> dict[str, Any]:
         """What the server says of its messages."""
-        held = [*self.messages.values()]
+        held = self.messages
         return {
             "messages": len(held),
-            "bytes": sum(len(one.data) + len(one.block or b"") for one in held),
+            "bytes": self._bytes,
             "first_seq": self.first if held or self.last else 0,
             "last_seq": self.last,
-            "first_ts": held[0].time_ns if held else None,
-            "last_ts": held[-1].time_ns if held else None,
+            "first_ts": held[self.first].time_ns if held else None,
+            "last_ts": held[next(reversed(held))].time_ns if held else None,
         }

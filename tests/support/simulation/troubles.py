@@ -205,6 +205,6 @@ class Troubles:
         for name in self._plant.edges:
             self._plant.uplinks[name].is_up = True
         for one in self._plant.world.processes:
-            one.paused_until = 0.0
+            one.go_on()
         if not self._plant.workers:
             self._plant.start_worker()
