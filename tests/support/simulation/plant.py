@@ -8,7 +8,7 @@ import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from functools import cache, partial
+from functools import partial
 from typing import Any
 from unittest import mock
 
@@ -19,14 +19,15 @@ from phaseline.engine.edge.edge_names import EdgeNames
 from phaseline.engine.jetstream import wire as wire_module
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.log import checkpoint
+from phaseline.engine.log.checkpoint import Checkpoint
 from phaseline.engine.settings import Settings
 from phaseline.engine.worker.deciding import DecidingThread, Pace
 from phaseline.engine.worker.worker import Worker
-from phaseline.machines.built_in import BUILT_IN
 from phaseline.machines.compiler.kinds import Kinds
-from phaseline.schemas.errors import PhaselineError
+from phaseline.schemas.errors import PhaselineError, SetupError
+from phaseline.schemas.records import SECOND
 from phaseline.schemas.subjects import Subjects
-from tests.support.built_in_kinds import KINDS_OF_PRODUCT
+from tests.support.simulation import tables
 from tests.support.simulation.connection import VirtualConnection
 from tests.support.simulation.server import Uplink, VirtualServer
 from tests.support.simulation.world import Process, World
@@ -39,22 +40,23 @@ An agent that tries again publishes twice if its own server knows ids for less t
 an uplink meets a short window.
 """
 LEASE, PATIENCE = 2.0, 1.0
-
-
-@cache
-def kinds() -> Kinds:
-    """Those of edge hosting, without the services and bans of products."""
-    own = tuple(table for table in BUILT_IN if table.kind in KINDS_OF_PRODUCT["edge-hosting"])
-    return Kinds(own, checked=BUILT_IN, products=())
+SOON = 5 * SECOND
+"""Timers that are due within these ns are waited for. Those of tables take a quarter of an hour, or more."""
 
 
 def event(tree: str, number: int, choice: int) -> tuple[str, dict[str, Any]]:
-    """An event of a tree: its subject, and its envelope. Most make one transition, some make several or a rejection."""
-    kind, trigger, rest, data = "node", ("ready", "not_ready")[number % 2], [tree, "p", f"n{choice % 3}"], {}
+    """An event of a tree: its subject, and its envelope. Most make one transition, some make several, a rejection or a
+    timer."""
+    data: dict[str, Any] = {}
+    kind, trigger, rest = "node", ("ready", "not_ready")[number % 2], [tree, "p", f"n{choice % 3}"]
     if number < 3:
         trigger, rest, data = "adopt", [tree, "p", f"n{number}"], {"phase": "Running"}
     elif choice % 5 == 4:
         kind, trigger, rest = "cluster", ("overdue", "renewed", "started")[choice % 3], [tree]
+    elif choice % 5 == 3:
+        trigger, data = "update", {"deadline": (0.5, 2.5)[choice % 2]}
+    elif choice % 5 == 2:
+        trigger = ("updated", "rest", "woken", "rest")[choice % 4]
     about = {"type": f"{kind}.{trigger}", "subject": "/".join([kind, *rest]), "data": data}
     envelope = {"specversion": "1.0", "id": f"{tree}-{number}", "source": f"/agent/{tree}", **about}
     return ".".join(["pl.events", tree, kind, trigger, *rest[1:]]), envelope
@@ -106,6 +108,10 @@ class Plant:
         self.faults: list[str] = []
         """What went wrong in the code that runs, and must not."""
         self.operator: Process | None = None
+        self._tables = tables.former()
+        """Those with which workers start."""
+        self.is_attacked = False
+        """Whether somebody has stored messages among the records."""
 
     @property
     def settings(self) -> Settings:
@@ -113,7 +119,7 @@ class Plant:
         window = WINDOW if len(self.edges) == len(TREES) else STORE_WINDOW
         return Settings(
             nats=("nats://hub",), prefix="pl", partitions=PARTITIONS, lease=LEASE, request_timeout=PATIENCE,
-            dedupe_window=window,
+            dedupe_window=window, accept_tables=self._tables.digest if self.has_changed else "",
         )  # fmt: skip
 
     @property
@@ -121,21 +127,26 @@ class Plant:
         """All of them."""
         return [self.hub, *self.sites.values()]
 
-    def start_worker(self) -> Process:
-        """Start another worker."""
+    def start_worker(self, kinds: Kinds | None = None) -> Process:
+        """Start another worker. kinds: its tables, if not those that all have now."""
         self._count += 1
         made = self.world.process(f"w{self._count}")
         self.workers.append(made)
-        made.start(self._work(made))
+        settings = self.settings if kinds is None else replace(self.settings, accept_tables="")
+        made.start(self._work(made, kinds or self._tables, settings))
         return made
 
-    async def _work(self, process: Process) -> None:
+    async def _work(self, process: Process, kinds: Kinds, settings: Settings) -> None:
         stop = self._stops[process] = asyncio.Event()
         try:
-            async with Wire.open(self.settings, name=process.name, patient=True) as wire:
-                await Worker(wire, self.settings, kinds(), process.name).run(stop)
+            async with Wire.open(settings, name=process.name, patient=True) as wire:
+                await Worker(wire, settings, kinds, process.name).run(stop)
         except Exception as error:  # noqa: BLE001  # it is judged later
-            if not self.world.is_over:
+            if self.has_changed and SetupError.tables_differ.made(error):
+                self.world.tell(process.name, "has the former tables, and ends")
+                if process in self.workers:
+                    self.workers.remove(process)
+            elif not self.world.is_over:
                 self.faults.append(f"{process.name} ended: {error!r}")
 
     def stop_worker(self, process: Process) -> None:
@@ -145,6 +156,22 @@ class Plant:
 
     def _stop(self, process: Process) -> None:
         self._stops[process].set()
+
+    def replace_workers(self) -> None:
+        """Let other workers take over: they set timers again whose schedules foreign messages have replaced."""
+        for one in [*self.workers]:
+            self.stop_worker(one)
+        self.start_worker()
+
+    @property
+    def has_changed(self) -> bool:
+        """Whether workers start with other tables than at first."""
+        return self._tables is not tables.former()
+
+    def change_tables(self) -> list[Process]:
+        """Let workers start with the later tables from now on; those that have the former ones."""
+        self._tables = tables.later()
+        return [*self.workers]
 
     def kill_worker(self, process: Process) -> None:
         """Kill a worker."""
@@ -198,10 +225,16 @@ class Plant:
         for stream, links in self.hub.links.items():
             if behind := [info for one in links.values() if _is_behind(info := one.info())]:
                 return f"{stream} lacks something of {behind}"
+        soon = self.world.time_ns() + SOON
+        if any(due < soon for _, due in streams["pl-LOG"].schedules.values()):
+            return "timers are to come"
         for partition in range(PARTITIONS):
-            last = streams["pl-EVENTS"].last_on(subjects.inbox(partition))
-            found = streams["pl-LOG"].last_on(subjects.checkpoint(partition))
-            position = 0 if found is None else _position(found.data)
+            last = streams["pl-EVENTS"].last_on(subjects.stored(partition))
+            found = streams["pl-LOG"].last_own(subjects.checkpoint(partition))
+            known = Checkpoint() if found is None else checkpoint.decode(found.data)
+            position = known.position
+            if self.is_attacked and known.worker not in [one.name for one in self.workers]:
+                return f"partition {partition} is not taken over"
             if last is not None and position < last.sequence:
                 return f"partition {partition} is at {position} of {last.sequence}"
         return ""
@@ -222,10 +255,6 @@ EXPECTED = {"partition_failed", "nats_unreachable"}
 def _is_behind(info: dict[str, Any]) -> bool:
     """Whether a stream has not all of a source, or cannot know."""
     return bool(info["lag"]) or info["active"] < 0
-
-
-def _position(body: bytes) -> int:
-    return checkpoint.decode(body).position
 
 
 async def _decided_here(_: DecidingThread, call: Callable[[], Any], __: Pace) -> Any:

@@ -10,6 +10,8 @@ from unittest import mock
 
 from phaseline.engine.edge import edge_streams
 from phaseline.engine.edge.origins import Origins
+from phaseline.engine.log import foreign, table_eras
+from phaseline.engine.ownership import repair_timers
 from phaseline.engine.ownership.fenced_commit import Fence
 from phaseline.engine.ownership.load_states import PartitionStates
 from tests.support.simulation.stream import VirtualStream
@@ -62,6 +64,21 @@ SAFEGUARDS = {
     "the look for a record without an answer": Safeguard(
         lambda: mock.patch.object(Fence, "_is_stored", _never),
         ("answers_lost",),
+    ),
+    "setting timers again": Safeguard(
+        lambda: mock.patch.object(repair_timers, "repair", _nothing),
+        ("injected",),
+        problem="never came",
+    ),
+    "telling foreign records": Safeguard(
+        lambda: mock.patch.object(foreign, "is_by_worker", return_value=True),
+        ("injected", "worker_leaves"),
+        problem="",
+    ),
+    "refusing former tables": Safeguard(
+        lambda: mock.patch.object(table_eras, "check", _no_refusal),
+        ("tables_changed",),
+        problem="go back",
     ),
     "waiting for STATE": Safeguard(
         lambda: mock.patch.object(PartitionStates, "_read_checkpoint", _nothing),

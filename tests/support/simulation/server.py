@@ -141,8 +141,10 @@ class VirtualServer:
         """Store an answer in a stream, because somebody has named a subject of it as the one to answer to."""
         for one in self.streams.values():
             if one.takes(subject):
-                one.publish(subject, data, block)
-                one.foreign.add(one.last)
+                answer = one.publish(subject, data, block) or {}
+                if "seq" in answer:
+                    self.world.tell("foreign:", subject, one.name, answer["seq"])
+                    one.foreign.add(answer["seq"])
 
     def _listeners(self, subject: str) -> list[tuple[Session, int]]:
         found = [*self._exact.get(subject, ()), *self._exact.get(f"{subject.rpartition('.')[0]}.*", ())]
@@ -172,6 +174,13 @@ class VirtualServer:
         if self.network.lost and self.world.dice.random() < self.network.lost:
             return True
         return self._send(inbox, subject, data, block, reply)
+
+    def _answer(self, inbox: str, data: bytes, block: bytes) -> None:
+        """Answer with what a stream holds."""
+        if inbox.startswith(INBOX):
+            self._deliver(inbox, inbox, data, block, "")
+        else:
+            self._store(inbox, data, block)
 
     # ---- the JetStream API
 
@@ -235,9 +244,19 @@ class VirtualServer:
         identity = f"id{self.world.dice.randrange(1 << 40):010x}"
         made = VirtualStream({**DEFAULTS, **body, "name": name}, self.world.time_ns, identity)
         made.at_expiry = lambda sequence, ns: self.world.later(ns / SECOND, made.remove, sequence)
+        made.at_schedule = lambda sequence, due: self._schedule(made, sequence, due)
         self.streams[name] = made
         self._connect_sources(made)
         return self._info(made, {})
+
+    def _schedule(self, stream: VirtualStream, sequence: int, due: int) -> None:
+        """Let a schedule fire when it is due: the server looks four times a second."""
+        late = self.world.dice.uniform(0.0, 0.25)
+        self.world.later(max(0.0, (due - self.world.time_ns()) / SECOND) + late, self._fire, stream, sequence)
+
+    def _fire(self, stream: VirtualStream, sequence: int) -> None:
+        if self.is_up:
+            stream.fire(sequence)
 
     def _update(self, stream: VirtualStream, body: dict[str, Any]) -> Answer:
         stream.config = {**DEFAULTS, **body, "name": stream.name}
@@ -318,13 +337,13 @@ class VirtualServer:
             one = stream.wanted(ask)
             found = [] if one is None else [one]
         if not found:
-            self._send(frame.reply, frame.reply, b"", f"NATS/1.0 404 {said}\r\n\r\n".encode(), "")
+            self._answer(frame.reply, b"", f"NATS/1.0 404 {said}\r\n\r\n".encode())
         for left, one in zip(range(len(found) - 1, -1, -1), found, strict=True):
             more = f"\r\nNats-Stream: {stream.name}\r\nNats-Subject: {one.subject}\r\nNats-Sequence: {one.sequence}"
             more += f"\r\nNats-Time-Stamp: {timestamp(one.time_ns)}"
             more += f"\r\nNats-Num-Pending: {left}\r\n\r\n" if "multi_last" in ask else "\r\n\r\n"
             block = (one.block or b"NATS/1.0\r\n\r\n")[:-4] + more.encode()
-            self._deliver(frame.reply, frame.reply, one.data, block, "")
+            self._answer(frame.reply, one.data, block)
         if found and "multi_last" in ask:
             self._send(frame.reply, frame.reply, b"", b"NATS/1.0 204 EOB\r\nNats-Num-Pending: 0\r\n\r\n", "")
 
@@ -385,6 +404,9 @@ class VirtualServer:
         for links in self.links.values():
             for one in links.values():
                 one.crash()
+        for stream in self.streams.values():
+            for sequence, due in stream.schedules.values():
+                self._schedule(stream, sequence, due)
 
 
 def _is_wild(subject: str) -> bool:

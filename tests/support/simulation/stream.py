@@ -1,19 +1,24 @@
 """A stream of the virtual server: what it stores, what it refuses, what it drops.
 
-Belongs here: sequences, expected sequences, message ids, atomic batches, rollups, limits by subject, expiry, purges.
+Belongs here: sequences, expected sequences, message ids, atomic batches, rollups, limits by subject, expiry,
+schedules, purges.
 Does not: reading (`pulling`), copying to other streams (`links`), requests and answers (`server`).
 A test compares this with a real server.
 """
 
+import re
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple, Protocol
 
 from phaseline.engine.jetstream.frames import read_headers
+from phaseline.schemas.records import nanoseconds
 from phaseline.schemas.subjects import partition_of
 
 EXPECTED = "Nats-Expected-Last-Subject-Sequence"
 SECOND = 1_000_000_000
+DROPPED_BY_SCHEDULER = re.compile(rb"\r\nNats-(?:Schedule[a-zA-Z-]*|Expected-[A-Za-z-]+|Msg-Id|TTL|Rollup):[^\r]*")
+"""The headers of a schedule that what it stores does not have."""
 Answer = dict[str, Any]
 """What the server says of a message: its sequence, or an error."""
 
@@ -106,6 +111,10 @@ class VirtualStream:
         self._batches: dict[str, list[tuple[str, bytes, bytes, dict[str, str]]]] = {}
         self.at_expiry: Callable[[int, int], None] = lambda _, __: None
         """Called with a sequence, and the ns after which it expires."""
+        self.at_schedule: Callable[[int, int], None] = lambda _, __: None
+        """Called with the sequence of a schedule, and when it is due, ns."""
+        self.schedules: dict[str, tuple[int, int]] = {}
+        """By subject, the schedule that is to come: its sequence, and when it is due, ns."""
         self.learn()
 
     def learn(self) -> None:
@@ -194,9 +203,33 @@ class VirtualStream:
                 self.remove(sequence)
         if "Nats-TTL" in headers and self.config.get("allow_msg_ttl"):
             self.at_expiry(self.last, int(headers["Nats-TTL"].removesuffix("s")) * SECOND)
+        if self.config.get("allow_msg_schedules"):
+            self._schedule(found, headers)
         for one in self.listeners:
             one.stored(found)
         return found.sequence
+
+    def _schedule(self, found: Kept, headers: dict[str, str]) -> None:
+        """Take the schedule that a message is, or cancel the one that it names. Any other one ends that of its subject."""
+        if headers.get("Nats-Schedule-Next") == "purge":
+            self.purge(headers["Nats-Scheduler"])
+        self.schedules.pop(found.subject, None)
+        if when := headers.get("Nats-Schedule"):
+            for sequence in self._on[found.subject][:-1]:
+                self.remove(sequence)
+            due = nanoseconds(when.removeprefix("@at "))
+            self.schedules[found.subject] = found.sequence, due
+            self.at_schedule(found.sequence, due)
+
+    def fire(self, sequence: int) -> None:
+        """Store what a schedule is for, if it is still to come. It is gone then."""
+        found = self.messages.get(sequence)
+        if found is None or self.schedules.get(found.subject, (0, 0))[0] != sequence:
+            return
+        headers = read_headers(found.block or b"")
+        block = DROPPED_BY_SCHEDULER.sub(b"", found.block or b"")[:-4]
+        block += b"\r\nNats-Schedule-Next: purge\r\nNats-Scheduler: %s\r\n\r\n" % found.subject.encode()
+        self._append(headers["Nats-Schedule-Target"], found.data, block, read_headers(block))
 
     def copy(self, subject: str, data: bytes, block: bytes) -> bool:
         """Store a message that comes from another stream; False if its id is known."""
@@ -214,6 +247,8 @@ class VirtualStream:
         if found is None:
             return False
         self._bytes -= _size(found)
+        if self.schedules.get(found.subject, (0, 0))[0] == sequence:
+            del self.schedules[found.subject]
         on = self._on[found.subject]
         on.remove(sequence)
         if not on:
@@ -250,6 +285,11 @@ class VirtualStream:
             return self.messages[on[-1]] if on else None
         places = [on[-1] for one, on in self._on.items() if fits(subject, one)]
         return self.messages[max(places)] if places else None
+
+    def last_own(self, subject: str) -> Kept | None:
+        """The last message on a subject that is not foreign."""
+        places = [one for one in self._on.get(subject, ()) if one not in self.foreign]
+        return self.messages[places[-1]] if places else None
 
     def wanted(self, ask: dict[str, Any]) -> Kept | None:
         """The message that a request names."""
