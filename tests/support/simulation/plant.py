@@ -13,7 +13,7 @@ from typing import Any
 from unittest import mock
 
 from phaseline.engine import logs
-from phaseline.engine.edge import adding
+from phaseline.engine.edge import adding, edge_server
 from phaseline.engine.edge.adding import StoreWanted
 from phaseline.engine.edge.edge_names import EdgeNames
 from phaseline.engine.jetstream import wire as wire_module
@@ -86,6 +86,12 @@ class Agent:
                     await asyncio.sleep(self._dice.uniform(0.0, 2 * self._pause))
 
 
+def _configuration(names: EdgeNames) -> str:
+    """What `phaseline edge config` prints for the server of an edge."""
+    plan = edge_server.users_at_edge("pl", (names.name,))
+    return edge_server.edge_server(edge_server.EdgeServer(names, ("nats-leaf://hub",)), plan, lambda user: f"U{user}")
+
+
 class Plant:
     """The installation of one world."""
 
@@ -98,6 +104,7 @@ class Plant:
         for name in edges:
             names = EdgeNames("pl", name)
             self.sites[name], self.uplinks[name] = VirtualServer(world, name, names.domain), Uplink()
+            self.sites[name].syncs_always = "sync_interval: always" in _configuration(names)
             self.hub.uplinks[names.domain] = self.sites[name], self.uplinks[name]
         self.agents = [
             Agent(world, tree, f"nats://{tree if tree in edges else 'hub'}", events, seconds) for tree in TREES

@@ -8,7 +8,7 @@ from contextlib import AbstractContextManager
 from typing import Any, NamedTuple
 from unittest import mock
 
-from phaseline.engine.edge import edge_streams
+from phaseline.engine.edge import edge_server, edge_streams
 from phaseline.engine.edge.origins import Origins
 from phaseline.engine.log import foreign, table_eras
 from phaseline.engine.ownership import repair_timers
@@ -56,6 +56,12 @@ SAFEGUARDS = {
         ("taken_again",),
         edges=True,
         problem="doubled ['c",
+    ),
+    "the disk of an edge": Safeguard(
+        lambda: mock.patch.object(edge_server, "SYNC", "2m"),
+        ("edge_loses_power",),
+        edges=True,
+        problem="lost ['c",
     ),
     "the fence": Safeguard(
         lambda: mock.patch.object(VirtualStream, "unexpected", _no_refusal),

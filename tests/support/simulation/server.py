@@ -26,6 +26,8 @@ DEFAULTS: dict[str, Any] = {
     "subjects": [], "retention": "limits", "max_bytes": -1, "max_msgs": -1, "max_age": 0, "max_msgs_per_subject": -1,
     "discard": "old", "storage": "file", "num_replicas": 1, "duplicate_window": 120 * SECOND, "metadata": {},
 }  # fmt: skip
+SYNC = 2
+"""Seconds between two writes to the disk: two minutes of a real server, in proportion to how long a schedule takes."""
 Link = CopyLink | FlowLink
 
 
@@ -39,6 +41,8 @@ class VirtualServer:
     def __init__(self, world: World, name: str, domain: str = "") -> None:
         self.world, self.name, self.domain, self.network = world, name, domain, Network(world)
         self.is_up = True
+        self.syncs_always = False
+        """Whether it writes to its disk before it acknowledges; otherwise it does so every `SYNC` seconds."""
         self.streams: dict[str, VirtualStream] = {}
         self.pullers: dict[tuple[str, str], Puller] = {}
         self.durables: dict[tuple[str, str], Durable] = {}
@@ -313,7 +317,7 @@ class VirtualServer:
         seq = int(body.get("seq") or 0)
         gone = stream.purge(body.get("filter", ""), 0 if seq == 1 else seq, int(body.get("keep") or 0))
         if seq and not body.get("filter"):
-            stream.last = max(stream.last, seq - 1)
+            stream.go_on_from(seq)
         return {"success": True, "purged": gone}
 
     def _get(self, stream: VirtualStream, body: dict[str, Any]) -> Answer:
@@ -394,6 +398,14 @@ class VirtualServer:
         for links in self.links.values():
             for one in links.values():
                 one.crash()
+
+    def lose_power(self, notice: Callable[[], float]) -> None:
+        """Be killed, with all that is not on the disk. What was removed stays so."""
+        if not self.syncs_always:
+            synced = int(self.world.time_ns() / SECOND // SYNC * SYNC) * SECOND
+            for stream in self.streams.values():
+                stream.lose(synced)
+        self.crash(notice)
 
     def start(self) -> None:
         """Run again."""

@@ -1,7 +1,7 @@
 """A stream of the virtual server: what it stores, what it refuses, what it drops.
 
 Belongs here: sequences, expected sequences, message ids, atomic batches, rollups, limits by subject, expiry,
-schedules, purges.
+schedules, purges, what a power cut takes.
 Does not: reading (`pulling`), copying to other streams (`links`), requests and answers (`server`).
 A test compares this with a real server.
 """
@@ -103,7 +103,8 @@ class VirtualStream:
         self.listeners: list[Listener] = []
         self.foreign: set[int] = set()
         """The sequences of messages that are answers of the server, which somebody had stored here."""
-        self._bytes = 0
+        self._bytes, self._times = 0, list[int]()
+        """How large the messages are, and when each was stored, also of those that are gone."""
         self._on: dict[str, list[int]] = {}
         """By subject, the sequences of its messages."""
         self._ids: dict[str, tuple[int, int]] = {}
@@ -191,6 +192,7 @@ class VirtualStream:
         self.last += 1
         found = Kept(subject, data, self.last, self.clock(), block)
         self.messages[self.last] = found
+        self._times.append(found.time_ns)
         self._bytes += _size(found)
         on = self._on.setdefault(subject, [])
         on.append(self.last)
@@ -268,6 +270,12 @@ class VirtualStream:
             found = found[:-keep]
         return sum(map(self.remove, found))
 
+    def go_on_from(self, sequence: int) -> None:
+        """Give the next message this number at least."""
+        while self.last < sequence - 1:
+            self.last += 1
+            self._times.append(self.clock())
+
     def crash(self) -> None:
         """What a killed server forgets: batches that were not complete, and ids of messages that are gone."""
         self._batches.clear()
@@ -275,6 +283,13 @@ class VirtualStream:
         for one in self.messages.values():
             if one.block and (message_id := read_headers(one.block).get("Nats-Msg-Id")):
                 self._ids[message_id] = one.sequence, one.time_ns
+
+    def lose(self, since_ns: int) -> None:
+        """Have nothing that was stored since then: it was not on the disk. The next messages get these numbers again."""
+        while self._times and self._times[-1] > since_ns:
+            self.remove(self.last)
+            self._times.pop()
+            self.last -= 1
 
     # ---- reading
 

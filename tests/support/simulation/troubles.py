@@ -40,6 +40,7 @@ class Troubles:
         at_edges: tuple[Callable[[], None], ...] = (
             self.uplink_cut,
             self.edge_dies,
+            self.edge_loses_power,
             self.hub_dies_in_a_cut,
             self.taken_again,
             self.added_again,
@@ -167,6 +168,13 @@ class Troubles:
         one = self._plant.sites[self._dice.choice(self._plant.edges)]
         if one.is_up:
             one.crash(self._notice)
+            self._later(self._dice.uniform(0.1, 2.0), one.start)
+
+    def edge_loses_power(self) -> None:
+        """The machine of an edge is off for a while. Its server has on its disk what it writes there."""
+        one = self._plant.sites[self._dice.choice(self._plant.edges)]
+        if one.is_up:
+            one.lose_power(self._notice)
             self._later(self._dice.uniform(0.1, 2.0), one.start)
 
     def uplink_cut(self, seconds: float = 0.0) -> None:
