@@ -5,7 +5,7 @@ with LOG. Does not: how it came to that (`troubles`).
 """
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby, zip_longest
 
 from phaseline.engine.core.message import Message
@@ -20,6 +20,7 @@ from phaseline.schemas.records import SECOND
 from phaseline.schemas.subjects import Subjects
 from tests.support.simulation import tables
 from tests.support.simulation.plant import PARTITIONS, Plant
+from tests.support.simulation.stream import Kept, VirtualStream
 
 SUBJECTS = Subjects("pl")
 LATE = SECOND // 2
@@ -34,9 +35,15 @@ def problems(plant: Plant) -> list[str]:
     return [*found, *_events(plant), *_records(plant), *_states(plant)]
 
 
+def _kept(stream: VirtualStream, archived: Mapping[int, bytes]) -> list[Kept]:
+    """What a stream and the archive hold together, by sequence."""
+    held = stream.messages
+    return [one for sequence, one in stream.stored.items() if sequence in held or archived.get(sequence) == one.data]
+
+
 def _events(plant: Plant) -> Iterator[str]:
     """EVENTS holds what agents were told is stored, once and in order."""
-    kept = plant.hub.streams["pl-EVENTS"].messages.values()
+    kept = _kept(plant.hub.streams["pl-EVENTS"], plant.archive.held()[0])
     stored = [str(json.loads(one.data).get("id")) for one in kept if one.subject.startswith("pl.inbox.")]
     for agent in plant.agents:
         wanted = [f"{agent.tree}-{number}" for number in range(agent.stored)]
@@ -49,8 +56,9 @@ def _events(plant: Plant) -> Iterator[str]:
 
 def _records(plant: Plant) -> Iterator[str]:
     """LOG holds what the core makes of the events, byte for byte, and no timer is missing."""
-    log, kept = plant.hub.streams["pl-LOG"], plant.hub.streams["pl-EVENTS"].messages.values()
-    ours = [one for one in log.messages.values() if one.sequence not in log.foreign]
+    log, (events, records) = plant.hub.streams["pl-LOG"], plant.archive.held()
+    kept = _kept(plant.hub.streams["pl-EVENTS"], events)
+    ours = [one for one in _kept(log, records) if one.sequence not in log.foreign]
     former, later = tables.former().digest, tables.later().digest
     for partition in range(PARTITIONS):
         starts, checkpoint = (f"pl.log.{partition}.", f"{SUBJECTS.marks(partition)}."), SUBJECTS.checkpoint(partition)

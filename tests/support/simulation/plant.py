@@ -17,6 +17,7 @@ from phaseline.engine.edge import adding, edge_server
 from phaseline.engine.edge.adding import StoreWanted
 from phaseline.engine.edge.edge_names import EdgeNames
 from phaseline.engine.jetstream import wire as wire_module
+from phaseline.engine.jetstream.streams import layout_of
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.log import checkpoint
 from phaseline.engine.log.checkpoint import Checkpoint
@@ -28,6 +29,7 @@ from phaseline.schemas.errors import PhaselineError, SetupError
 from phaseline.schemas.records import SECOND
 from phaseline.schemas.subjects import Subjects
 from tests.support.simulation import tables
+from tests.support.simulation.archiving import VirtualArchive
 from tests.support.simulation.connection import VirtualConnection
 from tests.support.simulation.server import Uplink, VirtualServer
 from tests.support.simulation.world import Process, World
@@ -115,6 +117,7 @@ class Plant:
         self.faults: list[str] = []
         """What went wrong in the code that runs, and must not."""
         self.operator: Process | None = None
+        self.archive = VirtualArchive()
         self._tables = tables.former()
         """Those with which workers start."""
         self.is_attacked = False
@@ -169,6 +172,11 @@ class Plant:
         for one in [*self.workers]:
             self.stop_worker(one)
         self.start_worker()
+
+    async def archived(self, wire: Wire) -> None:
+        """An operator archives what is finished."""
+        problem = await self.archive.run(wire, layout_of(self.settings, PARTITIONS), self._tables)
+        self.world.tell("archived", problem or "well")
 
     @property
     def has_changed(self) -> bool:
@@ -282,4 +290,7 @@ def running(plant: Plant) -> Iterator[None]:
         mock.patch.object(logs.Logger, "_log", log),
         plant.world.entered(),
     ):
-        yield
+        try:
+            yield
+        finally:
+            plant.archive.close()

@@ -8,6 +8,7 @@ from contextlib import AbstractContextManager
 from typing import Any, NamedTuple
 from unittest import mock
 
+from phaseline.engine.archive.last_states import LastStates
 from phaseline.engine.edge import edge_server, edge_streams
 from phaseline.engine.edge.origins import Origins
 from phaseline.engine.log import foreign, table_eras
@@ -29,6 +30,11 @@ class Safeguard(NamedTuple):
 async def _never(*_: object) -> bool:
     """The answer of a safeguard that does not look."""
     return False
+
+
+def _this_one(_: object, __: str, item: int) -> list[int]:
+    """What may go: each record."""
+    return [item]
 
 
 def _no_repeats(*_: object) -> list[object]:
@@ -85,6 +91,11 @@ SAFEGUARDS = {
         lambda: mock.patch.object(table_eras, "check", _no_refusal),
         ("tables_changed",),
         problem="go back",
+    ),
+    "the last record of each entity": Safeguard(
+        lambda: mock.patch.object(LastStates, "take", _this_one),
+        ("archived",),
+        problem="STATE differs",
     ),
     "waiting for STATE": Safeguard(
         lambda: mock.patch.object(PartitionStates, "_read_checkpoint", _nothing),

@@ -99,6 +99,8 @@ class VirtualStream:
     def __init__(self, config: dict[str, Any], clock: Callable[[], int], identity: str) -> None:
         self.config, self.clock, self.identity, self.created_ns = dict(config), clock, identity, clock()
         self.messages: dict[int, Kept] = {}
+        self.stored: dict[int, Kept] = {}
+        """All that it has ever held."""
         self.last = int(config.get("first_seq") or 1) - 1
         self.listeners: list[Listener] = []
         self.foreign: set[int] = set()
@@ -191,7 +193,7 @@ class VirtualStream:
             subject = transformed(subject, transform["src"], transform["dest"])
         self.last += 1
         found = Kept(subject, data, self.last, self.clock(), block)
-        self.messages[self.last] = found
+        self.messages[self.last] = self.stored[self.last] = found
         self._times.append(found.time_ns)
         self._bytes += _size(found)
         on = self._on.setdefault(subject, [])
@@ -289,6 +291,7 @@ class VirtualStream:
         while self._times and self._times[-1] > since_ns:
             self.remove(self.last)
             self._times.pop()
+            self.stored.pop(self.last, None)
             self.last -= 1
 
     # ---- reading

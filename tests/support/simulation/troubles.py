@@ -4,8 +4,10 @@ Belongs here: kills, freezes, cuts, silence, crashes of servers, operators who c
 Does not: what must hold afterwards (`judge`).
 """
 
+import asyncio
 import re
 from collections.abc import Callable
+from contextlib import suppress
 
 from phaseline.engine.edge import adding, edge_streams
 from phaseline.engine.edge.edge_names import EdgeNames
@@ -31,11 +33,11 @@ class Troubles:
     def __init__(self, plant: Plant, count: int, seconds: float, only: tuple[str, ...] = ()) -> None:
         """seconds: within which they begin. only: the names of those that may happen; all that can if left out."""
         self._plant, self._world, self._dice = plant, plant.world, plant.world.dice
-        self._kills, self._is_over = 0, False
+        self._kills, self._is_over, self._is_archiving = 0, False, False
         everywhere: tuple[Callable[[], None], ...] = (
             self.worker_dies, self.worker_freezes, self.worker_comes, self.worker_leaves, self.cut, self.stall,
             self.weather, self.answers_lost, self.copies_late, self.hub_dies, self.injected,
-            self.tables_changed,
+            self.tables_changed, self.archived,
         )  # fmt: skip
         at_edges: tuple[Callable[[], None], ...] = (
             self.uplink_cut,
@@ -133,6 +135,21 @@ class Troubles:
         if worker in self._plant.workers:
             self._plant.stop_worker(worker)
             self._plant.start_worker()
+
+    def archived(self) -> None:
+        """An operator archives, some times, and may break a run off."""
+        if "pl-LEASE" in self._plant.hub.streams and not self._is_archiving:
+            self._is_archiving = True
+            process = self._world.process("archiver")
+            task = process.start(self._archive(self._dice.choice((1, 3))))
+            if self._dice.random() < 0.4:
+                self._world.later(self._dice.uniform(0.0, 0.3), process.call, task.cancel)
+
+    async def _archive(self, count: int) -> None:
+        for _ in range(count):
+            with suppress(PhaselineError):
+                await self._plant.operated(self._plant.archived)
+            await asyncio.sleep(self._dice.uniform(0.1, 1.0))
 
     def injected(self) -> None:
         """Somebody lets the server store its answers among the records, again and again."""

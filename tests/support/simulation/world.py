@@ -16,7 +16,7 @@ import time
 import warnings
 import weakref
 from collections import deque
-from collections.abc import Callable, Coroutine, Iterator
+from collections.abc import AsyncGenerator, Callable, Coroutine, Iterator
 from contextlib import contextmanager
 from contextvars import Context, copy_context
 from typing import Any
@@ -353,10 +353,13 @@ class World:
             mock.patch.object(secrets, "token_hex", self._token),
             mock.patch.object(secrets, "randbelow", self._names.randrange),
         ):
+            hooks = sys.get_asyncgen_hooks()
+            sys.set_asyncgen_hooks(finalizer=_close)
             try:
                 yield
             finally:
                 self._bury()
+                sys.set_asyncgen_hooks(*hooks)
 
     def _bury(self) -> None:
         """Let nothing of this world run on."""
@@ -364,6 +367,13 @@ class World:
         with mock.patch.object(sys, "unraisablehook", _ignored), warnings.catch_warnings(action="ignore"):
             for one in self.processes:
                 one.bury()
+
+
+def _close(left: AsyncGenerator[Any, Any]) -> None:
+    """Let the process that runs now close a generator that nobody reads on, as asyncio does."""
+    loop = asyncio._get_running_loop()
+    if isinstance(loop, ProcessLoop) and not loop.is_closed():
+        loop.create_task(left.aclose())
 
 
 def _ignored(_: object) -> None:
