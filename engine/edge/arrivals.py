@@ -79,9 +79,13 @@ class Arrivals:
 
 
 def _first(state: dict[str, Any]) -> _Known:
-    """What is known of an inlet at the first look: its first message was looked at before, unless it is number 1."""
+    """What is known of an inlet at the first look: its first message was looked at before, unless it is number 1.
+
+    One without messages says that the first of them is of the year 1.
+    """
     first = int(state["first_seq"])
-    return _Known(first if first > 1 else 0, timestamp(nanoseconds(state["first_ts"]) - CLOCKS))
+    start = timestamp(nanoseconds(state["first_ts"]) - CLOCKS) if state["messages"] else "start"
+    return _Known(first if first > 1 else 0, start)
 
 
 def _has_all(events: dict[str, Any], place: int | str, inlet: dict[str, Any]) -> bool:

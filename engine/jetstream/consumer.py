@@ -19,8 +19,8 @@ HEARTBEAT = 2
 INACTIVE = 60
 """Seconds without a request after which the server deletes the consumer."""
 
-IDLE = "100"
-"""The status of a heartbeat."""
+IDLE, DELIVERED = "100", "Nats-Last-Consumer"
+"""The status of a heartbeat, and its header that says how many messages the consumer has delivered."""
 SIZE_EXCEEDED = "Message Size Exceeds MaxBytes"
 ENDED = ("Request Timeout", SIZE_EXCEEDED, "Batch Completed")
 """The descriptions of a request's normal end: its time, its bytes or its messages are used up."""

@@ -223,8 +223,7 @@ class Reader:
         self._delivered += 1
         sequence, delivered, time_ns, pending = map(int, tokens[first : first + 4])
         if delivered != self._delivered:
-            log.info("reader_gap", stream=self._stream, expected=self._delivered, found=delivered)
-            self._broken.set()
+            self._note_gap(delivered)
             return
         self._requested -= 1
         self._silent_checks = 0
@@ -234,6 +233,11 @@ class Reader:
         if self._end is None and (not pending or self._delivered >= self._backlog):
             self._end_known()
         self._arrived.set()
+
+    def _note_gap(self, sent: int) -> None:
+        """Start again, because messages were lost on their way. sent: how many the consumer has delivered."""
+        log.info("reader_gap", stream=self._stream, expected=self._delivered, found=sent)
+        self._broken.set()
 
     def _end_known(self) -> None:
         """The last message that came is the last one that was in the stream at the start."""
@@ -246,6 +250,9 @@ class Reader:
         status, description = headers.get(frames.STATUS, ""), headers.get(frames.DESCRIPTION, "")
         self._silent_checks = 0
         if status == consumer.IDLE:
+            if (sent := int(headers.get(consumer.DELIVERED, 0))) > self._delivered:
+                self._note_gap(sent)
+                return
             # The server has nothing to send, so messages that it counted before have been deleted since.
             self.idle = True
             self._end_known()

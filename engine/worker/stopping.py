@@ -1,13 +1,20 @@
-"""Work that ends at once when a worker is told to stop.
+"""Work that ends when a worker is told to stop: at once (`unless_stopped`), or with what it is done beside (`beside`).
 
-Belongs here: `unless_stopped`. Does not: what is told to stop, or who says so (`worker.system`).
+Belongs here: these two. Does not: what is told to stop, or who says so (`worker.system`).
 """
 
 import asyncio
-from collections.abc import Coroutine
+from collections.abc import AsyncIterator, Callable, Coroutine
+from contextlib import asynccontextmanager
 from typing import Any, TypeVar
 
+from phaseline.engine import logs
+
 T = TypeVar("T")
+PAUSE = 10.0
+"""Seconds before work that failed is done again."""
+
+log = logs.get_logger(__name__)
 
 
 async def unless_stopped(work: Coroutine[Any, Any, T], stop: asyncio.Event) -> T | None:
@@ -21,3 +28,23 @@ async def unless_stopped(work: Coroutine[Any, Any, T], stop: asyncio.Event) -> T
         if not working.done():
             working.cancel()
             await asyncio.wait({working})
+
+
+@asynccontextmanager
+async def beside(worker: str, **parts: Callable[[], Coroutine[Any, Any, None]]) -> AsyncIterator[None]:
+    """Do the parts of this worker's work beside the block, until it ends. One that fails is logged and begins again."""
+    tasks = [asyncio.create_task(_again_and_again(worker, name, work)) for name, work in parts.items()]
+    try:
+        yield
+    finally:
+        for task in tasks:
+            task.cancel()
+
+
+async def _again_and_again(worker: str, name: str, work: Callable[[], Coroutine[Any, Any, None]]) -> None:
+    while True:
+        try:
+            await work()
+        except Exception as error:
+            log.exception("worker_part_failed", worker=worker, part=name, error=repr(error))
+        await asyncio.sleep(PAUSE)

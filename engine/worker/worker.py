@@ -36,7 +36,7 @@ from phaseline.engine.worker.lease import Leases
 from phaseline.engine.worker.measures import Measures
 from phaseline.engine.worker.partition import Partition
 from phaseline.engine.worker.services import Services, listen_backlog
-from phaseline.engine.worker.stopping import unless_stopped
+from phaseline.engine.worker.stopping import beside, unless_stopped
 from phaseline.machines import libraries
 from phaseline.machines.compiler.kinds import Kinds
 from phaseline.schemas.errors import (
@@ -129,18 +129,15 @@ class Worker:
             "worker_started",
             worker=self.name, partitions=installation.layout.partitions, prefix=installation.prefix,
         )  # fmt: skip
-        reporting = asyncio.create_task(self._report())
-        looking = asyncio.create_task(StreamWatch(self.wire, installation.layout, self._room).run())
-        keeping = asyncio.create_task(self._keep_inlets(installation))
-        self._log_watch = LogWatch(installation, self.name, self._take_anew)
-        watching = asyncio.create_task(self._log_watch.run())
+        self._log_watch = watch = LogWatch(installation, self.name, self._take_anew)
+        streams = StreamWatch(self.wire, installation.layout, self._room)
         try:
-            await self._work(installation, stop)
+            async with beside(
+                self.name, report=self._report, streams=streams.run, log=watch.run,
+                inlets=lambda: self._keep_inlets(installation),
+            ):  # fmt: skip
+                await self._work(installation, stop)
         finally:
-            reporting.cancel()
-            looking.cancel()
-            keeping.cancel()
-            watching.cancel()
             log.info("worker_stopped", worker=self.name, **asdict(self.counts()))
         if self.ends is not None:
             raise self.ends

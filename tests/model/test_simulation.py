@@ -3,10 +3,17 @@
 `python -m tests.support.simulation SEED` replays a seed and prints all that happens in it.
 """
 
+import asyncio
+
 import pytest
 
+from phaseline.engine.jetstream.reader import Reader, Stored
+from phaseline.engine.jetstream.streams import provision
+from phaseline.engine.jetstream.wire import Wire
 from tests.support.simulation import schedule
+from tests.support.simulation.plant import Plant, running
 from tests.support.simulation.safeguards import SAFEGUARDS
+from tests.support.simulation.world import World
 
 SEEDS = 40
 """Schedules in each run of the tests."""
@@ -32,6 +39,25 @@ def test_without_a_safeguard_a_seed_finds_a_problem(name: str) -> None:
         seed = next(one for one in range(REACH) if found_by(one).problems)
         assert any(safeguard.problem in one for one in found_by(seed).problems), str(found_by(seed))
     assert not found_by(seed).problems, str(found_by(seed))
+
+
+def test_a_message_that_is_lost_on_its_way_comes_although_no_other_follows() -> None:
+    """A heartbeat of the server says how many messages it has sent."""
+    plant = Plant(World(1), (), 0)
+
+    async def read() -> list[Stored]:
+        async with Wire.open(plant.settings) as wire:
+            layout = await provision(wire, plant.settings)
+            async with Reader(wire, layout.log, []) as reader:
+                plant.hub.network.lost = 1.0
+                plant.hub.streams[layout.log].publish("pl.plan.0.0", b"it", None)
+                await asyncio.sleep(0.1)
+                plant.hub.network.calm()
+                return await reader.take(1, 10.0)
+
+    with running(plant):
+        found = plant.world.complete(plant.world.process("reader"), read())
+    assert [one.data for one in found] == [b"it"]
 
 
 def test_a_seed_leads_to_the_same_again() -> None:

@@ -29,6 +29,13 @@ def test_every_package_that_is_named_is_locked_within_its_range() -> None:
     assert not outside, "run `python3 dev.py lock`"
 
 
+def test_every_package_that_is_named_has_an_oldest_version() -> None:
+    """Otherwise `dev.py test --oldest` takes the first that there ever was, and proves nothing about the range."""
+    named = [Requirement(one) for one in dev.direct_requirements("dev")]
+    bounded = {one.name for one in named if any(part.operator in (">=", "==", "~=") for part in one.specifier)}
+    assert {one.name for one in named} <= bounded
+
+
 def test_every_extra_is_part_of_what_is_locked() -> None:
     everything = set(dev.direct_requirements("dev"))
     for extra in PROJECT["optional-dependencies"]:

@@ -5,8 +5,14 @@ from dataclasses import dataclass
 from hypothesis import given
 from hypothesis import strategies as st
 
+from phaseline.engine.edge.arrivals import Arrivals
+from phaseline.engine.edge.edge_names import EdgeNames
 from phaseline.engine.edge.origins import Origins, Saved, read
+from phaseline.engine.edge.uplink import Uplink
+from phaseline.engine.jetstream.streams import layout_of
+from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.log.checkpoint import Checkpoint, EdgeOrigin, decode
+from phaseline.engine.settings import Settings
 
 
 @dataclass(frozen=True)
@@ -96,3 +102,12 @@ def test_only_inlets_have_origins() -> None:
     assert read("pl", without_identity) is None
     assert read("pl", b"NATS/1.0\r\n\r\n") is None
     assert read("other", block("c1", 7, "a")) is None
+
+
+async def test_nothing_is_missing_of_an_inlet_that_had_no_message() -> None:
+    """The server says that its first message is of the year 1."""
+    settings = Settings()
+    state = {"messages": 0, "first_seq": 0, "last_seq": 0, "first_ts": "0001-01-01T00:00:00Z"}
+    way = Uplink(Wire(settings), EdgeNames("pl", "c1"), own_account=False)
+    inlet = {"created": "2026-03-02T08:00:00Z", "state": state}
+    assert await Arrivals(layout_of(settings, 2)).missing(way, inlet, {}, 0) == []

@@ -1,27 +1,30 @@
-"""Replays a seed and prints what happened: `python -m tests.support.simulation SEED`. With a number after it, so many.
+"""Replays a seed and prints what happened, or runs many: `python -m tests.support.simulation --help`.
 
-Belongs here: printing. Does not: the schedule (`schedule`).
+Belongs here: the command line. Does not: the schedule (`schedule`), many of them (`many`).
 """
 
+import argparse
 import sys
-import time
 
-from tests.support.simulation import schedule
+from tests.support.simulation import many, schedule
 
 
-def main(seed: int, count: int = 0) -> None:
-    """Replay one seed, or run as many from it on."""
-    if not count:
-        found = schedule.run(seed, is_told=True)
+def main() -> int:
+    """Replay one seed, or run many; 1 if one fails."""
+    reader = argparse.ArgumentParser(prog="python -m tests.support.simulation", description=__doc__.splitlines()[0])
+    reader.add_argument("seed", nargs="?", type=int, default=0, help="replay this one, or begin with it (default 0)")
+    reader.add_argument("--schedules", type=int, default=0, help="how many to run; prints the seeds that fail")
+    reader.add_argument("--processes", type=int, default=many.cores(), help="that share them (default: one a core)")
+    asked = reader.parse_args()
+    if not asked.schedules:
+        found = schedule.run(asked.seed, is_told=True)
         print(*found.story, found, sep="\n")  # noqa: T201  # it is a command
-        return
-    began = time.process_time()
-    for one in range(seed, seed + count):
-        if (found := schedule.run(one)).problems:
-            print(found, flush=True)  # noqa: T201
-    spent = time.process_time() - began
-    print(f"{count:,} schedules, {spent / count * 1_000:.0f} ms of CPU each")  # noqa: T201
+        return bool(found.problems)
+    seeds = range(asked.seed, asked.seed + asked.schedules)
+    failed = many.report(seeds, asked.processes, lambda line: print(line, flush=True))  # noqa: T201
+    print("all hold" if not failed else f"seeds that fail: {' '.join(map(str, sorted(failed)))}")  # noqa: T201
+    return bool(failed)
 
 
 if __name__ == "__main__":
-    main(*map(int, sys.argv[1:]))
+    sys.exit(main())

@@ -37,16 +37,18 @@ class Frame(NamedTuple):
 
 def frames_in(buffer: bytes) -> list[Frame]:
     """The messages in what a client sends. It always sends whole ones."""
-    found, at = list[Frame](), 0
-    while at < len(buffer):
+    found, at, length = list[Frame](), 0, len(buffer)
+    while at < length:
         end = buffer.index(b"\r\n", at)
-        words = buffer[at:end].decode(errors="surrogateescape").split(" ")
+        words = buffer[at:end].decode("utf-8", "surrogateescape").split(" ")
         size, begin = int(words[-1]), end + 2
-        head = int(words[-2]) if words[0] == "HPUB" else 0
-        sizes = 2 if head else 1
-        reply = words[2] if len(words) - sizes > 2 else ""
-        block = buffer[begin : begin + head] if head else None
-        found.append(Frame(words[1], reply, buffer[begin + head : begin + size], block))
+        if words[0] == "HPUB":
+            head = begin + int(words[-2])
+            reply = words[2] if len(words) == 5 else ""
+            found.append(Frame(words[1], reply, buffer[head : begin + size], buffer[begin:head]))
+        else:
+            reply = words[2] if len(words) == 4 else ""
+            found.append(Frame(words[1], reply, buffer[begin : begin + size], None))
         at = begin + size + 2
     return found
 

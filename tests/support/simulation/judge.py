@@ -5,32 +5,46 @@ with LOG. Does not: how it came to that (`troubles`).
 """
 
 import json
-from collections.abc import Iterator
-from itertools import zip_longest
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import groupby, zip_longest
 
+from phaseline.engine.core.message import Message
 from phaseline.engine.core.process import Processor
+from phaseline.engine.core.tables_change import moving
 from phaseline.engine.core.tree import Tree
+from phaseline.engine.log import table_eras
+from phaseline.engine.log.table_eras import Era
 from phaseline.engine.replay.recorded_log import StoredEvent
 from phaseline.machines.language.scripts import NoScripts
+from phaseline.schemas.records import SECOND
 from phaseline.schemas.subjects import Subjects
-from tests.support.simulation.plant import PARTITIONS, Plant, kinds
+from tests.support.simulation import tables
+from tests.support.simulation.plant import PARTITIONS, Plant
+from tests.support.simulation.stream import Kept, VirtualStream
 
 SUBJECTS = Subjects("pl")
+LATE = SECOND // 2
+"""How late a timer may be, ns."""
 
 
 def problems(plant: Plant) -> list[str]:
     """What does not hold; empty if all is well."""
     found = [*plant.faults]
     for process in plant.world.processes:
-        found += [f"{process.name}: {fault}" for fault in process.loop.faults]
-    if plant.waits_for:
-        found.append(f"it never ends: {plant.waits_for}")
+        found += [f"{process.name}: {fault}" for fault in process.loop.unhandled]
     return [*found, *_events(plant), *_records(plant), *_states(plant)]
+
+
+def _kept(stream: VirtualStream, archived: Mapping[int, bytes]) -> list[Kept]:
+    """What a stream and the archive hold together, by sequence."""
+    held = stream.messages
+    return [one for sequence, one in stream.stored.items() if sequence in held or archived.get(sequence) == one.data]
 
 
 def _events(plant: Plant) -> Iterator[str]:
     """EVENTS holds what agents were told is stored, once and in order."""
-    stored = [json.loads(one.data)["id"] for one in plant.hub.streams["pl-EVENTS"].messages.values()]
+    kept = _kept(plant.hub.streams["pl-EVENTS"], plant.archive.held()[0])
+    stored = [str(json.loads(one.data).get("id")) for one in kept if one.subject.startswith("pl.inbox.")]
     for agent in plant.agents:
         wanted = [f"{agent.tree}-{number}" for number in range(agent.stored)]
         found = [one for one in stored if one.startswith(f"{agent.tree}-")]
@@ -41,31 +55,65 @@ def _events(plant: Plant) -> Iterator[str]:
 
 
 def _records(plant: Plant) -> Iterator[str]:
-    """LOG holds what the core makes of the events, byte for byte."""
-    events = plant.hub.streams["pl-EVENTS"].messages.values()
+    """LOG holds what the core makes of the events, byte for byte, and no timer is missing."""
+    log, (events, records) = plant.hub.streams["pl-LOG"], plant.archive.held()
+    kept = _kept(plant.hub.streams["pl-EVENTS"], events)
+    ours = [one for one in _kept(log, records) if one.sequence not in log.foreign]
+    former, later = tables.former().digest, tables.later().digest
     for partition in range(PARTITIONS):
-        start, marks = f"pl.log.{partition}.", f"{SUBJECTS.marks(partition)}."
-        checkpoint = SUBJECTS.checkpoint(partition)
+        starts, checkpoint = (f"pl.log.{partition}.", f"{SUBJECTS.marks(partition)}."), SUBJECTS.checkpoint(partition)
+        eras = [table_eras.decode(one.data) for one in ours if one.subject == SUBJECTS.tables(partition)]
+        digests = [digest for digest, _ in groupby(one.digest for one in eras)]
+        if digests not in ([former], [later], [former, later]):
+            yield f"the tables of partition {partition} go back: {digests}"
+            continue
         found = [
-            (one.subject, one.data)
-            for one in plant.hub.streams["pl-LOG"].messages.values()
-            if one.subject.startswith((start, marks)) and one.subject != checkpoint
+            (one.subject, one.data) for one in ours if one.subject.startswith(starts) and one.subject != checkpoint
         ]
-        processor = Processor(Tree(kinds(), NoScripts()), SUBJECTS, partition, as_json=True)
         own = [
             StoredEvent(one.subject, one.data, one.sequence, one.time_ns)
-            for one in events
-            if one.subject.startswith(f"pl.inbox.{partition}.")
+            for one in kept
+            if one.subject.startswith((f"pl.inbox.{partition}.", f"pl.due.{partition}."))
         ]
-        wanted = list[tuple[str, bytes]]()
-        while own:
-            batch = processor.process(own, 0)
-            wanted += [(one.subject, one.body) for one in batch.messages if not one.subject.startswith("pl.timer.")]
-            del own[: batch.events]
+        tree, messages = _decided(partition, own, eras)
+        wanted = [(one.subject, one.body) for one in messages if not one.subject.startswith("pl.timer.")]
         if found != wanted:
             pairs = zip_longest(found, wanted)
             at, (one, other) = next((at, pair) for at, pair in enumerate(pairs) if pair[0] != pair[1])
             yield f"LOG of partition {partition}: {len(found)} records for {len(wanted)}; at {at}: {one} for {other}"
+        yield from _timers(plant, tree)
+
+
+def _decided(partition: int, events: list[StoredEvent], eras: Sequence[Era]) -> tuple[Tree, list[Message]]:
+    """What the core makes of the events of a partition, by the tables that the notes name."""
+    tree, found = Tree(tables.of_digest()[eras[0].digest], NoScripts()), list[Message]()
+    for era, following in zip(eras, [*eras[1:], None], strict=True):
+        kinds = tables.of_digest()[era.digest]
+        if kinds is not tree.kinds:
+            before, tree = tree, Tree(kinds, NoScripts())
+            for entities in before.entities.values():
+                for entity in entities.values():
+                    tree.put(entity)
+        processor = Processor(tree, SUBJECTS, partition, as_json=True)
+        if era.former:
+            for batch in processor.move(era.change(), moving.pieces(tree, era.change())):
+                found += batch.messages
+        while events and (following is None or events[0].sequence <= following.position):
+            upto = [one for one in events if following is None or one.sequence <= following.position]
+            batch = processor.process(upto, 0)
+            found += batch.messages
+            del events[: batch.events]
+    return tree, found
+
+
+def _timers(plant: Plant, tree: Tree) -> Iterator[str]:
+    """No entity waits for a timer that was due: it has fired, and its event is decided."""
+    now = plant.world.time_ns() - LATE
+    for entities in tree.entities.values():
+        for entity in entities.values():
+            for facet, due in entity.timers_ns.items():
+                if due < now:
+                    yield f"the timer {facet} of {entity.kind} {entity.id} never came, due {(now - due) / SECOND:.1f} s ago"
 
 
 def _states(plant: Plant) -> Iterator[str]:

@@ -8,25 +8,28 @@ import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from functools import cache, partial
+from functools import partial
 from typing import Any
 from unittest import mock
 
 from phaseline.engine import logs
-from phaseline.engine.edge import adding
+from phaseline.engine.edge import adding, edge_server
 from phaseline.engine.edge.adding import StoreWanted
 from phaseline.engine.edge.edge_names import EdgeNames
 from phaseline.engine.jetstream import wire as wire_module
+from phaseline.engine.jetstream.streams import layout_of
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.log import checkpoint
+from phaseline.engine.log.checkpoint import Checkpoint
 from phaseline.engine.settings import Settings
 from phaseline.engine.worker.deciding import DecidingThread, Pace
 from phaseline.engine.worker.worker import Worker
-from phaseline.machines.built_in import BUILT_IN
 from phaseline.machines.compiler.kinds import Kinds
-from phaseline.schemas.errors import PhaselineError
+from phaseline.schemas.errors import PhaselineError, SetupError
+from phaseline.schemas.records import SECOND
 from phaseline.schemas.subjects import Subjects
-from tests.support.built_in_kinds import KINDS_OF_PRODUCT
+from tests.support.simulation import tables
+from tests.support.simulation.archiving import VirtualArchive
 from tests.support.simulation.connection import VirtualConnection
 from tests.support.simulation.server import Uplink, VirtualServer
 from tests.support.simulation.world import Process, World
@@ -39,22 +42,23 @@ An agent that tries again publishes twice if its own server knows ids for less t
 an uplink meets a short window.
 """
 LEASE, PATIENCE = 2.0, 1.0
-
-
-@cache
-def kinds() -> Kinds:
-    """Those of edge hosting, without the services and bans of products."""
-    own = tuple(table for table in BUILT_IN if table.kind in KINDS_OF_PRODUCT["edge-hosting"])
-    return Kinds(own, checked=BUILT_IN, products=())
+SOON = 5 * SECOND
+"""Timers that are due within these ns are waited for. Those of tables take a quarter of an hour, or more."""
 
 
 def event(tree: str, number: int, choice: int) -> tuple[str, dict[str, Any]]:
-    """An event of a tree: its subject, and its envelope. Most make one transition, some make several or a rejection."""
-    kind, trigger, rest, data = "node", ("ready", "not_ready")[number % 2], [tree, "p", f"n{choice % 3}"], {}
+    """An event of a tree: its subject, and its envelope. Most make one transition, some make several, a rejection or a
+    timer."""
+    data: dict[str, Any] = {}
+    kind, trigger, rest = "node", ("ready", "not_ready")[number % 2], [tree, "p", f"n{choice % 3}"]
     if number < 3:
         trigger, rest, data = "adopt", [tree, "p", f"n{number}"], {"phase": "Running"}
     elif choice % 5 == 4:
         kind, trigger, rest = "cluster", ("overdue", "renewed", "started")[choice % 3], [tree]
+    elif choice % 5 == 3:
+        trigger, data = "update", {"deadline": (0.5, 2.5)[choice % 2]}
+    elif choice % 5 == 2:
+        trigger = ("updated", "rest", "woken", "rest")[choice % 4]
     about = {"type": f"{kind}.{trigger}", "subject": "/".join([kind, *rest]), "data": data}
     envelope = {"specversion": "1.0", "id": f"{tree}-{number}", "source": f"/agent/{tree}", **about}
     return ".".join(["pl.events", tree, kind, trigger, *rest[1:]]), envelope
@@ -63,10 +67,11 @@ def event(tree: str, number: int, choice: int) -> tuple[str, dict[str, Any]]:
 class Agent:
     """Publishes the events of a tree one after the other, each until it is stored."""
 
-    def __init__(self, world: World, tree: str, address: str, most: int) -> None:
+    def __init__(self, world: World, tree: str, address: str, most: int, seconds: float) -> None:
+        """most: how many. seconds: in which it publishes them, if nothing keeps it from that."""
         self.tree, self.most, self.stored = tree, most, 0
         self.choices = [world.dice.randrange(1 << 16) for _ in range(most)]
-        self._pause = world.dice.choice((0.01, 0.1, 0.3))
+        self._pause = world.dice.choice((0.2, 0.9)) * seconds / (most or 1)
         self._settings, self._dice = Settings(nats=(address,), prefix="pl", request_timeout=PATIENCE), world.dice
 
     async def run(self) -> None:
@@ -83,11 +88,17 @@ class Agent:
                     await asyncio.sleep(self._dice.uniform(0.0, 2 * self._pause))
 
 
+def _configuration(names: EdgeNames) -> str:
+    """What `phaseline edge config` prints for the server of an edge."""
+    plan = edge_server.users_at_edge("pl", (names.name,))
+    return edge_server.edge_server(edge_server.EdgeServer(names, ("nats-leaf://hub",)), plan, lambda user: f"U{user}")
+
+
 class Plant:
     """The installation of one world."""
 
-    def __init__(self, world: World, edges: tuple[str, ...], events: int) -> None:
-        """edges: the trees that have one."""
+    def __init__(self, world: World, edges: tuple[str, ...], events: int, seconds: float = 1.0) -> None:
+        """edges: the trees that have one. events: how many each agent publishes, in so many seconds."""
         self.world, self.edges = world, edges
         self.hub = VirtualServer(world, "hub")
         self.sites: dict[str, VirtualServer] = {}
@@ -95,9 +106,10 @@ class Plant:
         for name in edges:
             names = EdgeNames("pl", name)
             self.sites[name], self.uplinks[name] = VirtualServer(world, name, names.domain), Uplink()
+            self.sites[name].syncs_always = "sync_interval: always" in _configuration(names)
             self.hub.uplinks[names.domain] = self.sites[name], self.uplinks[name]
         self.agents = [
-            Agent(world, tree, f"nats://{tree if tree in edges else 'hub'}", events) for tree in TREES
+            Agent(world, tree, f"nats://{tree if tree in edges else 'hub'}", events, seconds) for tree in TREES
         ]  # fmt: skip
         self.workers: list[Process] = []
         self._stops: dict[Process, asyncio.Event] = {}
@@ -105,6 +117,11 @@ class Plant:
         self.faults: list[str] = []
         """What went wrong in the code that runs, and must not."""
         self.operator: Process | None = None
+        self.archive = VirtualArchive()
+        self._tables = tables.former()
+        """Those with which workers start."""
+        self.is_attacked = False
+        """Whether somebody has stored messages among the records."""
 
     @property
     def settings(self) -> Settings:
@@ -112,7 +129,7 @@ class Plant:
         window = WINDOW if len(self.edges) == len(TREES) else STORE_WINDOW
         return Settings(
             nats=("nats://hub",), prefix="pl", partitions=PARTITIONS, lease=LEASE, request_timeout=PATIENCE,
-            dedupe_window=window,
+            dedupe_window=window, accept_tables=self._tables.digest if self.has_changed else "",
         )  # fmt: skip
 
     @property
@@ -120,21 +137,26 @@ class Plant:
         """All of them."""
         return [self.hub, *self.sites.values()]
 
-    def start_worker(self) -> Process:
-        """Start another worker."""
+    def start_worker(self, kinds: Kinds | None = None) -> Process:
+        """Start another worker. kinds: its tables, if not those that all have now."""
         self._count += 1
         made = self.world.process(f"w{self._count}")
         self.workers.append(made)
-        made.start(self._work(made))
+        settings = self.settings if kinds is None else replace(self.settings, accept_tables="")
+        made.start(self._work(made, kinds or self._tables, settings))
         return made
 
-    async def _work(self, process: Process) -> None:
+    async def _work(self, process: Process, kinds: Kinds, settings: Settings) -> None:
         stop = self._stops[process] = asyncio.Event()
         try:
-            async with Wire.open(self.settings, name=process.name, patient=True) as wire:
-                await Worker(wire, self.settings, kinds(), process.name).run(stop)
+            async with Wire.open(settings, name=process.name, patient=True) as wire:
+                await Worker(wire, settings, kinds, process.name).run(stop)
         except Exception as error:  # noqa: BLE001  # it is judged later
-            if not self.world.is_over:
+            if self.has_changed and SetupError.tables_differ.made(error):
+                self.world.tell(process.name, "has the former tables, and ends")
+                if process in self.workers:
+                    self.workers.remove(process)
+            elif not self.world.is_over:
                 self.faults.append(f"{process.name} ended: {error!r}")
 
     def stop_worker(self, process: Process) -> None:
@@ -144,6 +166,27 @@ class Plant:
 
     def _stop(self, process: Process) -> None:
         self._stops[process].set()
+
+    def replace_workers(self) -> None:
+        """Let other workers take over: they set timers again whose schedules foreign messages have replaced."""
+        for one in [*self.workers]:
+            self.stop_worker(one)
+        self.start_worker()
+
+    async def archived(self, wire: Wire) -> None:
+        """An operator archives what is finished."""
+        problem = await self.archive.run(wire, layout_of(self.settings, PARTITIONS), self._tables)
+        self.world.tell("archived", problem or "well")
+
+    @property
+    def has_changed(self) -> bool:
+        """Whether workers start with other tables than at first."""
+        return self._tables is not tables.former()
+
+    def change_tables(self) -> list[Process]:
+        """Let workers start with the later tables from now on; those that have the former ones."""
+        self._tables = tables.later()
+        return [*self.workers]
 
     def kill_worker(self, process: Process) -> None:
         """Kill a worker."""
@@ -197,10 +240,16 @@ class Plant:
         for stream, links in self.hub.links.items():
             if behind := [info for one in links.values() if _is_behind(info := one.info())]:
                 return f"{stream} lacks something of {behind}"
+        soon = self.world.time_ns() + SOON
+        if any(due < soon for _, due in streams["pl-LOG"].schedules.values()):
+            return "timers are to come"
         for partition in range(PARTITIONS):
-            last = streams["pl-EVENTS"].last_on(subjects.inbox(partition))
-            found = streams["pl-LOG"].last_on(subjects.checkpoint(partition))
-            position = 0 if found is None else _position(found.data)
+            last = streams["pl-EVENTS"].last_on(subjects.stored(partition))
+            found = streams["pl-LOG"].last_own(subjects.checkpoint(partition))
+            known = Checkpoint() if found is None else checkpoint.decode(found.data)
+            position = known.position
+            if self.is_attacked and known.worker not in [one.name for one in self.workers]:
+                return f"partition {partition} is not taken over"
             if last is not None and position < last.sequence:
                 return f"partition {partition} is at {position} of {last.sequence}"
         return ""
@@ -223,10 +272,6 @@ def _is_behind(info: dict[str, Any]) -> bool:
     return bool(info["lag"]) or info["active"] < 0
 
 
-def _position(body: bytes) -> int:
-    return checkpoint.decode(body).position
-
-
 async def _decided_here(_: DecidingThread, call: Callable[[], Any], __: Pace) -> Any:
     """What `DecidingThread.run` does, without a thread."""
     return call()
@@ -245,4 +290,7 @@ def running(plant: Plant) -> Iterator[None]:
         mock.patch.object(logs.Logger, "_log", log),
         plant.world.entered(),
     ):
-        yield
+        try:
+            yield
+        finally:
+            plant.archive.close()

@@ -5,11 +5,12 @@ consumers by which another stream takes its messages (`links`).
 The bytes of a request are not counted: no schedule has so many.
 """
 
-import json
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
+
+from msgspec import json
 
 from phaseline.schemas.records import nanoseconds
 from tests.support.simulation.stream import SECOND, Kept, VirtualStream, matches
@@ -71,7 +72,7 @@ class Puller:
 
     def pull(self, inbox: str, body: bytes) -> None:
         """Take a request."""
-        ask = json.loads(body)
+        ask = json.decode(body)
         beat = ask.get("idle_heartbeat", 2 * SECOND) / SECOND
         self._pulls.append(Pull(inbox, int(ask["batch"]), self._world.now + ask["expires"] / SECOND, beat))
         self._deliver()
@@ -108,5 +109,7 @@ class Puller:
         self._world.later(beat, self._beat, self._delivered)
 
     def _status(self, pull: Pull, status: str) -> bool:
-        left = "" if status.startswith("100") else f"Nats-Pending-Messages: {pull.left}\r\nNats-Pending-Bytes: 0\r\n"
+        left = f"Nats-Pending-Messages: {pull.left}\r\nNats-Pending-Bytes: 0\r\n"
+        if status.startswith("100"):
+            left = f"Nats-Last-Consumer: {self._delivered}\r\n"
         return self._send(pull.inbox, pull.inbox, b"", f"NATS/1.0 {status}\r\n{left}\r\n".encode(), "")

@@ -8,8 +8,11 @@ from contextlib import AbstractContextManager
 from typing import Any, NamedTuple
 from unittest import mock
 
-from phaseline.engine.edge import edge_streams
+from phaseline.engine.archive.last_states import LastStates
+from phaseline.engine.edge import edge_server, edge_streams
 from phaseline.engine.edge.origins import Origins
+from phaseline.engine.log import foreign, table_eras
+from phaseline.engine.ownership import repair_timers
 from phaseline.engine.ownership.fenced_commit import Fence
 from phaseline.engine.ownership.load_states import PartitionStates
 from tests.support.simulation.stream import VirtualStream
@@ -27,6 +30,11 @@ class Safeguard(NamedTuple):
 async def _never(*_: object) -> bool:
     """The answer of a safeguard that does not look."""
     return False
+
+
+def _this_one(_: object, __: str, item: int) -> list[int]:
+    """What may go: each record."""
+    return [item]
 
 
 def _no_repeats(*_: object) -> list[object]:
@@ -55,6 +63,12 @@ SAFEGUARDS = {
         edges=True,
         problem="doubled ['c",
     ),
+    "the disk of an edge": Safeguard(
+        lambda: mock.patch.object(edge_server, "SYNC", "2m"),
+        ("edge_loses_power",),
+        edges=True,
+        problem="lost ['c",
+    ),
     "the fence": Safeguard(
         lambda: mock.patch.object(VirtualStream, "unexpected", _no_refusal),
         ("worker_freezes", "worker_comes"),
@@ -62,6 +76,26 @@ SAFEGUARDS = {
     "the look for a record without an answer": Safeguard(
         lambda: mock.patch.object(Fence, "_is_stored", _never),
         ("answers_lost",),
+    ),
+    "setting timers again": Safeguard(
+        lambda: mock.patch.object(repair_timers, "repair", _nothing),
+        ("injected",),
+        problem="never came",
+    ),
+    "telling foreign records": Safeguard(
+        lambda: mock.patch.object(foreign, "is_by_worker", return_value=True),
+        ("injected", "worker_leaves"),
+        problem="",
+    ),
+    "refusing former tables": Safeguard(
+        lambda: mock.patch.object(table_eras, "check", _no_refusal),
+        ("tables_changed",),
+        problem="go back",
+    ),
+    "the last record of each entity": Safeguard(
+        lambda: mock.patch.object(LastStates, "take", _this_one),
+        ("archived",),
+        problem="STATE differs",
     ),
     "waiting for STATE": Safeguard(
         lambda: mock.patch.object(PartitionStates, "_read_checkpoint", _nothing),

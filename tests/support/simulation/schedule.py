@@ -11,8 +11,12 @@ from tests.support.simulation.plant import TREES, Plant, running
 from tests.support.simulation.troubles import Troubles
 from tests.support.simulation.world import Endless, World
 
+SECONDS = (1.0, 4.0, 8.0)
+"""Virtual seconds in which agents publish and troubles begin."""
 CALM = 240.0
 """Virtual seconds in which all must be decided once it is calm."""
+LOOK, AFTER = 0.25, 1.0
+"""Virtual seconds between two looks whether all is decided, and those in which nothing may come after it."""
 
 
 class Outcome(NamedTuple):
@@ -37,7 +41,8 @@ def run(seed: int, *, edges: bool | None = None, only: tuple[str, ...] = (), is_
     world = World(seed, is_told=is_told)
     dice = world.dice
     count = dice.choice((0, 1, 1, 2)) if edges is None else dice.choice((1, 1, 2)) if edges else 0
-    plant = Plant(world, TREES[:count], dice.choice((8, 20, 40)))
+    seconds = dice.choice(SECONDS)
+    plant = Plant(world, TREES[:count], dice.choice((8, 20, 40)), seconds)
     found: list[str] = []
     with running(plant):
         for _ in range(dice.choice((1, 2, 2, 3))):
@@ -45,14 +50,16 @@ def run(seed: int, *, edges: bool | None = None, only: tuple[str, ...] = (), is_
         world.run(lambda: "pl-LIVE" in plant.hub.streams or "pl-LEASE" in plant.hub.streams, 5.0)
         plant.add_edges()
         plant.start_agents()
-        seconds = dice.choice((1.0, 4.0, 12.0))
         troubles = Troubles(plant, dice.choice((1, 3, 6)), seconds, only)
         try:
-            world.run(lambda: False, seconds)
+            world.pass_by(seconds)
             troubles.end()
             plant.finish()
-            world.run(lambda: not plant.waits_for, CALM)
-            world.run(lambda: False, 3.0)
+            for _ in range(2):  # what comes after a moment may have timers
+                if not world.run(lambda: not plant.waits_for, CALM, LOOK):
+                    found.append(f"it never ends: {plant.waits_for}")
+                    break
+                world.pass_by(AFTER)
         except Endless as error:
             found.append(str(error))
         found += judge.problems(plant)

@@ -6,9 +6,10 @@ A call that no one answers here is an error of the simulation, and raises: a wor
 """
 
 import base64
-import json
 from collections.abc import Callable
 from typing import Any
+
+from msgspec import json
 
 from phaseline.schemas.records import timestamp
 from tests.support.simulation.connection import Frame, Network, Session, frames_in
@@ -17,7 +18,7 @@ from tests.support.simulation.pulling import Puller
 from tests.support.simulation.stream import SECOND, Answer, Kept, VirtualStream, fits, literal, matches, refusal
 from tests.support.simulation.world import World
 
-API, USER_INFO = "$JS.API.", "$SYS.REQ.USER.INFO"
+API, USER_INFO, INBOX = "$JS.API.", "$SYS.REQ.USER.INFO", "_INBOX."
 NO_STREAM, NO_CONSUMER = refusal(404, 10059, "stream not found"), refusal(404, 10014, "consumer not found")
 NO_MESSAGE = refusal(404, 10037, "no message found")
 NEVER = "0001-01-01T00:00:00Z"
@@ -25,6 +26,8 @@ DEFAULTS: dict[str, Any] = {
     "subjects": [], "retention": "limits", "max_bytes": -1, "max_msgs": -1, "max_age": 0, "max_msgs_per_subject": -1,
     "discard": "old", "storage": "file", "num_replicas": 1, "duplicate_window": 120 * SECOND, "metadata": {},
 }  # fmt: skip
+SYNC = 2
+"""Seconds between two writes to the disk: two minutes of a real server, in proportion to how long a schedule takes."""
 Link = CopyLink | FlowLink
 
 
@@ -38,6 +41,8 @@ class VirtualServer:
     def __init__(self, world: World, name: str, domain: str = "") -> None:
         self.world, self.name, self.domain, self.network = world, name, domain, Network(world)
         self.is_up = True
+        self.syncs_always = False
+        """Whether it writes to its disk before it acknowledges; otherwise it does so every `SYNC` seconds."""
         self.streams: dict[str, VirtualStream] = {}
         self.pullers: dict[tuple[str, str], Puller] = {}
         self.durables: dict[tuple[str, str], Durable] = {}
@@ -66,7 +71,7 @@ class VirtualServer:
     def subscribe(self, session: Session, sid: int, subject: str, queue: str) -> None:
         """Send a client what comes on a subject."""
         session.subscriptions[sid] = subject, queue
-        if "*" in subject or subject.endswith(">"):
+        if _is_wild(subject):
             self._wild.append((literal(subject), subject, session, sid))
         else:
             self._exact.setdefault(subject, []).append((session, sid))
@@ -76,7 +81,7 @@ class VirtualServer:
         subject, _ = session.subscriptions.pop(sid, ("", ""))
         if not subject:
             return
-        if "*" in subject or subject.endswith(">"):
+        if _is_wild(subject):
             self._wild = [one for one in self._wild if one[2:] != (session, sid)]
         else:
             self._exact[subject].remove((session, sid))
@@ -130,15 +135,23 @@ class VirtualServer:
         """Send an answer to whatever subject the request named; a stream may store it there."""
         is_lost = self.network.unanswered and self.world.dice.random() < self.network.unanswered
         if inbox and not is_lost:
-            data = json.dumps(answer).encode()
+            data = json.encode(answer)
             for _ in range(self.network.copies(Frame(inbox, inbox, data, None))):
-                for one in self.streams.values():
-                    if one.takes(inbox):
-                        one.publish(inbox, data, None)
+                if not inbox.startswith(INBOX):
+                    self._store(inbox, data, None)
                 self._send(inbox, inbox, data, None, "")
 
+    def _store(self, subject: str, data: bytes, block: bytes | None) -> None:
+        """Store an answer in a stream, because somebody has named a subject of it as the one to answer to."""
+        for one in self.streams.values():
+            if one.takes(subject):
+                answer = one.publish(subject, data, block) or {}
+                if "seq" in answer:
+                    self.world.tell("foreign:", subject, one.name, answer["seq"])
+                    one.foreign.add(answer["seq"])
+
     def _listeners(self, subject: str) -> list[tuple[Session, int]]:
-        found = [*self._exact.get(subject, ())]
+        found = [*self._exact.get(subject, ()), *self._exact.get(f"{subject.rpartition('.')[0]}.*", ())]
         for start, filter_, session, sid in self._wild:
             if subject.startswith(start) and fits(filter_, subject):
                 found.append((session, sid))
@@ -166,6 +179,13 @@ class VirtualServer:
             return True
         return self._send(inbox, subject, data, block, reply)
 
+    def _answer(self, inbox: str, data: bytes, block: bytes) -> None:
+        """Answer with what a stream holds."""
+        if inbox.startswith(INBOX):
+            self._deliver(inbox, inbox, data, block, "")
+        else:
+            self._store(inbox, data, block)
+
     # ---- the JetStream API
 
     def _call_if_up(self, frame: Frame) -> None:
@@ -185,7 +205,7 @@ class VirtualServer:
         if verb == "DIRECT.GET":
             self._direct(frame, rest)
             return
-        body = json.loads(frame.data) if frame.data else {}
+        body = json.decode(frame.data) if frame.data else {}
         answer = self.api(verb, rest, body)
         if self.world.is_told:
             self.world.tell(frame.subject, body if verb != "STREAM.CREATE" else "", "->", str(answer)[:200])
@@ -198,7 +218,7 @@ class VirtualServer:
         if far is None or uplink is None or not uplink.is_up or not far.is_up:
             self._send(frame.reply, frame.reply, b"", b"NATS/1.0 503\r\n\r\n", "")
             return
-        body = json.loads(frame.data) if frame.data else {}
+        body = json.decode(frame.data) if frame.data else {}
         verb, *words = _parted(rest.removeprefix("API."))
         answer = far.api(verb, words, body)
         if self.world.is_told:
@@ -228,9 +248,19 @@ class VirtualServer:
         identity = f"id{self.world.dice.randrange(1 << 40):010x}"
         made = VirtualStream({**DEFAULTS, **body, "name": name}, self.world.time_ns, identity)
         made.at_expiry = lambda sequence, ns: self.world.later(ns / SECOND, made.remove, sequence)
+        made.at_schedule = lambda sequence, due: self._schedule(made, sequence, due)
         self.streams[name] = made
         self._connect_sources(made)
         return self._info(made, {})
+
+    def _schedule(self, stream: VirtualStream, sequence: int, due: int) -> None:
+        """Let a schedule fire when it is due: the server looks four times a second."""
+        late = self.world.dice.uniform(0.0, 0.25)
+        self.world.later(max(0.0, (due - self.world.time_ns()) / SECOND) + late, self._fire, stream, sequence)
+
+    def _fire(self, stream: VirtualStream, sequence: int) -> None:
+        if self.is_up:
+            stream.fire(sequence)
 
     def _update(self, stream: VirtualStream, body: dict[str, Any]) -> Answer:
         stream.config = {**DEFAULTS, **body, "name": stream.name}
@@ -240,7 +270,7 @@ class VirtualServer:
 
     def _connect_sources(self, stream: VirtualStream) -> None:
         links = self.links.setdefault(stream.name, {})
-        wanted = {json.dumps(one, sort_keys=True): one for one in stream.config.get("sources") or ()}
+        wanted = {str(sorted(one.items())): one for one in stream.config.get("sources") or ()}
         for key in [one for one in links if one not in wanted]:
             links.pop(key).end()
         for key, source in wanted.items():
@@ -287,7 +317,7 @@ class VirtualServer:
         seq = int(body.get("seq") or 0)
         gone = stream.purge(body.get("filter", ""), 0 if seq == 1 else seq, int(body.get("keep") or 0))
         if seq and not body.get("filter"):
-            stream.last = max(stream.last, seq - 1)
+            stream.go_on_from(seq)
         return {"success": True, "purged": gone}
 
     def _get(self, stream: VirtualStream, body: dict[str, Any]) -> Answer:
@@ -300,7 +330,7 @@ class VirtualServer:
     def _direct(self, frame: Frame, rest: list[str]) -> None:
         """Send stored messages, with the server's own headers behind theirs. Several have a last one after them."""
         stream, said = self.streams[rest[0]], "Message Not Found"
-        ask = {"last_by_subj": ".".join(rest[1:])} if rest[1:] else json.loads(frame.data)
+        ask = {"last_by_subj": ".".join(rest[1:])} if rest[1:] else json.decode(frame.data)
         if "multi_last" in ask:
             filters, said = ask["multi_last"], "No Results"
             last = {one.subject: one for one in stream.messages.values() if matches(filters, one.subject)}
@@ -311,13 +341,13 @@ class VirtualServer:
             one = stream.wanted(ask)
             found = [] if one is None else [one]
         if not found:
-            self._send(frame.reply, frame.reply, b"", f"NATS/1.0 404 {said}\r\n\r\n".encode(), "")
+            self._answer(frame.reply, b"", f"NATS/1.0 404 {said}\r\n\r\n".encode())
         for left, one in zip(range(len(found) - 1, -1, -1), found, strict=True):
             more = f"\r\nNats-Stream: {stream.name}\r\nNats-Subject: {one.subject}\r\nNats-Sequence: {one.sequence}"
             more += f"\r\nNats-Time-Stamp: {timestamp(one.time_ns)}"
             more += f"\r\nNats-Num-Pending: {left}\r\n\r\n" if "multi_last" in ask else "\r\n\r\n"
             block = (one.block or b"NATS/1.0\r\n\r\n")[:-4] + more.encode()
-            self._deliver(frame.reply, frame.reply, one.data, block, "")
+            self._answer(frame.reply, one.data, block)
         if found and "multi_last" in ask:
             self._send(frame.reply, frame.reply, b"", b"NATS/1.0 204 EOB\r\nNats-Num-Pending: 0\r\n\r\n", "")
 
@@ -369,6 +399,14 @@ class VirtualServer:
             for one in links.values():
                 one.crash()
 
+    def lose_power(self, notice: Callable[[], float]) -> None:
+        """Be killed, with all that is not on the disk. What was removed stays so."""
+        if not self.syncs_always:
+            synced = int(self.world.time_ns() / SECOND // SYNC * SYNC) * SECOND
+            for stream in self.streams.values():
+                stream.lose(synced)
+        self.crash(notice)
+
     def start(self) -> None:
         """Run again."""
         if self.is_up:
@@ -378,6 +416,14 @@ class VirtualServer:
         for links in self.links.values():
             for one in links.values():
                 one.crash()
+        for stream in self.streams.values():
+            for sequence, due in stream.schedules.values():
+                self._schedule(stream, sequence, due)
+
+
+def _is_wild(subject: str) -> bool:
+    """Whether `_wild` holds it: with a wildcard that does not stand for the one last word, as in an inbox."""
+    return "*" in subject[:-2] or subject.endswith(">")
 
 
 class Uplink:

@@ -1,19 +1,24 @@
 """A stream of the virtual server: what it stores, what it refuses, what it drops.
 
-Belongs here: sequences, expected sequences, message ids, atomic batches, rollups, limits by subject, expiry, purges.
+Belongs here: sequences, expected sequences, message ids, atomic batches, rollups, limits by subject, expiry,
+schedules, purges, what a power cut takes.
 Does not: reading (`pulling`), copying to other streams (`links`), requests and answers (`server`).
 A test compares this with a real server.
 """
 
+import re
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple, Protocol
 
 from phaseline.engine.jetstream.frames import read_headers
+from phaseline.schemas.records import nanoseconds
 from phaseline.schemas.subjects import partition_of
 
 EXPECTED = "Nats-Expected-Last-Subject-Sequence"
 SECOND = 1_000_000_000
+DROPPED_BY_SCHEDULER = re.compile(rb"\r\nNats-(?:Schedule[a-zA-Z-]*|Expected-[A-Za-z-]+|Msg-Id|TTL|Rollup):[^\r]*")
+"""The headers of a schedule that what it stores does not have."""
 Answer = dict[str, Any]
 """What the server says of a message: its sequence, or an error."""
 
@@ -83,14 +88,25 @@ def transformed(subject: str, source: str, target: str) -> str:
     return ".".join(made)
 
 
+def _size(found: Kept) -> int:
+    """How many bytes of a limit a message takes."""
+    return len(found.data) + len(found.block or b"")
+
+
 class VirtualStream:
     """One stream. clock: returns the time, ns."""
 
     def __init__(self, config: dict[str, Any], clock: Callable[[], int], identity: str) -> None:
         self.config, self.clock, self.identity, self.created_ns = dict(config), clock, identity, clock()
         self.messages: dict[int, Kept] = {}
+        self.stored: dict[int, Kept] = {}
+        """All that it has ever held."""
         self.last = int(config.get("first_seq") or 1) - 1
         self.listeners: list[Listener] = []
+        self.foreign: set[int] = set()
+        """The sequences of messages that are answers of the server, which somebody had stored here."""
+        self._bytes, self._times = 0, list[int]()
+        """How large the messages are, and when each was stored, also of those that are gone."""
         self._on: dict[str, list[int]] = {}
         """By subject, the sequences of its messages."""
         self._ids: dict[str, tuple[int, int]] = {}
@@ -98,6 +114,10 @@ class VirtualStream:
         self._batches: dict[str, list[tuple[str, bytes, bytes, dict[str, str]]]] = {}
         self.at_expiry: Callable[[int, int], None] = lambda _, __: None
         """Called with a sequence, and the ns after which it expires."""
+        self.at_schedule: Callable[[int, int], None] = lambda _, __: None
+        """Called with the sequence of a schedule, and when it is due, ns."""
+        self.schedules: dict[str, tuple[int, int]] = {}
+        """By subject, the schedule that is to come: its sequence, and when it is due, ns."""
         self.learn()
 
     def learn(self) -> None:
@@ -173,7 +193,9 @@ class VirtualStream:
             subject = transformed(subject, transform["src"], transform["dest"])
         self.last += 1
         found = Kept(subject, data, self.last, self.clock(), block)
-        self.messages[self.last] = found
+        self.messages[self.last] = self.stored[self.last] = found
+        self._times.append(found.time_ns)
+        self._bytes += _size(found)
         on = self._on.setdefault(subject, [])
         on.append(self.last)
         if message_id := headers.get("Nats-Msg-Id"):
@@ -185,9 +207,33 @@ class VirtualStream:
                 self.remove(sequence)
         if "Nats-TTL" in headers and self.config.get("allow_msg_ttl"):
             self.at_expiry(self.last, int(headers["Nats-TTL"].removesuffix("s")) * SECOND)
+        if self.config.get("allow_msg_schedules"):
+            self._schedule(found, headers)
         for one in self.listeners:
             one.stored(found)
         return found.sequence
+
+    def _schedule(self, found: Kept, headers: dict[str, str]) -> None:
+        """Take the schedule that a message is, or cancel the one that it names. Any other one ends that of its subject."""
+        if headers.get("Nats-Schedule-Next") == "purge":
+            self.purge(headers["Nats-Scheduler"])
+        self.schedules.pop(found.subject, None)
+        if when := headers.get("Nats-Schedule"):
+            for sequence in self._on[found.subject][:-1]:
+                self.remove(sequence)
+            due = nanoseconds(when.removeprefix("@at "))
+            self.schedules[found.subject] = found.sequence, due
+            self.at_schedule(found.sequence, due)
+
+    def fire(self, sequence: int) -> None:
+        """Store what a schedule is for, if it is still to come. It is gone then."""
+        found = self.messages.get(sequence)
+        if found is None or self.schedules.get(found.subject, (0, 0))[0] != sequence:
+            return
+        headers = read_headers(found.block or b"")
+        block = DROPPED_BY_SCHEDULER.sub(b"", found.block or b"")[:-4]
+        block += b"\r\nNats-Schedule-Next: purge\r\nNats-Scheduler: %s\r\n\r\n" % found.subject.encode()
+        self._append(headers["Nats-Schedule-Target"], found.data, block, read_headers(block))
 
     def copy(self, subject: str, data: bytes, block: bytes) -> bool:
         """Store a message that comes from another stream; False if its id is known."""
@@ -204,6 +250,9 @@ class VirtualStream:
         found = self.messages.pop(sequence, None)
         if found is None:
             return False
+        self._bytes -= _size(found)
+        if self.schedules.get(found.subject, (0, 0))[0] == sequence:
+            del self.schedules[found.subject]
         on = self._on[found.subject]
         on.remove(sequence)
         if not on:
@@ -223,6 +272,12 @@ class VirtualStream:
             found = found[:-keep]
         return sum(map(self.remove, found))
 
+    def go_on_from(self, sequence: int) -> None:
+        """Give the next message this number at least."""
+        while self.last < sequence - 1:
+            self.last += 1
+            self._times.append(self.clock())
+
     def crash(self) -> None:
         """What a killed server forgets: batches that were not complete, and ids of messages that are gone."""
         self._batches.clear()
@@ -230,6 +285,14 @@ class VirtualStream:
         for one in self.messages.values():
             if one.block and (message_id := read_headers(one.block).get("Nats-Msg-Id")):
                 self._ids[message_id] = one.sequence, one.time_ns
+
+    def lose(self, since_ns: int) -> None:
+        """Have nothing that was stored since then: it was not on the disk. The next messages get these numbers again."""
+        while self._times and self._times[-1] > since_ns:
+            self.remove(self.last)
+            self._times.pop()
+            self.stored.pop(self.last, None)
+            self.last -= 1
 
     # ---- reading
 
@@ -240,6 +303,11 @@ class VirtualStream:
             return self.messages[on[-1]] if on else None
         places = [on[-1] for one, on in self._on.items() if fits(subject, one)]
         return self.messages[max(places)] if places else None
+
+    def last_own(self, subject: str) -> Kept | None:
+        """The last message on a subject that is not foreign."""
+        places = [one for one in self._on.get(subject, ()) if one not in self.foreign]
+        return self.messages[places[-1]] if places else None
 
     def wanted(self, ask: dict[str, Any]) -> Kept | None:
         """The message that a request names."""
@@ -252,12 +320,12 @@ class VirtualStream:
 
     def state(self) -> dict[str, Any]:
         """What the server says of its messages."""
-        held = [*self.messages.values()]
+        held = self.messages
         return {
             "messages": len(held),
-            "bytes": sum(len(one.data) + len(one.block or b"") for one in held),
+            "bytes": self._bytes,
             "first_seq": self.first if held or self.last else 0,
             "last_seq": self.last,
-            "first_ts": held[0].time_ns if held else None,
-            "last_ts": held[-1].time_ns if held else None,
+            "first_ts": held[self.first].time_ns if held else None,
+            "last_ts": held[next(reversed(held))].time_ns if held else None,
         }

@@ -4,14 +4,22 @@ Belongs here: kills, freezes, cuts, silence, crashes of servers, operators who c
 Does not: what must hold afterwards (`judge`).
 """
 
+import asyncio
+import re
 from collections.abc import Callable
+from contextlib import suppress
 
 from phaseline.engine.edge import adding, edge_streams
 from phaseline.engine.edge.edge_names import EdgeNames
+from phaseline.engine.jetstream.streams import layout_of
 from phaseline.engine.jetstream.wire import Wire
 from phaseline.schemas.errors import PhaselineError
 from phaseline.schemas.subjects import partition_of
-from tests.support.simulation.plant import PARTITIONS, WINDOW, Plant
+from tests.support.injections import INJECTIONS
+from tests.support.simulation import tables
+from tests.support.simulation.connection import Frame
+from tests.support.simulation.plant import PARTITIONS, TREES, WINDOW, Plant
+from tests.support.simulation.world import Process
 
 MOST = 4
 """The most workers at a time."""
@@ -25,14 +33,16 @@ class Troubles:
     def __init__(self, plant: Plant, count: int, seconds: float, only: tuple[str, ...] = ()) -> None:
         """seconds: within which they begin. only: the names of those that may happen; all that can if left out."""
         self._plant, self._world, self._dice = plant, plant.world, plant.world.dice
-        self._kills, self._is_over = 0, False
+        self._kills, self._is_over, self._is_archiving = 0, False, False
         everywhere: tuple[Callable[[], None], ...] = (
             self.worker_dies, self.worker_freezes, self.worker_comes, self.worker_leaves, self.cut, self.stall,
-            self.weather, self.answers_lost, self.copies_late, self.hub_dies,
+            self.weather, self.answers_lost, self.copies_late, self.hub_dies, self.injected,
+            self.tables_changed, self.archived,
         )  # fmt: skip
         at_edges: tuple[Callable[[], None], ...] = (
             self.uplink_cut,
             self.edge_dies,
+            self.edge_loses_power,
             self.hub_dies_in_a_cut,
             self.taken_again,
             self.added_again,
@@ -112,6 +122,50 @@ class Troubles:
         self._world.tell("copies are late")
         self._later(self._dice.uniform(1.0, 4.0), self.clear_up)
 
+    def tables_changed(self) -> None:
+        """Workers with the former tables are replaced one after the other. One of these may start once more meanwhile."""
+        if not self._plant.has_changed:
+            self._world.tell("the tables change")
+            for one in self._plant.change_tables():
+                self._later(self._dice.uniform(0.0, 3.0), self._replaced, one)
+            if self._dice.random() < 0.5:
+                self._later(self._dice.uniform(0.0, 4.0), self._plant.start_worker, tables.former())
+
+    def _replaced(self, worker: Process) -> None:
+        if worker in self._plant.workers:
+            self._plant.stop_worker(worker)
+            self._plant.start_worker()
+
+    def archived(self) -> None:
+        """An operator archives, some times, and may break a run off."""
+        if "pl-LEASE" in self._plant.hub.streams and not self._is_archiving:
+            self._is_archiving = True
+            process = self._world.process("archiver")
+            task = process.start(self._archive(self._dice.choice((1, 3))))
+            if self._dice.random() < 0.4:
+                self._world.later(self._dice.uniform(0.0, 0.3), process.call, task.cancel)
+
+    async def _archive(self, count: int) -> None:
+        for _ in range(count):
+            with suppress(PhaselineError):
+                await self._plant.operated(self._plant.archived)
+            await asyncio.sleep(self._dice.uniform(0.1, 1.0))
+
+    def injected(self) -> None:
+        """Somebody lets the server store its answers among the records, again and again."""
+        if not self._plant.hub.is_up or "pl-LEASE" not in self._plant.hub.streams:
+            return
+        self._plant.is_attacked = True
+        tree, name = self._dice.choice(TREES), self._dice.choice((*INJECTIONS, *["acknowledgement as timer"] * 10))
+        self._world.tell("injected:", name)
+        chosen = INJECTIONS[name](layout_of(self._plant.settings, PARTITIONS))
+        partition = partition_of(tree, PARTITIONS)
+        for node in self._dice.sample(("n0", "n1", "n2"), self._dice.choice((1, 3))):
+            subject, body, reply = (
+                _about(tree, partition, node, part) for part in (chosen.subject, chosen.body.decode(), chosen.reply)
+            )
+            self._plant.hub.handle(Frame(subject, reply, body.encode(), None))
+
     def clear_up(self) -> None:
         """Nothing is lost any more."""
         for one in self._plant.servers:
@@ -131,6 +185,13 @@ class Troubles:
         one = self._plant.sites[self._dice.choice(self._plant.edges)]
         if one.is_up:
             one.crash(self._notice)
+            self._later(self._dice.uniform(0.1, 2.0), one.start)
+
+    def edge_loses_power(self) -> None:
+        """The machine of an edge is off for a while. Its server has on its disk what it writes there."""
+        one = self._plant.sites[self._dice.choice(self._plant.edges)]
+        if one.is_up:
+            one.lose_power(self._notice)
             self._later(self._dice.uniform(0.1, 2.0), one.start)
 
     def uplink_cut(self, seconds: float = 0.0) -> None:
@@ -205,6 +266,13 @@ class Troubles:
         for name in self._plant.edges:
             self._plant.uplinks[name].is_up = True
         for one in self._plant.world.processes:
-            one.paused_until = 0.0
-        if not self._plant.workers:
+            one.go_on()
+        if self._plant.is_attacked or self._plant.has_changed:
+            self._plant.replace_workers()
+        elif not self._plant.workers:
             self._plant.start_worker()
+
+
+def _about(tree: str, partition: int, node: str, text: str) -> str:
+    """What an injection names, of a tree and its partition."""
+    return re.sub(r"\.0(?=[.\"]|$)", f".{partition}", text.replace("c0", tree).replace("n0", node))

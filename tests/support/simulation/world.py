@@ -2,8 +2,8 @@
 
 Belongs here: the clock, the event loop of a process, pausing and killing one. Does not: what a process does (`plant`),
 what it talks to (`connection`).
-A process has an event loop of its own, with the callbacks of real asyncio in their real order. While it is paused it
-runs none of them; its timers then fire late, as after a freeze. A killed process never runs again.
+A process has an event loop of its own, with the tasks and futures of real asyncio, and its order of callbacks. While it
+is paused it runs none of them; its timers then fire late, as after a freeze. A killed process never runs again.
 """
 
 import asyncio
@@ -14,15 +14,18 @@ import secrets
 import sys
 import time
 import warnings
-from collections.abc import Callable, Coroutine, Iterator
+import weakref
+from collections import deque
+from collections.abc import AsyncGenerator, Callable, Coroutine, Iterator
 from contextlib import contextmanager
+from contextvars import Context, copy_context
 from typing import Any
 from unittest import mock
 
 BEGAN = 1_772_438_400
 """2026-03-02T08:00:00Z, in seconds: when each world begins."""
 LOOK = 0.02
-"""Virtual seconds between two looks whether to stop."""
+"""Virtual seconds between two looks whether to stop, where a look costs little."""
 NEVER = float("inf")
 TURNS = 300_000
 """The most turns of one world: one with more of them does not end."""
@@ -32,21 +35,69 @@ class Endless(AssertionError):
     """A world goes on for ever."""
 
 
-class ProcessLoop(asyncio.BaseEventLoop):
+class ProcessLoop(asyncio.AbstractEventLoop):
     """The event loop of one process. The world runs it, turn by turn."""
 
     def __init__(self, process: "Process") -> None:
-        super().__init__()
         self.process, self._world = process, process.world
         self.faults: list[str] = []
         """What nobody has handled."""
+        self.tasks = weakref.WeakSet[asyncio.Task[Any]]()
+        """Those that somebody still knows."""
+        self._ready = deque[Call]()
+        self._timers: list[tuple[float, int, Timer]] = []
+        self._serial = itertools.count()
 
     def time(self) -> float:
         """The virtual time."""
         return self._world.now
 
-    def _write_to_self(self) -> None:
-        """Nobody sleeps in a system call."""
+    def get_debug(self) -> bool:
+        """Whether to look for mistakes: that takes long."""
+        return False
+
+    def is_running(self) -> bool:
+        """Whether it has not ended."""
+        return not self.process.is_dead
+
+    def is_closed(self) -> bool:
+        """Whether it has ended."""
+        return self.process.is_dead
+
+    def call_soon(  # type: ignore[override]
+        self, callback: Callable[..., object], *args: Any, context: Context | None = None
+    ) -> "Call":
+        """Call something in the next turn."""
+        made = Call(callback, args, context or copy_context())
+        self._ready.append(made)
+        return made
+
+    call_soon_threadsafe = call_soon  # type: ignore[assignment]
+
+    def call_at(  # type: ignore[override]
+        self, when: float, callback: Callable[..., object], *args: Any, context: Context | None = None
+    ) -> "Timer":
+        """Call something at a moment."""
+        made = Timer(callback, args, context or copy_context())
+        made.moment = when
+        heapq.heappush(self._timers, (when, next(self._serial), made))
+        return made
+
+    def call_later(  # type: ignore[override]
+        self, delay: float, callback: Callable[..., object], *args: Any, context: Context | None = None
+    ) -> "Timer":
+        """Call something after so many seconds."""
+        return self.call_at(self._world.now + delay, callback, *args, context=context)
+
+    def create_future(self) -> "asyncio.Future[Any]":
+        """A future of this loop."""
+        return asyncio.Future(loop=self)
+
+    def create_task(self, coro: Any, *, name: str | None = None, context: Context | None = None) -> "asyncio.Task[Any]":
+        """A task of this loop."""
+        made = asyncio.Task(coro, loop=self, name=name, context=context)
+        self.tasks.add(made)
+        return made
 
     def run_in_executor(self, _: Any, func: Callable[..., Any], *args: Any) -> Any:  # type: ignore[override]
         """Run a thread's work at once: a simulation has one thread."""
@@ -62,31 +113,74 @@ class ProcessLoop(asyncio.BaseEventLoop):
         self.faults.append(f"{context.get('message')}: {context.get('exception')!r}")
 
     @property
+    def unhandled(self) -> list[str]:
+        """What nobody has handled: also of tasks that are over, and whose outcome nobody has asked for."""
+        over = [one for one in self.tasks if one.done() and not one.cancelled() and one._log_traceback]
+        return self.faults + [f"{one.get_name()}: {one.exception()!r}" for one in over]
+
+    @property
     def due(self) -> float:
         """When this loop has something to do; never, if it waits for others only."""
-        if self._ready:  # type: ignore[attr-defined]  # of BaseEventLoop, as what follows
+        if self._ready:
             return self._world.now
-        while self._scheduled and self._scheduled[0]._cancelled:  # type: ignore[attr-defined]
-            heapq.heappop(self._scheduled)._scheduled = False  # type: ignore[attr-defined]
-            self._timer_cancelled_count -= 1  # type: ignore[attr-defined]
-        return self._scheduled[0]._when if self._scheduled else NEVER  # type: ignore[attr-defined]
+        timers = self._timers
+        while timers and timers[0][2].is_cancelled:
+            heapq.heappop(timers)
+        return timers[0][0] if timers else NEVER
 
     def turn(self) -> None:
-        """Run what is ready now."""
-        ready, scheduled, now = self._ready, self._scheduled, self._world.now  # type: ignore[attr-defined]
-        while scheduled and scheduled[0]._when <= now:
-            handle = heapq.heappop(scheduled)
-            handle._scheduled = False
-            ready.append(handle)
+        """Run what is ready now, and what that makes ready."""
+        ready, timers, world = self._ready, self._timers, self._world
         before = asyncio._get_running_loop()
         asyncio._set_running_loop(self)
         try:
-            for _ in range(len(ready)):
-                handle = ready.popleft()
-                if not handle._cancelled:
-                    handle._run()
+            while timers and timers[0][0] <= world.now:
+                ready.append(heapq.heappop(timers)[2])
+            while ready:
+                world.count_turn()
+                for _ in range(len(ready)):
+                    one = ready.popleft()
+                    if not one.is_cancelled:
+                        try:
+                            one.context.run(one.callback, *one.args)
+                        except Exception as error:  # noqa: BLE001  # as asyncio does
+                            self.call_exception_handler({"message": "in a callback", "exception": error})
         finally:
             asyncio._set_running_loop(before)
+
+    def drop(self) -> None:
+        """Forget all that was to be called."""
+        self._ready.clear()
+        self._timers.clear()
+
+
+class Call:
+    """A callback that waits for its turn."""
+
+    __slots__ = ("args", "callback", "context", "is_cancelled")
+
+    def __init__(self, callback: Callable[..., object], args: tuple[Any, ...], context: Context) -> None:
+        self.callback, self.args, self.context = callback, args, context
+        self.is_cancelled = False
+
+    def cancel(self) -> None:
+        """Call it never."""
+        self.is_cancelled, self.args = True, ()
+
+    def cancelled(self) -> bool:
+        """Whether it is never called."""
+        return self.is_cancelled
+
+
+class Timer(Call):
+    """A callback that waits for a moment."""
+
+    __slots__ = ("moment",)
+    moment: float
+
+    def when(self) -> float:
+        """The moment."""
+        return self.moment
 
 
 class Process:
@@ -94,9 +188,9 @@ class Process:
 
     def __init__(self, world: "World", name: str) -> None:
         self.world, self.name = world, name
-        self.loop = ProcessLoop(self)
+        self.loop = ProcessLoop(self)  # type: ignore[abstract]  # what nobody calls is left out
         self.is_dead = False
-        self.paused_until = 0.0
+        self._paused_until, self._wakes_at = 0.0, NEVER
         self.connections: list[Any] = []
         """What is open. Connections of a process that was killed end with it."""
         self.tasks: list[asyncio.Task[Any]] = []
@@ -105,16 +199,39 @@ class Process:
         """Run this beside what runs."""
         task = self.loop.create_task(work)
         self.tasks.append(task)
+        self._wake()
         return task
 
     def call(self, call: Callable[..., object], *args: object) -> None:
         """Let this process call something in its next turn."""
         if not self.is_dead:
             self.loop.call_soon(call, *args)
+            self._wake()
 
     def pause(self, seconds: float) -> None:
         """Run nothing for so long."""
-        self.paused_until = max(self.paused_until, self.world.now + seconds)
+        self._paused_until = max(self._paused_until, self.world.now + seconds)
+
+    def go_on(self) -> None:
+        """Run again, if it is paused."""
+        self._paused_until = 0.0
+        if not self.is_dead:
+            self._wake()
+
+    def _wake(self) -> None:
+        """Run a turn when there is something to do."""
+        due = max(self.loop.due, self._paused_until)
+        if due < self._wakes_at:
+            self._wakes_at = due
+            self.world.at(due, self._turn, due)
+
+    def _turn(self, due: float) -> None:
+        if self.is_dead or due != self._wakes_at:
+            return
+        self._wakes_at = NEVER
+        if self._paused_until <= self.world.now:
+            self.loop.turn()
+        self._wake()
 
     def kill(self) -> None:
         """Run nothing any more. The server notices that the connections end."""
@@ -126,7 +243,7 @@ class Process:
         """Drop what the process was doing, without running any of it on."""
         self.is_dead = True
         loop = self.loop
-        for task in asyncio.all_tasks(loop):
+        for task in [one for one in loop.tasks if not one.done()]:
             setattr(task, "_log_destroy_pending", False)  # noqa: B010  # asyncio reads it, and typeshed lacks it
             work = task.get_coro()
             for _ in range(20):
@@ -137,9 +254,7 @@ class Process:
                 except BaseException:  # noqa: BLE001  # whatever it raises, it is dropped
                     pass
                 break
-        loop._ready.clear()  # type: ignore[attr-defined]
-        loop._scheduled.clear()  # type: ignore[attr-defined]
-        loop.close()
+        loop.drop()
 
 
 class World:
@@ -168,46 +283,44 @@ class World:
         """Call something at a later time, outside of any process."""
         heapq.heappush(self._events, (self.now + seconds, next(self._serial), call, args))
 
+    def at(self, moment: float, call: Callable[..., object], *args: Any) -> None:
+        """Call something at a moment; at once if it is past."""
+        heapq.heappush(self._events, (moment, next(self._serial), call, args))
+
+    def count_turn(self) -> None:
+        """Note that a process runs a turn. Raises `Endless`."""
+        self.turns += 1
+        if self.turns > TURNS:
+            raise Endless(f"seed {self.seed}: more than {TURNS:,} turns")
+
     def process(self, name: str) -> Process:
         """A new process."""
         made = Process(self, name)
         self.processes.append(made)
         return made
 
-    def run(self, until: Callable[[], bool], seconds: float) -> bool:
-        """Let things happen until this holds; False if it does not within so many seconds."""
-        end, look = self.now + seconds, self.now
+    def run(self, until: Callable[[], bool], seconds: float, look: float = LOOK) -> bool:
+        """Let things happen until this holds; False if it does not within so many seconds.
+
+        look: virtual seconds between two looks whether it holds.
+        """
+        end, next_look, events = self.now + seconds, self.now, self._events
         while True:
-            if self.now >= look:
+            if self.now >= next_look:
                 if until():
                     return True
-                look = self.now + LOOK
-            if not self._step(end):
+                next_look = self.now + look
+            if not events or events[0][0] > end:
+                self.now = max(self.now, end)
                 return until()
-
-    def _step(self, end: float) -> bool:
-        """Let the next thing happen; False if there is none before the end."""
-        first, acting = self._events[0][0] if self._events else end + 1, None
-        for one in self.processes:
-            if not one.is_dead:
-                due = one.loop.due
-                if due < first or one.paused_until > due:
-                    at = max(due, one.paused_until)
-                    if at < first:
-                        first, acting = at, one
-        if first > end:
-            self.now = max(self.now, end)
-            return False
-        self.now = max(self.now, first)
-        if acting is None:
-            _, _, call, args = heapq.heappop(self._events)
+            moment, _, call, args = heapq.heappop(events)
+            if moment > self.now:  # noqa: PLR1730  # it is called for everything that happens
+                self.now = moment
             call(*args)
-            return True
-        self.turns += 1
-        if self.turns > TURNS:
-            raise Endless(f"seed {self.seed}: more than {TURNS:,} turns")
-        acting.loop.turn()
-        return True
+
+    def pass_by(self, seconds: float) -> None:
+        """Let things happen for so long."""
+        self.run(lambda: False, seconds, seconds)
 
     def complete(self, process: Process, work: Coroutine[Any, Any, Any], seconds: float = 600.0) -> Any:
         """The result of what a process does; raises what it raises."""
@@ -240,10 +353,13 @@ class World:
             mock.patch.object(secrets, "token_hex", self._token),
             mock.patch.object(secrets, "randbelow", self._names.randrange),
         ):
+            hooks = sys.get_asyncgen_hooks()
+            sys.set_asyncgen_hooks(finalizer=_close)
             try:
                 yield
             finally:
                 self._bury()
+                sys.set_asyncgen_hooks(*hooks)
 
     def _bury(self) -> None:
         """Let nothing of this world run on."""
@@ -251,6 +367,13 @@ class World:
         with mock.patch.object(sys, "unraisablehook", _ignored), warnings.catch_warnings(action="ignore"):
             for one in self.processes:
                 one.bury()
+
+
+def _close(left: AsyncGenerator[Any, Any]) -> None:
+    """Let the process that runs now close a generator that nobody reads on, as asyncio does."""
+    loop = asyncio._get_running_loop()
+    if isinstance(loop, ProcessLoop) and not loop.is_closed():
+        loop.create_task(left.aclose())
 
 
 def _ignored(_: object) -> None:
