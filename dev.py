@@ -306,20 +306,12 @@ def lint() -> None:
     need(not failed, "failed: " + failed)
 
 
-def compile_modules() -> None:
-    """Import all tests once: otherwise each of the test processes, which start at once, would compile all modules."""
-    say("pytest --collect-only")
-    subprocess.run([program("pytest"), "--collect-only"], cwd=str(ROOT), stdout=subprocess.DEVNULL, check=False)
-
-
-def run_beside_lint(command: "list[str]", fresh: bool = False) -> None:
+def run_beside_lint(command: "list[str]") -> None:
     """Run tests while style, types and layers are checked, and end with their exit code; at once if a check fails.
 
-    mypy uses one core for long, and the tests use the others meanwhile. fresh: no module has been compiled yet.
+    mypy uses one core for long, and the tests use the others meanwhile.
     """
     steps = start_lint()
-    if fresh:
-        compile_modules()
     say(" ".join(command))
     tests = subprocess.Popen([program(command[0]), *command[1:]], cwd=str(ROOT))
     signal.signal(signal.SIGTERM, lambda *_: tests.terminate())
@@ -478,11 +470,10 @@ def main(arguments: "list[str]") -> None:
     for name in ("PYTHONPATH", "PYTHONDONTWRITEBYTECODE"):
         os.environ.pop(name, None)  # other sources than these; each process would compile all sources anew
     os.chdir(str(ROOT))
-    fresh = VERSIONS != "locked" or not is_installed(extras)
-    if fresh:
+    if VERSIONS != "locked" or not is_installed(extras):
         install(extras)
     if linted and command and VERSIONS == "locked":
-        run_beside_lint([*command, *further], fresh)
+        run_beside_lint([*command, *further])
     if linted and not command:
         lint()
     if arguments[0] == "lock":
