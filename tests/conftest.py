@@ -26,7 +26,7 @@ from phaseline.engine.jetstream.wire import Wire
 from phaseline.engine.settings import Settings
 from phaseline.engine.worker.collecting import COLLECT
 from phaseline.schemas.errors import NatsUnreachable
-from tests.support import effort, forked_process
+from tests.support import effort, forked_process, forked_tests
 from tests.support.built_in_kinds import BUILT_IN_KINDS
 from tests.support.command import Shell
 from tests.support.installation import at_work
@@ -47,6 +47,13 @@ os.environ["GOMAXPROCS"] = "1"
 """One thread of Go in each server: several servers share few processors, and threads that look for work take them."""
 
 gc.set_threshold(*COLLECT)  # collecting tests makes a million objects, and nearly all of them stay
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_setupnodes(config: pytest.Config, specs: list[Any]) -> None:
+    """Of pytest-xdist, before it starts the test processes: they are forked. Coverage needs some that really start."""
+    if not config.pluginmanager.hasplugin("_cov"):
+        forked_tests.fork(config.invocation_params, specs)
 
 
 @pytest.hookimpl(optionalhook=True)

@@ -27,11 +27,11 @@ def _programs(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     signal.signal(signal.SIGTERM, before)
 
 
-def ended(monkeypatch: pytest.MonkeyPatch, check: str, tests: str, *, fresh: bool = False) -> object:
+def ended(monkeypatch: pytest.MonkeyPatch, check: str, tests: str) -> object:
     """The exit code of `dev.py test`, whose check and tests run these programs."""
     monkeypatch.setattr(dev, "LINT", (["check", "-c", check],))
     with pytest.raises(SystemExit) as found:
-        dev.run_beside_lint(["tests", "-c", tests], fresh)
+        dev.run_beside_lint(["tests", "-c", tests])
     return found.value.code
 
 
@@ -84,14 +84,6 @@ def test_a_check_that_fails_ends_the_tests(monkeypatch: pytest.MonkeyPatch, capf
     said = capfd.readouterr()
     assert said.out == "wrong\n"
     assert "failed: check -c" in said.err
-
-
-def test_a_fresh_environment_is_compiled_before_the_tests(
-    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setattr(dev, "compile_modules", lambda: print("compiled", flush=True))  # noqa: T201
-    assert ended(monkeypatch, "print('fine')", "print('tested')", fresh=True) == 0
-    assert capfd.readouterr().out == "compiled\ntested\n"
 
 
 def test_a_checkout_without_links_is_told_so(tmp_path: Path) -> None:

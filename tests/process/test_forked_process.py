@@ -36,6 +36,20 @@ async def test_that_ends_the_test_process():
     await started()
     os.kill(os.getpid(), signal.SIGKILL)
 """
+COUNTS = """
+import os, pathlib, pytest
+from tests.support import command
+
+(here := pathlib.Path(__file__).parent / "imports").open("a").write("once")
+
+@pytest.mark.parametrize("number", range(2))
+def test_it(number):
+    assert here.read_text() == "once"
+    state = os.environ["XDG_STATE_HOME"]
+    assert command.ENVIRONMENT["XDG_STATE_HOME"] == state
+    assert pathlib.Path(state).is_dir()
+    (here.parent / f"state-{number}").write_text(state)
+"""
 DEAF = ("sh", "-c", 'trap "" INT; exec "$@"', "sh")
 """Starts a program as a script starts one in the background: it ignores Ctrl-C."""
 
@@ -64,14 +78,25 @@ async def test_what_a_test_leaves_is_killed(settings: Settings) -> None:
     assert not is_there(worker.process.pid)
 
 
+def pytest_in(folder: Path, text: str, *options: str) -> subprocess.CompletedProcess[str]:
+    """Run pytest on tests of their own, with the fixtures and hooks of all tests."""
+    (folder / "test_it.py").write_text(text)
+    ours = ["-p", "tests.conftest", "-p", "no:cacheprovider", "-o", "asyncio_mode=auto", "-q"]
+    return subprocess.run(
+        [*DEAF, sys.executable, "-m", "pytest", *ours, *options, f"--rootdir={folder}", "test_it.py"],
+        capture_output=True, text=True, check=False, cwd=folder, env={**os.environ, "PYTHONPATH": str(ROOT)},
+    )  # fmt: skip
+
+
+def test_test_processes_share_what_is_imported_and_have_their_own_state(tmp_path: Path) -> None:
+    done = pytest_in(tmp_path, COUNTS, "-n", "2")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert len({file.read_text() for file in tmp_path.glob("state-*")}) == 2
+
+
 def test_a_failed_test_leaves_no_process(tmp_path: Path) -> None:
     """Nor does a test process that is killed. Its tests can press Ctrl-C even if its shell ignores that."""
-    (tmp_path / "test_it.py").write_text(FAILS)
-    options = ["-p", "tests.conftest", "-p", "no:cacheprovider", "-o", "asyncio_mode=auto", "-n", "0", "-q", "-s"]
-    done = subprocess.run(
-        [*DEAF, sys.executable, "-m", "pytest", *options, f"--rootdir={tmp_path}", str(tmp_path)],
-        capture_output=True, text=True, check=False, cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(ROOT)},
-    )  # fmt: skip
+    done = pytest_in(tmp_path, FAILS, "-n", "0", "-s")
     assert done.returncode == -signal.SIGKILL, done.stdout
     pids = [int(line.split()[-1]) for line in done.stdout.splitlines() if "pid " in line]
     assert len(pids) == 2

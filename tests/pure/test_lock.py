@@ -55,33 +55,63 @@ def test_every_package_has_a_version_and_hashes_and_no_address(lock: Path) -> No
         assert "--hash=sha256:" in entry, entry
 
 
-def test_an_environment_is_made_by_the_lock(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """Each package by its hash, pip too; the project itself without what it depends on."""
-    ran: list[list[str]] = []
+@pytest.fixture
+def ran(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[list[str]]:
+    """The commands that an environment of the locked versions is made with."""
+    commands: list[list[str]] = []
 
     def succeeds(command: list[str]) -> bool:
-        ran.append(command)
+        commands.append(command)
         return True
 
     monkeypatch.setattr(dev, "VENV", tmp_path)
     monkeypatch.setattr(dev, "STAMP", tmp_path / "installed")
     monkeypatch.setattr(dev, "VERSIONS", "locked")
     monkeypatch.setattr(dev, "succeeds", succeeds)
-    monkeypatch.setattr(dev, "program", lambda _: sys.executable)
+    monkeypatch.setattr(dev, "program", lambda name: sys.executable if name == "python" else name)
+    return commands
+
+
+def holds_one(file: Path, name: str) -> bool:
+    return re.fullmatch(rf"{name}==\S+( \\\n {{4}}--hash=sha256:\w{{64}})+\n", file.read_text()) is not None
+
+
+def test_an_environment_is_made_by_the_lock(
+    ran: list[list[str]], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Each package by its hash, uv too; the project itself without what it depends on."""
     dev.install("dev")
-    installs = [command for command in ran if "install" in command]
-    assert len(installs) == 3
-    for command in installs[:2]:
-        assert "--require-hashes" in command
-    assert re.fullmatch(r"pip==\S+( \\\n {4}--hash=sha256:\w{64})+\n", (tmp_path / "pip.txt").read_text())
-    assert {"--constraint", str(dev.LOCK)} <= set(installs[1])
-    assert {"--no-deps", "--no-build-isolation"} <= set(installs[2])
+    first, all_of_it, itself = [command for command in ran if "install" in command]
+    assert "--require-hashes" in first
+    assert holds_one(tmp_path / "uv.txt", "uv")
+    assert all_of_it[0] == "uv"
+    assert {"--require-hashes", "--requirement", str(dev.LOCK)} <= set(all_of_it)
+    assert {"--no-deps", "--no-build-isolation"} <= set(itself)
     assert dev.is_installed("dev")
     other = tmp_path / "requirements.txt"
     other.write_text(dev.LOCK.read_text() + "\n")
     assert dev.is_installed("dev")
     monkeypatch.setattr(dev, "LOCK", other)
     assert not dev.is_installed("dev")
+
+
+def test_pip_installs_where_uv_cannot_and_a_part_of_the_lock(
+    ran: list[list[str]], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    def no_uv(command: list[str]) -> bool:
+        ran.append(command)
+        return command[0] != "uv"
+
+    dev.install("all")
+    part = [command for command in ran if "install" in command]
+    ran.clear()
+    monkeypatch.setattr(dev, "succeeds", no_uv)
+    dev.install("dev")
+    whole = [command for command in ran if "install" in command]
+    assert holds_one(tmp_path / "pip.txt", "pip")
+    for first, by_lock, _ in (part, whole[2:]):
+        assert "--require-hashes" in first
+        assert {"--require-hashes", "--constraint", str(dev.LOCK)} <= set(by_lock)
 
 
 def test_what_changed_is_told(

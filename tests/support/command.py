@@ -21,9 +21,16 @@ ROOT = Path(__file__).parents[2]
 MODULE = "phaseline.engine.cli"
 COMMAND = [sys.executable, "-m", MODULE]
 LIMIT = 120
-os.environ["XDG_STATE_HOME"] = tempfile.mkdtemp(prefix="phaseline-state-")
-atexit.register(shutil.rmtree, os.environ["XDG_STATE_HOME"], ignore_errors=True)
 ENVIRONMENT = {name: value for name, value in os.environ.items() if not name.startswith(("PHASELINE_", "FORCE_COLOR"))}
+
+
+def have_own_state() -> None:
+    """Let the commands of this test process keep their state in a folder that ends with it."""
+    os.environ["XDG_STATE_HOME"] = ENVIRONMENT["XDG_STATE_HOME"] = tempfile.mkdtemp(prefix="phaseline-state-")
+    atexit.register(shutil.rmtree, os.environ["XDG_STATE_HOME"], ignore_errors=True)
+
+
+have_own_state()
 
 
 class Answer(NamedTuple):

@@ -2,7 +2,8 @@
 
 Starting Python and importing all that takes most of a second; forking takes milliseconds. Each program is still a
 process of its own, with its own arguments, environment, streams and exit code. It ends with whoever asked for it.
-One such process serves all processes of a test run. It imports nothing until the first of them asks.
+One such process serves all processes of a test run. It imports nothing until the first of them asks. Another one forks
+the test processes themselves (`forked_tests`).
 Belongs here: the server. Does not: asking it (`forked_process`), what tests run (`command`, `killable_worker`).
 """
 
@@ -21,6 +22,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable
+from functools import partial
 from typing import Any, NamedTuple, NoReturn
 
 ALSO_NEEDED = ("phaseline.engine.worker.system", "phaseline.engine.worker.worker", "phaseline.engine.client.client")
@@ -35,13 +37,18 @@ class Running(NamedTuple):
     caller: socket.socket
 
 
-def serve(listening: socket.socket) -> str:
-    """Fork for each connection until standard input ends. Only forked processes return: the module to run."""
+def serve(listening: socket.socket, prepare: Callable[[], None]) -> str:
+    """Fork for each connection until standard input ends. Only forked processes return: the module to run.
+
+    prepare: imports what the programs need, when the first of them is asked for.
+    """
     running: list[Running] = []
     first: list[socket.socket | int] = [listening, 0]
     with listening:
         if listening in select.select(first, [], [])[0]:
-            _prepare()
+            prepare()
+            gc.collect()
+            gc.freeze()  # so that no forked process copies all objects when it collects garbage
         while True:
             files: list[socket.socket | int] = [
                 listening,
@@ -59,7 +66,8 @@ def serve(listening: socket.socket) -> str:
                 return _become(asked)
 
 
-def _prepare() -> None:
+def prepare_commands() -> None:
+    """Import all commands, and compile the tables."""
     package = importlib.import_module("phaseline.engine.cli")
     for module in pkgutil.iter_modules(package.__path__, "phaseline.engine.cli."):
         if not module.name.endswith("__main__"):
@@ -68,8 +76,6 @@ def _prepare() -> None:
         importlib.import_module(name)
     for kind in importlib.import_module("phaseline.machines.built_in").installed().values():
         kind.compile()
-    gc.collect()
-    gc.freeze()  # so that no forked process copies all objects when it collects garbage
 
 
 def _fork(listening: socket.socket, running: list[Running]) -> dict[str, Any] | None:
@@ -159,5 +165,7 @@ def run_to_its_end(program: Callable[[], object]) -> NoReturn:
 
 
 if __name__ == "__main__":
-    chosen = serve(socket.socket(fileno=int(sys.argv[1])))
+    descriptor, *prepared = sys.argv[1:]
+    before = partial(importlib.import_module(prepared[0]).prepare, *prepared[1:]) if prepared else prepare_commands
+    chosen = serve(socket.socket(fileno=int(descriptor)), before)
     run_to_its_end(lambda: runpy.run_module(chosen, run_name="__main__", alter_sys=True))

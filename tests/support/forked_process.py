@@ -34,12 +34,15 @@ _starting = threading.Lock()
 
 def address() -> str:
     """Where the fork server listens: the one of this test run, or one of this process, which is started now."""
-    return os.environ.get(SERVER) or _started()
+    return os.environ.get(SERVER) or started()
 
 
 @cache
-def _started() -> str:
-    """Start a fork server, which ends with this process. Who connects before it is ready waits."""
+def started(*prepared: str) -> str:
+    """Start a fork server, which ends with this process. Who connects before it is ready waits.
+
+    prepared: the module that prepares what is forked, and its words.
+    """
     folder = tempfile.TemporaryDirectory()
     where = f"{folder.name}/s"
     path = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
@@ -47,8 +50,9 @@ def _started() -> str:
         listening.bind(where)
         listening.listen()
         process = subprocess.Popen(
-            [sys.executable, "-m", "tests.support.fork_server", str(listening.fileno())],
+            [sys.executable, "-m", "tests.support.fork_server", str(listening.fileno()), *prepared],
             env={**os.environ, "PYTHONPATH": path}, stdin=PIPE, pass_fds=(listening.fileno(),), cwd=ROOT,
+            start_new_session=True,
         )  # fmt: skip
     assert process.stdin is not None
     atexit.register(folder.cleanup)

@@ -15,6 +15,7 @@ PROGRAMS = {
     "nats": "tests.support.pages.played_nats",
     "jq": "tests.support.pages.played_jq",
     "kubectl": "tests.support.pages.played_kubectl",
+    "forwarder.py": "tests.support.testing_process",
 }
 
 
